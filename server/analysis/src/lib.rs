@@ -1,0 +1,1 @@
+//! Judgements and summaries over records: pure functions, no files, no threads.

@@ -1,0 +1,38 @@
+//! What an answer with an HTTP status of 400 and above says.
+
+use serde::{Deserialize, Serialize};
+
+/// The body of every failed request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ApiError {
+    /// What to do next, for programs.
+    pub code: ErrorCode,
+    /// A sentence for people; may name what was asked for.
+    pub message: String,
+}
+
+/// The closed set of reasons why a request fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ErrorCode {
+    /// 400: a parameter is missing or not of its form.
+    BadRequest,
+    /// 401: this server wants its token first.
+    TokenWanted,
+    /// 403: the `Host` or `Origin` header is not one of this server's.
+    ForeignOrigin,
+    /// 404: no such path in the API.
+    UnknownPath,
+    /// 404: no run of that name, or not any more.
+    UnknownRun,
+    /// 404: the run has no such tag of that kind and rank.
+    UnknownTag,
+    /// 405: the path exists, the method does not.
+    MethodNotAllowed,
+    /// 413: the request asks for more than one answer may hold.
+    TooLarge,
+    /// 500: the server could not read what it had stored.
+    Internal,
+}

@@ -1,0 +1,128 @@
+//! `GET /api/runs`: the runs, what they hold and what is wrong with their files.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::float;
+
+/// All runs, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunList {
+    /// Ordered by `id`.
+    pub runs: Vec<Run>,
+    /// Whether runs were left out because there are too many for one answer.
+    pub cut: bool,
+}
+
+/// One run: a folder of files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Run {
+    /// Name: path relative to the base directory, `.` for the base itself.
+    pub id: String,
+    /// Whether it grows.
+    pub status: RunStatus,
+    /// Wall time of its first record, seconds since 1970; `null` before the first one.
+    #[serde(with = "float::option")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>))]
+    pub first_wall_time_secs: Option<f64>,
+    /// Wall time of its last record, seconds since 1970.
+    #[serde(with = "float::option")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>))]
+    pub last_wall_time_secs: Option<f64>,
+    /// Highest step of any record.
+    pub last_step: Option<i64>,
+    /// Number of tags by kind (`scalars`, `histograms`, …); kinds without tags are absent.
+    pub kinds: BTreeMap<String, u64>,
+    /// Ranks that wrote records, ascending; usually `[0]`.
+    pub ranks: Vec<u32>,
+    /// Its files, by path.
+    pub files: Vec<File>,
+    /// Whether files were left out of `files`; damaged ones never are.
+    pub files_cut: bool,
+    /// Sum of the sizes of its files.
+    pub len_bytes: u64,
+    /// The scalar that most likely is the training loss, with its last value.
+    pub loss: Option<LastValue>,
+    /// The scalar that most likely is the main metric (accuracy, …), with its last value.
+    pub metric: Option<LastValue>,
+}
+
+/// The last value of one scalar.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LastValue {
+    /// The tag.
+    pub tag: String,
+    /// The rank it was taken from.
+    pub rank: u32,
+    /// Step of the value.
+    pub step: i64,
+    /// The value.
+    #[serde(with = "float")]
+    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    pub value: f64,
+}
+
+/// Whether a run grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RunStatus {
+    /// One of its files grew a short while ago.
+    Live,
+    /// Nothing was written for a while.
+    Stopped,
+    /// Its files were removed or renamed; what was read stays.
+    Gone,
+}
+
+/// One source file of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct File {
+    /// Path relative to the base directory.
+    pub path: String,
+    /// What state it is in.
+    pub status: FileStatus,
+    /// Where the first damage begins or the torn record starts, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub offset: Option<u64>,
+    /// What is wrong there, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    /// Format it is read as: `tfevents`, `mindspore_summary`, …
+    pub format: String,
+    /// Size as last seen.
+    pub len_bytes: u64,
+    /// Bytes decoded, damaged stretches included.
+    pub read_bytes: u64,
+    /// Records read.
+    pub records: u64,
+    /// Records of kinds that are recognised and counted, but whose content is not read, by kind.
+    pub unread: BTreeMap<String, u64>,
+    /// Whole records that hold nothing known.
+    pub skipped_records: u64,
+    /// Bytes in damaged stretches.
+    pub skipped_bytes: u64,
+}
+
+/// The state of one source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum FileStatus {
+    /// Read to its end and written a short while ago.
+    Live,
+    /// Read to its end.
+    Complete,
+    /// Its last record is not whole; the writer may still write it.
+    Truncated,
+    /// A stretch of it cannot be read; all the rest was.
+    Damaged,
+    /// It cannot be opened or read.
+    Unreadable,
+    /// It was removed or renamed; what was read of it stays.
+    Gone,
+}

@@ -1,0 +1,187 @@
+//! `/api/scalars`: points of scalar series, raw while they fit and as buckets above.
+//!
+//! A bucket stands for consecutive points. Its `step`, `wall_time_secs` and `value` are those of its last point; `min`
+//! and `max` are over the finite values of *all* its points (NaN if there is none), so no spike is lost by zooming
+//! out. Buckets never mix: every recorded point is in exactly one, and asking for a smaller range ends at raw points.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::float;
+
+mod columns;
+
+pub use columns::{ColumnsError, decode, encode};
+
+/// Points of one answer unless asked otherwise.
+pub const DEFAULT_POINTS: usize = 1_000;
+/// Points a series can be asked for in one answer.
+pub const MAX_POINTS: usize = 1_000_000;
+/// Series one `POST` can ask for.
+pub const MAX_SERIES: usize = 20_000;
+/// Media type of the binary answer of `POST`.
+pub const COLUMNS_MEDIA_TYPE: &str = "application/octet-stream";
+
+/// The query of `GET /api/scalars`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+pub struct ScalarsQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Name of the tag.
+    pub tag: String,
+    /// Rank, 0 if left out.
+    #[serde(default)]
+    pub rank: u32,
+    /// Lowest step wanted, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<i64>,
+    /// Highest step wanted, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<i64>,
+    /// Most points or buckets wanted, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<usize>,
+    /// 1 to get the points that a restart has written again, in the order of the files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub superseded: u8,
+    /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+fn is_zero(value: &u8) -> bool {
+    *value == 0
+}
+
+/// The body of `POST /api/scalars`: many series in one answer. With `Accept: application/octet-stream` the answer is
+/// [binary columns](encode), otherwise [`ScalarsAnswer`] as JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScalarsRequest {
+    /// Which series, at most [`MAX_SERIES`].
+    pub series: Vec<SeriesKey>,
+    /// Lowest step wanted, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<i64>,
+    /// Highest step wanted, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<i64>,
+    /// Most points or buckets a series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<usize>,
+    /// Whether superseded points are wanted too.
+    #[serde(default)]
+    pub superseded: bool,
+    /// What is wanted beyond steps and values. Empty: `min`, `max`.
+    #[serde(default)]
+    pub fields: Vec<Field>,
+}
+
+/// Columns that are sent only if asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Field {
+    /// Steps; always sent, may be named.
+    Steps,
+    /// Values; always sent, may be named.
+    Values,
+    /// Least finite value of each bucket.
+    Min,
+    /// Greatest finite value of each bucket.
+    Max,
+    /// Wall times.
+    WallTimesSecs,
+}
+
+/// Which series.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SeriesKey {
+    /// Name of the run.
+    pub run: String,
+    /// Rank, 0 if left out.
+    #[serde(default)]
+    pub rank: u32,
+    /// Name of the tag.
+    pub tag: String,
+    /// One of several concurrent writers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<String>,
+}
+
+/// The answer of `POST /api/scalars`: one entry for each series asked for, in the same order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScalarsAnswer {
+    /// Sequence number that the data is at least as new as.
+    pub seq: u64,
+    /// `null` where there is no such series (any more).
+    pub series: Vec<Option<Series>>,
+}
+
+/// Points of one series in a range of steps. `steps`, `values`, and each other list that is not empty, have equal
+/// length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Series {
+    /// Points recorded in the range, however many are sent.
+    pub total: u64,
+    /// Whether buckets are sent instead of raw points.
+    pub cut: bool,
+    /// Step of each point, or of the last point of each bucket. Non-decreasing unless superseded points are asked for.
+    pub steps: Vec<i64>,
+    /// Wall time of each, seconds since 1970. Empty if not asked for.
+    #[serde(with = "float::list", default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub wall_times_secs: Vec<f64>,
+    /// Value of each.
+    #[serde(with = "float::list")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub values: Vec<f64>,
+    /// Least finite value of each bucket; of raw points the value itself. NaN where no value is finite.
+    #[serde(with = "float::list", default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub min: Vec<f64>,
+    /// Greatest finite value of each bucket.
+    #[serde(with = "float::list", default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub max: Vec<f64>,
+    /// Runs of buckets or points that hold NaN or ±Inf, ascending; empty when everything is finite.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub non_finite: Vec<NonFinite>,
+}
+
+/// Consecutive entries of one answer (raw points or buckets) that hold at least one value of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NonFinite {
+    /// Which class.
+    pub class: NonFiniteClass,
+    /// Exact step of the first such value.
+    pub first_step: i64,
+    /// Step of the last entry that holds one.
+    pub last_step: i64,
+    /// How many such values.
+    pub count: u64,
+}
+
+/// Which kind of non-finite value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum NonFiniteClass {
+    /// Not a number.
+    #[serde(rename = "NaN")]
+    Nan,
+    /// Positive infinity.
+    #[serde(rename = "Infinity")]
+    PosInf,
+    /// Negative infinity.
+    #[serde(rename = "-Infinity")]
+    NegInf,
+}

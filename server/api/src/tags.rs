@@ -1,0 +1,46 @@
+//! `GET /api/tags?run=`: what one run has recorded.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Kind;
+
+/// The query of `GET /api/tags`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+pub struct TagsQuery {
+    /// Name of the run.
+    pub run: String,
+}
+
+/// The tags of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TagList {
+    /// Ordered by tag, kind, rank and writer.
+    pub tags: Vec<Tag>,
+    /// Whether tags were left out because there are too many for one answer.
+    pub cut: bool,
+}
+
+/// One series: a tag of one rank.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tag {
+    /// Name.
+    pub tag: String,
+    /// Rank that recorded it.
+    pub rank: u32,
+    /// What it records.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub kind: Kind,
+    /// Points that are shown by default.
+    pub points: u64,
+    /// Points hidden by default because a restart wrote these steps again; reachable with `superseded=1`.
+    pub superseded: u64,
+    /// Lowest step shown.
+    pub first_step: Option<i64>,
+    /// Highest step shown.
+    pub last_step: Option<i64>,
+    /// Set when several writers wrote this tag at the same time: the file of this one. The first writer has none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub writer: Option<String>,
+}

@@ -1,0 +1,13 @@
+//! The records of a training run and the formats they are written in.
+//!
+//! Bytes go in, [`RecordBatch`]es come out; nothing here opens a file, starts a thread or waits. A [`Decoder`] is fed
+//! the bytes of one file in any cuts and remembers what it needs between two of them.
+
+pub mod decode;
+pub mod float;
+pub mod formats;
+pub mod frame;
+pub mod record;
+
+pub use decode::{Checkpoint, Decoder, Format, RestoreError, sniff};
+pub use record::{Damage, Kind, RecordBatch, RunId, ScalarColumns, TagId, TagInfo, Unread};

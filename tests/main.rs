@@ -1,0 +1,1 @@
+//! The tests that drive the built program as its users do.

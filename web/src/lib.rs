@@ -1,0 +1,1 @@
+//! The browser program: asks and draws.

