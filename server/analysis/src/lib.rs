@@ -1,1 +1,8 @@
 //! Judgements and summaries over records: pure functions, no files, no threads.
+//!
+//! Input comes from whoever holds records (the server's index, a check on the command line); nothing here knows where
+//! they were stored.
+
+pub mod headline;
+pub mod restart;
+pub mod series;

@@ -1,0 +1,121 @@
+//! Which scalar of a run is its loss, and which its main metric: what a table of runs shows beside the name.
+//!
+//! Names are all there is to go by. The words are those that Keras, Lightning, MindSpore and the examples of PyTorch
+//! use for their tags.
+
+/// The tag that most likely is the training loss.
+pub fn loss<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    best(tags, loss_rank)
+}
+
+/// The tag that most likely is the metric a training is judged by.
+pub fn metric<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    best(tags, metric_rank)
+}
+
+/// Lowest rank wins, then the shortest name, then the alphabet.
+fn best<'a>(tags: impl Iterator<Item = &'a str>, rank: fn(&str) -> Option<u8>) -> Option<&'a str> {
+    tags.filter_map(|tag| rank(&tag.to_ascii_lowercase()).map(|rank| (rank, tag.len(), tag)))
+        .min()
+        .map(|(_, _, tag)| tag)
+}
+
+/// The words of a tag, `train/total_loss` → `train`, `total`, `loss`.
+fn words(tag: &str) -> impl DoubleEndedIterator<Item = &str> {
+    tag.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+}
+
+fn held_out(tag: &str) -> bool {
+    words(tag).any(|word| {
+        matches!(
+            word,
+            "val" | "valid" | "validation" | "eval" | "evaluation" | "test"
+        )
+    })
+}
+
+fn loss_rank(tag: &str) -> Option<u8> {
+    if !words(tag).any(|word| matches!(word, "loss" | "nll" | "cost"))
+        || words(tag).any(|word| word == "scale")
+    {
+        return None;
+    }
+    let train = words(tag).any(|word| matches!(word, "train" | "training"));
+    let whole = words(tag).all(|word| {
+        matches!(
+            word,
+            "train"
+                | "training"
+                | "loss"
+                | "total"
+                | "epoch"
+                | "step"
+                | "batch"
+                | "scalar"
+                | "auto"
+        )
+    });
+    Some(match (whole, train, held_out(tag)) {
+        (true, _, _) => 0,
+        (false, true, _) => 1,
+        (false, false, false) => 2,
+        (false, false, true) => 3,
+    })
+}
+
+fn metric_rank(tag: &str) -> Option<u8> {
+    let word = words(tag).find_map(|word| match word {
+        "accuracy" | "acc" | "top1" => Some(0),
+        "map" | "miou" | "iou" | "f1" | "auc" | "bleu" | "rouge" | "dice" => Some(2),
+        "perplexity" | "ppl" | "psnr" | "reward" | "score" => Some(4),
+        _ => None,
+    })?;
+    Some(word + u8::from(!held_out(tag)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{loss, metric};
+
+    #[test]
+    fn the_training_loss_is_found_among_the_names_that_frameworks_write() {
+        for (tags, expected) in [
+            (vec!["loss/val", "loss/train", "lr"], Some("loss/train")),
+            (
+                vec!["epoch_loss", "evaluation_loss_vs_iterations"],
+                Some("epoch_loss"),
+            ),
+            (
+                vec!["loss/scalar", "learning_rate/scalar"],
+                Some("loss/scalar"),
+            ),
+            (
+                vec![
+                    "train/grad_norm",
+                    "train/loss_scale",
+                    "train/loss",
+                    "eval/loss",
+                ],
+                Some("train/loss"),
+            ),
+            (vec!["val_loss"], Some("val_loss")),
+            (vec!["glossary", "lr"], None),
+        ] {
+            assert_eq!(loss(tags.iter().copied()), expected, "{tags:?}");
+        }
+    }
+
+    #[test]
+    fn a_held_out_metric_comes_before_one_on_training_data() {
+        assert_eq!(
+            metric(["train/acc", "eval/accuracy", "eval/bleu"].into_iter()),
+            Some("eval/accuracy")
+        );
+        assert_eq!(
+            metric(["epoch_accuracy"].into_iter()),
+            Some("epoch_accuracy")
+        );
+        assert_eq!(metric(["loss"].into_iter()), None);
+    }
+}
