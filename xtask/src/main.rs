@@ -1,3 +1,62 @@
 //! Builds the browser bundle, puts in place what is missing, runs every check.
+//!
+//! Run as `cargo xtask <command>`. Everything it installs or runs is printed first; nothing here is shipped.
 
-fn main() {}
+mod bundle;
+mod checks;
+mod console;
+mod packages;
+mod process;
+mod server;
+mod toolchain;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  start [-- flags]   build the bundle and the server in release, run it on sample-runs/ (flags go to `trainscope start`)
+  test               put in place what is missing, then run every check and test there is
+  web                build the browser bundle alone, into web/dist
+
+XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            console::error(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let (command, rest) = arguments
+        .split_first()
+        .map_or(("help", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let rest = match rest {
+        [first, rest @ ..] if first == "--" => rest,
+        rest => rest,
+    };
+    if command != "start" && !rest.is_empty() {
+        bail!("`{command}` takes no flags\n\n{USAGE}");
+    }
+    match command {
+        "start" => server::start(&workspace, rest),
+        "test" => Ok(checks::run_all(&workspace)),
+        "web" => bundle::build(&workspace).map(|()| ExitCode::SUCCESS),
+        "help" | "-h" | "--help" => {
+            console::line(USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        other => bail!("there is no command `{other}`\n\n{USAGE}"),
+    }
+}

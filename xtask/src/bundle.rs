@@ -1,0 +1,203 @@
+//! The browser bundle: the program compiled and bound, the page that starts it, its icons and one style sheet, in
+//! `web/dist`.
+//!
+//! Cargo knows best whether the program changed, so it is always asked; everything after it is skipped when its
+//! output and the other sources are those of the last time. Files are only written when their bytes differ, so that
+//! the server that embeds them is not rebuilt for nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, Result, ensure};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::console;
+use crate::process::run;
+use crate::toolchain::{self, WasmCompiler};
+use crate::workspace::Workspace;
+
+/// Style sheets that come before all others, which follow by name.
+const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
+/// Files beside the program that the page consists of.
+const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
+
+/// Brings `web/dist` up to date.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let compiler = WasmCompiler::find()?;
+    console::step("build the browser program");
+    if matches!(compiler, WasmCompiler::Debian { .. }) && !toolchain::built(workspace).exists() {
+        console::line("    with Debian's compiler; the first time takes 4 to 6 minutes");
+    }
+    run(&mut compiler.build_command(workspace))?;
+
+    let sources = page_sources(&workspace.web())?;
+    let stamp = stamp(workspace, &sources)?;
+    let stamp_file = workspace.target.join("wasm/bundle.stamp");
+    let dist = workspace.dist();
+    let shown = workspace.shown(&dist);
+    if dist.join("trainscope_web_bg.wasm").exists()
+        && fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
+    {
+        console::line(&format!("    {shown} is up to date"));
+        return Ok(());
+    }
+
+    console::step(&format!("assemble {shown}"));
+    let mut files = bound_program(workspace)?;
+    for (name, path) in sources.page {
+        files.insert(
+            name,
+            fs::read(&path).with_context(|| path.display().to_string())?,
+        );
+    }
+    files.insert("style.css".into(), joined_styles(&sources.styles)?);
+    let len_bytes: usize = files.values().map(Vec::len).sum();
+    synchronise(&dist, &files)?;
+    fs::write(&stamp_file, stamp)?;
+    console::line(&format!(
+        "    {} files, {} kB",
+        files.len(),
+        len_bytes / 1000
+    ));
+    Ok(())
+}
+
+/// What the page consists of beside the program.
+struct PageSources {
+    /// Name in the bundle, and source.
+    page: Vec<(PathBuf, PathBuf)>,
+    /// In the order in which they apply.
+    styles: Vec<PathBuf>,
+}
+
+fn page_sources(web: &Path) -> Result<PageSources> {
+    let mut page = Vec::new();
+    for folder in ["", "icons"] {
+        for path in sorted_files(&web.join(folder))? {
+            let is_page = path
+                .extension()
+                .is_some_and(|extension| PAGE_EXTENSIONS.iter().any(|known| extension == *known));
+            if let (true, Some(name)) = (is_page, path.file_name()) {
+                page.push((Path::new(folder).join(name), path));
+            }
+        }
+    }
+    for wanted in ["index.html", "boot.js"] {
+        ensure!(
+            page.iter().any(|(name, _)| name == Path::new(wanted)),
+            "web/{wanted} is missing"
+        );
+    }
+    let mut styles: Vec<PathBuf> = sorted_files(&web.join("style"))?
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "css"))
+        .collect();
+    styles.sort_by_key(|path| {
+        FIRST_STYLES
+            .iter()
+            .position(|first| path.file_name().is_some_and(|name| name == *first))
+            .unwrap_or(FIRST_STYLES.len())
+    });
+    Ok(PageSources { page, styles })
+}
+
+/// The files directly in `folder`, by name; none if there is no such folder.
+fn sorted_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Everything the bundle is made from, as text that changes when one of it does.
+fn stamp(workspace: &Workspace, sources: &PageSources) -> Result<String> {
+    let program = toolchain::built(workspace);
+    let paths = std::iter::once(&program)
+        .chain(sources.page.iter().map(|(_, path)| path))
+        .chain(&sources.styles);
+    let mut stamp = String::new();
+    for path in paths {
+        let metadata = fs::metadata(path).with_context(|| path.display().to_string())?;
+        let modified = metadata.modified()?.duration_since(UNIX_EPOCH)?.as_nanos();
+        writeln!(
+            stamp,
+            "{} {} {modified}",
+            workspace.shown(path),
+            metadata.len()
+        )?;
+    }
+    Ok(stamp)
+}
+
+/// The program with the code that connects it to the browser's interfaces.
+fn bound_program(workspace: &Workspace) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let out = workspace.target.join("wasm/bound");
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    Bindgen::new()
+        .input_path(toolchain::built(workspace))
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .out_name("trainscope_web")
+        .generate(&out)?;
+    let mut files = BTreeMap::new();
+    collect(&out, &out, &mut files)?;
+    Ok(files)
+}
+
+/// Reads all files below `folder`, named by their path from `root`.
+fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, files)?;
+        } else {
+            files.insert(path.strip_prefix(root)?.to_path_buf(), fs::read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn joined_styles(styles: &[PathBuf]) -> Result<Vec<u8>> {
+    let mut joined = Vec::new();
+    for path in styles {
+        joined.extend(fs::read(path).with_context(|| path.display().to_string())?);
+        joined.push(b'\n');
+    }
+    Ok(joined)
+}
+
+/// Makes `folder` hold exactly `files`.
+fn synchronise(folder: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
+    let mut present = BTreeMap::new();
+    if folder.is_dir() {
+        collect(folder, folder, &mut present)?;
+    }
+    for name in present.keys().filter(|name| !files.contains_key(*name)) {
+        fs::remove_file(folder.join(name))?;
+    }
+    for (name, bytes) in files {
+        if present.get(name) != Some(bytes) {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(&path, bytes).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(())
+}

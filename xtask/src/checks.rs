@@ -1,0 +1,190 @@
+//! `test`: every check and test there is, one after the other, and a summary with the time of each.
+//!
+//! A check that could not run counts as failed. The last line is `N passed, M failed`, for programs to read.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::bundle;
+use crate::console;
+use crate::packages;
+use crate::process::{cargo, find_program, run, run_reading};
+use crate::workspace::Workspace;
+
+/// A browser, the program that drives it, and glyphs for the two languages of the pages.
+const BROWSER_PACKAGES: [&str; 4] = [
+    "chromium",
+    "chromium-driver",
+    "fonts-dejavu-core",
+    "fonts-noto-cjk",
+];
+
+/// What one step came to.
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+struct Step {
+    name: &'static str,
+    took: Duration,
+    outcome: Result<Counts>,
+}
+
+/// Runs all of it; the exit status says whether all is well.
+pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
+    type Action = fn(&Workspace) -> Result<Counts>;
+    let actions: [(&str, Action); 5] = [
+        ("a browser to test with", browser),
+        ("formatting", formatting),
+        ("browser bundle", |workspace| {
+            bundle::build(workspace).map(|()| Counts::default())
+        }),
+        ("lints", lints),
+        ("tests", tests),
+    ];
+    let mut steps = Vec::new();
+    for (name, action) in actions {
+        console::step(name);
+        let begun = Instant::now();
+        let outcome = action(workspace);
+        if let Err(error) = &outcome {
+            console::error(&format!("{name}: {error:#}"));
+        }
+        steps.push(Step {
+            name,
+            took: begun.elapsed(),
+            outcome,
+        });
+    }
+    summarise(&steps)
+}
+
+fn browser(_: &Workspace) -> Result<Counts> {
+    if packages::is_debian() {
+        packages::ensure(&BROWSER_PACKAGES)?;
+    }
+    if find_program("chromedriver").is_none() {
+        bail!(
+            "no `chromedriver` is on the search path: install Chromium or Chrome with its driver"
+        );
+    }
+    Ok(Counts::default())
+}
+
+fn formatting(workspace: &Workspace) -> Result<Counts> {
+    run(cargo()
+        .current_dir(&workspace.root)
+        .args(["fmt", "--all", "--check"]))?;
+    Ok(Counts::default())
+}
+
+fn lints(workspace: &Workspace) -> Result<Counts> {
+    run(cargo().current_dir(&workspace.root).args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
+    Ok(Counts::default())
+}
+
+fn tests(workspace: &Workspace) -> Result<Counts> {
+    let mut counts = Counts::default();
+    let succeeded = run_reading(
+        cargo().current_dir(&workspace.root).args([
+            "test",
+            "--workspace",
+            "--locked",
+            "--no-fail-fast",
+        ]),
+        |line| counts.add(line),
+    )?;
+    if !succeeded && counts.failed == 0 {
+        // It did not compile, or a test program ended without a result.
+        bail!("the tests could not all be run");
+    }
+    Ok(counts)
+}
+
+impl Counts {
+    /// Adds one line like `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines count nothing.
+    fn add(&mut self, line: &str) {
+        let Some(result) = line.strip_prefix("test result: ") else {
+            return;
+        };
+        for part in result.split([';', '.']) {
+            let mut words = part.split_whitespace();
+            let (Some(number), Some(word)) = (words.next(), words.next()) else {
+                continue;
+            };
+            let Ok(number) = number.parse::<u64>() else {
+                continue;
+            };
+            match word {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn summarise(steps: &[Step]) -> ExitCode {
+    console::step("summary");
+    let mut total = Counts::default();
+    for step in steps {
+        let verdict = match &step.outcome {
+            Err(_) => "FAILED".to_owned(),
+            Ok(counts) => {
+                total.passed += counts.passed;
+                total.failed += counts.failed;
+                total.ignored += counts.ignored;
+                if counts.failed > 0 {
+                    format!("{} FAILED", counts.failed)
+                } else {
+                    "ok".to_owned()
+                }
+            }
+        };
+        if step.outcome.is_err() {
+            total.failed += 1;
+        }
+        console::line(&format!(
+            "    {:<24} {:>7.1} s  {verdict}",
+            step.name,
+            step.took.as_secs_f64()
+        ));
+    }
+    if total.ignored > 0 {
+        console::line(&format!("    {} tests were not run", total.ignored));
+    }
+    console::line(&format!("{} passed, {} failed", total.passed, total.failed));
+    if total.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+
+    #[test]
+    fn results_of_test_programs_are_summed() {
+        let mut counts = Counts::default();
+        counts.add("running 2 tests");
+        counts.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.01s");
+        counts.add("test result: FAILED. 2 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.50s");
+        assert_eq!((counts.passed, counts.failed, counts.ignored), (14, 3, 1));
+    }
+}

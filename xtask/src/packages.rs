@@ -1,0 +1,77 @@
+//! Packages of the system: what is missing is installed where that can be done without a question (Debian, as root or
+//! with a sudo that needs no password), and named where it cannot.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+use crate::console;
+use crate::process::{find_program, run};
+
+/// Whether this system has Debian's package manager.
+pub(crate) fn is_debian() -> bool {
+    Path::new("/etc/debian_version").exists() && find_program("apt-get").is_some()
+}
+
+/// Installs those of `names` that are missing.
+pub(crate) fn ensure(names: &[&str]) -> Result<()> {
+    let missing: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| !is_installed(name))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    if !may_install() {
+        bail!("these packages are missing: {list}\n  as root: apt-get install {list}");
+    }
+    console::step(&format!("install packages: {list}"));
+    if !missing.iter().all(|name| is_known(name)) {
+        run(apt_get().args(["update"]))?;
+    }
+    run(apt_get()
+        .args(["install", "--yes", "--no-install-recommends"])
+        .args(&missing))
+}
+
+/// Whether packages can be installed without asking anybody.
+pub(crate) fn may_install() -> bool {
+    is_debian() && (is_root() || succeeds(Command::new("sudo").args(["-n", "true"])))
+}
+
+fn is_root() -> bool {
+    crate::process::output_of(Command::new("id").arg("-u")).is_ok_and(|id| id == "0")
+}
+
+fn is_installed(name: &str) -> bool {
+    crate::process::output_of(Command::new("dpkg-query").args(["-W", "-f=${Status}", name]))
+        .is_ok_and(|status| status == "install ok installed")
+}
+
+fn is_known(name: &str) -> bool {
+    succeeds(Command::new("apt-cache").args(["show", name]))
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn apt_get() -> Command {
+    let mut command = if is_root() {
+        Command::new("apt-get")
+    } else {
+        let mut sudo = Command::new("sudo");
+        sudo.args(["-n", "apt-get"]);
+        sudo
+    };
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}

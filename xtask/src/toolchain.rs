@@ -1,0 +1,200 @@
+//! Which compiler builds for the browser: the one in use if it has the target, else rustup is asked for it, else
+//! Debian's own, else the user is told what to install.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::console;
+use crate::packages;
+use crate::process::{cargo, find_program, output_of, run};
+use crate::workspace::Workspace;
+
+/// The target of the browser program.
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Debian's compiler for its browsers, the source of its standard library, and its cargo.
+const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
+
+/// A compiler that can build for the browser.
+pub(crate) enum WasmCompiler {
+    /// The one that is in use.
+    Active,
+    /// Debian's, with the linker to use.
+    Debian {
+        /// `rust-lld`, or `lld`.
+        linker: PathBuf,
+    },
+}
+
+impl WasmCompiler {
+    /// Finds one, installing what is missing.
+    pub(crate) fn find() -> Result<Self> {
+        if env::var("XTASK_WASM").is_ok_and(|way| way == "debian") {
+            return Self::debian();
+        }
+        if active_has_target()? {
+            return Ok(Self::Active);
+        }
+        // `0` says that nothing may be added to the toolchain, and it is the user's word.
+        let rustup_may_install = env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0");
+        if rustup_may_install && find_program("rustup").is_some() {
+            console::step(&format!("add the target {TARGET} to the toolchain"));
+            match run(Command::new("rustup").args(["target", "add", TARGET])) {
+                Ok(()) if active_has_target()? => return Ok(Self::Active),
+                Ok(()) => {
+                    console::line("    rustup added it to another toolchain than the one in use");
+                }
+                Err(error) => console::line(&format!("    {error:#}")),
+            }
+        }
+        if packages::is_debian() {
+            return Self::debian();
+        }
+        bail!(
+            "the compiler cannot build for the browser; install the target with\n  rustup target add {TARGET}\n\
+             or build Rust with it; then call this again"
+        )
+    }
+
+    fn debian() -> Result<Self> {
+        packages::ensure(&DEBIAN_PACKAGES).with_context(|| {
+            format!("no compiler here can build for the browser: `rustup target add {TARGET}`, or")
+        })?;
+        let linker = if let Some(linker) = rustup_linker()? {
+            linker
+        } else {
+            packages::ensure(&["lld"])?;
+            find_program("wasm-ld").context("the package lld brings no wasm-ld")?
+        };
+        Ok(Self::Debian { linker })
+    }
+
+    /// The command that builds the browser program; its result is [`built`].
+    pub(crate) fn build_command(&self, workspace: &Workspace) -> Command {
+        let mut command = match self {
+            Self::Active => cargo(),
+            Self::Debian { linker } => debian_cargo(linker),
+        };
+        command
+            .current_dir(&workspace.root)
+            .args([
+                "build",
+                "--profile",
+                "wasm",
+                "-p",
+                "trainscope-web",
+                "--lib",
+                "--target",
+                TARGET,
+            ])
+            // A target folder of its own: two compilers in one would rebuild everything at each turn.
+            .arg("--target-dir")
+            .arg(workspace.target.join("wasm"));
+        if matches!(self, Self::Debian { .. }) {
+            command.arg("-Zbuild-std=std,panic_abort");
+        }
+        command
+    }
+}
+
+/// What [`WasmCompiler::build_command`] leaves.
+pub(crate) fn built(workspace: &Workspace) -> PathBuf {
+    workspace
+        .target
+        .join("wasm")
+        .join(TARGET)
+        .join("wasm/trainscope_web.wasm")
+}
+
+fn debian_cargo(linker: &Path) -> Command {
+    let mut command = Command::new("/usr/bin/cargo");
+    // What `cargo run` tells its child is about the other compiler.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(is_of_other_compiler) {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env("RUSTC", "/usr/bin/rustc")
+        // `-Zbuild-std` is what this stable compiler needs, as it comes without the target's standard library.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
+    command
+}
+
+/// Whether a variable of this process would mislead another cargo: all of cargo's and rustup's own, except where the
+/// user's registry and home are.
+fn is_of_other_compiler(name: &str) -> bool {
+    let is_wanted = name == "CARGO_HOME"
+        || [
+            "CARGO_REGISTRIES_",
+            "CARGO_REGISTRY_",
+            "CARGO_SOURCE_",
+            "CARGO_HTTP_",
+            "CARGO_NET_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    let is_theirs = ["CARGO", "RUSTUP", "RUSTC", "RUSTDOC"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || name == "RUSTFLAGS"
+        || name == "LD_LIBRARY_PATH";
+    is_theirs && !is_wanted
+}
+
+fn active_sysroot() -> Result<PathBuf> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    Ok(output_of(Command::new(rustc).args(["--print", "sysroot"]))?.into())
+}
+
+fn active_has_target() -> Result<bool> {
+    let libraries = active_sysroot()?
+        .join("lib/rustlib")
+        .join(TARGET)
+        .join("lib");
+    Ok(libraries.is_dir())
+}
+
+/// The linker that comes with the toolchain in use.
+fn rustup_linker() -> Result<Option<PathBuf>> {
+    let rustlib = active_sysroot()?.join("lib/rustlib");
+    let Ok(targets) = rustlib.read_dir() else {
+        return Ok(None);
+    };
+    Ok(targets
+        .filter_map(|target| Some(target.ok()?.path().join("bin/rust-lld")))
+        .find(|linker| linker.is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_other_compiler;
+
+    #[test]
+    fn only_registry_and_home_reach_the_other_cargo() {
+        for kept in [
+            "CARGO_HOME",
+            "CARGO_REGISTRIES_MIRROR_INDEX",
+            "CARGO_NET_OFFLINE",
+            "PATH",
+            "HOME",
+        ] {
+            assert!(!is_of_other_compiler(kept), "{kept}");
+        }
+        for removed in [
+            "CARGO",
+            "CARGO_PKG_NAME",
+            "CARGO_TARGET_DIR",
+            "RUSTUP_TOOLCHAIN",
+            "RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "LD_LIBRARY_PATH",
+        ] {
+            assert!(is_of_other_compiler(removed), "{removed}");
+        }
+    }
+}
