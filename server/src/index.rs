@@ -2,6 +2,9 @@
 //!
 //! Input comes from [`ingest`](crate::ingest) alone; handlers read.
 
+mod bits;
+mod chunk;
+
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
