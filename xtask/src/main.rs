@@ -5,8 +5,12 @@
 mod bundle;
 mod checks;
 mod console;
+#[path = "../../tests/support/event_file.rs"]
+mod event_file;
 mod packages;
 mod process;
+mod random;
+mod samples;
 mod server;
 mod toolchain;
 mod workspace;
@@ -23,6 +27,7 @@ usage: cargo xtask <command>
   start [-- flags]   build the bundle and the server in release, run it on sample-runs/ (flags go to `trainscope start`)
   test               put in place what is missing, then run every check and test there is
   web                build the browser bundle alone, into web/dist
+  samples            write the made-up sample runs again: the same bytes
 
 XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could";
 
@@ -53,6 +58,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "start" => server::start(&workspace, rest),
         "test" => Ok(checks::run_all(&workspace)),
         "web" => bundle::build(&workspace).map(|()| ExitCode::SUCCESS),
+        "samples" => samples::write(&workspace).map(|()| ExitCode::SUCCESS),
         "help" | "-h" | "--help" => {
             console::line(USAGE);
             Ok(ExitCode::SUCCESS)
