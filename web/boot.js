@@ -1,4 +1,14 @@
-// Starts the browser program; a file of its own, because inline scripts are forbidden by the page's policy.
-import init from "./trainscope_web.js";
+// Applies the theme that was asked for or chosen before, then starts the program. External, because the page allows no
+// inline scripts. A module in the head runs after parsing and before the program paints anything.
+const asked = new URLSearchParams(location.search).get('theme');
+let remembered = null;
+try {
+  remembered = localStorage.getItem('trainscope.theme');
+} catch {
+  // Storage is switched off: the system decides.
+}
+const theme = asked ?? remembered;
+if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 
-await init({ module_or_path: new URL("trainscope_web_bg.wasm", import.meta.url) });
+const { default: init } = await import('./trainscope_web.js');
+await init({ module_or_path: new URL('./trainscope_web_bg.wasm', import.meta.url) });

@@ -1,0 +1,30 @@
+//! Mounts shared state, routes and frame.
+
+use leptos::prelude::*;
+use leptos_router::components::{Route, Router, Routes};
+use leptos_router::path;
+
+use crate::frame::Frame;
+use crate::i18n::I18n;
+use crate::pages::{NotFoundPage, RunPages, RunsPage};
+use crate::theme::ThemeState;
+use crate::{route, state};
+
+/// The whole program.
+#[component]
+pub fn App() -> impl IntoView {
+    I18n::provide();
+    ThemeState::provide();
+    state::provide_all();
+    view! {
+        <Router base=route::base_path()>
+            <Frame>
+                <Routes fallback=NotFoundPage>
+                    <Route path=path!("/") view=RunsPage />
+                    <Route path=path!("/index.html") view=RunsPage />
+                    <Route path=path!("/run/*rest") view=RunPages />
+                </Routes>
+            </Frame>
+        </Router>
+    }
+}

@@ -1,0 +1,124 @@
+//! The only file that fetches: one typed function an API path.
+//!
+//! Addresses are relative to the page's base (`<base href>`), so a server below a path prefix works. Every function
+//! says in its error whether the server could not be reached or refused.
+
+use gloo_net::http::{Request, Response};
+use serde::de::DeserializeOwned;
+use trainscope_api::error::ApiError;
+use trainscope_api::paths;
+use trainscope_api::runs::RunList;
+use trainscope_api::scalars::{
+    self, COLUMNS_MEDIA_TYPE, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series,
+};
+use trainscope_api::status::Status;
+use trainscope_api::tags::TagList;
+
+use crate::url_state;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientError {
+    /// The server could not be reached: ask again later.
+    Unreachable,
+    /// The server refuses; the reason is for people and programs.
+    Refused(ApiError),
+    /// The answer is not what this program understands, most likely because server and page are of different
+    /// versions: load the page again.
+    Misunderstood,
+}
+
+/// Which server this is and how far it has read.
+pub async fn status() -> Result<Status, ClientError> {
+    get(paths::STATUS, &[]).await
+}
+
+/// All runs.
+pub async fn runs() -> Result<RunList, ClientError> {
+    get(paths::RUNS, &[]).await
+}
+
+/// The tags of one run, all kinds.
+pub async fn tags(run: &str) -> Result<TagList, ClientError> {
+    get(paths::TAGS, &[("run", run)]).await
+}
+
+/// Points of one series, as JSON. For more than one, [`scalars_many`] is cheaper.
+pub async fn scalars(query: &ScalarsQuery) -> Result<Series, ClientError> {
+    let from = query.from.map(|step| step.to_string());
+    let to = query.to.map(|step| step.to_string());
+    let points = query.points.map(|points| points.to_string());
+    let rank = query.rank.to_string();
+    let mut pairs = vec![("run", &*query.run), ("tag", &*query.tag), ("rank", &*rank)];
+    let optional = [
+        ("from", from.as_deref()),
+        ("to", to.as_deref()),
+        ("points", points.as_deref()),
+        ("superseded", (query.superseded == 1).then_some("1")),
+        ("writer", query.writer.as_deref()),
+    ];
+    pairs.extend(
+        optional
+            .iter()
+            .filter_map(|(key, value)| Some((*key, (*value)?))),
+    );
+    get(paths::SCALARS, &pairs).await
+}
+
+/// Points of many series in one request, as binary columns. The answer has one entry for each series asked for, in
+/// the same order; `None` where there is no such series (any more).
+pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, ClientError> {
+    let response = Request::post(&url(paths::SCALARS))
+        .header("Accept", COLUMNS_MEDIA_TYPE)
+        .json(request)
+        .map_err(|_| ClientError::Misunderstood)?
+        .send()
+        .await
+        .map_err(|_| ClientError::Unreachable)?;
+    let response = accepted(response).await?;
+    let bytes = response
+        .binary()
+        .await
+        .map_err(|_| ClientError::Unreachable)?;
+    scalars::decode(&bytes).map_err(|_| ClientError::Misunderstood)
+}
+
+/// The absolute address of an API path, below the page's base.
+pub fn url(path: &str) -> String {
+    let relative = path.trim_start_matches('/');
+    let base = leptos::prelude::document().base_uri().ok().flatten();
+    base.and_then(|base| web_sys::Url::new_with_base(relative, &base).ok())
+        .map_or_else(|| path.to_owned(), |url| url.href())
+}
+
+async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<T, ClientError> {
+    let mut address = url(path);
+    for (position, (key, value)) in query.iter().enumerate() {
+        address.push(if position == 0 { '?' } else { '&' });
+        address.push_str(key);
+        address.push('=');
+        address.push_str(&url_state::encode(value));
+    }
+    let response = Request::get(&address)
+        .send()
+        .await
+        .map_err(|_| ClientError::Unreachable)?;
+    let bytes = accepted(response)
+        .await?
+        .binary()
+        .await
+        .map_err(|_| ClientError::Unreachable)?;
+    serde_json::from_slice(&bytes).map_err(|_| ClientError::Misunderstood)
+}
+
+/// Turns an answer with a status of 400 and above into the error that it carries.
+async fn accepted(response: Response) -> Result<Response, ClientError> {
+    if response.ok() {
+        return Ok(response);
+    }
+    let body = response
+        .binary()
+        .await
+        .map_err(|_| ClientError::Unreachable)?;
+    Err(serde_json::from_slice(&body).map_or(ClientError::Misunderstood, ClientError::Refused))
+}

@@ -1,0 +1,15 @@
+//! Parts that several pages are made of.
+
+mod controls;
+mod icon;
+mod note;
+mod panel;
+mod run_chip;
+mod state;
+
+pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
+pub use icon::{Icon, IconName};
+pub use note::{Note, NoteKind};
+pub use panel::RightPanel;
+pub use run_chip::{RunChip, RunStatusLabel, short_name, split_name};
+pub use state::StatePage;

@@ -1,0 +1,48 @@
+//! A line that says what is, and what to do about it: 36 high, never over content.
+
+use leptos::prelude::*;
+
+use super::{Icon, IconName};
+
+/// How loud a note is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// Something to know.
+    Plain,
+    /// Something to act on.
+    Warning,
+}
+
+/// A note: a fact in bold, what to do, and at most one action as children.
+#[component]
+pub fn Note(
+    /// How loud.
+    #[prop(default = NoteKind::Plain)]
+    kind: NoteKind,
+    /// Its icon.
+    icon: IconName,
+    /// The fact.
+    #[prop(into)]
+    title: Signal<String>,
+    /// What to do next or what follows.
+    #[prop(into)]
+    next: Signal<String>,
+    /// The action: a link or a button of class `link`.
+    children: Children,
+) -> impl IntoView {
+    let warning = kind == NoteKind::Warning;
+    view! {
+        <div class="note" class:warning=warning role="status">
+            <span class=if warning { "warn" } else { "ink2" }>
+                <Icon name=icon size=14 />
+            </span>
+            <span class="cut">
+                <b class="med">{move || title.get()}</b>
+                " "
+                <span class="ink2">{move || next.get()}</span>
+            </span>
+            <span class="grow"></span>
+            {children()}
+        </div>
+    }
+}

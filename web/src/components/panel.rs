@@ -1,0 +1,45 @@
+//! The right panel: details open beside the content, never over it in a window of their own.
+
+use leptos::prelude::*;
+
+use super::{IconButton, IconName};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+
+/// A panel at the right edge of the content. `Esc` and its × close it.
+#[component]
+pub fn RightPanel(
+    /// Its heading.
+    #[prop(into)]
+    title: Signal<String>,
+    /// What happens when it is closed.
+    on_close: impl Fn() + Clone + Send + Sync + 'static,
+    /// Its content.
+    children: Children,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let on_escape = on_close.clone();
+    use_keys(move |key, _| {
+        let escape = key == "Escape";
+        if escape {
+            on_escape();
+        }
+        escape
+    });
+    view! {
+        <aside class="panel right-panel" aria-label=move || title.get()>
+            <div class="head">
+                <h2 class="cut" title=move || title.get()>
+                    {move || title.get()}
+                </h2>
+                <span class="grow"></span>
+                <IconButton
+                    icon=IconName::Close
+                    label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                    on_press=on_close
+                />
+            </div>
+            <div class="panel-body">{children()}</div>
+        </aside>
+    }
+}

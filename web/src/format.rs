@@ -1,0 +1,241 @@
+//! Numbers, sizes, ages and durations as people read them: tabular, with a real minus sign, by locale.
+
+use crate::i18n::Locale;
+
+/// An absolute number with thousands separators: `31,280`.
+pub fn integer(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 3);
+    if value < 0 {
+        out.push('−');
+    }
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with thousands separators.
+pub fn count(value: u64) -> String {
+    integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// A measured value with `digits` significant digits: `1.987`, `2.47e−4`, `31,280`, `NaN`, `+∞`, `−∞`.
+///
+/// Below 10⁻³ and from 10⁶ on in powers of ten; trailing zeros stay, so that columns line up, except for whole numbers.
+pub fn number(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "+∞" } else { "−∞" }.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = digits.max(1);
+    // `{:e}` rounds, so 9.9996 becomes 1.000e1 and its power is known after rounding.
+    let scientific = format!("{:.*e}", digits - 1, value.abs());
+    let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let power: i32 = power.parse().unwrap_or(0);
+    let sign = if value < 0.0 { "−" } else { "" };
+    if !(-3..6).contains(&power) {
+        let mantissa = trim_zeros(mantissa);
+        let power_sign = if power < 0 { '−' } else { '+' };
+        return format!("{sign}{mantissa}e{power_sign}{}", power.abs());
+    }
+    let whole_digits = usize::try_from(power + 1).unwrap_or(0);
+    let decimals = if power >= 0 {
+        digits.saturating_sub(whole_digits)
+    } else {
+        digits - 1 + usize::try_from(-power).unwrap_or(0)
+    };
+    let plain = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+    let whole = count(whole.parse().unwrap_or(0));
+    if fraction.bytes().all(|digit| digit == b'0') {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    }
+}
+
+fn trim_zeros(mantissa: &str) -> &str {
+    if mantissa.contains('.') {
+        mantissa.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        mantissa
+    }
+}
+
+/// A size: `412 MB`, `1.1 GB`; powers of 1,000, as disks and downloads are sold.
+pub fn bytes(len_bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if len_bytes < 1_000 {
+        return format!("{len_bytes} B");
+    }
+    let mut value = len_bytes as f64 / 1_000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    let decimals = usize::from(value < 9.95);
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+/// A stretch of time as `h:mm:ss`, so that a column lines up; an en dash if it is not known.
+pub fn duration(secs: f64) -> String {
+    if !secs.is_finite() || secs < 0.0 {
+        return "–".to_owned();
+    }
+    let whole = whole_secs(secs);
+    let (hours, minutes, seconds) = (whole / 3_600, whole / 60 % 60, whole % 60);
+    format!("{}:{minutes:02}:{seconds:02}", count(hours))
+}
+
+/// How long ago: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
+pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
+    if !then_secs.is_finite() {
+        return "–".to_owned();
+    }
+    let texts = locale.texts();
+    let ago = (now_secs - then_secs).max(0.0);
+    if ago < 60.0 {
+        return (texts.time.secs_ago)(whole_secs(ago));
+    }
+    if ago < 3_600.0 {
+        return (texts.time.minutes_ago)(whole_secs(ago / 60.0));
+    }
+    let then = CivilTime::local(then_secs);
+    let now = CivilTime::local(now_secs);
+    if then.day_number == now.day_number {
+        (texts.time.today_at)(&then.clock())
+    } else if then.day_number + 1 == now.day_number {
+        (texts.time.yesterday_at)(&then.clock())
+    } else if now.day_number - then.day_number < 7 {
+        (texts.time.weekday_at)(then.weekday, &then.clock())
+    } else {
+        (texts.time.date)(then.year, then.month, then.day, then.year != now.year)
+    }
+}
+
+/// A moment in full, for titles: `2026-11-21 02:20:07`.
+pub fn moment(secs: f64) -> String {
+    if !secs.is_finite() {
+        return "–".to_owned();
+    }
+    let at = CivilTime::local(secs);
+    format!(
+        "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+        at.year, at.month, at.day, at.hour, at.minute, at.second
+    )
+}
+
+/// The clock of a moment: `02:38`.
+pub fn clock(secs: f64) -> String {
+    CivilTime::local(secs).clock()
+}
+
+/// Milliseconds since 1970 by the browser's clock.
+pub fn now_millis() -> f64 {
+    js_sys::Date::now()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "callers pass seconds that are finite and not negative; `as` saturates"
+)]
+fn whole_secs(secs: f64) -> u64 {
+    secs as u64
+}
+
+/// A moment by the clock on the wall, in the browser's time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CivilTime {
+    /// Days since 1970-01-01.
+    day_number: u64,
+    year: u32,
+    /// 1 is January.
+    month: u32,
+    day: u32,
+    /// 0 is Sunday.
+    weekday: u32,
+    hour: u32,
+    minute: u32,
+    second: u32,
+}
+
+impl CivilTime {
+    fn local(secs: f64) -> Self {
+        let date = js_sys::Date::new(&(secs * 1_000.0).into());
+        let local_secs = secs - date.get_timezone_offset() * 60.0;
+        Self {
+            day_number: whole_secs(local_secs / 86_400.0),
+            year: date.get_full_year(),
+            month: date.get_month() + 1,
+            day: date.get_date(),
+            weekday: date.get_day(),
+            hour: date.get_hours(),
+            minute: date.get_minutes(),
+            second: date.get_seconds(),
+        }
+    }
+
+    fn clock(self) -> String {
+        format!("{:02}:{:02}", self.hour, self.minute)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_like_numbers() {
+        for (value, text) in [
+            (1.987, "1.987"),
+            (0.000_247, "2.47e−4"),
+            (0.0001, "1e−4"),
+            (-0.0001, "−1e−4"),
+            (0.05, "0.05000"),
+            (31_280.0, "31,280"),
+            (1_234.56, "1,235"),
+            (9.999_96, "10"),
+            (12_345_678.0, "1.235e+7"),
+            (999_999.9, "1e+6"),
+            (0.0, "0"),
+            (-2.5, "−2.500"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "+∞"),
+            (f64::NEG_INFINITY, "−∞"),
+            (5e-324, "4.941e−324"),
+            (f64::MAX, "1.798e+308"),
+        ] {
+            assert_eq!(number(value, 4), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn integers_have_separators() {
+        assert_eq!(integer(0), "0");
+        assert_eq!(integer(-1_234), "−1,234");
+        assert_eq!(integer(i64::MIN), "−9,223,372,036,854,775,808");
+        assert_eq!(count(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn sizes_and_durations() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(1_100_000_000), "1.1 GB");
+        assert_eq!(bytes(412_000_000), "412 MB");
+        assert_eq!(bytes(999_600), "1.0 MB");
+        assert_eq!(duration(5_200.9), "1:26:40");
+        assert_eq!(duration(48.0), "0:00:48");
+        assert_eq!(duration(f64::NAN), "–");
+    }
+}

@@ -1,0 +1,242 @@
+//! The bar: which run, how far it is, search, age of the last update, language, theme.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::search::Search;
+use super::switcher::Switcher;
+use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_name};
+use crate::format;
+use crate::i18n::{Locale, use_i18n};
+use crate::live::{Connection, use_live};
+use crate::route::{Place, use_place};
+use crate::state::use_app_state;
+use crate::theme::{Theme, use_theme};
+
+/// The bar over the content.
+#[component]
+pub(super) fn Bar() -> impl IntoView {
+    let place = use_place();
+    let run = Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)));
+    view! {
+        <header class="bar">
+            {move || match run.get() {
+                Some(run) => view! { <RunTitle run=run /> }.into_any(),
+                None => view! { <ListTitle place=place /> }.into_any(),
+            }}
+            <span class="grow"></span>
+            <Search />
+            <LiveAge />
+            <span class="flex gap4">
+                <LanguageButton />
+                <ThemeButton />
+            </span>
+        </header>
+    }
+}
+
+#[component]
+fn RunTitle(run: String) -> impl IntoView {
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let title = format!("{run} · trainscope");
+    document().set_title(&title);
+    let (folder, name) = split_name(&run);
+    let folder = if folder.is_empty() {
+        String::new()
+    } else {
+        format!("{} / ", folder.replace('/', " / "))
+    };
+    let name = if run == "." {
+        Signal::derive(move || i18n.texts().runs.base_run.to_owned())
+    } else {
+        Signal::stored(name.to_owned())
+    };
+    let (id, full) = (run.clone(), run.clone());
+    let entry = Memo::new(move |_| state.run(&id).map(|run| (run.status, run.last_step)));
+    let status = move || {
+        entry.get().map(|(status, _)| {
+            view! {
+                <span class="sep hide-small"></span>
+                <span class="small">
+                    <RunStatusLabel status=Signal::stored(status) />
+                </span>
+            }
+        })
+    };
+    let step = move || {
+        entry.get().and_then(|(_, step)| step).map(|step| {
+            view! {
+                <span class="small ink2 hide-small step-count">
+                    {i18n.texts().frame.step} " " <b class="med">{format::integer(step)}</b>
+                </span>
+            }
+        })
+    };
+    view! {
+        <span class="name" title=full>
+            <RunChip run=run.clone() />
+            <span class="cut">
+                <span class="dir hide-small">{folder}</span>
+                {move || name.get()}
+            </span>
+            <Switcher run=run />
+        </span>
+        {status}
+        {step}
+    }
+}
+
+#[component]
+fn ListTitle(place: Memo<Place>) -> impl IntoView {
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let live = use_live();
+    let title = move || {
+        if place.get() == Place::Runs {
+            i18n.texts().frame.runs
+        } else {
+            ""
+        }
+    };
+    Effect::new(move |_| document().set_title(&format!("{} · trainscope", title())));
+    let reading = Memo::new(move |_| live.ingest.get().filter(|ingest| !ingest.idle));
+    let summary = move || {
+        let texts = &i18n.texts().frame;
+        if let Some(ingest) = reading.get() {
+            let read = format::bytes(ingest.bytes);
+            let total = format::bytes(ingest.total_bytes);
+            return Some((texts.reading)(&read, &total, ingest.files));
+        }
+        let list = state.runs.get();
+        if list.runs.is_empty() {
+            return None;
+        }
+        let mut folders: Vec<_> = list.runs.iter().map(|run| split_name(&run.id).0).collect();
+        folders.dedup();
+        folders.sort_unstable();
+        folders.dedup();
+        let size = list.runs.iter().map(|run| run.len_bytes).sum();
+        let runs = list.runs.len() as u64;
+        let mut text = (texts.runs_summary)(runs, folders.len() as u64, &format::bytes(size));
+        if list.cut {
+            text.push_str(" · ");
+            text.push_str(texts.runs_cut);
+        }
+        Some(text)
+    };
+    let dirs = move || state.status.get().map(|status| status.base_dirs.join(", "));
+    view! {
+        <span class="name">{title}</span>
+        <span class="small ink3 hide-small cut" title=dirs>
+            {move || {
+                let dirs = dirs().map(|dirs| format!("{dirs} · "));
+                (place.get() == Place::Runs).then(|| (dirs, summary()))
+            }}
+        </span>
+    }
+}
+
+#[component]
+fn LiveAge() -> impl IntoView {
+    let i18n = use_i18n();
+    let live = use_live();
+    let now = use_now_secs();
+    let text = move || {
+        let texts = &i18n.texts().frame;
+        if matches!(live.connection.get(), Connection::Lost { .. }) {
+            return texts.offline.to_owned();
+        }
+        if live.paused.get() {
+            return texts.paused.to_owned();
+        }
+        let updated = live.updated_millis.get() / 1_000.0;
+        (texts.updated)(&format::age(updated, now.get(), i18n.locale()))
+    };
+    let dot = move || {
+        if matches!(live.connection.get(), Connection::Lost { .. }) {
+            "dot small-dot wait"
+        } else if live.paused.get() {
+            "dot small-dot"
+        } else {
+            "dot small-dot live"
+        }
+    };
+    view! {
+        <span class="ctl hide-narrow live-age">
+            <i class=dot></i>
+            <span>{text}</span>
+            <IconButton
+                icon=Signal::derive(move || {
+                    if live.paused.get() { IconName::Play } else { IconName::Pause }
+                })
+                label=Signal::derive(move || {
+                    let texts = &i18n.texts().frame;
+                    let label = if live.paused.get() { texts.resume } else { texts.pause };
+                    format!("{label} (.)")
+                })
+                size=12
+                on_press=move || live.pause(!live.paused.get_untracked())
+            />
+        </span>
+    }
+}
+
+#[component]
+fn LanguageButton() -> impl IntoView {
+    let i18n = use_i18n();
+    let is = move |locale| i18n.locale() == locale;
+    let flip = move |_| {
+        i18n.set(match i18n.locale() {
+            Locale::En => Locale::Zh,
+            Locale::Zh => Locale::En,
+        });
+    };
+    view! {
+        <button
+            type="button"
+            class="btn bare language"
+            aria-label=move || i18n.texts().frame.other_language
+            title=move || i18n.texts().frame.other_language
+            on:click=flip
+        >
+            <b class:on=move || is(Locale::En)>"EN"</b>
+            <span class="ink3">"/"</span>
+            <b class:on=move || is(Locale::Zh)>"中"</b>
+        </button>
+    }
+}
+
+#[component]
+fn ThemeButton() -> impl IntoView {
+    let i18n = use_i18n();
+    let theme = use_theme();
+    view! {
+        <IconButton
+            icon=Signal::derive(move || match theme.get() {
+                Theme::Light => IconName::Moon,
+                Theme::Dark => IconName::Sun,
+            })
+            label=Signal::derive(move || {
+                let texts = &i18n.texts().frame;
+                match theme.get() {
+                    Theme::Light => texts.dark_theme.to_owned(),
+                    Theme::Dark => texts.light_theme.to_owned(),
+                }
+            })
+            size=16
+            on_press=move || theme.toggle()
+        />
+    }
+}
+
+/// Now, in seconds since 1970, as a signal that ticks once a second.
+pub(crate) fn use_now_secs() -> Signal<f64> {
+    let now = RwSignal::new(format::now_millis() / 1_000.0);
+    let tick = move || now.set(format::now_millis() / 1_000.0);
+    if let Ok(handle) = set_interval_with_handle(tick, Duration::from_secs(1)) {
+        on_cleanup(move || handle.clear());
+    }
+    now.into()
+}

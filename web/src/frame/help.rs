@@ -1,0 +1,79 @@
+//! The help panel: what the keys do, and which version this is.
+
+use leptos::prelude::*;
+
+use super::FrameState;
+use crate::components::RightPanel;
+use crate::i18n::use_i18n;
+use crate::state::use_app_state;
+
+/// The panel that `?` opens.
+#[component]
+pub(super) fn HelpPanel() -> impl IntoView {
+    let i18n = use_i18n();
+    let frame: FrameState = expect_context();
+    let state = use_app_state();
+    let groups = move || {
+        let keys = &i18n.texts().keys;
+        [
+            (
+                keys.everywhere,
+                vec![
+                    ("/", keys.search),
+                    ("?", keys.help),
+                    (".", keys.pause),
+                    ("Esc", keys.escape),
+                ],
+            ),
+            (
+                keys.in_runs,
+                vec![
+                    ("j k", keys.rows),
+                    ("↵", keys.open),
+                    ("x", keys.select),
+                    ("c", keys.together),
+                ],
+            ),
+            (keys.in_charts, vec![("f", keys.fit), ("← →", keys.steps)]),
+        ]
+        .into_iter()
+        .map(|(heading, rows)| {
+            let rows = rows
+                .into_iter()
+                .map(|(key, what)| {
+                    let caps = key
+                        .split(' ')
+                        .map(|cap| view! { <kbd>{cap.to_owned()}</kbd> })
+                        .collect_view();
+                    view! {
+                        <dt>{what}</dt>
+                        <dd>
+                            <span class="keycaps">{caps}</span>
+                        </dd>
+                    }
+                })
+                .collect_view();
+            view! {
+                <section class="help-group">
+                    <h3>{heading}</h3>
+                    <dl class="kv">{rows}</dl>
+                </section>
+            }
+        })
+        .collect_view()
+    };
+    view! {
+        <RightPanel
+            title=Signal::derive(move || i18n.texts().keys.title.to_owned())
+            on_close=move || frame.help.set(false)
+        >
+            {groups}
+            <p class="micro ink3">
+                {move || {
+                    let status = state.status.get();
+                    status.map(|status| (i18n.texts().keys.version)(&status.version))
+                }}
+            </p>
+        </RightPanel>
+    }
+}

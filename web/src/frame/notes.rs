@@ -1,0 +1,65 @@
+//! Notes at the foot of the page: no connection, paused. They take room from the content instead of covering it.
+
+use leptos::prelude::*;
+
+use crate::components::{IconName, Note, NoteKind};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::live::{Connection, use_live};
+
+/// The notes of the connection.
+#[component]
+pub(super) fn Notes() -> impl IntoView {
+    let i18n = use_i18n();
+    let live = use_live();
+    let lost = Memo::new(move |_| match live.connection.get() {
+        Connection::Lost {
+            since_millis,
+            retry_in_secs,
+        } => Some((since_millis, retry_in_secs)),
+        Connection::Opening | Connection::Open => None,
+    });
+    let lost_title = Signal::derive(move || {
+        let since = lost.get().map_or(0.0, |(since, _)| since);
+        (i18n.texts().states.no_connection)(&format::clock(since / 1_000.0))
+    });
+    let lost_next = Signal::derive(move || match lost.get() {
+        Some((_, secs)) if secs > 0 => (i18n.texts().states.trying_in)(secs),
+        _ => i18n.texts().states.trying.to_owned(),
+    });
+    let paused_title = Signal::derive(move || i18n.texts().states.paused.to_owned());
+    let paused_next = Signal::derive(move || (i18n.texts().states.waiting)(live.waiting.get()));
+    view! {
+        <Show when=move || lost.with(Option::is_some)>
+            <div class="notes-foot">
+                <Note
+                    kind=NoteKind::Warning
+                    icon=IconName::Warning
+                    title=lost_title
+                    next=lost_next
+                >
+                    <button type="button" class="link" on:click=move |_| live.retry_now()>
+                        {move || i18n.texts().states.try_now}
+                    </button>
+                </Note>
+            </div>
+        </Show>
+        <Show when=move || live.paused.get() && lost.with(Option::is_none)>
+            <div class="notes-foot">
+                <Note icon=IconName::Pause title=paused_title next=paused_next>
+                    <button
+                        type="button"
+                        class="link"
+                        hidden=move || live.waiting.get() == 0
+                        on:click=move |_| live.show_waiting()
+                    >
+                        {move || i18n.texts().states.show_them}
+                    </button>
+                    <button type="button" class="link" on:click=move |_| live.pause(false)>
+                        {move || i18n.texts().frame.resume}
+                    </button>
+                </Note>
+            </div>
+        </Show>
+    }
+}

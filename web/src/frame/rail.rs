@@ -1,0 +1,91 @@
+//! The rail: pages that exist, for all runs and for this one.
+
+use leptos::prelude::*;
+
+use super::FrameState;
+use crate::components::{Icon, IconName, RunChip, short_name};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::route::{self, Place, use_place};
+use crate::state::use_app_state;
+
+/// The rail at the left edge.
+#[component]
+pub(super) fn Rail() -> impl IntoView {
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let place = use_place();
+    let frame: FrameState = expect_context();
+    let run = Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)));
+    let runs = Memo::new(move |_| state.runs.with(|list| list.runs.len()));
+    let current = move |is: bool| is.then_some("page");
+    view! {
+        <nav class="rail" aria-label=move || i18n.texts().frame.main_navigation>
+            <a class="brand" href=route::runs_href()>
+                <Icon name=IconName::Brand size=18 />
+                <span>"trainscope"</span>
+            </a>
+            <div class="group">
+                <a
+                    class="nav"
+                    href=route::runs_href()
+                    title=move || i18n.texts().frame.runs
+                    aria-current=move || current(place.with(|place| *place == Place::Runs))
+                >
+                    <Icon name=IconName::Runs />
+                    <span>{move || i18n.texts().frame.runs}</span>
+                    <span class="count">
+                        {move || (runs.get() > 0).then(|| format::count(runs.get() as u64))}
+                    </span>
+                </a>
+            </div>
+            {move || {
+                run.get()
+                    .map(|run| {
+                        let href = route::scalars_href(&run, &[], None);
+                        let name = short_name(&run).to_owned();
+                        let (counted, full) = (run.clone(), run.clone());
+                        let tags = move || {
+                            state
+                                .run(&counted)
+                                .and_then(|run| run.kinds.get("scalars").copied())
+                                .map(format::count)
+                        };
+                        view! {
+                            <div class="group">
+                                <div class="cap" title=full>
+                                    <RunChip run=run />
+                                    <span class="cut">{name}</span>
+                                </div>
+                                <a
+                                    class="nav"
+                                    href=href
+                                    title=move || i18n.texts().frame.scalars
+                                    aria-current="page"
+                                >
+                                    <Icon name=IconName::Scalars />
+                                    <span>{move || i18n.texts().frame.scalars}</span>
+                                    <span class="count">{tags}</span>
+                                </a>
+                            </div>
+                        }
+                    })
+            }}
+            <div class="foot">
+                <button
+                    type="button"
+                    class="nav"
+                    title=move || i18n.texts().frame.help
+                    aria-pressed=move || frame.help.get().to_string()
+                    on:click=move |_| frame.help.update(|open| *open = !*open)
+                >
+                    <Icon name=IconName::Help />
+                    <span>{move || i18n.texts().frame.help}</span>
+                    <span class="count">
+                        <kbd>"?"</kbd>
+                    </span>
+                </button>
+            </div>
+        </nav>
+    }
+}

@@ -1,0 +1,220 @@
+//! The search field of the bar: runs and tags, with links, by keyboard.
+
+use leptos::html::Input;
+use leptos::prelude::*;
+use leptos_router::hooks::use_navigate;
+
+use super::FrameState;
+use crate::components::{Icon, IconName, RunChip};
+use crate::i18n::use_i18n;
+use crate::route;
+use crate::state::{AppState, use_app_state};
+
+/// Runs shown among the results.
+const RUNS: usize = 8;
+/// Tags shown among the results.
+const TAGS: usize = 12;
+
+/// One result.
+#[derive(Clone, PartialEq)]
+struct Hit {
+    run: String,
+    tag: Option<String>,
+}
+
+impl Hit {
+    fn href(&self) -> String {
+        route::scalars_href(&self.run, &[], self.tag.as_deref())
+    }
+}
+
+/// The search field.
+#[component]
+pub(super) fn Search() -> impl IntoView {
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let frame: FrameState = expect_context();
+    let navigate = use_navigate();
+    let field = NodeRef::<Input>::new();
+    let text = RwSignal::new(String::new());
+    let open = RwSignal::new(false);
+    let chosen = RwSignal::new(0_usize);
+    let hits = Memo::new(move |_| {
+        let wanted = text.get().trim().to_lowercase();
+        if open.get() && !wanted.is_empty() {
+            find(state, &wanted)
+        } else {
+            Vec::new()
+        }
+    });
+    Effect::new(move |_| {
+        if frame.focus_search.get() > 0
+            && let Some(field) = field.get_untracked()
+        {
+            // The field is always on the page.
+            let _ignored = field.focus();
+            field.select();
+        }
+    });
+    let leave = move || {
+        open.set(false);
+        if let Some(field) = field.get_untracked() {
+            // Nothing to do if it had no focus.
+            let _ignored = field.blur();
+        }
+    };
+    let on_keydown = move |event: web_sys::KeyboardEvent| {
+        let count = hits.with(Vec::len);
+        match event.key().as_str() {
+            "ArrowDown" if count > 0 => chosen.update(|row| *row = (*row + 1) % count),
+            "ArrowUp" if count > 0 => chosen.update(|row| *row = (*row + count - 1) % count),
+            "Enter" => {
+                if let Some(hit) = hits.with(|hits| hits.get(chosen.get()).cloned()) {
+                    navigate(&hit.href(), leptos_router::NavigateOptions::default());
+                    leave();
+                }
+            }
+            "Escape" => leave(),
+            _ => return,
+        }
+        event.prevent_default();
+    };
+    let results = move || {
+        let texts = &i18n.texts().frame;
+        let all = hits.get();
+        if all.is_empty() {
+            return view! {
+                <p class="small ink3 nothing">{(texts.search_nothing)(text.get().trim())}</p>
+            }
+            .into_any();
+        }
+        let split = all.iter().take_while(|hit| hit.tag.is_none()).count();
+        let row = move |position: usize, hit: &Hit| {
+            let name = hit.tag.clone().unwrap_or_else(|| hit.run.clone());
+            let beside = hit.tag.is_some().then(|| hit.run.clone());
+            view! {
+                <li role="option" id=format!("hit-{position}") aria-selected=move || {
+                    (chosen.get() == position).to_string()
+                }>
+                    <a class="hit" href=hit.href() on:click=move |_| leave()>
+                        <RunChip run=hit.run.clone() />
+                        <span class="cut">{name}</span>
+                        <span class="cut ink3 beside">{beside}</span>
+                    </a>
+                </li>
+            }
+        };
+        let (runs, tags) = all.split_at(split);
+        let section = |heading: &'static str, hits: &[Hit], first: usize| {
+            (!hits.is_empty()).then(|| {
+                let rows = hits
+                    .iter()
+                    .enumerate()
+                    .map(|(offset, hit)| row(first + offset, hit))
+                    .collect_view();
+                view! {
+                    <li class="micro ink3 heading" role="presentation">
+                        {heading}
+                    </li>
+                    {rows}
+                }
+            })
+        };
+        view! {
+            <ul class="hits" role="listbox" id="search-hits" aria-label=texts.search>
+                {section(texts.found_runs, runs, 0)}
+                {section(texts.found_tags, tags, split)}
+            </ul>
+        }
+        .into_any()
+    };
+    let shown = Memo::new(move |_| open.get() && text.with(|text| !text.trim().is_empty()));
+    view! {
+        <div class="search hide-small" role="search">
+            <label class="field" class:focus=move || open.get()>
+                <Icon name=IconName::Search size=14 />
+                <input
+                    class="bare-input"
+                    type="text"
+                    role="combobox"
+                    autocomplete="off"
+                    spellcheck="false"
+                    node_ref=field
+                    placeholder=move || i18n.texts().frame.search
+                    aria-label=move || i18n.texts().frame.search
+                    aria-expanded=move || shown.get().to_string()
+                    aria-controls="search-hits"
+                    aria-activedescendant=move || {
+                        shown.get().then(|| format!("hit-{}", chosen.get()))
+                    }
+                    prop:value=move || text.get()
+                    on:input=move |event| {
+                        text.set(event_target_value(&event));
+                        chosen.set(0);
+                        open.set(true);
+                    }
+                    on:focus=move |_| {
+                        open.set(true);
+                        load_tags(state);
+                    }
+                    on:blur=move |_| open.set(false)
+                    on:keydown=on_keydown
+                />
+                <kbd>"/"</kbd>
+            </label>
+            <Show when=move || shown.get()>
+                // The press must not take the focus from the field, or the list would be gone before the click.
+                <div class="popover" on:pointerdown=|event| event.prevent_default() on:mousedown=|event| event.prevent_default()>
+                    {results}
+                </div>
+            </Show>
+        </div>
+    }
+}
+
+/// Runs first, then tags of the runs whose tags are known; in the order of the list of runs.
+fn find(state: AppState, wanted: &str) -> Vec<Hit> {
+    let list = state.runs.get();
+    let runs = list
+        .runs
+        .iter()
+        .filter(|run| run.id.to_lowercase().contains(wanted))
+        .take(RUNS)
+        .map(|run| Hit {
+            run: run.id.clone(),
+            tag: None,
+        });
+    let mut hits: Vec<_> = runs.collect();
+    state.with_tags(|known| {
+        let tags = list
+            .runs
+            .iter()
+            .filter_map(|run| Some((run, known.get(&run.id)?)));
+        let found = tags.flat_map(|(run, tags)| {
+            let mut names: Vec<&str> = tags
+                .tags
+                .iter()
+                .filter(|tag| tag.kind.as_str() == "scalars")
+                .map(|tag| tag.tag.as_str())
+                .filter(|tag| tag.to_lowercase().contains(wanted))
+                .collect();
+            names.dedup();
+            names.into_iter().map(|tag| Hit {
+                run: run.id.clone(),
+                tag: Some(tag.to_owned()),
+            })
+        });
+        hits.extend(found.take(TAGS));
+    });
+    hits
+}
+
+/// Tags are asked for when somebody begins to search, of the first runs only: a list of a thousand runs is searched by
+/// name at once, and by tag where a tag is known.
+fn load_tags(state: AppState) {
+    const RUNS_ASKED: usize = 100;
+    let list = state.runs.get_untracked();
+    for run in list.runs.iter().take(RUNS_ASKED) {
+        state.load_tags(run.id.clone(), false);
+    }
+}

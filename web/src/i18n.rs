@@ -1,0 +1,143 @@
+//! The words of every page, in English and Chinese.
+//!
+//! A struct a page whose fields must all be present in both languages: a missing text does not compile, which no
+//! message-file library offers without a build step of its own, and nothing is parsed when the page starts. Texts with
+//! numbers or names in them are functions, so each language builds its own sentence and its own plural. Terms follow
+//! `MindSpore`'s Chinese documents.
+
+use leptos::prelude::*;
+
+use crate::storage;
+
+mod en;
+mod frame;
+mod runs;
+mod scalars;
+mod zh;
+
+pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
+pub use runs::{PanelTexts, RecordTexts, RunsTexts};
+pub use scalars::ScalarsTexts;
+
+const KEY: &str = "language";
+
+/// All texts of one language.
+pub struct Texts {
+    /// Rail, bar, search, help.
+    pub frame: FrameTexts,
+    /// What the keys do.
+    pub keys: KeyTexts,
+    /// Ages and dates.
+    pub time: TimeTexts,
+    /// Empty, loading, damaged, gone, not found, no connection.
+    pub states: StateTexts,
+    /// The list of runs.
+    pub runs: RunsTexts,
+    /// The files of a run.
+    pub panel: PanelTexts,
+    /// How to record.
+    pub record: RecordTexts,
+    /// Curves.
+    pub scalars: ScalarsTexts,
+}
+
+/// A language of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locale {
+    /// English.
+    En,
+    /// Simplified Chinese.
+    Zh,
+}
+
+impl Locale {
+    /// The texts of this language.
+    pub const fn texts(self) -> &'static Texts {
+        match self {
+            Self::En => &en::TEXTS,
+            Self::Zh => &zh::TEXTS,
+        }
+    }
+
+    /// The value of the `lang` attribute.
+    pub const fn lang(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh-CN",
+        }
+    }
+
+    const fn key(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
+        }
+    }
+
+    fn from_key(key: &str) -> Option<Self> {
+        if key.starts_with("zh") {
+            Some(Self::Zh)
+        } else if key.starts_with("en") {
+            Some(Self::En)
+        } else {
+            None
+        }
+    }
+}
+
+/// The language in force. `Copy`: take it with [`use_i18n`], and read texts in closures, so that they follow a switch:
+/// `move || i18n.texts().frame.runs`.
+#[derive(Clone, Copy)]
+pub struct I18n(RwSignal<Locale>);
+
+impl I18n {
+    /// Begins with `?lang=`, else the remembered language, else the first of the browser's that there is; keeps the
+    /// `lang` attribute of the page right.
+    pub fn provide() -> Self {
+        let i18n = Self(RwSignal::new(first_choice()));
+        provide_context(i18n);
+        Effect::new(move |_| {
+            if let Some(root) = document().document_element() {
+                // Setting a plain attribute on an element that is there does not fail.
+                let _ignored = root.set_attribute("lang", i18n.0.get().lang());
+            }
+        });
+        i18n
+    }
+
+    /// The texts in the language in force; reactive.
+    pub fn texts(self) -> &'static Texts {
+        self.0.get().texts()
+    }
+
+    /// The language in force; reactive.
+    pub fn locale(self) -> Locale {
+        self.0.get()
+    }
+
+    /// Changes the language and remembers it.
+    pub fn set(self, locale: Locale) {
+        storage::write(KEY, Some(locale.key()));
+        self.0.set(locale);
+    }
+}
+
+/// The language of this page.
+pub fn use_i18n() -> I18n {
+    expect_context()
+}
+
+fn first_choice() -> Locale {
+    let search = window().location().search().unwrap_or_default();
+    let asked = crate::url_state::value(&search, "lang");
+    asked
+        .and_then(|key| Locale::from_key(&key))
+        .or_else(|| Locale::from_key(&storage::read(KEY)?))
+        .or_else(|| {
+            let languages = window().navigator().languages();
+            languages
+                .iter()
+                .find_map(|language| Locale::from_key(&language.as_string()?))
+        })
+        .unwrap_or(Locale::En)
+}

@@ -1,0 +1,263 @@
+//! English.
+
+use super::{
+    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, ScalarsTexts, StateTexts, Texts,
+    TimeTexts,
+};
+use crate::format;
+
+const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// A count with its noun.
+fn many(count: u64, one: &str, more: &str) -> String {
+    let noun = if count == 1 { one } else { more };
+    format!("{} {noun}", format::count(count))
+}
+
+fn of_files(bad: u64, all: u64, what: &str) -> String {
+    if all == 1 {
+        format!("file {what}")
+    } else {
+        format!("{bad} of {all} files {what}")
+    }
+}
+
+pub(super) static TEXTS: Texts = Texts {
+    frame: FrameTexts {
+        runs: "Runs",
+        scalars: "Scalars",
+        help: "Help",
+        main_navigation: "Main",
+        switch_run: "Switch to another run",
+        find_run: "Find a run",
+        search: "Search runs and tags",
+        search_nothing: |text| format!("No run or tag contains “{text}”"),
+        found_runs: "Runs",
+        found_tags: "Tags",
+        step: "step",
+        live: "live",
+        stopped: "stopped",
+        gone: "gone",
+        updated: |age| format!("Updated {age}"),
+        pause: "Pause live update",
+        resume: "Resume live update",
+        paused: "Paused",
+        offline: "No connection",
+        other_language: "中文",
+        dark_theme: "Dark theme",
+        light_theme: "Light theme",
+        close: "Close",
+        reading: |read, total, files| {
+            format!(
+                "reading {read} of {total} · {}",
+                many(files, "file", "files")
+            )
+        },
+        runs_summary: |runs, folders, size| {
+            let runs = many(runs, "run", "runs");
+            if folders > 1 {
+                format!("{runs} in {} folders · {size}", format::count(folders))
+            } else {
+                format!("{runs} · {size}")
+            }
+        },
+        runs_cut: "more runs than fit in one list",
+    },
+    keys: KeyTexts {
+        title: "Keyboard",
+        everywhere: "Everywhere",
+        in_runs: "In the list of runs",
+        in_charts: "In charts",
+        search: "search",
+        help: "this help",
+        pause: "pause or resume live update",
+        escape: "close, leave, clear",
+        rows: "next, previous row",
+        open: "open the run",
+        select: "select the run",
+        together: "scalars of the selected runs",
+        fit: "fit to all steps",
+        steps: "previous, next recorded step",
+        version: |version| format!("trainscope {version}"),
+    },
+    time: TimeTexts {
+        secs_ago: |secs| format!("{secs} s ago"),
+        minutes_ago: |minutes| format!("{minutes} min ago"),
+        today_at: |clock| format!("today {clock}"),
+        yesterday_at: |clock| format!("yesterday {clock}"),
+        weekday_at: |day, clock| {
+            let day = WEEKDAYS.get(day as usize).copied().unwrap_or("");
+            format!("{day} {clock}")
+        },
+        date: |year, month, day, with_year| {
+            let name = MONTHS.get(month as usize - 1).copied().unwrap_or("");
+            if with_year {
+                format!("{day} {name} {year}")
+            } else {
+                format!("{day} {name}")
+            }
+        },
+    },
+    states: StateTexts {
+        nowhere: "There is no page at this address",
+        nowhere_next: "The link may be from a newer version, or a part of it is missing.",
+        no_run: |run| format!("There is no run {run}"),
+        no_run_next: "It may have been renamed before this page was opened, or lie in a folder that this server does not watch.",
+        all_runs: "All runs",
+        gone: |run| format!("{run} is no longer on the disk."),
+        gone_next: "Its folder was removed or renamed. What was read of it stays until the server is restarted.",
+        no_connection: |clock| format!("No connection to the server since {clock}."),
+        trying_in: |secs| format!("Trying again in {secs} s."),
+        trying: "Trying again now.",
+        try_now: "Try now",
+        paused: "Live update is paused.",
+        waiting: |runs| match runs {
+            0 => "Nothing has changed since.".to_owned(),
+            1 => "1 run has newer points.".to_owned(),
+            _ => format!("{runs} runs have newer points."),
+        },
+        show_them: "Show them",
+        loading: "Reading the runs",
+        loading_next: "What has been read is shown and stays where it is; the rest appears in place.",
+        unreachable: "The server cannot be reached",
+        unreachable_next: "Is trainscope still running? This page goes on as soon as it answers.",
+        refused: "The server refused the request",
+        misunderstood_next: "Page and server are probably of different versions: load the page again.",
+    },
+    runs: RunsTexts {
+        filter_placeholder: "name, or key:value such as status:live",
+        filter: "Filter runs",
+        remove_term: |term| format!("Remove {term}"),
+        state: "State",
+        all: |count| format!("All {}", format::count(count)),
+        only_damaged: "Runs with files that are damaged or cannot be read",
+        only_readable: "Runs whose files are all readable",
+        only_live: "Runs that are being written",
+        grouped: "Grouped by folder",
+        how_to_record: "How to record",
+        name: "Name",
+        files: "Files",
+        status: "Status",
+        steps: "Steps",
+        loss: "Loss",
+        last: "last",
+        metric: "Metric",
+        updated: "Updated",
+        duration: "Duration",
+        data: "Data",
+        select_run: |run| format!("Select {run}"),
+        select_all: "Select all runs in view",
+        readable: "readable",
+        damaged: |bad, all| of_files(bad, all, "damaged"),
+        unreadable: |bad, all| of_files(bad, all, "unreadable"),
+        truncated: |bad, all| of_files(bad, all, "cut short"),
+        removed: "removed",
+        no_files: "no files yet",
+        show_files: "Show the files of this run",
+        runs: |count| many(count, "run", "runs"),
+        damaged_runs: |count| format!("{} damaged", format::count(count)),
+        live_runs: |count| format!("{} live", format::count(count)),
+        top_folder: "top folder",
+        base_run: "(this folder)",
+        selected: |count| format!("{} selected", format::count(count)),
+        selected_hidden: |count| format!("{} not in view", format::count(count)),
+        show_scalars: "Show scalars",
+        hide: "Hide",
+        clear: "Clear the selection",
+        hidden: |count| format!("{} hidden", format::count(count)),
+        show: "Show",
+        nothing_matches: |count| format!("None of {} matches.", many(count, "run", "runs")),
+        clear_filter: "Clear the filter",
+        kind_count: |kind, count| {
+            format!(
+                "{kind}: {} recorded, not shown by this version",
+                format::count(count)
+            )
+        },
+        kind_none: |kind| format!("{kind}: none recorded"),
+        curve: |tag, value| format!("{tag}, last value {value}"),
+        kind: |kind| match kind {
+            "scalars" => "Scalars",
+            "histograms" => "Histograms",
+            "images" => "Images",
+            "audio" => "Audio",
+            "text" => "Text",
+            "tensors" => "Tensors",
+            "graphs" => "Graph",
+            "hparams" => "Hyper-parameters",
+            "pr_curves" => "PR curves",
+            "custom_scalars" => "Layouts",
+            "meshes" => "Meshes",
+            "projector" => "Embeddings",
+            "lineage" => "Lineage",
+            "landscapes" => "Loss landscape",
+            "explanations" => "Explanations",
+            _ => "Other",
+        },
+    },
+    panel: PanelTexts {
+        all_whole: |count| {
+            if count == 1 {
+                "Its file is readable".to_owned()
+            } else {
+                format!("All {} files are readable", format::count(count))
+            }
+        },
+        damaged: |bad, all| {
+            if all == 1 {
+                "Its file is damaged".to_owned()
+            } else {
+                format!("{bad} of {all} files are damaged")
+            }
+        },
+        unreadable: |bad, all| {
+            if all == 1 {
+                "Its file cannot be read".to_owned()
+            } else {
+                format!("{bad} of {all} files cannot be read")
+            }
+        },
+        truncated: |bad, all| {
+            if all == 1 {
+                "Its file ends in the middle of a record".to_owned()
+            } else {
+                format!("{bad} of {all} files end in the middle of a record")
+            }
+        },
+        gone: "Its files are no longer on the disk",
+        damaged_next: "Usual causes: the disk was full, the process was killed while writing, or the copy is not complete. Everything before and after the damage is shown.",
+        truncated_next: "If the training still writes, nothing is to be done: the file is read again when it grows. Otherwise the process was killed while writing its last record.",
+        unreadable_next: "Check the permissions of the file for the user who started the server; it is tried again with every look at the folder.",
+        shown_to_step: |step| format!("Everything that could be read is shown, up to step {step}."),
+        live: "being written",
+        whole: "whole",
+        torn_at: |byte| format!("cut short at byte {byte}"),
+        damaged_at: |byte| format!("damaged from byte {byte}"),
+        unreadable_file: "cannot be read",
+        gone_file: "removed",
+        format: "Format",
+        records: "Records",
+        read: "Read",
+        of: |part, all| format!("{part} of {all}"),
+        skipped: "Damaged bytes",
+        unknown_records: "Records without known content",
+        unread: "Not shown yet",
+        reason: "Reason",
+        files_cut: "There are more files; the damaged ones are all listed.",
+        ranks: "Ranks",
+        open_scalars: "Show scalars",
+    },
+    record: RecordTexts {
+        empty: |dir| format!("No runs in {dir} yet"),
+        empty_next: "Add a few lines to a training; this page fills as soon as the first file appears.",
+        title: "How to record",
+        next: "Any of these writes files that this page reads, without further settings.",
+        copy: "Copy",
+        copied: "Copied",
+        watching: "watching the folder",
+    },
+    scalars: ScalarsTexts { title: "Scalars" },
+};

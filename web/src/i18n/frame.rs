@@ -1,0 +1,151 @@
+//! The texts around every page: their names and what each is for.
+
+/// Rail, bar, search, help.
+pub struct FrameTexts {
+    /// Entry of the rail, title of the page.
+    pub runs: &'static str,
+    /// Entry of the rail inside a run.
+    pub scalars: &'static str,
+    /// Entry of the rail.
+    pub help: &'static str,
+    /// Label of the rail for screen readers.
+    pub main_navigation: &'static str,
+    /// Label of the list of runs in the bar.
+    pub switch_run: &'static str,
+    /// Field in the list of runs in the bar.
+    pub find_run: &'static str,
+    /// Placeholder of the search field.
+    pub search: &'static str,
+    /// Nothing found.
+    pub search_nothing: fn(&str) -> String,
+    /// Heading over runs among the results.
+    pub found_runs: &'static str,
+    /// Heading over tags among the results.
+    pub found_tags: &'static str,
+    /// Word before the highest step.
+    pub step: &'static str,
+    /// A run that grows.
+    pub live: &'static str,
+    /// A run that does not.
+    pub stopped: &'static str,
+    /// A run whose files were removed.
+    pub gone: &'static str,
+    /// How long ago something changed; the argument is an age.
+    pub updated: fn(&str) -> String,
+    /// Button.
+    pub pause: &'static str,
+    /// Button.
+    pub resume: &'static str,
+    /// Instead of the age while paused.
+    pub paused: &'static str,
+    /// Instead of the age without a connection.
+    pub offline: &'static str,
+    /// Button that changes to the other language, named in that language.
+    pub other_language: &'static str,
+    /// Button.
+    pub dark_theme: &'static str,
+    /// Button.
+    pub light_theme: &'static str,
+    /// Button that closes a panel.
+    pub close: &'static str,
+    /// How far the server has read: bytes, total, files.
+    pub reading: fn(&str, &str, u64) -> String,
+    /// Below the title of the list: runs, folders, size.
+    pub runs_summary: fn(u64, u64, &str) -> String,
+    /// Runs were left out of the answer.
+    pub runs_cut: &'static str,
+}
+
+/// What the keys do, for the help panel.
+pub struct KeyTexts {
+    /// Title of the panel.
+    pub title: &'static str,
+    /// Heading of the keys that work everywhere.
+    pub everywhere: &'static str,
+    /// Heading of the keys of the list of runs.
+    pub in_runs: &'static str,
+    /// Heading of the keys of charts.
+    pub in_charts: &'static str,
+    /// `/`
+    pub search: &'static str,
+    /// `?`
+    pub help: &'static str,
+    /// `.`
+    pub pause: &'static str,
+    /// `Esc`
+    pub escape: &'static str,
+    /// `j` `k`
+    pub rows: &'static str,
+    /// `↵`
+    pub open: &'static str,
+    /// `x`
+    pub select: &'static str,
+    /// `c`
+    pub together: &'static str,
+    /// `f`
+    pub fit: &'static str,
+    /// `← →`
+    pub steps: &'static str,
+    /// Which version of the program this is; the argument is the version.
+    pub version: fn(&str) -> String,
+}
+
+/// Ages and dates.
+pub struct TimeTexts {
+    /// `2 s ago`
+    pub secs_ago: fn(u64) -> String,
+    /// `6 min ago`
+    pub minutes_ago: fn(u64) -> String,
+    /// `today 02:20`
+    pub today_at: fn(&str) -> String,
+    /// `yesterday 02:20`
+    pub yesterday_at: fn(&str) -> String,
+    /// `Tue 23:48`; 0 is Sunday.
+    pub weekday_at: fn(u32, &str) -> String,
+    /// `14 Nov` or, with the flag, `14 Nov 2025`: year, month from 1, day.
+    pub date: fn(u32, u32, u32, bool) -> String,
+}
+
+/// States of any page: a title that says what is, a sentence that says what to do next.
+pub struct StateTexts {
+    /// Title: nothing at this address.
+    pub nowhere: &'static str,
+    /// What to do next.
+    pub nowhere_next: &'static str,
+    /// Title: no run of that name.
+    pub no_run: fn(&str) -> String,
+    /// What to do next.
+    pub no_run_next: &'static str,
+    /// Button to the list of runs.
+    pub all_runs: &'static str,
+    /// Title of a run whose files were removed.
+    pub gone: fn(&str) -> String,
+    /// What to do next.
+    pub gone_next: &'static str,
+    /// No connection since a clock time.
+    pub no_connection: fn(&str) -> String,
+    /// Seconds until the next attempt.
+    pub trying_in: fn(u32) -> String,
+    /// An attempt is under way.
+    pub trying: &'static str,
+    /// Button.
+    pub try_now: &'static str,
+    /// Live update is paused.
+    pub paused: &'static str,
+    /// How many runs have news.
+    pub waiting: fn(usize) -> String,
+    /// Button: apply the news, stay paused.
+    pub show_them: &'static str,
+    /// Title while the first list loads.
+    pub loading: &'static str,
+    /// Sentence while the server reads a cold start.
+    pub loading_next: &'static str,
+    /// Title: the server cannot be reached and nothing was read.
+    pub unreachable: &'static str,
+    /// What to do next.
+    pub unreachable_next: &'static str,
+    /// Title: the server refused or answered nonsense.
+    pub refused: &'static str,
+    /// What to do next when server and page do not understand each other.
+    pub misunderstood_next: &'static str,
+}

@@ -1,0 +1,173 @@
+//! The texts of the list of runs, of the panel of a run's files, and of how to record.
+
+/// The list of runs.
+pub struct RunsTexts {
+    /// Placeholder of the filter.
+    pub filter_placeholder: &'static str,
+    /// Label of the filter.
+    pub filter: &'static str,
+    /// Label of the × of a chip: its text.
+    pub remove_term: fn(&str) -> String,
+    /// Label of the group of state buttons.
+    pub state: &'static str,
+    /// Button: all, with the count.
+    pub all: fn(u64) -> String,
+    /// Title of a button.
+    pub only_damaged: &'static str,
+    /// Title of a button.
+    pub only_readable: &'static str,
+    /// Title of a button.
+    pub only_live: &'static str,
+    /// Switch.
+    pub grouped: &'static str,
+    /// Button.
+    pub how_to_record: &'static str,
+    /// Head.
+    pub name: &'static str,
+    /// Head.
+    pub files: &'static str,
+    /// Head.
+    pub status: &'static str,
+    /// Head.
+    pub steps: &'static str,
+    /// Head, if the runs do not agree on a tag.
+    pub loss: &'static str,
+    /// Head of the last value of the loss.
+    pub last: &'static str,
+    /// Head, if the runs do not agree on a tag.
+    pub metric: &'static str,
+    /// Head.
+    pub updated: &'static str,
+    /// Head.
+    pub duration: &'static str,
+    /// Head.
+    pub data: &'static str,
+    /// Label of the tick box of a row.
+    pub select_run: fn(&str) -> String,
+    /// Label of the tick box in the head.
+    pub select_all: &'static str,
+    /// Files: all are readable to their end.
+    pub readable: &'static str,
+    /// Files: bad of all.
+    pub damaged: fn(u64, u64) -> String,
+    /// Files: bad of all.
+    pub unreadable: fn(u64, u64) -> String,
+    /// Files: the last record is not whole yet.
+    pub truncated: fn(u64, u64) -> String,
+    /// Files: removed.
+    pub removed: &'static str,
+    /// Files: none yet.
+    pub no_files: &'static str,
+    /// Title of the link to the files of a run.
+    pub show_files: &'static str,
+    /// Group summary: number of runs.
+    pub runs: fn(u64) -> String,
+    /// Group summary: number of damaged runs.
+    pub damaged_runs: fn(u64) -> String,
+    /// Group summary: number of growing runs.
+    pub live_runs: fn(u64) -> String,
+    /// Name of the group of runs without a folder.
+    pub top_folder: &'static str,
+    /// Name of the run that is the base directory itself.
+    pub base_run: &'static str,
+    /// Bar: number selected.
+    pub selected: fn(u64) -> String,
+    /// Bar: of these so many are not in view.
+    pub selected_hidden: fn(u64) -> String,
+    /// Bar: button.
+    pub show_scalars: &'static str,
+    /// Bar: button.
+    pub hide: &'static str,
+    /// Bar: button.
+    pub clear: &'static str,
+    /// Chip: number of hidden runs.
+    pub hidden: fn(u64) -> String,
+    /// Button on the chip.
+    pub show: &'static str,
+    /// Nothing passes the filter: title with the number of runs.
+    pub nothing_matches: fn(u64) -> String,
+    /// Button.
+    pub clear_filter: &'static str,
+    /// Title of an icon: kind and count, and that no page shows it yet.
+    pub kind_count: fn(&str, u64) -> String,
+    /// Title of an icon of a kind without data.
+    pub kind_none: fn(&str) -> String,
+    /// Description of a curve for screen readers: tag, last value.
+    pub curve: fn(&str, &str) -> String,
+    /// Name of a kind of data as the API names it.
+    pub kind: fn(&str) -> &'static str,
+}
+
+/// The files of a run.
+pub struct PanelTexts {
+    /// Title: every file is whole.
+    pub all_whole: fn(u64) -> String,
+    /// Title: bad of all are damaged.
+    pub damaged: fn(u64, u64) -> String,
+    /// Title: files cannot be read.
+    pub unreadable: fn(u64, u64) -> String,
+    /// Title: files end in the middle of a record.
+    pub truncated: fn(u64, u64) -> String,
+    /// Title: gone.
+    pub gone: &'static str,
+    /// What to do about damage.
+    pub damaged_next: &'static str,
+    /// What to do about a torn end.
+    pub truncated_next: &'static str,
+    /// What to do about a file that cannot be opened.
+    pub unreadable_next: &'static str,
+    /// What is shown: the highest step.
+    pub shown_to_step: fn(&str) -> String,
+    /// State of a file.
+    pub live: &'static str,
+    /// State of a file.
+    pub whole: &'static str,
+    /// State of a file, with the byte.
+    pub torn_at: fn(&str) -> String,
+    /// State of a file, with the byte.
+    pub damaged_at: fn(&str) -> String,
+    /// State of a file.
+    pub unreadable_file: &'static str,
+    /// State of a file.
+    pub gone_file: &'static str,
+    /// Row: format.
+    pub format: &'static str,
+    /// Row: records.
+    pub records: &'static str,
+    /// Row: bytes read of all.
+    pub read: &'static str,
+    /// Value: bytes of bytes.
+    pub of: fn(&str, &str) -> String,
+    /// Row: bytes in damaged stretches.
+    pub skipped: &'static str,
+    /// Row: whole records without known content.
+    pub unknown_records: &'static str,
+    /// Row: kinds that are counted but not read.
+    pub unread: &'static str,
+    /// Row: what is wrong.
+    pub reason: &'static str,
+    /// Not every file is listed.
+    pub files_cut: &'static str,
+    /// Row: ranks.
+    pub ranks: &'static str,
+    /// Link to the scalars.
+    pub open_scalars: &'static str,
+}
+
+/// How to record.
+pub struct RecordTexts {
+    /// Title when there are no runs: the folder.
+    pub empty: fn(&str) -> String,
+    /// Below it.
+    pub empty_next: &'static str,
+    /// Title of the panel.
+    pub title: &'static str,
+    /// Below the title of the panel.
+    pub next: &'static str,
+    /// Button.
+    pub copy: &'static str,
+    /// After the button was used.
+    pub copied: &'static str,
+    /// The server watches the folder and the stream is open.
+    pub watching: &'static str,
+}

@@ -1,0 +1,46 @@
+//! Keyboard: one listener a component, silent while somebody types.
+
+use leptos::ev;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+/// Calls `on_key` with the name of each key (`"j"`, `"Enter"`, `"?"`) that is pressed outside of fields and without
+/// Ctrl, Alt or Meta. A `true` means that the key was used: the browser then does nothing with it, and no listener
+/// that was added later sees it.
+pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static) {
+    let handle = window_event_listener(ev::keydown, move |event| {
+        if event.default_prevented()
+            || event.ctrl_key()
+            || event.alt_key()
+            || event.meta_key()
+            || is_field(&event)
+        {
+            return;
+        }
+        if on_key(&event.key(), &event) {
+            event.prevent_default();
+        }
+    });
+    on_cleanup(move || handle.remove());
+}
+
+fn is_field(event: &web_sys::KeyboardEvent) -> bool {
+    let Some(element) = event
+        .target()
+        .and_then(|target| target.dyn_into::<web_sys::HtmlElement>().ok())
+    else {
+        return false;
+    };
+    if element.is_content_editable() {
+        return true;
+    }
+    match element.tag_name().as_str() {
+        "TEXTAREA" | "SELECT" => true,
+        // A tick box takes no text; keys go on working after it was clicked.
+        "INPUT" => !matches!(
+            element.get_attribute("type").as_deref(),
+            Some("checkbox" | "radio" | "range" | "button")
+        ),
+        _ => false,
+    }
+}

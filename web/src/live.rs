@@ -1,0 +1,350 @@
+//! The one event stream: turns notices of the server into signals that say when to ask again.
+//!
+//! Notices hold no data, so a lost one costs nothing: after every reconnect the server says what was missed. The stream
+//! closes while the tab is hidden (a browser allows six connections a host) and resumes by its sequence number.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use trainscope_api::live::ChangeNotice;
+use trainscope_api::paths;
+use trainscope_api::status::Ingest;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{EventSource, MessageEvent};
+
+use crate::{client, format};
+
+/// Waits between attempts to reach the server again, in seconds; the last one repeats.
+const RETRY_SECS: [u32; 5] = [1, 2, 4, 8, 15];
+
+/// Whether notices arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Connection {
+    /// The first attempt is under way, or the tab was hidden a moment ago.
+    Opening,
+    /// Notices arrive.
+    Open,
+    /// The server cannot be reached.
+    Lost {
+        /// Since when, in milliseconds since 1970 by the browser's clock.
+        since_millis: f64,
+        /// Seconds until the next attempt; 0 while it is under way.
+        retry_in_secs: u32,
+    },
+}
+
+/// Everything the stream says, as signals. `Copy`: take it with [`use_live`].
+#[derive(Clone, Copy)]
+pub struct Live {
+    /// Sequence number of the last notice that was applied.
+    pub seq: RwSignal<u64>,
+    /// Whether notices arrive.
+    pub connection: RwSignal<Connection>,
+    /// Whether a person has paused live updates. Set it with [`Live::pause`].
+    pub paused: RwSignal<bool>,
+    /// When the last change was applied, in milliseconds since 1970 by the browser's clock.
+    pub updated_millis: RwSignal<f64>,
+    /// How far the server has read; `None` before the first word of it. Not held back by a pause.
+    pub ingest: RwSignal<Option<Ingest>>,
+    /// Grows when the list of runs should be asked for again.
+    pub list_version: RwSignal<u64>,
+    /// Runs with news that wait because of a pause.
+    pub waiting: RwSignal<usize>,
+    /// The last change of each run, as the notice says it, for values that can be shown without asking.
+    pub last_notice: RwSignal<ChangeNotice>,
+    versions: StoredValue<HashMap<String, RwSignal<u64>>>,
+    held: StoredValue<Held>,
+    socket: StoredValue<Option<Socket>, LocalStorage>,
+    attempts: StoredValue<usize>,
+    retry_round: StoredValue<u64>,
+}
+
+/// What arrived during a pause.
+#[derive(Default)]
+struct Held {
+    seq: u64,
+    reload: bool,
+    list: bool,
+    runs: std::collections::BTreeSet<String>,
+}
+
+/// The stream and what it calls; dropped together.
+struct Socket {
+    source: EventSource,
+    _change: Closure<dyn FnMut(MessageEvent)>,
+    _reload: Closure<dyn FnMut(MessageEvent)>,
+    _open: Closure<dyn FnMut(web_sys::Event)>,
+    _error: Closure<dyn FnMut(web_sys::Event)>,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.source.set_onopen(None);
+        self.source.set_onerror(None);
+        self.source.close();
+    }
+}
+
+/// The live stream of this page.
+pub fn use_live() -> Live {
+    expect_context()
+}
+
+impl Live {
+    /// Makes the signals and provides them. [`Live::connect`] opens the stream.
+    pub fn provide() -> Self {
+        let live = Self {
+            seq: RwSignal::new(0),
+            connection: RwSignal::new(Connection::Opening),
+            paused: RwSignal::new(false),
+            updated_millis: RwSignal::new(format::now_millis()),
+            ingest: RwSignal::new(None),
+            list_version: RwSignal::new(0),
+            waiting: RwSignal::new(0),
+            last_notice: RwSignal::new(ChangeNotice::default()),
+            versions: StoredValue::new(HashMap::new()),
+            held: StoredValue::new(Held::default()),
+            socket: StoredValue::new_local(None),
+            attempts: StoredValue::new(0),
+            retry_round: StoredValue::new(0),
+        };
+        provide_context(live);
+        live
+    }
+
+    /// Opens the stream and keeps it open while the tab is visible.
+    pub fn connect(self) {
+        self.open();
+        let handle = window_event_listener_untyped("visibilitychange", move |_| {
+            if document().hidden() {
+                self.close();
+            } else {
+                self.attempts.set_value(0);
+                self.open();
+            }
+        });
+        on_cleanup(move || {
+            handle.remove();
+            self.close();
+        });
+    }
+
+    /// A number that grows whenever `run` has new points, in any tag. Charts ask again when it changes.
+    pub fn run_version(self, run: &str) -> Signal<u64> {
+        let known = self
+            .versions
+            .with_value(|versions| versions.get(run).copied());
+        known
+            .unwrap_or_else(|| {
+                // Owned by the whole page, not by the component that happens to ask first.
+                let version = RwSignal::new(0);
+                self.versions.update_value(|versions| {
+                    versions.insert(run.to_owned(), version);
+                });
+                version
+            })
+            .into()
+    }
+
+    /// Pauses live updates, or resumes them and applies what waited.
+    pub fn pause(self, paused: bool) {
+        self.paused.set(paused);
+        if !paused {
+            self.show_waiting();
+        }
+    }
+
+    /// Applies what waited, whether or not the pause goes on.
+    pub fn show_waiting(self) {
+        let held = self
+            .held
+            .try_update_value(std::mem::take)
+            .unwrap_or_default();
+        self.waiting.set(0);
+        if held.seq == 0 {
+            return;
+        }
+        self.applied(held.seq);
+        if held.reload {
+            self.reload_all();
+        } else {
+            for run in &held.runs {
+                self.bump(run);
+            }
+            if held.list || !held.runs.is_empty() {
+                self.list_version.update(|version| *version += 1);
+            }
+        }
+    }
+
+    /// Tries to reach the server at once instead of waiting for the next attempt.
+    pub fn retry_now(self) {
+        self.attempts.set_value(0);
+        self.open();
+    }
+
+    fn applied(self, seq: u64) {
+        self.seq.set(seq);
+        self.updated_millis.set(format::now_millis());
+    }
+
+    fn bump(self, run: &str) {
+        let version = self
+            .versions
+            .with_value(|versions| versions.get(run).copied());
+        if let Some(version) = version {
+            version.update(|version| *version += 1);
+        }
+    }
+
+    fn reload_all(self) {
+        let mut versions: Vec<_> = self
+            .versions
+            .with_value(|versions| versions.iter().map(|(run, v)| (run.clone(), *v)).collect());
+        versions.sort_by(|a, b| a.0.cmp(&b.0));
+        for (_, version) in versions {
+            version.update(|version| *version += 1);
+        }
+        self.list_version.update(|version| *version += 1);
+    }
+
+    fn on_change(self, notice: ChangeNotice) {
+        self.ingest.set(Some(notice.ingest));
+        if self.paused.get_untracked() {
+            self.held.update_value(|held| {
+                held.seq = notice.seq;
+                held.list |= notice.runs_changed;
+                held.runs
+                    .extend(notice.runs.into_iter().map(|change| change.run));
+            });
+            self.waiting
+                .set(self.held.with_value(|held| held.runs.len()));
+            return;
+        }
+        let news = notice.runs_changed || !notice.runs.is_empty();
+        if !news {
+            self.seq.set(notice.seq);
+            return;
+        }
+        self.applied(notice.seq);
+        for change in &notice.runs {
+            self.bump(&change.run);
+        }
+        self.list_version.update(|version| *version += 1);
+        self.last_notice.set(notice);
+    }
+
+    fn on_reload(self, seq: u64) {
+        if self.paused.get_untracked() {
+            self.held.update_value(|held| {
+                held.seq = seq;
+                held.reload = true;
+            });
+            return;
+        }
+        self.applied(seq);
+        self.reload_all();
+    }
+
+    fn close(self) {
+        self.retry_round.update_value(|round| *round += 1);
+        self.socket.set_value(None);
+    }
+
+    fn open(self) {
+        self.close();
+        if document().hidden() {
+            return;
+        }
+        if let Connection::Lost { since_millis, .. } = self.connection.get_untracked() {
+            self.connection.set(Connection::Lost {
+                since_millis,
+                retry_in_secs: 0,
+            });
+        }
+        let last = self.held.with_value(|held| held.seq);
+        let since = last.max(self.seq.get_untracked());
+        let mut address = client::url(paths::LIVE);
+        if since > 0 {
+            address = format!("{address}?since={since}");
+        }
+        let Ok(source) = EventSource::new(&address) else {
+            self.lost();
+            return;
+        };
+        let change = Closure::new(move |event: MessageEvent| {
+            let notice = event
+                .data()
+                .as_string()
+                .and_then(|text| serde_json::from_str(&text).ok());
+            if let Some(notice) = notice {
+                self.on_change(notice);
+            }
+        });
+        let reload = Closure::new(move |event: MessageEvent| {
+            let text = event.data().as_string().unwrap_or_default();
+            self.on_reload(text.trim().parse().unwrap_or_default());
+        });
+        let open = Closure::new(move |_| {
+            self.attempts.set_value(0);
+            self.connection.set(Connection::Open);
+        });
+        let error = Closure::new(move |_| self.lost());
+        // Listening to a source that is there does not fail.
+        let _ignored =
+            source.add_event_listener_with_callback("change", change.as_ref().unchecked_ref());
+        let _ignored =
+            source.add_event_listener_with_callback("reload", reload.as_ref().unchecked_ref());
+        source.set_onopen(Some(open.as_ref().unchecked_ref()));
+        source.set_onerror(Some(error.as_ref().unchecked_ref()));
+        self.socket.set_value(Some(Socket {
+            source,
+            _change: change,
+            _reload: reload,
+            _open: open,
+            _error: error,
+        }));
+    }
+
+    /// The browser would try again by itself, but it does not say when, and gives up on an HTTP error.
+    fn lost(self) {
+        let attempt = self.attempts.get_value();
+        self.attempts.set_value(attempt + 1);
+        let wait = RETRY_SECS[attempt.min(RETRY_SECS.len() - 1)];
+        let since_millis = match self.connection.get_untracked() {
+            Connection::Lost { since_millis, .. } => since_millis,
+            Connection::Opening | Connection::Open => format::now_millis(),
+        };
+        // Dropped in a turn of its own: this runs inside one of the closures it would free.
+        set_timeout(
+            move || self.close_and_wait(since_millis, wait),
+            Duration::ZERO,
+        );
+    }
+
+    fn close_and_wait(self, since_millis: f64, wait_secs: u32) {
+        self.close();
+        let round = self.retry_round.get_value();
+        self.countdown(since_millis, wait_secs, round);
+    }
+
+    fn countdown(self, since_millis: f64, wait_secs: u32, round: u64) {
+        if self.retry_round.get_value() != round {
+            return;
+        }
+        if wait_secs == 0 {
+            self.open();
+            return;
+        }
+        self.connection.set(Connection::Lost {
+            since_millis,
+            retry_in_secs: wait_secs,
+        });
+        set_timeout(
+            move || self.countdown(since_millis, wait_secs - 1, round),
+            Duration::from_secs(1),
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! The pages: one file or folder each.
+
+mod not_found;
+mod run;
+mod runs;
+mod scalars;
+
+pub use not_found::NotFoundPage;
+pub use run::RunPages;
+pub use runs::RunsPage;
+pub use scalars::ScalarsPage;

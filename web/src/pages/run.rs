@@ -1,0 +1,77 @@
+//! The pages of one run: says so if there is no such run, or if it is gone, and shows the page that was asked for.
+
+use leptos::prelude::*;
+use trainscope_api::runs::RunStatus;
+
+use super::{NotFoundPage, ScalarsPage};
+use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::i18n::use_i18n;
+use crate::route::{self, Place, RunPage, use_place};
+use crate::state::{Load, use_app_state};
+
+/// What the address says about the run and what the list of runs says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Page(RunPage),
+    NoSuchRun,
+    Nowhere,
+}
+
+/// The page of the run that the address names.
+#[component]
+pub fn RunPages() -> impl IntoView {
+    let state = use_app_state();
+    let place = use_place();
+    let i18n = use_i18n();
+    let name = Memo::new(move |_| place.with(|place| place.run().unwrap_or_default().to_owned()));
+    let found = Memo::new(move |_| name.with(|name| state.run(name).map(|run| run.status)));
+    let shown = Memo::new(move |_| match place.get() {
+        Place::Run { page, .. } => {
+            // While the list loads, the page may ask for its data already.
+            if found.get().is_none() && state.load.get() == Load::Ready {
+                Shown::NoSuchRun
+            } else {
+                Shown::Page(page)
+            }
+        }
+        Place::Runs | Place::Unknown => Shown::Nowhere,
+    });
+    view! {
+        {move || match shown.get() {
+            Shown::Page(RunPage::Scalars) => view! { <ScalarsPage /> }.into_any(),
+            Shown::Nowhere => view! { <NotFoundPage /> }.into_any(),
+            Shown::NoSuchRun => {
+                view! {
+                    <main class="main">
+                        <StatePage
+                            icon=IconName::Gone
+                            title=Signal::derive(move || (i18n.texts().states.no_run)(&name.get()))
+                            next=Signal::derive(move || i18n.texts().states.no_run_next.to_owned())
+                        >
+                            <div class="acts">
+                                <a class="btn primary" href=route::runs_href()>
+                                    {move || i18n.texts().states.all_runs}
+                                </a>
+                            </div>
+                        </StatePage>
+                    </main>
+                }
+                    .into_any()
+            }
+        }}
+        <Show when=move || found.get() == Some(RunStatus::Gone)>
+            <div class="notes-foot">
+                <Note
+                    kind=NoteKind::Warning
+                    icon=IconName::Gone
+                    title=Signal::derive(move || (i18n.texts().states.gone)(&name.get()))
+                    next=Signal::derive(move || i18n.texts().states.gone_next.to_owned())
+                >
+                    <a class="link" href=route::runs_href()>
+                        {move || i18n.texts().states.all_runs}
+                    </a>
+                </Note>
+            </div>
+        </Show>
+    }
+}

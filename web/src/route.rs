@@ -1,0 +1,185 @@
+//! The addresses of the pages: `/` and `/run/<name of the run>/<page>`.
+//!
+//! A name may hold slashes and any character; each of its segments is percent-encoded. The base directory itself, the
+//! run `.`, has no segment of its own, because browsers drop `.` from paths: its scalars are at `/run/scalars`.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::url_state::{self, join_list};
+
+/// Escaped in a segment of a path.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'@')
+    .remove(b':')
+    .remove(b',')
+    .remove(b'=')
+    .remove(b'+');
+
+/// A page inside a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunPage {
+    /// Curves.
+    Scalars,
+}
+
+impl RunPage {
+    /// The last segment of its address.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Scalars => "scalars",
+        }
+    }
+}
+
+/// Where the visitor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The list of runs.
+    Runs,
+    /// A page of one run.
+    Run {
+        /// Name of the run.
+        run: String,
+        /// Which page.
+        page: RunPage,
+    },
+    /// An address that leads nowhere.
+    Unknown,
+}
+
+impl Place {
+    /// The run, on pages that belong to one.
+    pub fn run(&self) -> Option<&str> {
+        match self {
+            Self::Run { run, .. } => Some(run),
+            Self::Runs | Self::Unknown => None,
+        }
+    }
+}
+
+/// The place that the address bar names, as a signal.
+pub fn use_place() -> Memo<Place> {
+    let pathname = use_location().pathname;
+    let base = base_path();
+    Memo::new(move |_| pathname.with(|path| parse(path, &base)))
+}
+
+/// The run that the address bar names, if the page belongs to one.
+pub fn use_run() -> Memo<Option<String>> {
+    let place = use_place();
+    Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)))
+}
+
+/// The path of the page's base without its last slash: empty, or the server's prefix.
+pub fn base_path() -> String {
+    let base = document().base_uri().ok().flatten();
+    let path = base.and_then(|base| web_sys::Url::new(&base).ok());
+    path.map(|url| {
+        let path = url.pathname();
+        path[..path.rfind('/').unwrap_or(0)].to_owned()
+    })
+    .unwrap_or_default()
+}
+
+/// The address of the list of runs.
+pub fn runs_href() -> String {
+    format!("{}/", base_path())
+}
+
+/// The address of the scalars of `run`. With `others`, their curves are shown too (`?runs=`, the first is the page's
+/// own run); with `tag`, that tag's card is brought into view (`?tag=`).
+pub fn scalars_href(run: &str, others: &[String], tag: Option<&str>) -> String {
+    let mut href = format!("{}{}", base_path(), run_path(run, RunPage::Scalars));
+    let mut separator = '?';
+    if !others.is_empty() {
+        let mut all = vec![run.to_owned()];
+        all.extend(others.iter().filter(|other| *other != run).cloned());
+        href.push_str("?runs=");
+        href.push_str(&url_state::encode(&join_list(&all)));
+        separator = '&';
+    }
+    if let Some(tag) = tag {
+        href.push(separator);
+        href.push_str("tag=");
+        href.push_str(&url_state::encode(tag));
+    }
+    href
+}
+
+fn run_path(run: &str, page: RunPage) -> String {
+    let mut path = String::from("/run/");
+    if run != "." {
+        for segment in run.split('/') {
+            path.extend(utf8_percent_encode(segment, SEGMENT));
+            path.push('/');
+        }
+    }
+    path.push_str(page.as_str());
+    path
+}
+
+fn parse(path: &str, base: &str) -> Place {
+    let Some(path) = path.strip_prefix(base) else {
+        return Place::Unknown;
+    };
+    let path = path.trim_matches('/');
+    if path.is_empty() || path == "index.html" {
+        return Place::Runs;
+    }
+    let Some(rest) = path.strip_prefix("run/") else {
+        return Place::Unknown;
+    };
+    let (run, page) = rest.rsplit_once('/').unwrap_or((".", rest));
+    if page != RunPage::Scalars.as_str() {
+        return Place::Unknown;
+    }
+    let segments: Vec<_> = run
+        .split('/')
+        .map(|segment| percent_decode_str(segment).decode_utf8_lossy())
+        .collect();
+    Place::Run {
+        run: segments.join("/"),
+        page: RunPage::Scalars,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_survives_its_address() {
+        for run in [
+            ".",
+            "a",
+            "scalars",
+            "a/b/c",
+            "lr=0.1, wd=1e-4/seed #3",
+            "100%/训练?",
+            "run/scalars",
+        ] {
+            let place = parse(&run_path(run, RunPage::Scalars), "");
+            assert_eq!(place.run(), Some(run));
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_taken_off() {
+        assert_eq!(parse("/ts/", "/ts"), Place::Runs);
+        assert_eq!(parse("/ts/run/a/scalars", "/ts").run(), Some("a"));
+        assert_eq!(parse("/other", "/ts"), Place::Unknown);
+    }
+
+    #[test]
+    fn addresses_that_lead_nowhere() {
+        for path in ["/x", "/run", "/run/a/nothing", "/run/a"] {
+            assert_eq!(parse(path, ""), Place::Unknown, "{path}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The colour that a run keeps on every page: a stable hash of its name into ten, the next free one on collision, and
+//! a pattern once all ten are taken.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+
+/// How many colours there are; they come back with a pattern after that.
+pub const COLOURS: u8 = 10;
+
+/// What a run looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RunColour {
+    /// 1 to 10: the custom properties `--run-1` to `--run-10`, the classes `run-1` to `run-10` (which set `--c`).
+    pub number: u8,
+    /// Drawn hollow (chips) or dashed 5 4 (lines), because the plain colour is another run's.
+    pub pattern: bool,
+}
+
+impl RunColour {
+    /// The class that sets `--c` to this colour.
+    pub fn class(self) -> String {
+        format!("run-{}", self.number)
+    }
+
+    /// The classes of a chip in this colour.
+    pub fn chip_class(self) -> String {
+        let pattern = if self.pattern { " hollow" } else { "" };
+        format!("chip run-{}{pattern}", self.number)
+    }
+}
+
+/// Assignments. A run that has a colour keeps it when others come or go.
+#[derive(Clone, Debug, Default)]
+pub struct Assigned {
+    colours: HashMap<String, RunColour>,
+    used: [u32; COLOURS as usize],
+}
+
+impl Assigned {
+    /// Gives each run that has none a colour, in the order of the iterator; ask in the order of names, so that the same
+    /// runs get the same colours in every browser.
+    pub fn assign<'a>(&mut self, runs: impl IntoIterator<Item = &'a str>) {
+        for run in runs {
+            if self.colours.contains_key(run) {
+                continue;
+            }
+            let home = usize::from(home(run));
+            // First a colour that nobody has, then one whose pattern nobody has, then the run's own.
+            let slot = [0, 1].into_iter().find_map(|taken| {
+                (0..self.used.len())
+                    .map(|offset| (home + offset) % self.used.len())
+                    .find(|&slot| self.used[slot] <= taken)
+            });
+            let slot = slot.unwrap_or(home);
+            let colour = RunColour {
+                number: u8::try_from(slot + 1).unwrap_or(COLOURS),
+                pattern: self.used[slot] > 0,
+            };
+            self.used[slot] += 1;
+            self.colours.insert(run.to_owned(), colour);
+        }
+    }
+
+    /// The colour of a run; of one that was never seen, its first choice.
+    pub fn get(&self, run: &str) -> RunColour {
+        self.colours.get(run).copied().unwrap_or(RunColour {
+            number: home(run) + 1,
+            pattern: false,
+        })
+    }
+}
+
+/// FNV-1a, 32 bits: the same in every version of this program, which a hasher of the standard library does not promise.
+fn home(run: &str) -> u8 {
+    let hash = run.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    u8::try_from(hash % u32::from(COLOURS)).unwrap_or(0)
+}
+
+/// The colours of this page, shared by rail, table and charts.
+#[derive(Clone, Copy)]
+pub struct RunColours(RwSignal<Assigned>);
+
+impl RunColours {
+    /// Makes the shared assignments; [`crate::state`] feeds it with the list of runs.
+    pub fn provide() -> Self {
+        let colours = Self(RwSignal::new(Assigned::default()));
+        provide_context(colours);
+        colours
+    }
+
+    /// Gives new runs their colours; `runs` are ordered by name.
+    pub fn assign<'a>(self, runs: impl IntoIterator<Item = &'a str>) {
+        self.0.update(|assigned| assigned.assign(runs));
+    }
+
+    /// The colour of a run; reactive.
+    pub fn get(self, run: &str) -> RunColour {
+        self.0.with(|assigned| assigned.get(run))
+    }
+}
+
+/// The shared colours.
+pub fn use_run_colours() -> RunColours {
+    expect_context()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_runs_have_ten_colours_and_ten_more_have_patterns() {
+        let names: Vec<String> = (0..25).map(|n| format!("run/{n:02}")).collect();
+        let mut assigned = Assigned::default();
+        assigned.assign(names.iter().map(String::as_str));
+        let seen: std::collections::HashSet<_> =
+            names[..20].iter().map(|name| assigned.get(name)).collect();
+        assert_eq!(seen.len(), 20);
+        assert!(names[..10].iter().all(|name| !assigned.get(name).pattern));
+        assert!(names[10..].iter().all(|name| assigned.get(name).pattern));
+    }
+
+    #[test]
+    fn a_run_keeps_its_colour_when_others_come() {
+        let mut assigned = Assigned::default();
+        assigned.assign(["b", "d"]);
+        let before = (assigned.get("b"), assigned.get("d"));
+        assigned.assign(["a", "b", "c", "d"]);
+        assert_eq!((assigned.get("b"), assigned.get("d")), before);
+    }
+
+    #[test]
+    fn the_hash_never_changes() {
+        // FNV-1a of "a" is 0xe40c292c.
+        assert_eq!(home("a"), u8::try_from(0xe40c_292c_u32 % 10).unwrap());
+    }
+}

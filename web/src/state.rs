@@ -1,0 +1,167 @@
+//! What every page shares: the list of runs, the server's status and the tags that were asked for, each kept fresh.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use trainscope_api::runs::{Run, RunList};
+use trainscope_api::status::Status;
+use trainscope_api::tags::TagList;
+
+use crate::client::{self, ClientError};
+use crate::live::{Live, use_live};
+use crate::run_colour::RunColours;
+
+/// The list of runs is asked for at most this often while trainings write.
+const LIST_PAUSE: Duration = Duration::from_secs(1);
+
+/// How far the first load of the list is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// Nothing has arrived yet.
+    Loading,
+    /// There is a list; it may be older than the last change.
+    Ready,
+    /// There is no list, and this is why. It is tried again with every change.
+    Failed(ClientError),
+}
+
+/// The shared state. `Copy`: take it with [`use_app_state`].
+#[derive(Clone, Copy)]
+pub struct AppState {
+    /// All runs, ordered by name; empty before the first answer.
+    pub runs: RwSignal<Arc<RunList>>,
+    /// How far the first load of `runs` is.
+    pub load: RwSignal<Load>,
+    /// Which server this is; `None` before its first answer.
+    pub status: RwSignal<Option<Status>>,
+    index: Memo<Arc<HashMap<String, usize>>>,
+    tags: RwSignal<HashMap<String, Arc<TagList>>>,
+    asked: StoredValue<bool>,
+    again: StoredValue<bool>,
+}
+
+/// The shared state of this page.
+pub fn use_app_state() -> AppState {
+    expect_context()
+}
+
+/// All runs as the server knows them, ordered by name; empty before the first answer.
+pub fn use_runs() -> Signal<Arc<RunList>> {
+    use_app_state().runs.into()
+}
+
+impl AppState {
+    /// Makes the state, asks for it, and asks again when something changes.
+    pub fn provide(live: Live, colours: RunColours) -> Self {
+        let runs = RwSignal::new(Arc::new(RunList::default()));
+        let index = Memo::new(move |_| {
+            let positions = runs.with(|list| {
+                let ids = list.runs.iter().map(|run| run.id.clone());
+                ids.enumerate()
+                    .map(|(position, id)| (id, position))
+                    .collect()
+            });
+            Arc::new(positions)
+        });
+        let state = Self {
+            runs,
+            load: RwSignal::new(Load::Loading),
+            status: RwSignal::new(None),
+            index,
+            tags: RwSignal::new(HashMap::new()),
+            asked: StoredValue::new(false),
+            again: StoredValue::new(false),
+        };
+        provide_context(state);
+        Effect::new(move |_| {
+            live.list_version.track();
+            state.refresh(live, colours);
+        });
+        state
+    }
+
+    /// One run by its name; reactive.
+    pub fn run(self, id: &str) -> Option<Run> {
+        let position = self.index.with(|index| index.get(id).copied())?;
+        self.runs.with(|list| list.runs.get(position).cloned())
+    }
+
+    /// The tags of a run that was asked for with [`AppState::load_tags`]; reactive.
+    pub fn tags(self, run: &str) -> Option<Arc<TagList>> {
+        self.tags.with(|tags| tags.get(run).cloned())
+    }
+
+    /// Looks at all tags that are known, without copying them; reactive.
+    pub fn with_tags<T>(self, look: impl FnOnce(&HashMap<String, Arc<TagList>>) -> T) -> T {
+        self.tags.with(look)
+    }
+
+    /// Asks for the tags of a run, unless they are known and `fresh` is false.
+    pub fn load_tags(self, run: String, fresh: bool) {
+        if !fresh && self.tags.with_untracked(|tags| tags.contains_key(&run)) {
+            return;
+        }
+        spawn_local(async move {
+            // A failure shows as a lost connection, or the run is gone: both are said elsewhere.
+            if let Ok(list) = client::tags(&run).await {
+                self.tags
+                    .update(|tags| drop(tags.insert(run, Arc::new(list))));
+            }
+        });
+    }
+
+    /// At most one request is under way; changes meanwhile lead to one more after [`LIST_PAUSE`].
+    fn refresh(self, live: Live, colours: RunColours) {
+        if self.asked.get_value() {
+            self.again.set_value(true);
+            return;
+        }
+        self.asked.set_value(true);
+        spawn_local(async move {
+            match client::runs().await {
+                Ok(list) => {
+                    colours.assign(list.runs.iter().map(|run| run.id.as_str()));
+                    self.runs.set(Arc::new(list));
+                    self.load.set(Load::Ready);
+                }
+                Err(error) if self.load.get_untracked() != Load::Ready => {
+                    self.load.set(Load::Failed(error));
+                }
+                // The old list stays on the page; the lost connection is said by the stream.
+                Err(_) => {}
+            }
+            if let Ok(status) = client::status().await {
+                if live.ingest.get_untracked().is_none() {
+                    live.ingest.set(Some(status.ingest));
+                    live.seq.set(status.seq);
+                }
+                self.status.set(Some(status));
+            }
+            set_timeout(
+                move || {
+                    self.asked.set_value(false);
+                    if self.again.try_update_value(std::mem::take) == Some(true) {
+                        self.refresh(live, colours);
+                    }
+                },
+                LIST_PAUSE,
+            );
+        });
+    }
+}
+
+/// The live stream and the state, provided in the order in which they need each other.
+pub fn provide_all() {
+    let colours = RunColours::provide();
+    let live = Live::provide();
+    AppState::provide(live, colours);
+    live.connect();
+}
+
+/// The version of a run's points, see [`Live::run_version`].
+pub fn use_run_version(run: &str) -> Signal<u64> {
+    use_live().run_version(run)
+}

@@ -1,0 +1,87 @@
+//! Light or dark: follows the system until a person chooses, then remembers the choice.
+//!
+//! `boot.js` applies the remembered choice before the first paint; this module changes it.
+
+use leptos::prelude::*;
+
+use crate::storage;
+
+const KEY: &str = "theme";
+
+/// The two themes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark ink on a light ground.
+    Light,
+    /// Light ink on a dark ground.
+    Dark,
+}
+
+impl Theme {
+    /// The value of `data-theme` on the root element.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    const fn other(self) -> Self {
+        match self {
+            Self::Light => Self::Dark,
+            Self::Dark => Self::Light,
+        }
+    }
+}
+
+/// The theme in force, as a signal. Canvas charts redraw when it changes.
+#[derive(Clone, Copy)]
+pub struct ThemeState(RwSignal<Theme>);
+
+impl ThemeState {
+    /// Reads what is in force: the attribute that `boot.js` has set, otherwise the system's preference.
+    pub fn provide() -> Self {
+        let state = Self(RwSignal::new(current()));
+        provide_context(state);
+        state
+    }
+
+    /// The theme in force; reactive.
+    pub fn get(self) -> Theme {
+        self.0.get()
+    }
+
+    /// Changes to the other theme and remembers it.
+    pub fn toggle(self) {
+        let theme = self.0.get_untracked().other();
+        storage::write(KEY, Some(theme.as_str()));
+        if let Some(root) = document().document_element() {
+            // Setting a plain attribute on an element that is there does not fail.
+            let _ignored = root.set_attribute("data-theme", theme.as_str());
+        }
+        self.0.set(theme);
+    }
+}
+
+/// The theme of this page.
+pub fn use_theme() -> ThemeState {
+    expect_context()
+}
+
+fn current() -> Theme {
+    let attribute = document()
+        .document_element()
+        .and_then(|root| root.get_attribute("data-theme"));
+    match attribute.as_deref() {
+        Some("dark") => Theme::Dark,
+        Some("light") => Theme::Light,
+        _ => {
+            let dark = window()
+                .match_media("(prefers-color-scheme: dark)")
+                .ok()
+                .flatten()
+                .is_some_and(|query| query.matches());
+            if dark { Theme::Dark } else { Theme::Light }
+        }
+    }
+}
