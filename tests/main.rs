@@ -1,1 +1,16 @@
-//! The tests that drive the built program as its users do.
+//! The tests that drive the built program as its users do: files go in, answers and pictures come out.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod api;
+mod boundaries;
+mod browser;
+mod formats;
+mod live;
+mod recovery;
+mod samples;
+mod support;

@@ -1,0 +1,14 @@
+//! What the tests share: a place to put runs in, the server, a browser, and waiting for conditions.
+
+pub(crate) mod browser;
+pub(crate) mod event_file;
+pub(crate) mod lab;
+pub(crate) mod live;
+pub(crate) mod server;
+pub(crate) mod wait;
+
+pub(crate) use browser::Browser;
+pub(crate) use event_file::EventFile;
+pub(crate) use lab::{Lab, Recording};
+pub(crate) use server::Server;
+pub(crate) use wait::wait_for;

@@ -1,0 +1,281 @@
+//! The built program as a child process, and requests to it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use trainscope_api::paths;
+use trainscope_api::runs::{Run, RunList};
+use trainscope_api::scalars::{ScalarsAnswer, ScalarsRequest, Series};
+use trainscope_api::status::Status;
+use trainscope_api::tags::TagList;
+use ureq::Agent;
+
+use super::lab::Lab;
+use super::live::Live;
+use super::wait::{DEADLINE, wait_for};
+
+/// A running server; killed when dropped. When a test fails its log is printed.
+pub(crate) struct Server {
+    child: Child,
+    address: String,
+    agent: Agent,
+    log: PathBuf,
+}
+
+/// An answer as it came.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) media_type: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("not JSON: {error}: {}", String::from_utf8_lossy(&self.body)))
+    }
+}
+
+/// The program, with a home of its own.
+pub(crate) fn program(lab: &Lab) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trainscope"));
+    for variable in ["HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"] {
+        let folder = lab.path("home").join(variable);
+        fs::create_dir_all(&folder).unwrap();
+        command.env(variable, folder);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+impl Server {
+    pub(super) fn start(lab: &Lab, base_dirs: &[&Path], flags: &[&str]) -> Self {
+        let number = fs::read_dir(lab.path("")).unwrap().count();
+        let port_file = lab.path(&format!("port-{number}"));
+        let log = lab.path(&format!("log-{number}"));
+        let mut command = program(lab);
+        command.arg("start").args(["--port", "0", "--port-file"]).arg(&port_file);
+        if !flags.contains(&"--cache-dir") {
+            command.arg("--cache-dir").arg(lab.cache());
+        }
+        if !flags.contains(&"--reload-interval") {
+            command.args(["--reload-interval", "0.1"]);
+        }
+        for folder in base_dirs {
+            command.arg("--summary-base-dir").arg(folder);
+        }
+        let output = File::create(&log).unwrap();
+        let mut child = command
+            .args(flags)
+            .stdout(output.try_clone().unwrap())
+            .stderr(output)
+            .spawn()
+            .unwrap();
+        let port = wait_for("the server to listen", || {
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("the server ended with {status}:\n{}", fs::read_to_string(&log).unwrap());
+            }
+            fs::read_to_string(&port_file).ok()?.trim().parse::<u16>().ok()
+        });
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(DEADLINE))
+            .build()
+            .into();
+        Self {
+            child,
+            address: format!("http://127.0.0.1:{port}"),
+            agent,
+            log,
+        }
+    }
+
+    /// `http://127.0.0.1:<port>`.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What it has printed so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// `GET` of a path with an encoded query.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        let response = self.agent.get(format!("{}{path}", self.address)).call().unwrap();
+        answer(response)
+    }
+
+    /// `GET` with headers, to see what the server refuses.
+    pub(crate) fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut request = self.agent.get(format!("{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        answer(request.call().unwrap())
+    }
+
+    /// `POST` of a JSON body.
+    pub(crate) fn post(&self, path: &str, accept: &str, body: &str) -> Answer {
+        let response = self
+            .agent
+            .post(format!("{}{path}", self.address))
+            .header("content-type", "application/json")
+            .header("accept", accept)
+            .send(body)
+            .unwrap();
+        answer(response)
+    }
+
+    fn typed<T: DeserializeOwned>(&self, path: &str) -> T {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
+        serde_json::from_slice(&answer.body).unwrap()
+    }
+
+    /// `GET /api/status`.
+    pub(crate) fn status(&self) -> Status {
+        self.typed(paths::STATUS)
+    }
+
+    /// `GET /api/runs`.
+    pub(crate) fn runs(&self) -> RunList {
+        self.typed(paths::RUNS)
+    }
+
+    /// One of them.
+    pub(crate) fn run(&self, id: &str) -> Option<Run> {
+        self.runs().runs.into_iter().find(|run| run.id == id)
+    }
+
+    /// Names of the runs.
+    pub(crate) fn run_ids(&self) -> Vec<String> {
+        self.runs().runs.into_iter().map(|run| run.id).collect()
+    }
+
+    /// `GET /api/tags`.
+    pub(crate) fn tags(&self, run: &str) -> TagList {
+        self.typed(&format!("{}?{}", paths::TAGS, query(&[("run", run)])))
+    }
+
+    /// Up to a million points of a scalar; `None` while there is no such series.
+    pub(crate) fn scalars(&self, run: &str, tag: &str) -> Option<Series> {
+        self.scalars_where(&[("run", run), ("tag", tag), ("points", "1000000")])
+    }
+
+    /// The same with any query.
+    pub(crate) fn scalars_where(&self, pairs: &[(&str, &str)]) -> Option<Series> {
+        let answer = self.get(&format!("{}?{}", paths::SCALARS, query(pairs)));
+        (answer.status == 200).then(|| serde_json::from_slice(&answer.body).unwrap())
+    }
+
+    /// `POST /api/scalars`, as JSON.
+    pub(crate) fn many_scalars(&self, request: &ScalarsRequest) -> ScalarsAnswer {
+        let answer = self.post(paths::SCALARS, "application/json", &serde_json::to_string(request).unwrap());
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        serde_json::from_slice(&answer.body).unwrap()
+    }
+
+    /// The stream of notices from now on.
+    pub(crate) fn live(&self) -> Live {
+        Live::open(&self.address)
+    }
+
+    /// Waits until as many points of a scalar are answered.
+    pub(crate) fn wait_for_points(&self, run: &str, tag: &str, total: u64) -> Series {
+        wait_for(&format!("{total} points of {run} {tag}"), || {
+            self.scalars(run, tag).filter(|series| series.total == total)
+        })
+    }
+
+    /// Waits until everything that is on disk is answered, at least `records` of them.
+    pub(crate) fn wait_for_records(&self, records: u64) -> Status {
+        wait_for(&format!("{records} records"), || {
+            Some(self.status()).filter(|status| status.ingest.idle && status.ingest.records >= records)
+        })
+    }
+
+    /// Waits until reading has caught up and everything is committed.
+    pub(crate) fn wait_for_commit(&self, records: u64) {
+        wait_for(&format!("{records} records to be committed"), || {
+            Some(self.status().ingest).filter(|ingest| ingest.idle && ingest.committed_records >= records)
+        });
+    }
+
+    /// Ends it without a warning, as a crash does.
+    pub(crate) fn crash(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end and waits until it has.
+    pub(crate) fn stop(mut self) -> ExitStatus {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::TERM).unwrap();
+        wait_for("the server to end", || self.child.try_wait().unwrap())
+    }
+
+    /// Resident memory.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- log of the server:\n{}", fs::read_to_string(&self.log).unwrap_or_default());
+        }
+        // It may have ended by itself, which is no failure here.
+        if self.child.kill().is_ok() {
+            self.child.wait().ok();
+        }
+    }
+}
+
+fn answer(mut response: ureq::http::Response<ureq::Body>) -> Answer {
+    let media_type = response
+        .headers()
+        .get("content-type")
+        .map(|value| value.to_str().unwrap().to_owned())
+        .unwrap_or_default();
+    Answer {
+        status: response.status().as_u16(),
+        media_type,
+        body: response
+            .body_mut()
+            .with_config()
+            .limit(1 << 30)
+            .read_to_vec()
+            .unwrap(),
+    }
+}
+
+/// Pairs as an encoded query.
+pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
+    let encoded = |text: &str| -> String {
+        text.bytes()
+            .map(|byte| match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+                other => format!("%{other:02X}"),
+            })
+            .collect()
+    };
+    let pairs: Vec<String> = pairs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", encoded(value)))
+        .collect();
+    pairs.join("&")
+}
+
+/// How long a request that must be answered at once may take.
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);
