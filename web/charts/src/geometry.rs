@@ -1,0 +1,311 @@
+//! Where everything of a plot lies, in CSS pixels: what is drawn, what a pointer hits and what a zoom selects.
+//!
+//! From the top: 6 px, the plot, a lane of 22 px for what cannot be drawn (always there, so that plots beside each
+//! other line up), 22 px of x labels.
+
+use crate::label;
+use crate::line::{Line, Spec, XKind};
+use crate::paint::device_pixels;
+use crate::path::Rect;
+use crate::scale::{Axis, Scale};
+use crate::ticks;
+
+const TOP: f64 = 6.0;
+const RIGHT: f64 = 10.0;
+const LEFT: (f64, f64) = (40.0, 76.0);
+const LANE: f64 = 22.0;
+const LABELS: f64 = 22.0;
+/// Distance of rows in the lane.
+pub(crate) const LANE_ROW: f64 = 7.0;
+/// Ticks of the y axis.
+const Y_TICKS: u32 = 6;
+
+/// A tick with its label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Position along the axis.
+    pub at: f64,
+    /// Its label.
+    pub text: String,
+    /// The label begins here instead of being centred, because it would leave the card otherwise.
+    pub starts_at: bool,
+    /// The label ends here.
+    pub ends_at: bool,
+}
+
+impl Tick {
+    /// From where to where the label reaches.
+    pub fn extent(&self) -> (f64, f64) {
+        let width = label::width(&self.text);
+        if self.ends_at {
+            (self.at - width, self.at)
+        } else if self.starts_at {
+            (self.at, self.at + width)
+        } else {
+            (self.at - width / 2.0, self.at + width / 2.0)
+        }
+    }
+}
+
+/// The layout of one plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    /// Width of all, CSS pixels.
+    pub width: f64,
+    /// Height of all.
+    pub height: f64,
+    /// Device pixels for one CSS pixel.
+    pub dpr: f64,
+    /// Where lines are drawn.
+    pub plot: Rect,
+    /// The x axis.
+    pub x: Axis,
+    /// The y axis.
+    pub y: Axis,
+    /// Labels of the x axis.
+    pub x_ticks: Vec<Tick>,
+    /// Labels of the y axis; none when there is no value to label.
+    pub y_ticks: Vec<Tick>,
+}
+
+impl Geometry {
+    /// Lays out a plot; sizes that leave no room give a plot without extent, never an error.
+    pub fn new(spec: &Spec) -> Self {
+        let dpr = device_pixels(spec.dpr);
+        let size = |length: f64| {
+            if length.is_finite() {
+                length.clamp(0.0, 32_768.0)
+            } else {
+                0.0
+            }
+        };
+        let (width, height) = (size(spec.width), size(spec.height));
+        let x = Axis::new(spec.x.0, spec.x.1, Scale::Linear);
+        let scale = with_linear_part(spec.scale, &spec.lines);
+        let bounds = bounds(&spec.lines, &x, scale);
+        let (lo, hi) = bounds.unwrap_or((0.0, 1.0));
+        let (y, y_values) = ticks::widen(lo, hi, scale, Y_TICKS);
+        let y_labels = if bounds.is_some() {
+            label::ticks(&y_values.values, y_values.step)
+        } else {
+            vec![String::new(); y_values.values.len()]
+        };
+        let widest = y_labels.iter().map(|l| label::width(l)).fold(0.0, f64::max);
+        let left = (widest + 12.0).clamp(LEFT.0, LEFT.1).min(width);
+        let plot = Rect {
+            left,
+            top: TOP.min(height),
+            right: (width - RIGHT).max(left),
+            bottom: (height - LANE - LABELS).max(TOP.min(height)),
+        };
+        let mut geometry = Self {
+            width,
+            height,
+            dpr,
+            plot,
+            x,
+            y,
+            x_ticks: Vec::new(),
+            y_ticks: Vec::new(),
+        };
+        geometry.y_ticks = y_values
+            .values
+            .iter()
+            .zip(y_labels)
+            .filter_map(|(&value, text)| {
+                Some(Tick {
+                    at: geometry.y_px(value)?,
+                    text,
+                    starts_at: false,
+                    ends_at: false,
+                })
+            })
+            .collect();
+        if spec.lines.iter().any(|line| !line.x.is_empty()) {
+            geometry.x_ticks = geometry.place_x(spec.x_kind);
+        }
+        geometry
+    }
+
+    /// As many labels as have room, at most seven.
+    fn place_x(&self, kind: XKind) -> Vec<Tick> {
+        let mut placed = Vec::new();
+        for most in (2..=7).rev() {
+            let (values, labels) = x_labels(&self.x, kind, most);
+            placed = values
+                .iter()
+                .zip(labels)
+                .map(|(&value, text)| self.x_tick(value, text))
+                .collect();
+            let fits = placed
+                .windows(2)
+                .all(|pair: &[Tick]| pair[0].extent().1 + 10.0 <= pair[1].extent().0);
+            if fits {
+                return placed;
+            }
+        }
+        placed.truncate(1);
+        placed
+    }
+
+    fn x_tick(&self, value: f64, text: String) -> Tick {
+        let at = self.x_px(value);
+        let half = label::width(&text) / 2.0;
+        // A label may hang over the plot's end as far as the margin is wide.
+        let ends_at = at + half > self.plot.right + RIGHT - 2.0;
+        let starts_at = !ends_at && at - half < 2.0;
+        Tick {
+            at: if ends_at {
+                at.max(self.plot.right).min(self.plot.right)
+            } else {
+                at
+            },
+            text,
+            starts_at,
+            ends_at,
+        }
+    }
+
+    /// Pixel of an x value; far outside for what lies far outside.
+    pub fn x_px(&self, value: f64) -> f64 {
+        let fraction = self.x.fraction(value).unwrap_or(f64::NAN);
+        self.plot.left + self.plot.width() * fraction.clamp(-1e6, 1e6)
+    }
+
+    /// x value at a pixel.
+    pub fn x_at(&self, px: f64) -> f64 {
+        let width = self.plot.width().max(f64::MIN_POSITIVE);
+        self.x.value((px - self.plot.left) / width)
+    }
+
+    /// Pixel of a y value; `None` for what the axis has no place for.
+    pub fn y_px(&self, value: f64) -> Option<f64> {
+        let fraction = self.y.fraction(value)?;
+        Some(self.plot.bottom - self.plot.height() * fraction.clamp(-1e6, 1e6))
+    }
+
+    /// y value at a pixel.
+    pub fn y_at(&self, px: f64) -> f64 {
+        let height = self.plot.height().max(f64::MIN_POSITIVE);
+        self.y.value((self.plot.bottom - px) / height)
+    }
+
+    /// Width of a column of device pixels.
+    pub(crate) fn column(&self) -> f64 {
+        1.0 / self.dpr
+    }
+
+    /// Where the lane ends and the x labels begin.
+    pub fn lane_bottom(&self) -> f64 {
+        self.plot.bottom + LANE
+    }
+
+    pub(crate) fn lane_middle(&self) -> f64 {
+        self.plot.bottom + LANE / 2.0 + 2.0
+    }
+
+    /// Middle of the x labels.
+    pub(crate) fn label_y(&self) -> f64 {
+        self.lane_bottom() + 12.0
+    }
+
+    /// Columns of device pixels that the plot has: what is worth asking the server for.
+    pub fn columns(&self) -> usize {
+        let columns = (self.plot.width() * self.dpr).ceil().clamp(1.0, 1e6);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to 1 … 1,000,000"
+        )]
+        let columns = columns as usize;
+        columns
+    }
+}
+
+/// The range of x rounded up to the next half tick, so that the axis of a growing run moves only when one is passed.
+pub fn grow(lo: f64, hi: f64, kind: XKind) -> f64 {
+    let axis = Axis::new(lo, hi, Scale::Linear);
+    let (ticks, _) = x_values(&axis, kind, 6);
+    let half = ticks.step / 2.0;
+    let grown = (axis.hi() / half).ceil() * half;
+    if grown.is_finite() && half > 0.0 {
+        grown.max(hi)
+    } else {
+        hi
+    }
+}
+
+fn x_values(axis: &Axis, kind: XKind, most: u32) -> (ticks::Ticks, f64) {
+    match kind {
+        XKind::Step => {
+            let mut ticks = ticks::linear(axis.lo(), axis.hi(), most);
+            if ticks.step < 1.0 {
+                // There is nothing between two steps.
+                ticks.values.retain(|value| value.fract().abs() < 1e-9);
+                ticks.step = 1.0;
+            }
+            (ticks, 0.0)
+        }
+        XKind::Relative => (ticks::time(axis.lo(), axis.hi(), most, 0.0), 0.0),
+        XKind::Wall { offset_secs } => (
+            ticks::time(axis.lo(), axis.hi(), most, offset_secs),
+            offset_secs,
+        ),
+    }
+}
+
+fn x_labels(axis: &Axis, kind: XKind, most: u32) -> (Vec<f64>, Vec<String>) {
+    let (ticks, offset) = x_values(axis, kind, most);
+    let text = |&value: &f64| match kind {
+        XKind::Step => label::fixed(value, 0),
+        XKind::Relative => label::duration(value, ticks.step),
+        XKind::Wall { .. } => label::clock(value + offset, ticks.step),
+    };
+    let labels = ticks.values.iter().map(text).collect();
+    (ticks.values, labels)
+}
+
+/// Least and greatest value that is drawn in the range of x, neighbours just outside included so that lines leaving
+/// the plot do not decide the scale by their absence.
+fn bounds(lines: &[Line], x: &Axis, scale: Scale) -> Option<(f64, f64)> {
+    let mut found: Option<(f64, f64)> = None;
+    for line in lines {
+        let seen = |index: usize| line.x.get(index).is_some_and(|&at| x.contains(at));
+        for values in [&line.values, &line.raw, &line.low, &line.high] {
+            for (index, &value) in values.iter().enumerate() {
+                let near = seen(index) || seen(index + 1) || index.checked_sub(1).is_some_and(seen);
+                if near && scale.shows(value) {
+                    let (lo, hi) = found.unwrap_or((value, value));
+                    found = Some((lo.min(value), hi.max(value)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A symmetric scale without a linear part gets one from the data: its smallest magnitude, four powers at most below
+/// the largest.
+fn with_linear_part(scale: Scale, lines: &[Line]) -> Scale {
+    let Scale::Symlog { linear } = scale else {
+        return scale;
+    };
+    if linear > 0.0 && linear.is_finite() {
+        return scale;
+    }
+    let magnitudes = lines
+        .iter()
+        .flat_map(|line| line.values.iter().chain(&line.low).chain(&line.high))
+        .map(|value| value.abs())
+        .filter(|value| value.is_finite() && *value > 0.0);
+    let (least, most) = magnitudes.fold((f64::MAX, 0.0_f64), |(least, most), value| {
+        (least.min(value), most.max(value))
+    });
+    if most == 0.0 {
+        return Scale::Symlog { linear: 1.0 };
+    }
+    let exponent = least.log10().floor().max(most.log10().floor() - 4.0);
+    Scale::Symlog {
+        linear: 10_f64.powf(exponent).max(f64::MIN_POSITIVE),
+    }
+}

@@ -1,0 +1,511 @@
+//! A line plot: envelopes, lines, and a lane for what no axis can show.
+//!
+//! The input is plain data in the units of the axes. Drawing order is: grid, all envelopes, raw points, all lines with
+//! the main one last, then the marks of values that are not finite. Nothing is drawn across a gap.
+
+use plotters::prelude::{DrawResult, DrawingBackend, IntoDrawingArea};
+
+use crate::geometry::{Geometry, LANE_ROW};
+use crate::label;
+use crate::paint::{Anchor, Ink, Painter, Point};
+use crate::path;
+use crate::scale::Scale;
+use crate::theme::{Rgb, Theme};
+
+/// What the x axis counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum XKind {
+    /// Training steps.
+    #[default]
+    Step,
+    /// Seconds since the run began.
+    Relative,
+    /// Seconds since 1970.
+    Wall {
+        /// Local time is that much ahead of UTC.
+        offset_secs: f64,
+    },
+}
+
+/// How a line is stroked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stroke {
+    /// Without gaps.
+    #[default]
+    Solid,
+    /// 5 on, 4 off: the second ten of the run colours.
+    Dashed,
+    /// Every `of`-th dash, beginning with the `index`-th: runs that are equal share one line.
+    Shared {
+        /// Which share, below `of`.
+        index: u8,
+        /// How many runs share the line.
+        of: u8,
+    },
+}
+
+/// Kinds of values that are not finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Not a number.
+    Nan,
+    /// Positive infinity.
+    PosInf,
+    /// Negative infinity.
+    NegInf,
+}
+
+/// Consecutive points that hold values of one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stretch {
+    /// Which class.
+    pub class: Class,
+    /// x of the first such value.
+    pub first: f64,
+    /// x of the last such value.
+    pub last: f64,
+    /// What stands beside the mark of an infinity (`+Inf at 411`); may be empty.
+    pub label: String,
+}
+
+/// One curve. Each list that is not empty has the length of `x`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// The run's colour.
+    pub colour: Rgb,
+    /// How it is stroked.
+    pub stroke: Stroke,
+    /// Drawn last and wider: the run whose page it is.
+    pub is_main: bool,
+    /// Whether it still grows: its end is marked.
+    pub is_live: bool,
+    /// Positions, ascending; where they go back the line begins anew.
+    pub x: Vec<f64>,
+    /// What the line follows, smoothed or not. A value that is not finite is a gap.
+    pub values: Vec<f64>,
+    /// The recorded values, if they are to be seen beside a smoothed line.
+    pub raw: Vec<f64>,
+    /// Lower edge of the envelope, NaN where there is none.
+    pub low: Vec<f64>,
+    /// Upper edge of the envelope.
+    pub high: Vec<f64>,
+    /// Where values are not finite.
+    pub stretches: Vec<Stretch>,
+    /// Whether every recorded point is here, so that points may be seen as dots when there is room.
+    pub is_raw: bool,
+}
+
+/// Everything that a plot shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// Width in CSS pixels.
+    pub width: f64,
+    /// Height in CSS pixels.
+    pub height: f64,
+    /// Device pixels for one CSS pixel.
+    pub dpr: f64,
+    /// Range of the x axis.
+    pub x: (f64, f64),
+    /// What it counts.
+    pub x_kind: XKind,
+    /// Scale of the y axis; a symmetric one with `linear` 0 takes it from the data.
+    pub scale: Scale,
+    /// The curves.
+    pub lines: Vec<Line>,
+}
+
+/// Least mean distance of points, in CSS pixels, at which each gets a dot.
+const DOT_SPACING: f64 = 3.0;
+const DOT_RADIUS: f64 = 1.75;
+const LINE_WIDTH: f64 = 1.5;
+const MAIN_WIDTH: f64 = 2.0;
+const RAW_ALPHA: f64 = 0.35;
+const CROSS: f64 = 3.5;
+const MARK_WIDTH: f64 = 1.75;
+/// Rows of the lane before "+2".
+const LANE_ROWS: usize = 3;
+
+/// Draws the plot. `font_scale` is 1 for a canvas; see [`crate::svg`].
+///
+/// # Errors
+/// What the backend reports.
+pub fn draw<DB: DrawingBackend>(
+    backend: DB,
+    spec: &Spec,
+    geometry: &Geometry,
+    theme: &Theme,
+    font_scale: f64,
+) -> DrawResult<(), DB> {
+    let area = backend.into_drawing_area();
+    let painter = Painter::new(area, spec.dpr, &theme.font, font_scale);
+    let plot = Plot {
+        painter,
+        geometry,
+        theme,
+        scale: geometry.y.scale(),
+    };
+    plot.frame()?;
+    let order = order(&spec.lines);
+    for &line in &order {
+        plot.envelope(line)?;
+    }
+    for &line in &order {
+        plot.line(line)?;
+    }
+    plot.lane(&spec.lines)?;
+    for line in &spec.lines {
+        plot.infinities(line)?;
+    }
+    for &line in &order {
+        plot.live_end(line)?;
+    }
+    plot.painter.present()
+}
+
+/// In the order given, the main line last.
+fn order(lines: &[Line]) -> Vec<&Line> {
+    let (mut main, mut others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.is_main);
+    others.append(&mut main);
+    others
+}
+
+struct Plot<'a, DB: DrawingBackend> {
+    painter: Painter<'a, DB>,
+    geometry: &'a Geometry,
+    theme: &'a Theme,
+    scale: Scale,
+}
+
+impl<DB: DrawingBackend> Plot<'_, DB> {
+    /// Grid, base lines and labels.
+    fn frame(&self) -> DrawResult<(), DB> {
+        let (at, theme) = (self.geometry, self.theme);
+        let sides = (at.plot.left, at.plot.right);
+        for tick in &at.y_ticks {
+            self.painter.horizontal(sides, tick.at, theme.grid)?;
+            let point = (at.plot.left - 6.0, tick.at);
+            self.painter
+                .text(point, Anchor::End, &tick.text, theme.ink_3)?;
+        }
+        self.painter.horizontal(sides, at.plot.bottom, theme.base)?;
+        self.painter
+            .horizontal(sides, at.lane_bottom(), theme.grid)?;
+        for tick in &at.x_ticks {
+            let anchor = if tick.ends_at {
+                Anchor::End
+            } else if tick.starts_at {
+                Anchor::Start
+            } else {
+                Anchor::Middle
+            };
+            self.painter
+                .text((tick.at, at.label_y()), anchor, &tick.text, theme.ink_3)?;
+        }
+        Ok(())
+    }
+
+    fn point(&self, line: &Line, index: usize, values: &[f64]) -> Option<f64> {
+        let value = *values.get(index)?;
+        line.x.get(index)?.is_finite().then_some(())?;
+        self.geometry.y_px(value)
+    }
+
+    fn pixels(&self, line: &Line, values: &[f64]) -> Vec<Vec<Point>> {
+        let points = line
+            .x
+            .iter()
+            .enumerate()
+            .map(|(index, &x)| (self.geometry.x_px(x), self.point(line, index, values)));
+        path::stretches(points)
+    }
+
+    fn envelope(&self, line: &Line) -> DrawResult<(), DB> {
+        // On a logarithmic axis a column that reaches to zero or below is cut at the bottom.
+        let floor = self.geometry.plot.bottom;
+        let columns = line.x.iter().enumerate().map(|(index, &x)| {
+            let edges = self.point(line, index, &line.high).map(|high| {
+                let low = self.point(line, index, &line.low).unwrap_or(floor);
+                (high, low)
+            });
+            (self.geometry.x_px(x), edges)
+        });
+        for stretch in path::stretches(columns) {
+            let outline = path::band(&stretch, self.geometry.column(), &self.geometry.plot);
+            if !outline.is_empty() {
+                let ink = Ink(line.colour, self.theme.envelope_alpha);
+                self.painter.polygon(&outline, ink)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&self, line: &Line) -> DrawResult<(), DB> {
+        let dots = line.is_raw && self.spacing(line) >= DOT_SPACING;
+        if !line.raw.is_empty() && !dots {
+            let ink = Ink(line.colour, RAW_ALPHA);
+            self.strokes(line, &line.raw, 1.0, ink, Stroke::Solid)?;
+        }
+        let width = if line.is_main { MAIN_WIDTH } else { LINE_WIDTH };
+        self.strokes(
+            line,
+            &line.values,
+            width,
+            Ink::from(line.colour),
+            line.stroke,
+        )?;
+        if dots {
+            let values = if line.raw.is_empty() {
+                &line.values
+            } else {
+                &line.raw
+            };
+            for point in self.pixels(line, values).into_iter().flatten() {
+                if self.geometry.plot.contains(point.0, point.1) {
+                    self.painter.disc(point, DOT_RADIUS, line.colour)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn strokes(
+        &self,
+        line: &Line,
+        values: &[f64],
+        width: f64,
+        ink: Ink,
+        stroke: Stroke,
+    ) -> DrawResult<(), DB> {
+        for stretch in self.pixels(line, values) {
+            let thinned = path::thin(&stretch, self.geometry.column());
+            for part in path::clip(&thinned, &self.geometry.plot) {
+                if let [only] = part[..] {
+                    self.painter.disc(only, DOT_RADIUS, ink)?;
+                    continue;
+                }
+                match stroke {
+                    Stroke::Solid => self.painter.path(&part, width, ink)?,
+                    Stroke::Dashed => self.dashes(&part, (5.0, 4.0, 0.0), width, ink)?,
+                    Stroke::Shared { index, of } => {
+                        let (index, of) = (f64::from(index), f64::from(of.max(2)));
+                        // The pattern begins so much earlier that this run's dash is the index-th.
+                        let phase = (of - index) * 6.0;
+                        self.dashes(&part, (6.0, 6.0 * (of - 1.0), phase), width, ink)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn dashes(
+        &self,
+        part: &[Point],
+        (on, off, phase): (f64, f64, f64),
+        width: f64,
+        ink: Ink,
+    ) -> DrawResult<(), DB> {
+        for dash in path::dash(part, on, off, phase) {
+            self.painter.path(&dash, width, ink)?;
+        }
+        Ok(())
+    }
+
+    /// Mean distance of the points in view.
+    fn spacing(&self, line: &Line) -> f64 {
+        let plot = &self.geometry.plot;
+        let seen = line
+            .x
+            .iter()
+            .filter(|&&x| (plot.left..=plot.right).contains(&self.geometry.x_px(x)))
+            .count();
+        plot.width() / (seen.max(1) as f64)
+    }
+
+    /// The lane under the plot: a cross at the first of each stretch, a bar as long as it stays.
+    fn lane(&self, lines: &[Line]) -> DrawResult<(), DB> {
+        let at = self.geometry;
+        let marks: Vec<(&Line, Vec<Mark>)> = lines
+            .iter()
+            .map(|line| (line, self.lane_marks(line)))
+            .filter(|(_, marks)| !marks.is_empty())
+            .collect();
+        let Some((_, first)) = marks.first() else {
+            return Ok(());
+        };
+        let rows = marks.len().min(LANE_ROWS);
+        let has_nan = marks.iter().any(|(_, m)| m.iter().any(|m| m.is_nan));
+        let (name, ink) = if has_nan {
+            ("NaN", self.theme.nan)
+        } else {
+            // The same lane holds what a logarithmic axis has no place for.
+            debug_assert!(first.iter().all(|m| !m.is_nan));
+            ("≤ 0", self.theme.ink_3)
+        };
+        let middle = at.lane_middle();
+        self.painter
+            .text((at.plot.left - 6.0, middle), Anchor::End, name, ink)?;
+        let bar = if rows == 1 { 3.0 } else { 2.5 };
+        for (row, (line, marks)) in marks.iter().take(rows).enumerate() {
+            let y = middle + (row as f64 - (rows as f64 - 1.0) / 2.0) * LANE_ROW;
+            for mark in marks {
+                let (left, right) = mark.bar;
+                let colour = Ink(line.colour, 0.25);
+                self.painter
+                    .rect((left, y - bar), (right, y + bar), colour)?;
+            }
+            let mut free_from = f64::NEG_INFINITY;
+            let size = if rows == 1 { CROSS } else { 2.5 };
+            for mark in marks {
+                // Crosses that would overlap are left out; their bars stay.
+                let Some(x) = mark.at.filter(|&x| x >= free_from) else {
+                    continue;
+                };
+                free_from = x + 2.0 * size + 2.0;
+                if mark.is_nan {
+                    self.cross((x, y), size)?;
+                } else {
+                    self.triangle((x, y), size, 1.0, line.colour)?;
+                }
+            }
+        }
+        if marks.len() > rows {
+            let text = format!("+{}", marks.len() - rows);
+            let left = at.plot.right - label::width(&text) - 4.0;
+            let (top, bottom) = (middle - 8.0, middle + 8.0);
+            let ground = Ink(self.theme.surface, 0.88);
+            self.painter
+                .rect((left, top), (at.plot.right, bottom), ground)?;
+            let point = (at.plot.right - 2.0, middle);
+            self.painter
+                .text(point, Anchor::End, &text, self.theme.ink_3)?;
+        }
+        Ok(())
+    }
+
+    /// What of a line belongs into the lane, in pixels.
+    fn lane_marks(&self, line: &Line) -> Vec<Mark> {
+        let mut stretches: Vec<(f64, f64, bool)> = line
+            .stretches
+            .iter()
+            .filter(|stretch| stretch.class == Class::Nan)
+            .map(|stretch| (stretch.first, stretch.last, true))
+            .collect();
+        if self.scale == Scale::Log {
+            stretches.extend(not_positive(line).map(|(first, last)| (first, last, false)));
+        }
+        stretches
+            .into_iter()
+            .filter_map(|(first, last, is_nan)| {
+                let plot = &self.geometry.plot;
+                let (from, to) = (self.geometry.x_px(first), self.geometry.x_px(last));
+                if !(to >= plot.left && from <= plot.right) {
+                    return None;
+                }
+                let left = from.max(plot.left);
+                Some(Mark {
+                    at: (from >= plot.left).then_some(from),
+                    bar: (left, to.clamp(left, plot.right).max(left + 1.0)),
+                    is_nan,
+                })
+            })
+            .collect()
+    }
+
+    /// Triangles at the edge where values are infinite, each with its step where there is room.
+    fn infinities(&self, line: &Line) -> DrawResult<(), DB> {
+        let plot = &self.geometry.plot;
+        let mut free_from = f64::NEG_INFINITY;
+        for stretch in &line.stretches {
+            let up = match stretch.class {
+                Class::Nan => continue,
+                Class::PosInf => 1.0,
+                Class::NegInf => -1.0,
+            };
+            let x = self.geometry.x_px(stretch.first);
+            if !(plot.left..=plot.right).contains(&x) || x < free_from {
+                continue;
+            }
+            free_from = x + 2.0 * CROSS + 1.0;
+            let edge = if up > 0.0 { plot.top } else { plot.bottom };
+            let y = edge + up * 5.0;
+            self.triangle((x, y), CROSS, up, self.theme.inf)?;
+            if stretch.label.is_empty() {
+                continue;
+            }
+            let width = label::width(&stretch.label);
+            let before = x + 8.0 + width > plot.right;
+            let left = if before { x - 8.0 - width } else { x + 8.0 };
+            let ground = Ink(self.theme.surface, 0.88);
+            self.painter
+                .rect((left - 2.0, y - 7.0), (left + width + 2.0, y + 7.0), ground)?;
+            self.painter
+                .text((left, y), Anchor::Start, &stretch.label, self.theme.inf)?;
+            if !before {
+                free_from = left + width + 12.0;
+            }
+        }
+        Ok(())
+    }
+
+    fn live_end(&self, line: &Line) -> DrawResult<(), DB> {
+        if !line.is_live {
+            return Ok(());
+        }
+        let last = (0..line.x.len()).rev().find_map(|index| {
+            let y = self.point(line, index, &line.values)?;
+            Some((self.geometry.x_px(line.x[index]), y))
+        });
+        if let Some(end) = last.filter(|end| self.geometry.plot.contains(end.0, end.1)) {
+            self.painter.disc(end, 3.5, line.colour)?;
+            self.painter.ring(end, 6.5, 1.0, Ink(line.colour, 0.4))?;
+        }
+        Ok(())
+    }
+
+    fn cross(&self, (x, y): Point, size: f64) -> DrawResult<(), DB> {
+        for slope in [1.0, -1.0] {
+            let ends = [(x - size, y - size * slope), (x + size, y + size * slope)];
+            self.painter.path(&ends, MARK_WIDTH, self.theme.nan)?;
+        }
+        Ok(())
+    }
+
+    fn triangle(&self, (x, y): Point, size: f64, up: f64, colour: Rgb) -> DrawResult<(), DB> {
+        let outline = [
+            (x, y - size * up),
+            (x + size, y + 0.8 * size * up),
+            (x - size, y + 0.8 * size * up),
+        ];
+        self.painter.polygon(&outline, colour)
+    }
+}
+
+struct Mark {
+    at: Option<f64>,
+    bar: (f64, f64),
+    is_nan: bool,
+}
+
+/// Stretches of finite values that a logarithmic axis has no place for.
+fn not_positive(line: &Line) -> impl Iterator<Item = (f64, f64)> {
+    let values = if line.raw.is_empty() {
+        &line.values
+    } else {
+        &line.raw
+    };
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    let mut open = false;
+    for (&x, &value) in line.x.iter().zip(values) {
+        if value.is_finite() && value <= 0.0 {
+            match out.last_mut() {
+                Some(last) if open => last.1 = x,
+                _ => out.push((x, x)),
+            }
+            open = true;
+        } else {
+            open = false;
+        }
+    }
+    out.into_iter()
+}

@@ -1,0 +1,202 @@
+//! Strokes, fills and texts in CSS pixels on a plotters drawing area; the one place where they become whole numbers.
+//!
+//! Hairlines are filled rectangles on whole device pixels, because a stroke between two of them is blurred.
+
+use plotters::coord::Shift;
+use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
+use plotters::prelude::{DrawResult, DrawingArea, DrawingBackend, FontDesc, FontFamily, FontStyle};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoTextStyle, RGBAColor, ShapeStyle, TextStyle};
+
+use crate::theme::{FONT_SIZE, Rgb};
+
+/// Backend units of one device pixel. Backends take whole numbers; a sixteenth of a pixel is finer than the eye.
+pub const SUBPIXELS: f64 = 16.0;
+
+/// A point in CSS pixels from the upper left corner.
+pub(crate) type Point = (f64, f64);
+
+/// A colour with its opacity.
+#[derive(Clone, Copy)]
+pub(crate) struct Ink(pub(crate) Rgb, pub(crate) f64);
+
+impl From<Rgb> for Ink {
+    fn from(colour: Rgb) -> Self {
+        Self(colour, 1.0)
+    }
+}
+
+impl Ink {
+    fn colour(self) -> RGBAColor {
+        let Rgb(r, g, b) = self.0;
+        RGBAColor(r, g, b, self.1)
+    }
+}
+
+/// Where a text hangs at its point; it is always centred vertically.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing area that is spoken to in CSS pixels.
+pub(crate) struct Painter<'a, DB: DrawingBackend> {
+    area: DrawingArea<DB, Shift>,
+    dpr: f64,
+    font: &'a str,
+    font_scale: f64,
+}
+
+/// Device pixels for one CSS pixel: what a screen says, or 1 if that is nonsense.
+pub(crate) fn device_pixels(dpr: f64) -> f64 {
+    if dpr.is_finite() && dpr > 0.0 {
+        dpr.clamp(0.25, 16.0)
+    } else {
+        1.0
+    }
+}
+
+impl<'a, DB: DrawingBackend> Painter<'a, DB> {
+    /// `font_scale` undoes what a backend does to font sizes (SVG divides them by 1.24).
+    pub(crate) fn new(
+        area: DrawingArea<DB, Shift>,
+        dpr: f64,
+        font: &'a str,
+        font_scale: f64,
+    ) -> Self {
+        Self {
+            area,
+            dpr: device_pixels(dpr),
+            font,
+            font_scale,
+        }
+    }
+
+    fn unit(&self) -> f64 {
+        SUBPIXELS * self.dpr
+    }
+
+    fn at(&self, (x, y): Point) -> (i32, i32) {
+        (units(x * self.unit()), units(y * self.unit()))
+    }
+
+    fn width(&self, css: f64) -> u32 {
+        units(css * self.unit()).unsigned_abs().max(1)
+    }
+
+    /// The nearest edge between device pixels.
+    pub(crate) fn snap(&self, css: f64) -> f64 {
+        (css * self.dpr).round() / self.dpr
+    }
+
+    /// Tells the backend that the picture is whole.
+    pub(crate) fn present(&self) -> DrawResult<(), DB> {
+        self.area.present()
+    }
+
+    /// One CSS pixel as a whole number of device pixels.
+    pub(crate) fn hair(&self) -> f64 {
+        self.dpr.round().max(1.0) / self.dpr
+    }
+
+    pub(crate) fn rect(&self, from: Point, to: Point, ink: impl Into<Ink>) -> DrawResult<(), DB> {
+        let colour = ink.into().colour();
+        self.area.draw(&Rectangle::new(
+            [self.at(from), self.at(to)],
+            colour.filled(),
+        ))
+    }
+
+    /// A horizontal line one pixel high, `y` at its upper edge.
+    pub(crate) fn horizontal(
+        &self,
+        x: (f64, f64),
+        y: f64,
+        ink: impl Into<Ink>,
+    ) -> DrawResult<(), DB> {
+        let y = self.snap(y);
+        self.rect((x.0, y), (x.1, y + self.hair()), ink)
+    }
+
+    pub(crate) fn path(
+        &self,
+        points: &[Point],
+        width: f64,
+        ink: impl Into<Ink>,
+    ) -> DrawResult<(), DB> {
+        let style = ShapeStyle {
+            color: ink.into().colour(),
+            filled: false,
+            stroke_width: self.width(width),
+        };
+        let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
+        self.area.draw(&PathElement::new(points, style))
+    }
+
+    pub(crate) fn polygon(&self, points: &[Point], ink: impl Into<Ink>) -> DrawResult<(), DB> {
+        let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
+        self.area
+            .draw(&Polygon::new(points, ink.into().colour().filled()))
+    }
+
+    pub(crate) fn disc(
+        &self,
+        centre: Point,
+        radius: f64,
+        ink: impl Into<Ink>,
+    ) -> DrawResult<(), DB> {
+        let style = ink.into().colour().filled();
+        self.area
+            .draw(&Circle::new(self.at(centre), self.width(radius), style))
+    }
+
+    pub(crate) fn ring(
+        &self,
+        centre: Point,
+        radius: f64,
+        width: f64,
+        ink: impl Into<Ink>,
+    ) -> DrawResult<(), DB> {
+        let style = ShapeStyle {
+            color: ink.into().colour(),
+            filled: false,
+            stroke_width: self.width(width),
+        };
+        self.area
+            .draw(&Circle::new(self.at(centre), self.width(radius), style))
+    }
+
+    /// A text of axis size, its vertical middle at the point.
+    pub(crate) fn text(
+        &self,
+        at: Point,
+        anchor: Anchor,
+        text: &str,
+        ink: impl Into<Ink>,
+    ) -> DrawResult<(), DB> {
+        let size = FONT_SIZE * self.unit() * self.font_scale;
+        let font = FontDesc::new(FontFamily::Name(self.font), size, FontStyle::Normal);
+        let hangs = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let style: TextStyle<'_> = font
+            .color(&ink.into().colour())
+            .pos(Pos::new(hangs, VPos::Center))
+            .into_text_style(&self.area);
+        self.area.draw(&Text::new(text, self.at(at), style))
+    }
+}
+
+/// Backend units; what lies beyond any screen is cut far outside of it, NaN is 0.
+fn units(value: f64) -> i32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "clamped to the range of i32; NaN becomes 0"
+    )]
+    let units = value.round().clamp(-1e8, 1e8) as i32;
+    units
+}

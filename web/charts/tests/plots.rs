@@ -1,0 +1,277 @@
+//! What plots look like, as SVG: one snapshot a case that has gone wrong somewhere, sometime.
+
+use trainscope_charts::line::{Class, Line, Spec, Stretch, Stroke, XKind};
+use trainscope_charts::scale::Scale;
+use trainscope_charts::theme::{Rgb, Theme};
+use trainscope_charts::{smooth, svg};
+
+const BLUE: Rgb = Rgb(0x47, 0x47, 0xd8);
+const ORANGE: Rgb = Rgb(0xb2, 0x54, 0x0d);
+const TEAL: Rgb = Rgb(0x01, 0x4c, 0x49);
+
+fn spec(scale: Scale, x: (f64, f64), lines: Vec<Line>) -> Spec {
+    Spec {
+        width: 400.0,
+        height: 280.0,
+        dpr: 1.0,
+        x,
+        x_kind: XKind::Step,
+        scale,
+        lines,
+    }
+}
+
+fn raw(colour: Rgb, points: &[(f64, f64)]) -> Line {
+    Line {
+        colour,
+        x: points.iter().map(|p| p.0).collect(),
+        values: points.iter().map(|p| p.1).collect(),
+        is_raw: true,
+        ..Line::default()
+    }
+}
+
+fn stretch(class: Class, first: f64, last: f64, label: &str) -> Stretch {
+    Stretch {
+        class,
+        first,
+        last,
+        label: label.to_owned(),
+    }
+}
+
+/// A decaying curve with noise that repeats on every machine.
+fn curve(colour: Rgb, seed: u32, count: u32, step: f64, end: f64) -> Line {
+    let mut state = seed;
+    let mut noise = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 8) / f64::from(1 << 24) - 0.5
+    };
+    let mut line = Line {
+        colour,
+        ..Line::default()
+    };
+    let mut values = Vec::new();
+    for index in 0..count {
+        let x = f64::from(index) * step;
+        if x > end {
+            break;
+        }
+        let mean = 1.7 + 6.8 / (1.0 + x / 400.0);
+        let value = mean * (1.0 + 0.12 * noise());
+        line.x.push(x);
+        values.push(value);
+        line.low
+            .push(value.min(mean * (0.93 - 0.1 * noise().abs())));
+        line.high
+            .push(value.max(mean * (1.08 + 0.1 * noise().abs())));
+    }
+    line.values = smooth::smooth(&values, 0.9);
+    line
+}
+
+/// The picture of a card: three runs, one NaN from 412 on, one live.
+fn story() -> Spec {
+    let mut fp16 = curve(ORANGE, 5, 400, 8.0, 408.0);
+    fp16.is_main = true;
+    fp16.stretches = vec![stretch(Class::Nan, 412.0, 1184.0, "")];
+    let mut live = curve(TEAL, 9, 400, 8.0, 2731.0);
+    live.is_live = true;
+    spec(
+        Scale::Linear,
+        (0.0, 3000.0),
+        vec![curve(BLUE, 3, 400, 8.0, 3000.0), fp16, live],
+    )
+}
+
+fn snap(name: &str, spec: &Spec, theme: &Theme) {
+    let text = svg::line(spec, theme);
+    assert!(text.ends_with("</svg>\n"), "{text}");
+    if let Some(folder) = std::env::var_os("TRAINSCOPE_CHART_SVGS") {
+        let path = std::path::Path::new(&folder).join(format!("{name}.svg"));
+        assert!(
+            std::fs::write(path, &text).is_ok(),
+            "the folder is writable"
+        );
+    }
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn the_story_in_both_themes() {
+    snap("story_light", &story(), &Theme::light());
+    let mut dark = story();
+    let colours = [
+        Rgb(0x62, 0x7c, 0xf7),
+        Rgb(0xfa, 0x6d, 0x18),
+        Rgb(0x37, 0xb4, 0x91),
+    ];
+    for (line, colour) in dark.lines.iter_mut().zip(colours) {
+        line.colour = colour;
+    }
+    snap("story_dark", &dark, &Theme::dark());
+}
+
+#[test]
+fn constant_series() {
+    let line = raw(BLUE, &[(0.0, 1e-3), (50.0, 1e-3), (100.0, 1e-3)]);
+    snap(
+        "constant",
+        &spec(Scale::Linear, (0.0, 100.0), vec![line]),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn one_point() {
+    let line = raw(BLUE, &[(7.0, 0.25)]);
+    snap(
+        "one_point",
+        &spec(Scale::Linear, (7.0, 7.0), vec![line]),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn nothing_at_all() {
+    snap(
+        "empty",
+        &spec(Scale::Linear, (0.0, 0.0), vec![]),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn nothing_but_nan() {
+    let mut line = raw(ORANGE, &[(0.0, f64::NAN), (10.0, f64::NAN)]);
+    line.stretches = vec![stretch(Class::Nan, 0.0, 10.0, "")];
+    snap(
+        "all_nan",
+        &spec(Scale::Linear, (0.0, 10.0), vec![line]),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn nan_in_the_middle_is_a_gap() {
+    let mut line = raw(
+        BLUE,
+        &[
+            (0.0, 1.0),
+            (1.0, 2.0),
+            (2.0, f64::NAN),
+            (3.0, 2.0),
+            (4.0, 3.0),
+            (5.0, 2.5),
+        ],
+    );
+    line.stretches = vec![stretch(Class::Nan, 2.0, 2.0, "")];
+    snap(
+        "nan_in_the_middle",
+        &spec(Scale::Linear, (0.0, 5.0), vec![line]),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn infinities_at_the_edges() {
+    let mut line = raw(
+        ORANGE,
+        &[
+            (0.0, 1.0),
+            (100.0, 20.0),
+            (200.0, f64::INFINITY),
+            (300.0, f64::NEG_INFINITY),
+            (400.0, 3.0),
+        ],
+    );
+    line.stretches = vec![
+        stretch(Class::PosInf, 200.0, 200.0, "+Inf at 200"),
+        stretch(Class::NegInf, 300.0, 300.0, "−Inf at 300"),
+    ];
+    snap(
+        "infinities",
+        &spec(Scale::Log, (0.0, 400.0), vec![line]),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn the_whole_range_of_numbers() {
+    let points = [(0.0, 1e-308), (1.0, 1.0), (2.0, 1e308)];
+    for (name, scale) in [
+        ("extremes_linear", Scale::Linear),
+        ("extremes_log", Scale::Log),
+        ("extremes_symlog", Scale::Symlog { linear: 0.0 }),
+    ] {
+        let lines = vec![raw(BLUE, &points), raw(TEAL, &points.map(|(x, y)| (x, -y)))];
+        snap(name, &spec(scale, (0.0, 2.0), lines), &Theme::light());
+    }
+}
+
+#[test]
+fn ten_thousand_buckets_draw_what_pixels_show() {
+    let line = curve(BLUE, 1, 10_000, 1.0, 10_000.0);
+    let plot = spec(Scale::Linear, (0.0, 10_000.0), vec![line]);
+    // Four points a column at most, and two edges of the envelope.
+    assert!(svg::line(&plot, &Theme::light()).len() < 60_000);
+    snap("ten_thousand_buckets", &plot, &Theme::light());
+}
+
+#[test]
+fn negative_values_on_a_logarithmic_axis() {
+    let points: Vec<_> = (0..40)
+        .map(|i| (f64::from(i), f64::from(i - 12) / 8.0))
+        .collect();
+    snap(
+        "log_negative",
+        &spec(Scale::Log, (0.0, 39.0), vec![raw(BLUE, &points)]),
+        &Theme::light(),
+    );
+    snap(
+        "symlog",
+        &spec(
+            Scale::Symlog { linear: 0.0 },
+            (0.0, 39.0),
+            vec![raw(BLUE, &points)],
+        ),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn many_runs_share_the_lane_and_the_patterns() {
+    let lines = (0..5_u8)
+        .map(|index| {
+            let start = f64::from(index) * 10.0;
+            let mut line = raw(BLUE, &[(0.0, start), (40.0, start + 5.0), (100.0, start)]);
+            line.stroke = match index {
+                0 => Stroke::Solid,
+                1 => Stroke::Dashed,
+                _ => Stroke::Shared {
+                    index: index - 2,
+                    of: 3,
+                },
+            };
+            line.stretches = vec![stretch(Class::Nan, start + 20.0, start + 60.0, "")];
+            line
+        })
+        .collect();
+    snap(
+        "many_runs",
+        &spec(Scale::Linear, (0.0, 100.0), lines),
+        &Theme::light(),
+    );
+}
+
+#[test]
+fn a_zoomed_range_cuts_lines_at_its_edges() {
+    let mut plot = story();
+    plot.x = (300.0, 700.0);
+    snap("zoomed", &plot, &Theme::light());
+    plot.x = (0.0, 5_400.0);
+    plot.x_kind = XKind::Relative;
+    snap("relative", &plot, &Theme::light());
+}
