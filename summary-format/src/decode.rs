@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{RecordBatch, TagInfo};
+use crate::formats;
+use crate::formats::event_file::{EventFile, ReadEvent};
+use crate::record::{Damage, RecordBatch, TagInfo};
 
 /// Turns the bytes of one file into records. Bytes are fed in order and in any cuts: the records are the same.
 pub trait Decoder: Send {
@@ -20,7 +22,7 @@ pub trait Decoder: Send {
     fn offset(&self) -> u64;
 
     /// If the last bytes fed cannot begin a record (damage whose end has not been seen yet): what is wrong there.
-    fn open_damage(&self) -> Option<crate::record::Damage>;
+    fn open_damage(&self) -> Option<Damage>;
 
     /// What must be remembered to go on at [`Decoder::offset`].
     fn checkpoint(&self) -> Checkpoint;
@@ -49,8 +51,10 @@ pub struct RestoreError;
 pub enum Format {
     /// TensorBoard event files, of both generations, and our own.
     Tfevents,
-    /// MindSpore summary, lineage and explain files.
+    /// MindSpore summary and explain files.
     MindsporeSummary,
+    /// MindSpore lineage files: framed alike, but their event numbers its fields differently.
+    MindsporeLineage,
 }
 
 impl Format {
@@ -59,32 +63,37 @@ impl Format {
         match self {
             Self::Tfevents => "tfevents",
             Self::MindsporeSummary => "mindspore_summary",
+            Self::MindsporeLineage => "mindspore_lineage",
         }
     }
 
     /// A decoder for a file of this format from its first byte.
     pub fn decoder(self) -> Box<dyn Decoder> {
-        match self {
-            Self::Tfevents => Box::new(crate::formats::tfevents::TfeventsDecoder::new()),
-            Self::MindsporeSummary => {
-                Box::new(crate::formats::mindspore_summary::MindsporeSummaryDecoder::new())
-            }
-        }
+        Box::new(EventFile::new(self.read_event()))
     }
 
     /// A decoder that goes on from a checkpoint of the same format.
     pub fn resume(self, from: Checkpoint) -> Result<Box<dyn Decoder>, RestoreError> {
-        Ok(match self {
-            Self::Tfevents => Box::new(crate::formats::tfevents::TfeventsDecoder::resume(from)?),
-            Self::MindsporeSummary => {
-                Box::new(crate::formats::mindspore_summary::MindsporeSummaryDecoder::resume(from)?)
-            }
-        })
+        Ok(Box::new(EventFile::resume(self.read_event(), from)?))
+    }
+
+    fn read_event(self) -> ReadEvent {
+        match self {
+            Self::Tfevents => formats::tfevents::read_event,
+            Self::MindsporeSummary => formats::mindspore_summary::read_event,
+            Self::MindsporeLineage => formats::mindspore_summary::read_lineage_event,
+        }
     }
 }
 
 /// Recognises a stream by its file name (the last part of its path). Names decide for streams, because a file that
 /// has just been created has no bytes yet.
 pub fn sniff(file_name: &str) -> Option<Format> {
-    crate::formats::sniff(file_name)
+    formats::sniff(file_name)
+}
+
+/// The rank (or device) that a file name carries: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore.
+/// TensorBoard's names have none.
+pub fn rank_hint(file_name: &str) -> Option<u32> {
+    formats::mindspore_summary::rank_hint(file_name)
 }

@@ -77,7 +77,6 @@ pub mod option {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     /// Writes a number or `null`.
-    #[expect(clippy::ref_option, reason = "the signature is serde's")]
     pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         value.map(Float).serialize(serializer)
     }

@@ -8,6 +8,8 @@ pub mod float;
 pub mod formats;
 pub mod frame;
 pub mod record;
+mod tags;
+mod wire;
 
-pub use decode::{Checkpoint, Decoder, Format, RestoreError, sniff};
+pub use decode::{Checkpoint, Decoder, Format, RestoreError, rank_hint, sniff};
 pub use record::{Damage, Kind, RecordBatch, RunId, ScalarColumns, TagId, TagInfo, Unread};

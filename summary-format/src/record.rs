@@ -136,11 +136,12 @@ impl ScalarColumns {
         self.steps.is_empty()
     }
 
-    fn clear(&mut self) {
-        self.tags.clear();
-        self.steps.clear();
-        self.wall_times_secs.clear();
-        self.values.clear();
+    /// Keeps the first `len` points.
+    pub fn truncate(&mut self, len: usize) {
+        self.tags.truncate(len);
+        self.steps.truncate(len);
+        self.wall_times_secs.truncate(len);
+        self.values.truncate(len);
     }
 }
 
@@ -186,7 +187,7 @@ impl RecordBatch {
     /// Empties the batch and keeps its memory.
     pub fn clear(&mut self) {
         self.new_tags.clear();
-        self.scalars.clear();
+        self.scalars.truncate(0);
         self.unread.clear();
         self.damages.clear();
         self.skipped_records = 0;

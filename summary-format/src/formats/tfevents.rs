@@ -1,40 +1,117 @@
-//! Placeholder until the decoder is written.
-use crate::decode::{Checkpoint, Decoder, RestoreError};
-use crate::record::{Damage, RecordBatch};
+//! TensorBoard event files of both generations, and our own: the `Event` message and what its values are.
+//!
+//! Scalars are decoded, all other kinds are recognised and reported as unread. The first generation says what a value
+//! is by the field it is written in, the second writes tensors and names a plugin, on the first value of a tag only.
 
-/// Decoder of this format.
-#[derive(Default)]
-pub struct TfeventsDecoder {
-    offset: u64,
+use super::event_file::{At, coordinates, read_summary};
+use super::tensor_proto;
+use crate::record::{Kind, RecordBatch};
+use crate::tags::TagTable;
+use crate::wire::{Fields, Malformed, Value, bytes_of};
+
+/// Reads one `Event`: wall time 1, step 2, and one of file version 3, graph 4, summary 5, log message 6, session log 7,
+/// run metadata 8, meta graph 9, writer 10.
+pub(crate) fn read_event(
+    event: &[u8],
+    tags: &mut TagTable,
+    out: &mut RecordBatch,
+) -> Result<(), Malformed> {
+    let (at, body) = coordinates(event)?;
+    match body {
+        Some((5, summary)) => read_summary(summary, at, tags, out, read_value)?,
+        // They say who wrote the file and when it was opened.
+        Some((3 | 7 | 10, _)) => {}
+        Some((4, _)) => at.unread(b"graph", Kind::Graphs, tags, out),
+        Some((8, metadata)) => {
+            let tag = bytes_of(metadata, 1)?.unwrap_or_default();
+            at.unread(tag, Kind::Graphs, tags, out);
+        }
+        Some((9, _)) => at.unread(b"meta_graph", Kind::Graphs, tags, out),
+        _ => out.skipped_records += 1,
+    }
+    Ok(())
 }
 
-impl TfeventsDecoder {
-    /// From the first byte.
-    pub fn new() -> Self {
-        Self::default()
-    }
-    /// From a checkpoint.
-    pub fn resume(from: Checkpoint) -> Result<Self, RestoreError> {
-        Ok(Self {
-            offset: from.offset,
-        })
-    }
-}
-
-impl Decoder for TfeventsDecoder {
-    fn push(&mut self, bytes: &[u8], _out: &mut RecordBatch) {
-        self.offset += bytes.len() as u64;
-    }
-    fn offset(&self) -> u64 {
-        self.offset
-    }
-    fn open_damage(&self) -> Option<Damage> {
-        None
-    }
-    fn checkpoint(&self) -> Checkpoint {
-        Checkpoint {
-            offset: self.offset,
-            ..Checkpoint::default()
+/// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9 names
+/// the plugin. Field 1000 is ours: the exact value where a simple value has lost bits.
+#[inline]
+fn read_value(
+    value: &[u8],
+    at: At,
+    tags: &mut TagTable,
+    out: &mut RecordBatch,
+) -> Result<(), Malformed> {
+    let mut tag: &[u8] = b"";
+    let mut number = None;
+    let mut is_exact = false;
+    let mut kind = None;
+    let mut tensor = None;
+    let mut metadata = None;
+    for field in Fields::of(value) {
+        match field? {
+            (1, Value::Bytes(bytes)) => tag = bytes,
+            (2, Value::Fixed32(bits)) if !is_exact => {
+                number = Some(f64::from(f32::from_bits(bits)));
+            }
+            (4, Value::Bytes(_)) => kind = Some(Kind::Images),
+            (5, Value::Bytes(_)) => kind = Some(Kind::Histograms),
+            (6, Value::Bytes(_)) => kind = Some(Kind::Audio),
+            (8, Value::Bytes(bytes)) => tensor = Some(bytes),
+            (9, Value::Bytes(bytes)) => metadata = Some(bytes),
+            (1000, Value::Fixed64(bits)) => {
+                number = Some(f64::from_bits(bits));
+                is_exact = true;
+            }
+            _ => {}
         }
     }
+    if let Some(number) = number {
+        at.scalar(tag, number, tags, out);
+        return Ok(());
+    }
+    if kind.is_none() {
+        kind = match metadata {
+            Some(metadata) => plugin_kind(metadata)?,
+            None => None,
+        };
+    }
+    // Hyper-parameters live in the metadata alone; everything else without a value says nothing.
+    if kind.is_none() && tensor.is_some() {
+        kind = tags.newest_kind(tag).or(Some(Kind::Tensors));
+    }
+    match (kind, tensor) {
+        (Some(Kind::Scalars), Some(tensor)) => match tensor_proto::single_number(tensor)? {
+            Some(number) => at.scalar(tag, number, tags, out),
+            None => out.skipped_records += 1,
+        },
+        (None | Some(Kind::Scalars), _) => out.skipped_records += 1,
+        (Some(kind), _) => at.unread(tag, kind, tags, out),
+    }
+    Ok(())
+}
+
+/// The kind that a `SummaryMetadata` names: plugin data 1, in it the name 1. `None` if it names none.
+fn plugin_kind(metadata: &[u8]) -> Result<Option<Kind>, Malformed> {
+    let Some(plugin_data) = bytes_of(metadata, 1)? else {
+        return Ok(None);
+    };
+    let Some(name) = bytes_of(plugin_data, 1)? else {
+        return Ok(None);
+    };
+    Ok(Some(match name {
+        b"" => return Ok(None),
+        b"scalars" => Kind::Scalars,
+        b"histograms" => Kind::Histograms,
+        b"images" => Kind::Images,
+        b"audio" => Kind::Audio,
+        b"text" => Kind::Text,
+        b"tensor" => Kind::Tensors,
+        b"hparams" => Kind::Hparams,
+        b"pr_curves" => Kind::PrCurves,
+        b"custom_scalars" => Kind::CustomScalars,
+        b"mesh" => Kind::Meshes,
+        b"projector" => Kind::Projector,
+        name if name.starts_with(b"graph") => Kind::Graphs,
+        _ => Kind::Unknown,
+    }))
 }

@@ -1,0 +1,129 @@
+//! The tags of one file: names in, small numbers out.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::record::{Kind, TagId, TagInfo};
+
+/// Numbers (tag, kind) pairs in the order of their first use.
+#[derive(Debug, Default)]
+pub(crate) struct TagTable {
+    tags: Vec<Entry>,
+    /// The newest tag of each name.
+    newest: HashMap<Arc<str>, TagId, foldhash::fast::RandomState>,
+    /// The tag of the last record.
+    last: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: TagId,
+    info: TagInfo,
+    /// The tag of the same name and another kind that was seen before this one.
+    older: Option<TagId>,
+    /// Whether no tag of this name was seen after this one.
+    is_newest: bool,
+    /// The tag that came after this one the last time. Programs write their tags in the same order at every step, so
+    /// that one comparison of names usually saves the hash.
+    follower: usize,
+}
+
+impl TagTable {
+    /// As remembered by a checkpoint.
+    pub(crate) fn restore(tags: Vec<TagInfo>) -> Self {
+        let mut table = Self::default();
+        for tag in tags {
+            table.insert(tag);
+        }
+        table
+    }
+
+    /// All tags in order of their ids.
+    pub(crate) fn to_vec(&self) -> Vec<TagInfo> {
+        self.tags.iter().map(|entry| entry.info.clone()).collect()
+    }
+
+    /// The number of a tag; one that is new is appended to `new_tags`.
+    #[inline]
+    pub(crate) fn id(&mut self, name: &[u8], kind: Kind, new_tags: &mut Vec<TagInfo>) -> TagId {
+        if let Some(entry) = self.expected()
+            && entry.info.kind == kind
+            && entry.info.name.as_bytes() == name
+        {
+            let id = entry.id;
+            self.last = id.0 as usize;
+            return id;
+        }
+        self.look_up(name, kind, new_tags)
+    }
+
+    /// The tag that came after the last one when that was last seen.
+    #[inline]
+    fn expected(&self) -> Option<&Entry> {
+        self.tags.get(self.tags.get(self.last)?.follower)
+    }
+
+    fn look_up(&mut self, name: &[u8], kind: Kind, new_tags: &mut Vec<TagInfo>) -> TagId {
+        let name = String::from_utf8_lossy(name);
+        let mut known = self.newest.get(name.as_ref()).copied();
+        while let Some(entry) = known.and_then(|id| self.tags.get(id.0 as usize)) {
+            if entry.info.kind == kind {
+                break;
+            }
+            known = entry.older;
+        }
+        let id = known.unwrap_or_else(|| {
+            let info = TagInfo {
+                name: name.into(),
+                kind,
+            };
+            new_tags.push(info.clone());
+            self.insert(info)
+        });
+        let index = id.0 as usize;
+        if let Some(last) = self.tags.get_mut(self.last) {
+            last.follower = index;
+        }
+        self.last = index;
+        id
+    }
+
+    fn insert(&mut self, info: TagInfo) -> TagId {
+        let index = self.tags.len();
+        let id = id_of(index);
+        let older = self.newest.insert(info.name.clone(), id);
+        if let Some(entry) = older.and_then(|id| self.tags.get_mut(id.0 as usize)) {
+            entry.is_newest = false;
+        }
+        self.tags.push(Entry {
+            id,
+            info,
+            older,
+            is_newest: true,
+            follower: index,
+        });
+        id
+    }
+
+    /// The kind that this name was last seen with for the first time: what a value is that does not say so itself.
+    pub(crate) fn newest_kind(&self, name: &[u8]) -> Option<Kind> {
+        if let Some(entry) = self.expected()
+            && entry.info.name.as_bytes() == name
+            && entry.is_newest
+        {
+            return Some(entry.info.kind);
+        }
+        let name: Cow<'_, str> = String::from_utf8_lossy(name);
+        let id = self.newest.get(name.as_ref())?;
+        Some(self.tags.get(id.0 as usize)?.info.kind)
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "2^32 tags do not fit into memory"
+)]
+fn id_of(index: usize) -> TagId {
+    TagId(index as u32)
+}

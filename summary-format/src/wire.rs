@@ -1,0 +1,165 @@
+//! The protobuf wire format, read in place: fields in the order of the message, nothing copied, every length checked.
+
+/// Bytes that are not a protobuf message: a field is cut off, or its key is not one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// The value of one field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value<'a> {
+    Varint(u64),
+    Fixed64(u64),
+    Bytes(&'a [u8]),
+    Fixed32(u32),
+}
+
+/// The fields of one message: number and value, in the order of the bytes. Ends after the first malformed one.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub(crate) fn of(message: &'a [u8]) -> Self {
+        Self { bytes: message }
+    }
+
+    /// A base-128 number of at most ten bytes; bits beyond 64 are dropped, as every protobuf reader does.
+    #[inline]
+    pub(crate) fn varint(&mut self) -> Option<u64> {
+        let (&first, rest) = self.bytes.split_first()?;
+        if first < 0x80 {
+            self.bytes = rest;
+            return Some(u64::from(first));
+        }
+        self.long_varint()
+    }
+
+    fn long_varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for (index, &byte) in self.bytes.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if byte < 0x80 {
+                self.bytes = &self.bytes[index + 1..];
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (chunk, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(*chunk)
+    }
+
+    #[inline]
+    fn field(&mut self) -> Option<(u32, Value<'a>)> {
+        let key = u32::try_from(self.varint()?).ok()?;
+        let number = key >> 3;
+        let value = match key & 7 {
+            0 => Value::Varint(self.varint()?),
+            1 => Value::Fixed64(u64::from_le_bytes(self.chunk()?)),
+            2 => {
+                let len = usize::try_from(self.varint()?).ok()?;
+                let (bytes, rest) = self.bytes.split_at_checked(len)?;
+                self.bytes = rest;
+                Value::Bytes(bytes)
+            }
+            5 => Value::Fixed32(u32::from_le_bytes(self.chunk()?)),
+            // Groups were never used by the formats read here.
+            _ => return None,
+        };
+        (number != 0).then_some((number, value))
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<(u32, Value<'a>), Malformed>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_none() {
+            self.bytes = &[];
+        }
+        Some(field.ok_or(Malformed))
+    }
+}
+
+/// The bytes of a field that occurs once; of several the last counts, as in every protobuf reader.
+pub(crate) fn bytes_of(message: &[u8], number: u32) -> Result<Option<&[u8]>, Malformed> {
+    let mut found = None;
+    for field in Fields::of(message) {
+        match field? {
+            (n, Value::Bytes(bytes)) if n == number => found = Some(bytes),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fields, Malformed, Value};
+
+    #[test]
+    fn reads_each_wire_type() {
+        let message = [
+            0x08, 0x96,
+            0x01, // field 1, varint 150 (the example of the protobuf documentation)
+            0x12, 0x07, b't', b'e', b's', b't', b'i', b'n', b'g', // field 2
+            0x19, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, // field 3, 1.0 as f64
+            0x25, 0, 0, 0x80, 0x3f, // field 4, 1.0 as f32
+            0xc1, 0x3e, 1, 0, 0, 0, 0, 0, 0, 0, // field 1000
+        ];
+        let fields: Vec<_> = Fields::of(&message).map(Result::unwrap).collect();
+        assert_eq!(
+            fields,
+            [
+                (1, Value::Varint(150)),
+                (2, Value::Bytes(b"testing")),
+                (3, Value::Fixed64(1.0_f64.to_bits())),
+                (4, Value::Fixed32(1.0_f32.to_bits())),
+                (1000, Value::Fixed64(1)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_negative_number_takes_ten_bytes() {
+        let message = [
+            0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
+        ];
+        assert_eq!(
+            Fields::of(&message).next(),
+            Some(Ok((2, Value::Varint(u64::MAX))))
+        );
+    }
+
+    #[test]
+    fn what_is_cut_off_is_malformed_and_ends_the_message() {
+        for message in [
+            &[0x08][..],                              // no value
+            &[0x08, 0x80],                            // half a varint
+            &[0x12, 0x05, b'a'],                      // bytes that are not there
+            &[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 1], // a length of terabytes
+            &[0x19, 0, 0],                            // half a number
+            &[0x25, 0],
+            &[0x00, 0x00],       // field number 0
+            &[0x0b, 0x08, 0x01], // a group
+            &[
+                0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1,
+            ],
+        ] {
+            let mut fields = Fields::of(message);
+            assert_eq!(fields.next(), Some(Err(Malformed)), "{message:?}");
+            assert_eq!(fields.next(), None);
+        }
+    }
+}

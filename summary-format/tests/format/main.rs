@@ -1,0 +1,15 @@
+//! What the decoders make of real files, of cut ones and of damaged ones.
+#![expect(
+    clippy::unwrap_used,
+    reason = "tests: helper functions outside of #[test] unwrap too"
+)]
+#![expect(
+    clippy::float_cmp,
+    reason = "values pass through unchanged, or they are wrong"
+)]
+
+mod cuts;
+mod damage;
+mod events;
+mod fixtures;
+mod support;
