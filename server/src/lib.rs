@@ -1,4 +1,9 @@
 //! Watches folders of training runs, indexes what they record and serves it.
 
+pub mod cli;
+pub mod http;
 pub mod index;
 pub mod ingest;
+pub mod settings;
+mod tail;
+mod watch;

@@ -1,5 +1,5 @@
 //! The `trainscope` program.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    trainscope::cli::main()
 }

@@ -5,6 +5,8 @@
 
 pub mod error;
 pub mod live;
+#[cfg(feature = "openapi")]
+mod openapi;
 pub mod runs;
 pub mod scalars;
 pub mod status;

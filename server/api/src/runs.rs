@@ -25,11 +25,11 @@ pub struct Run {
     pub status: RunStatus,
     /// Wall time of its first record, seconds since 1970; `null` before the first one.
     #[serde(with = "float::option")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
     pub first_wall_time_secs: Option<f64>,
     /// Wall time of its last record, seconds since 1970.
     #[serde(with = "float::option")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
     pub last_wall_time_secs: Option<f64>,
     /// Highest step of any record.
     pub last_step: Option<i64>,
@@ -61,7 +61,7 @@ pub struct LastValue {
     pub step: i64,
     /// The value.
     #[serde(with = "float")]
-    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Float))]
     pub value: f64,
 }
 

@@ -22,7 +22,7 @@ pub const COLUMNS_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// The query of `GET /api/scalars`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct ScalarsQuery {
     /// Name of the run.
     pub run: String,
@@ -138,19 +138,19 @@ pub struct Series {
     pub steps: Vec<i64>,
     /// Wall time of each, seconds since 1970. Empty if not asked for.
     #[serde(with = "float::list", default)]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Float>))]
     pub wall_times_secs: Vec<f64>,
     /// Value of each.
     #[serde(with = "float::list")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Float>))]
     pub values: Vec<f64>,
     /// Least finite value of each bucket; of raw points the value itself. NaN where no value is finite.
     #[serde(with = "float::list", default)]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Float>))]
     pub min: Vec<f64>,
     /// Greatest finite value of each bucket.
     #[serde(with = "float::list", default)]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Float>))]
     pub max: Vec<f64>,
     /// Runs of buckets or points that hold NaN or ±Inf, ascending; empty when everything is finite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

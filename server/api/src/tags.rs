@@ -5,7 +5,7 @@ use trainscope_format::Kind;
 
 /// The query of `GET /api/tags`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct TagsQuery {
     /// Name of the run.
     pub run: String,

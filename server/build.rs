@@ -1,0 +1,99 @@
+//! Puts the page into the program: `web/dist` if it was built, else a page that says how to build it.
+//!
+//! Each file is compressed here, once, instead of for every client. This script never runs cargo.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// What is served when there is no bundle.
+const MISSING: &str = "src/http/missing.html";
+
+fn main() -> io::Result<()> {
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let dist = Path::new("../web/dist");
+    let mut files = Vec::new();
+    println!("cargo::rerun-if-changed=build.rs");
+    if dist.join("index.html").is_file() {
+        // A folder counts with all its files.
+        println!("cargo::rerun-if-changed={}", dist.display());
+        collect(dist, dist, &mut files)?;
+        files.sort();
+    } else {
+        // A path that does not exist would run this script on every build; its parent changes when it appears.
+        println!("cargo::rerun-if-changed=../web");
+        println!("cargo::rerun-if-changed={MISSING}");
+        files.push(("index.html".to_owned(), PathBuf::from(MISSING)));
+    }
+
+    let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let mut table = String::from("&[\n");
+    for (number, (name, path)) in files.iter().enumerate() {
+        let plain = fs::read(path)?;
+        let stored = |bytes: Option<Vec<u8>>, suffix: &str| -> io::Result<String> {
+            // What does not get smaller, such as pictures, is served as it is.
+            let Some(bytes) = bytes.filter(|bytes| bytes.len() < plain.len()) else {
+                return Ok("None".to_owned());
+            };
+            let place = out.join(format!("asset-{number}.{suffix}"));
+            fs::write(&place, bytes)?;
+            Ok(format!("Some(include_bytes!({place:?}))"))
+        };
+        let brotli = stored(release.then(|| brotli(&plain)).transpose()?, "br")?;
+        let gzip = stored(Some(gzip(&plain, release)?), "gz")?;
+        let place = fs::canonicalize(path)?;
+        writeln!(
+            table,
+            "Embedded {{ name: {name:?}, plain: include_bytes!({place:?}), brotli: {brotli}, gzip: {gzip} }},"
+        )
+        .map_err(io::Error::other)?;
+    }
+    table.push(']');
+    fs::write(out.join("assets.rs"), table)
+}
+
+/// All files below `dir`, named by their path below `root` with `/` between parts.
+fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, files)?;
+            continue;
+        }
+        let name: Vec<String> = path
+            .strip_prefix(root)
+            .map_err(io::Error::other)?
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
+        files.push((name.join("/"), path));
+    }
+    Ok(())
+}
+
+/// Left out of debug builds: the compressor itself is not optimised there and would take most of the build.
+fn brotli(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let parameters = brotli::enc::BrotliEncoderParams {
+        quality: 9,
+        ..Default::default()
+    };
+    let mut packed = Vec::new();
+    brotli::BrotliCompress(&mut &*plain, &mut packed, &parameters)?;
+    Ok(packed)
+}
+
+fn gzip(plain: &[u8], release: bool) -> io::Result<Vec<u8>> {
+    let level = if release {
+        Compression::best()
+    } else {
+        Compression::fast()
+    };
+    let mut encoder = GzEncoder::new(Vec::new(), level);
+    encoder.write_all(plain)?;
+    encoder.finish()
+}

@@ -1,0 +1,182 @@
+//! The command line: one file a subcommand, and what they share.
+//!
+//! Results go to stdout, everything else to stderr. A closed pipe is the end of the output, not a mistake.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::settings::StartFlags;
+
+mod client;
+mod mistake;
+mod start;
+mod state;
+mod status;
+mod stop;
+mod style;
+mod words;
+
+use mistake::Mistake;
+
+/// Shows what happens inside the training of a neural network.
+#[derive(Parser, Debug)]
+#[command(name = "trainscope", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Whether to colour what is printed
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
+    color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Watch folders of training runs and show them as a page
+    Start(Box<StartFlags>),
+    /// Say what is running on this machine
+    Status,
+    /// End what runs in the background; trainings go on
+    Stop(stop::StopFlags),
+}
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug)]
+enum Failed {
+    /// The user has to do something.
+    Mistake(Mistake),
+    /// What was to be said could not be written.
+    Output(io::Error),
+}
+
+impl From<Mistake> for Failed {
+    fn from(mistake: Mistake) -> Self {
+        Self::Mistake(mistake)
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    let result = match Cli::try_parse() {
+        Ok(cli) => {
+            set_color(cli.color);
+            start_log();
+            match cli.command {
+                Command::Start(flags) => start::run(*flags),
+                Command::Status => status::run(),
+                Command::Stop(flags) => stop::run(&flags),
+            }
+        }
+        Err(error) if error.use_stderr() => {
+            let args: Vec<String> = std::env::args().collect();
+            Err(Mistake::from_clap(&error, &args, &Cli::command()).into())
+        }
+        // Help and version are results.
+        Err(help) => help.print().map(|()| 0).map_err(Failed::Output),
+    };
+    let status = match result {
+        Ok(status) => status,
+        Err(Failed::Output(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
+        Err(Failed::Output(error)) => report(
+            &Mistake::new(2, format!("the output cannot be written: {error}"))
+                .at("standard output"),
+        ),
+        Err(Failed::Mistake(mistake)) => report(&mistake),
+    };
+    ExitCode::from(status)
+}
+
+/// Prints a mistake. When that fails too, the exit status alone says so.
+fn report(mistake: &Mistake) -> u8 {
+    let mut stderr = anstream::stderr().lock();
+    mistake
+        .write(&mut stderr)
+        .and_then(|()| stderr.flush())
+        .map_or(mistake.status, |()| mistake.status)
+}
+
+fn set_color(color: Color) {
+    match color {
+        // Leaves it to what the stream, `NO_COLOR`, `CLICOLOR_FORCE` and `TERM` say.
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::AlwaysAnsi,
+        Color::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
+/// Sends the log to stderr; `TRAINSCOPE_LOG`, or else `RUST_LOG`, says how much of it.
+fn start_log() {
+    use std::io::IsTerminal as _;
+    let filter = ["TRAINSCOPE_LOG", "RUST_LOG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+        .unwrap_or_else(|| "warn".to_owned());
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::builder().parse_lossy(filter))
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_is_stable() {
+        let mut command = Cli::command();
+        command.build();
+        let mut help = String::new();
+        for name in ["start", "status", "stop"] {
+            let sub = command.find_subcommand_mut(name).unwrap();
+            help.push_str(&sub.render_help().to_string());
+            help.push('\n');
+        }
+        insta::assert_snapshot!(help);
+    }
+
+    #[test]
+    fn repeatable_flags_repeat() {
+        let cli = Cli::try_parse_from([
+            "trainscope",
+            "start",
+            "--summary-base-dir",
+            "a",
+            "--summary-base-dir",
+            "b",
+            "--allowed-host",
+            "c,d",
+        ])
+        .unwrap();
+        let super::Command::Start(flags) = cli.command else {
+            panic!("another command");
+        };
+        assert_eq!(flags.summary_base_dir.len(), 2);
+        assert_eq!(flags.allowed_host, ["c", "d"]);
+    }
+}

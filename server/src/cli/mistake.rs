@@ -1,0 +1,240 @@
+//! Mistakes, in three lines: what is wrong, where, and what to do.
+
+use std::io::{self, Write};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::style::ERROR;
+use super::words;
+use crate::http::AssetsError;
+use crate::http::access::TokenError;
+use crate::ingest::StartError;
+use crate::settings::SettingsError;
+
+/// Something that the user can put right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    /// What the program exits with.
+    pub(super) status: u8,
+    what: String,
+    places: Vec<String>,
+    tries: Vec<String>,
+}
+
+impl Mistake {
+    /// What is wrong, as a sentence without a capital and without a full stop.
+    pub(super) fn new(status: u8, what: impl Into<String>) -> Self {
+        Self {
+            status,
+            what: what.into(),
+            places: Vec::new(),
+            tries: Vec::new(),
+        }
+    }
+
+    /// A line that says where.
+    pub(super) fn at(mut self, place: impl Into<String>) -> Self {
+        self.places.push(place.into());
+        self
+    }
+
+    /// A line that says what to do.
+    pub(super) fn attempt(mut self, attempt: impl Into<String>) -> Self {
+        self.tries.push(attempt.into());
+        self
+    }
+
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{ERROR}error:{ERROR:#} {}", self.what)?;
+        for (head, lines) in [("where", &self.places), ("try", &self.tries)] {
+            for (number, line) in lines.iter().enumerate() {
+                let head = if number == 0 { head } else { "" };
+                writeln!(out, "  {head:<5}  {line}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says in our form what clap found wrong with `args`.
+    pub(super) fn from_clap(error: &clap::Error, args: &[String], command: &clap::Command) -> Self {
+        let context = |kind| match error.get(kind) {
+            Some(ContextValue::String(text)) => Some(text.clone()),
+            Some(ContextValue::Strings(texts)) => texts.first().cloned(),
+            _ => None,
+        };
+        let arg = context(ContextKind::InvalidArg).unwrap_or_default();
+        let value = context(ContextKind::InvalidValue).unwrap_or_default();
+        let subcommand = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .find(|name| args.get(1).is_some_and(|arg| arg == name));
+        let help = match subcommand {
+            Some(name) => format!("trainscope {name} --help"),
+            None => "trainscope --help".to_owned(),
+        };
+        // What clap calls `--port <PORT>` is the flag `--port` to the user.
+        let flag = arg.split([' ', '=']).next().unwrap_or_default().to_owned();
+        let (what, marked, likely) = match error.kind() {
+            ErrorKind::UnknownArgument if flag.starts_with('-') => (
+                format!("there is no flag {flag}"),
+                flag,
+                context(ContextKind::SuggestedArg),
+            ),
+            ErrorKind::UnknownArgument => (format!("`{flag}` is too much"), flag, None),
+            ErrorKind::InvalidSubcommand => {
+                let name = context(ContextKind::InvalidSubcommand).unwrap_or_default();
+                (
+                    format!("there is no command {name}"),
+                    name,
+                    context(ContextKind::SuggestedSubcommand)
+                        .map(|name| format!("trainscope {name}")),
+                )
+            }
+            ErrorKind::InvalidValue if value.is_empty() => {
+                (format!("{flag} wants a value"), flag, None)
+            }
+            ErrorKind::InvalidValue | ErrorKind::ValueValidation => (
+                format!("{flag} cannot be `{value}`{}", reason(error)),
+                value,
+                None,
+            ),
+            ErrorKind::ArgumentConflict => (
+                format!(
+                    "{flag} cannot stand with {}",
+                    context(ContextKind::PriorArg).unwrap_or_default()
+                ),
+                flag,
+                None,
+            ),
+            _ => (
+                // The first line is the whole sentence; usage and hints follow it.
+                error
+                    .to_string()
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ")
+                    .to_owned(),
+                String::new(),
+                None,
+            ),
+        };
+        let mut mistake = Self::new(2, what);
+        for line in command_line(args, &marked) {
+            mistake = mistake.at(line);
+        }
+        match likely {
+            Some(likely) => mistake.attempt(format!("{likely}      (all: {help})")),
+            None => mistake.attempt(help),
+        }
+    }
+}
+
+/// What a parser of ours said about a value.
+fn reason(error: &clap::Error) -> String {
+    use std::error::Error as _;
+    error
+        .source()
+        .map(|source| format!(": {source}"))
+        .unwrap_or_default()
+}
+
+/// The command as it was typed and, below it, marks under the part that is wrong.
+fn command_line(args: &[String], marked: &str) -> Vec<String> {
+    let mut line = "trainscope".to_owned();
+    let mut marks = None;
+    for arg in args.iter().skip(1) {
+        line.push(' ');
+        let start = line.chars().count();
+        line.push_str(arg);
+        if marks.is_none() && !marked.is_empty() {
+            let wrong = if arg == marked || arg.starts_with(&format!("{marked}=")) {
+                Some(start)
+            } else {
+                // `--port=x`: the value alone is wrong.
+                arg.strip_suffix(marked)
+                    .filter(|flag| flag.ends_with('='))
+                    .map(|flag| start + flag.chars().count())
+            };
+            marks = wrong.map(|start| {
+                let len = marked.chars().count();
+                format!("{:start$}{ERROR}{}{ERROR:#}", "", "^".repeat(len))
+            });
+        }
+    }
+    std::iter::once(line).chain(marks).collect()
+}
+
+impl From<SettingsError> for Mistake {
+    fn from(error: SettingsError) -> Self {
+        let mistake = Self::new(2, error.to_string());
+        match &error {
+            SettingsError::MissingDir(dir) => {
+                let there = dir
+                    .ancestors()
+                    .skip(1)
+                    .find(|parent| parent.is_dir())
+                    .map_or_else(
+                        || format!("{} is not there", dir.display()),
+                        |parent| format!("{} exists", parent.display()),
+                    );
+                mistake.at(there).attempt(
+                    "trainscope start --summary-base-dir DIR, where the training writes to",
+                )
+            }
+            SettingsError::NotADir(path) => {
+                let parent = path
+                    .ancestors()
+                    .skip(1)
+                    .find(|parent| parent.is_dir())
+                    .filter(|parent| !parent.as_os_str().is_empty())
+                    .map_or_else(|| ".".to_owned(), |parent| parent.display().to_string());
+                mistake.at(path.display().to_string()).attempt(format!(
+                    "the folder it is in: trainscope start --summary-base-dir {parent}"
+                ))
+            }
+            SettingsError::UnreadableDir { path, .. } => mistake
+                .at(path.display().to_string())
+                .attempt("ask its owner for read access (chmod -R g+rX), or name another folder"),
+            SettingsError::BadPrefix(_) => mistake
+                .at("--url-path-prefix")
+                .attempt("--url-path-prefix name, or a/b: letters, digits, `-`, `_`, `.`, `~`"),
+            SettingsError::NoHome => mistake
+                .at("the environment variable HOME")
+                .attempt("set HOME, or give --cache-dir DIR"),
+        }
+    }
+}
+
+impl From<TokenError> for Mistake {
+    fn from(error: TokenError) -> Self {
+        let mistake = Self::new(2, error.to_string());
+        match &error {
+            TokenError::File { path, .. } | TokenError::Form(path) => {
+                mistake.at(words::path(path)).attempt(
+                    "--token-file FILE with a file that is not there: the token is made in it",
+                )
+            }
+            TokenError::Random(_) => mistake.attempt("--token-file FILE with a token of your own"),
+        }
+    }
+}
+
+impl From<AssetsError> for Mistake {
+    fn from(error: AssetsError) -> Self {
+        Self::new(2, error.to_string())
+            .at("--web-dir")
+            .attempt("cargo xtask web, then --web-dir web/dist")
+    }
+}
+
+impl From<StartError> for Mistake {
+    fn from(error: StartError) -> Self {
+        Self::new(2, error.to_string())
+            .at("--cache-dir, TRAINSCOPE_CACHE_DIR or ~/.cache")
+            .attempt("--cache-dir DIR with a folder that can be written to")
+    }
+}
+
+#[cfg(test)]
+mod tests;

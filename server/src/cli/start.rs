@@ -1,0 +1,370 @@
+//! `trainscope start`: binds, serves and reads, in this order, until it is told to end.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::client::{self, Answer};
+use super::mistake::Mistake;
+use super::state::{ServerState, StateDir, remove_file, replace_file};
+use super::style::{LINK, QUIET, STRONG};
+use super::{Failed, words};
+use crate::http::access::{Access, Token};
+use crate::http::{About, Assets, Parts, Site, router};
+use crate::ingest::{IngestSettings, Ingester};
+use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
+
+mod background;
+mod port;
+mod progress;
+
+use port::Port;
+
+/// What a port that cannot be had exits with.
+const CANNOT_BIND: u8 = 3;
+/// Time that open requests have to end after the server was told to.
+const LAST_REQUESTS: Duration = Duration::from_secs(3);
+/// Time that the server has to answer itself.
+const FIRST_ANSWER: Duration = Duration::from_secs(10);
+
+/// Runs until Ctrl-C, or until the page answers if it was to go to the background.
+pub(super) fn run(flags: StartFlags) -> Result<u8, Failed> {
+    let settings = Settings::resolve(flags).map_err(Mistake::from)?;
+    let child = background::is_child();
+    if child && settings.background {
+        return Err(background::nested().into());
+    }
+    let mut stderr = anstream::stderr().lock();
+    for note in &settings.notes {
+        writeln!(stderr, "{QUIET}note: {note}{QUIET:#}")?;
+    }
+    drop(stderr);
+    if child {
+        background::detach();
+    }
+    let listener = match Port::claim(&settings)? {
+        Port::Ours(listener) => listener,
+        Port::Served(other) => return already_running(&settings, &other),
+    };
+    if settings.background {
+        drop(listener);
+        return background::start(&settings);
+    }
+    let dirs = UserDirs::find().map_err(Mistake::from)?;
+    let token = token(&settings, &dirs)?;
+    // Checked before anything starts, since it is a mistake in a flag.
+    let assets = match &settings.web_dir {
+        Some(dir) => Assets::folder(dir, &settings.url_path_prefix).map_err(Mistake::from)?,
+        None => Assets::built_in(&settings.url_path_prefix),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Mistake::new(3, format!("the server cannot start: {error}")))?;
+    let result = runtime.block_on(serve(settings, listener, token, assets));
+    // A handler that still waits for the disk must not hold up the end.
+    runtime.shutdown_background();
+    result
+}
+
+/// The token that a server beyond loopback needs, and the file it stands in.
+fn token(settings: &Settings, dirs: &UserDirs) -> Result<Option<(Token, PathBuf)>, Mistake> {
+    let path = match &settings.token_file {
+        Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+        None if is_beyond_loopback(&settings.host) => dirs.state.join("token"),
+        None => return Ok(None),
+    };
+    let token = Token::load_or_make(&path)?;
+    Ok(Some((token, path)))
+}
+
+async fn serve(
+    settings: Settings,
+    listener: std::net::TcpListener,
+    token: Option<(Token, PathBuf)>,
+    assets: Assets,
+) -> Result<u8, Failed> {
+    let began = std::time::Instant::now();
+    let cannot =
+        |error: io::Error| Mistake::new(CANNOT_BIND, format!("the server cannot start: {error}"));
+    listener.set_nonblocking(true).map_err(cannot)?;
+    let listener = TcpListener::from_std(listener).map_err(cannot)?;
+    let port = listener.local_addr().map_err(cannot)?.port();
+    let (token, token_file) = token.unzip();
+    let state = ServerState {
+        pid: std::process::id(),
+        started_secs: now_secs(),
+        host: settings.host.clone(),
+        port,
+        prefix: settings.url_path_prefix.clone(),
+        base_dirs: settings.base_dirs.clone(),
+        token_file,
+        log: background::log_of_child(port),
+    };
+    let (ingester, index) = Ingester::start(IngestSettings {
+        base_dirs: settings.base_dirs.clone(),
+        cache_dir: settings.cache_dir.clone(),
+        reload_interval: settings.reload_interval,
+        file_events: true,
+    })
+    .map_err(Mistake::from)?;
+    let secret = token.as_ref().map(|token| token.reveal().to_owned());
+    let (end, ending) = watch::channel(false);
+    let names = settings
+        .allowed_hosts
+        .iter()
+        .cloned()
+        .chain(own_name(&settings.host));
+    let app = router(Site::new(Parts {
+        index: index.clone(),
+        about: About {
+            pid: state.pid,
+            started_secs: state.started_secs,
+            base_dirs: state.base_dirs.clone(),
+        },
+        access: Access::new(&settings.host, names, token),
+        assets,
+        prefix: settings.url_path_prefix.clone(),
+        ending: ending.clone(),
+    }));
+    // Small answers leave at once instead of waiting for more to come.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "no TCP_NODELAY");
+        }
+    });
+    let server = axum::serve(
+        listener,
+        app.into_make_service_with_connect_info::<SocketAddr>(),
+    )
+    .with_graceful_shutdown(ended(ending.clone()));
+    let server = tokio::spawn(server.into_future());
+
+    let marks = Marks::new(state.clone(), settings.port_file.clone());
+    listen_for_signals(end, marks.clone()).map_err(cannot)?;
+    if answers(&state, secret).await {
+        marks.set()?;
+    }
+    announce(&settings, &state)?;
+    let told = tokio::spawn(progress::tell(index, settings.quiet, began, ending.clone()));
+
+    ended(ending).await;
+    // Streams end with `ending`; whoever still waits for an answer gets a moment more.
+    if tokio::time::timeout(LAST_REQUESTS, server).await.is_err() {
+        tracing::warn!("requests were cut off at the end");
+    }
+    told.abort();
+    if let Err(error) = tokio::task::spawn_blocking(move || ingester.stop()).await {
+        tracing::error!(%error, "the index was not closed");
+    }
+    marks.clear();
+    Ok(0)
+}
+
+/// Asks the server itself, which it answers once everything is in place.
+async fn answers(state: &ServerState, secret: Option<String>) -> bool {
+    let address = state.address();
+    let asked = tokio::task::spawn_blocking(move || {
+        let until = std::time::Instant::now() + FIRST_ANSWER;
+        while std::time::Instant::now() < until {
+            match client::ask(&address, secret.as_deref()) {
+                Answer::Status(_) => return true,
+                Answer::Silence => std::thread::sleep(Duration::from_millis(20)),
+                Answer::Stranger | Answer::TokenWanted => return false,
+            }
+        }
+        false
+    });
+    let answers = asked.await.unwrap_or(false);
+    if !answers {
+        tracing::warn!("the server does not answer itself; `status` and `stop` will not find it");
+    }
+    answers
+}
+
+fn now_secs() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
+}
+
+/// The name that other machines know this one by, for a server that they reach.
+fn own_name(host: &str) -> Option<String> {
+    is_beyond_loopback(host).then(|| {
+        rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned()
+    })
+}
+
+async fn ended(mut ending: watch::Receiver<bool>) {
+    // An error means that nobody can say it any more, which is the same.
+    drop(ending.wait_for(|ending| *ending).await);
+}
+
+/// The first signal ends the server in order, the second one at once.
+fn listen_for_signals(end: watch::Sender<bool>, marks: Marks) -> io::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    // The terminal was closed.
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        end.send_replace(true);
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        marks.clear();
+        std::process::exit(130);
+    });
+    Ok(())
+}
+
+/// The files that say where this server is.
+#[derive(Clone)]
+struct Marks(std::sync::Arc<MarkFiles>);
+
+struct MarkFiles {
+    state: ServerState,
+    port_file: Option<PathBuf>,
+    set: AtomicBool,
+}
+
+impl Marks {
+    fn new(state: ServerState, port_file: Option<PathBuf>) -> Self {
+        Self(std::sync::Arc::new(MarkFiles {
+            state,
+            port_file,
+            set: AtomicBool::new(false),
+        }))
+    }
+
+    /// Writes them. A state file that cannot be written is worth a warning, a port file that was asked for is a
+    /// mistake.
+    fn set(&self) -> Result<(), Mistake> {
+        self.0.set.store(true, Ordering::Release);
+        if let Err(error) = StateDir::of_user()
+            .map_err(io::Error::other)
+            .and_then(|dir| dir.write(&self.0.state))
+        {
+            tracing::warn!(%error, "no state file: `status` and `stop` will not find this server");
+        }
+        write_port_file(self.0.port_file.as_deref(), self.0.state.port)
+    }
+
+    fn clear(&self) {
+        if !self.0.set.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let removed = StateDir::of_user()
+            .map_err(io::Error::other)
+            .and_then(|dir| dir.remove(&self.0.state));
+        let removed = removed.and(self.0.port_file.as_deref().map_or(Ok(()), remove_file));
+        if let Err(error) = removed {
+            tracing::warn!(%error, "a file that says where the server was stays");
+        }
+    }
+}
+
+fn write_port_file(file: Option<&Path>, port: u16) -> Result<(), Mistake> {
+    let Some(file) = file else {
+        return Ok(());
+    };
+    replace_file(file, format!("{port}\n").as_bytes()).map_err(|error| {
+        Mistake::new(2, format!("the port file cannot be written: {error}"))
+            .at(words::path(file))
+            .attempt("--port-file FILE in a folder that can be written to")
+    })
+}
+
+/// Says that what was asked for is there already.
+fn already_running(settings: &Settings, other: &ServerState) -> Result<u8, Failed> {
+    write_port_file(settings.port_file.as_deref(), other.port)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(
+        out,
+        "Already running: {LINK}{}{LINK:#} (process {})",
+        page_address(other),
+        other.pid
+    )?;
+    out.flush()?;
+    Ok(0)
+}
+
+/// The address to open. A server on all addresses is called by the name of the machine.
+fn page_address(state: &ServerState) -> String {
+    let bare = state.host.trim_start_matches('[').trim_end_matches(']');
+    let all = bare
+        .parse::<std::net::IpAddr>()
+        .is_ok_and(|address| address.is_unspecified());
+    let host = if all {
+        own_name(bare).unwrap_or_else(|| "localhost".to_owned())
+    } else {
+        bare.to_owned()
+    };
+    client::address_of(&host, state.port, &state.prefix)
+}
+
+/// The lines that say where the page is. The server goes on when nobody reads them.
+fn announce(settings: &Settings, state: &ServerState) -> Result<(), Failed> {
+    let mut text = format!(
+        "{STRONG}trainscope{STRONG:#} {}\n\n  Page     {LINK}{}{LINK:#}",
+        env!("CARGO_PKG_VERSION"),
+        page_address(state)
+    );
+    if is_beyond_loopback(&state.host) {
+        text.push_str(" (reachable from other machines)");
+    }
+    text.push('\n');
+    if let Some(file) = &state.token_file {
+        text.push_str("  Token    asked once on the page; it stands in ");
+        text.push_str(&words::path(file));
+        text.push('\n');
+    }
+    text.push_str(&folders(settings));
+    ignore_closed_pipe(write_out(&text))
+}
+
+/// One line a folder.
+fn folders(settings: &Settings) -> String {
+    if settings.base_dir_assumed {
+        return "  Folder   . (the current one; no --summary-base-dir given)\n".to_owned();
+    }
+    settings
+        .base_dirs
+        .iter()
+        .enumerate()
+        .map(|(number, dir)| {
+            let head = if number == 0 { "Folder" } else { "" };
+            format!("  {head:<6}   {}\n", words::path(dir))
+        })
+        .collect()
+}
+
+fn write_out(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// The page outlives the terminal that it was started from.
+fn ignore_closed_pipe(result: io::Result<()>) -> Result<(), Failed> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}

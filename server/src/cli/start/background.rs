@@ -1,0 +1,194 @@
+//! `--background`: the program starts itself again without the flag, in a session of its own, and waits until that
+//! one answers.
+//!
+//! The child knows what it is by an environment variable, so a child that were to start another one is an error.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Failed, folders, page_address};
+use crate::cli::mistake::Mistake;
+use crate::cli::state::{Presence, ServerState, StateDir};
+use crate::cli::style::LINK;
+use crate::cli::words;
+use crate::settings::{Settings, UserDirs};
+
+/// Set for the child; its value is the folder that its log ends up in.
+const GUARD: &str = "TRAINSCOPE_IN_BACKGROUND";
+const FLAG: &str = "--background";
+/// Time the child has until it answers.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Whether this process was started by [`start`].
+pub(super) fn is_child() -> bool {
+    std::env::var_os(GUARD).is_some()
+}
+
+/// What a child says that is to start another one.
+pub(super) fn nested() -> Mistake {
+    Mistake::new(
+        2,
+        "a server in the background cannot go to the background again",
+    )
+    .at(format!("{GUARD} is set, and {FLAG} is given"))
+    .attempt(format!("unset {GUARD}, or leave out {FLAG}"))
+}
+
+/// Leaves the terminal of the parent, so that closing it does not end the server.
+pub(super) fn detach() {
+    if let Err(error) = rustix::process::setsid() {
+        tracing::debug!(%error, "this process leads a session already");
+    }
+}
+
+/// Where the log of this process is, if it is a child that listens on `port`.
+pub(super) fn log_of_child(port: u16) -> Option<PathBuf> {
+    let dir = std::env::var_os(GUARD).filter(|dir| !dir.is_empty())?;
+    Some(PathBuf::from(dir).join(format!("{port}.log")))
+}
+
+/// Starts the child and returns once it answers.
+pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
+    let dirs = UserDirs::find().map_err(Mistake::from)?;
+    // Its port is not known yet where it may take any, so the log gets its name afterwards.
+    let draft = dirs.state.join(format!("start-{}.log", std::process::id()));
+    let cannot = |error: std::io::Error| {
+        Mistake::new(2, format!("cannot start in the background: {error}"))
+            .at(words::path(&draft))
+            .attempt(format!("without {FLAG}"))
+    };
+    fs::create_dir_all(&dirs.state).map_err(cannot)?;
+    let log = File::create(&draft).map_err(cannot)?;
+    let child = Command::new(std::env::current_exe().map_err(cannot)?)
+        .args(arguments(std::env::args_os()))
+        .env(GUARD, &dirs.state)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().map_err(cannot)?)
+        .stderr(log)
+        .spawn()
+        .map_err(cannot)?;
+    match wait(child) {
+        Waited::Answers(state) => {
+            if let Some(log) = &state.log {
+                fs::rename(&draft, log).map_err(cannot)?;
+            }
+            let mut out = anstream::stdout().lock();
+            writeln!(
+                out,
+                "Started: {LINK}{}{LINK:#} (process {})\n",
+                page_address(&state),
+                state.pid
+            )?;
+            if let Some(file) = &state.token_file {
+                writeln!(out, "  Token    {}", words::path(file))?;
+            }
+            write!(out, "{}", folders(settings))?;
+            if let Some(log) = &state.log {
+                writeln!(out, "  Log      {}", words::path(log))?;
+            }
+            writeln!(out, "  End it   trainscope stop")?;
+            out.flush()?;
+            Ok(0)
+        }
+        Waited::Ended(status) => {
+            // What it said is what the user has to know.
+            let said = fs::read(&draft).unwrap_or_default();
+            let mut stderr = anstream::stderr().lock();
+            stderr.write_all(&said)?;
+            stderr.flush()?;
+            drop(fs::remove_file(&draft));
+            Ok(status)
+        }
+        Waited::Silent(pid) => Err(Mistake::new(
+            3,
+            format!(
+                "process {pid} does not answer after {}",
+                words::span(PATIENCE)
+            ),
+        )
+        .at(words::path(&draft))
+        .attempt(format!("the log above; kill {pid}"))
+        .into()),
+    }
+}
+
+/// The arguments for the child: without the program and without the flag.
+fn arguments(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    args.skip(1).filter(|arg| arg != FLAG).collect()
+}
+
+enum Waited {
+    Answers(Box<ServerState>),
+    Ended(u8),
+    Silent(u32),
+}
+
+fn wait(mut child: Child) -> Waited {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if let Some(state) = find(child.id()) {
+            return Waited::Answers(Box::new(state));
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            return Waited::Ended(code.unwrap_or(3));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Waited::Silent(child.id())
+}
+
+/// The server with this process id, once it answers.
+fn find(pid: u32) -> Option<ServerState> {
+    let dir = StateDir::of_user().ok()?;
+    let state = dir.all().into_iter().find(|state| state.pid == pid)?;
+    matches!(state.presence(), Presence::Answers(_)).then_some(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GUARD, arguments, nested};
+    use std::process::Command;
+
+    #[test]
+    fn the_child_does_not_get_the_flag() {
+        let args = ["trainscope", "start", "--background", "--port", "0"];
+        let child = arguments(args.iter().map(std::convert::Into::into));
+        assert_eq!(child, ["start", "--port", "0"]);
+    }
+
+    #[test]
+    fn a_second_level_is_a_mistake() {
+        assert_eq!(nested().status, 2);
+    }
+
+    /// Not a test of its own.
+    #[test]
+    #[ignore = "runs as the child of the_guard_is_seen"]
+    fn child_sees_guard() {
+        println!("child={}", super::is_child());
+    }
+
+    #[test]
+    fn the_guard_is_seen() {
+        let child = |guard: bool| {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            command.args([
+                "cli::start::background::tests::child_sees_guard",
+                "--exact",
+                "--ignored",
+                "--nocapture",
+            ]);
+            if guard {
+                command.env(GUARD, "/tmp");
+            }
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        };
+        assert!(child(true).contains("child=true"));
+        assert!(child(false).contains("child=false"));
+    }
+}

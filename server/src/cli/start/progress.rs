@@ -1,0 +1,203 @@
+//! What `start` says while it reads, and once it has: the runs, a progress line, and that it is ready.
+//!
+//! On a terminal the lines are rewritten in place. Elsewhere each is written once, and progress only every ten seconds.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use trainscope_api::runs::{FileStatus, RunList, RunStatus};
+use trainscope_api::status::Ingest;
+
+use super::write_out;
+use crate::cli::style::{QUIET, WARNING};
+use crate::cli::words;
+use crate::index::Index;
+
+/// Time between two looks; a rewritten line changes at most this often.
+const LOOK: Duration = Duration::from_millis(200);
+/// What is read sooner needs no progress.
+const QUICK: Duration = Duration::from_millis(500);
+/// Time between two progress lines where they cannot be rewritten.
+const SELDOM: Duration = Duration::from_secs(10);
+const BAR_WIDTH: u64 = 32;
+
+/// Tells until everything is read or the server ends. What cannot be written is not told.
+pub(super) async fn tell(index: Index, quiet: bool, began: Instant, ending: watch::Receiver<bool>) {
+    let mut teller = Teller {
+        rewrites: io::stdout().is_terminal() && io::stderr().is_terminal(),
+        quiet,
+        began,
+        lines: 0,
+        last: began,
+    };
+    loop {
+        let index = index.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            // Progress comes first: runs that are asked for later are at least as far.
+            let ingest = index.ingest();
+            (ingest, index.runs())
+        });
+        let Ok((ingest, runs)) = looked.await else {
+            return;
+        };
+        if let Err(error) = teller.look(&ingest, &runs) {
+            tracing::debug!(%error, "progress is not told any more");
+            return;
+        }
+        if ingest.idle || *ending.borrow() {
+            return;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+struct Teller {
+    rewrites: bool,
+    quiet: bool,
+    began: Instant,
+    /// Lines of the last frame that stand above the cursor.
+    lines: usize,
+    last: Instant,
+}
+
+impl Teller {
+    fn look(&mut self, ingest: &Ingest, runs: &RunList) -> io::Result<()> {
+        let took = self.began.elapsed();
+        if ingest.idle {
+            let ready = format!(
+                "Ready in {:.1} s, watching for changes.  {QUIET}Ctrl-C ends the page, never a training.{QUIET:#}",
+                took.as_secs_f64()
+            );
+            return if self.rewrites {
+                self.frame(&[summary(runs), String::new(), ready, String::new()])
+            } else if self.quiet {
+                write_out(&format!("{}\n", summary(runs)))
+            } else {
+                write_out(&format!("{}\n\n{ready}\n", summary(runs)))
+            };
+        }
+        if self.quiet || took < QUICK {
+            return Ok(());
+        }
+        if self.rewrites {
+            return self.frame(&[summary(runs), String::new(), bar(ingest, runs, took)]);
+        }
+        if self.last.elapsed() >= SELDOM {
+            self.last = Instant::now();
+            let mut stderr = anstream::stderr().lock();
+            writeln!(stderr, "{}", plain(ingest, runs, took))?;
+            stderr.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes `lines` over the frame before; the last one ends without a line break.
+    fn frame(&mut self, lines: &[String]) -> io::Result<()> {
+        let mut text = String::from("\r");
+        if self.lines > 0 {
+            text.push_str(&format!("\x1b[{}A", self.lines));
+        }
+        let cleared: Vec<String> = lines.iter().map(|line| format!("\x1b[2K{line}")).collect();
+        text.push_str(&cleared.join("\n"));
+        self.lines = lines.len() - 1;
+        write_out(&text)
+    }
+}
+
+/// `  Runs     14 in 6 folders, 8.4 GB: 1 damaged, 2 live`.
+fn summary(list: &RunList) -> String {
+    if list.runs.is_empty() {
+        return "  Runs     none yet; they appear when a training writes".to_owned();
+    }
+    let folders: BTreeSet<&str> = list
+        .runs
+        .iter()
+        .map(|run| run.id.rsplit_once('/').map_or(".", |(folder, _)| folder))
+        .collect();
+    let len_bytes = list.runs.iter().map(|run| run.len_bytes).sum();
+    let damaged = list
+        .runs
+        .iter()
+        .filter(|run| {
+            run.files
+                .iter()
+                .any(|file| matches!(file.status, FileStatus::Damaged | FileStatus::Unreadable))
+        })
+        .count() as u64;
+    let live = list
+        .runs
+        .iter()
+        .filter(|run| run.status == RunStatus::Live)
+        .count() as u64;
+    let mut said = Vec::new();
+    if damaged > 0 {
+        said.push(format!(
+            "{} {WARNING}damaged{WARNING:#}",
+            words::count(damaged)
+        ));
+    }
+    if live > 0 {
+        said.push(format!("{} live", words::count(live)));
+    }
+    format!(
+        "  Runs     {}{} in {}, {}{}{}",
+        if list.cut { "more than " } else { "" },
+        words::count(list.runs.len() as u64),
+        words::plural(folders.len() as u64, "folder", "folders"),
+        words::size(len_bytes),
+        if said.is_empty() { "" } else { ": " },
+        said.join(", ")
+    )
+}
+
+/// Runs of which everything is read.
+fn runs_read(list: &RunList) -> u64 {
+    let read = list.runs.iter().filter(|run| {
+        run.files
+            .iter()
+            .all(|file| file.read_bytes >= file.len_bytes)
+    });
+    read.count() as u64
+}
+
+fn percent(ingest: &Ingest) -> u64 {
+    (ingest.bytes.min(ingest.total_bytes) * 100)
+        .checked_div(ingest.total_bytes)
+        .unwrap_or(0)
+}
+
+/// `reading  ====----  37 %  3.1 of 8.4 GB  11 of 14 runs  ~ 4 s`.
+fn bar(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
+    let percent = percent(ingest);
+    let done = percent * BAR_WIDTH / 100;
+    let bar: String = (0..BAR_WIDTH)
+        .map(|place| if place < done { '=' } else { '-' })
+        .collect();
+    let mut text = format!(
+        "reading  {bar}  {percent:>2} %  {}  {} of {} runs",
+        words::size_of(ingest.bytes, ingest.total_bytes),
+        words::count(runs_read(runs)),
+        words::count(runs.runs.len() as u64),
+    );
+    // A rate over the first moments says little.
+    if ingest.bytes > 0 && took > Duration::from_secs(1) {
+        let left = ingest.total_bytes.saturating_sub(ingest.bytes) as f64 / ingest.bytes as f64;
+        let left = Duration::try_from_secs_f64(took.as_secs_f64() * left).unwrap_or_default();
+        text.push_str(&format!("  ~ {}", words::span(left)));
+    }
+    format!("{QUIET}{text}{QUIET:#}")
+}
+
+/// `trainscope: reading 3.1 of 8.4 GB (37 %), 4 of 14 runs, 4 s`.
+fn plain(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
+    format!(
+        "trainscope: reading {} ({} %), {} of {} runs, {}",
+        words::size_of(ingest.bytes, ingest.total_bytes),
+        percent(ingest),
+        words::count(runs_read(runs)),
+        words::count(runs.runs.len() as u64),
+        words::span(took)
+    )
+}

@@ -1,0 +1,269 @@
+//! Which servers this user has started: one file a port in the runtime folder.
+//!
+//! A file is a hint. Whether its server runs is known only from its own answer, because process ids are used again.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use trainscope_api::status::Status;
+
+use super::client::{self, Answer};
+use crate::settings::{SettingsError, UserDirs};
+
+/// What a server says of itself when it starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ServerState {
+    pub(super) pid: u32,
+    /// Seconds since 1970.
+    pub(super) started_secs: f64,
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) prefix: String,
+    pub(super) base_dirs: Vec<PathBuf>,
+    pub(super) token_file: Option<PathBuf>,
+    pub(super) log: Option<PathBuf>,
+}
+
+/// What became of a server that has a state file.
+#[derive(Clone, Debug)]
+pub(super) enum Presence {
+    /// It answers.
+    Answers(Box<Status>),
+    /// Its process lives and does not answer.
+    Silent,
+    /// It is not there any more.
+    Gone,
+}
+
+impl ServerState {
+    /// Where this machine reaches it.
+    pub(super) fn address(&self) -> String {
+        client::local_address(&self.host, self.port, &self.prefix)
+    }
+
+    /// Asks it. Compares process id and start, so that another server on the port is not taken for it.
+    pub(super) fn presence(&self) -> Presence {
+        let token = self
+            .token_file
+            .as_ref()
+            .and_then(|path| fs::read_to_string(path).ok());
+        match client::ask(&self.address(), token.as_deref().map(str::trim)) {
+            Answer::Status(status) if self.is_this(&status) => Presence::Answers(status),
+            // Somebody else has the port, so it does not listen any more.
+            Answer::Status(_) | Answer::Stranger => Presence::Gone,
+            Answer::TokenWanted | Answer::Silence if process_lives(self.pid) => Presence::Silent,
+            Answer::TokenWanted | Answer::Silence => Presence::Gone,
+        }
+    }
+
+    fn is_this(&self, status: &Status) -> bool {
+        // Both come from the same number; the tolerance is for its way through JSON.
+        status.pid == self.pid && (status.started_secs - self.started_secs).abs() < 0.001
+    }
+}
+
+/// Whether there is such a process and it may be a trainscope.
+pub(super) fn process_lives(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    else {
+        return false;
+    };
+    if rustix::process::test_kill_process(pid).is_err_and(|error| error == rustix::io::Errno::SRCH)
+    {
+        return false;
+    }
+    // Where the system tells, a process that has ended and only waits for its parent does not count, nor does another
+    // program that got the same number.
+    match fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
+        Ok(stat) => {
+            let name = stat
+                .split_once('(')
+                .and_then(|(_, rest)| rest.rsplit_once(')'));
+            name.is_none_or(|(name, rest)| {
+                name.starts_with("trainscope") && !rest.trim_start().starts_with('Z')
+            })
+        }
+        Err(_) => true,
+    }
+}
+
+/// The folder of the state files.
+#[derive(Clone, Debug)]
+pub(super) struct StateDir(PathBuf);
+
+impl StateDir {
+    pub(super) fn of_user() -> Result<Self, SettingsError> {
+        Ok(Self(UserDirs::find()?.runtime))
+    }
+
+    #[cfg(test)]
+    pub(super) fn at(dir: &Path) -> Self {
+        Self(dir.to_owned())
+    }
+
+    fn file(&self, port: u16) -> PathBuf {
+        self.0.join(format!("{port}.json"))
+    }
+
+    /// Writes the file of a server that answers.
+    pub(super) fn write(&self, state: &ServerState) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(state)?;
+        replace_file(&self.file(state.port), text.as_bytes())
+    }
+
+    /// Removes the file of `state`, unless another server has the port by now.
+    pub(super) fn remove(&self, state: &ServerState) -> io::Result<()> {
+        match self.read(state.port) {
+            Some(written) if written == *state => remove_file(&self.file(state.port)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The server that says it has `port`.
+    pub(super) fn read(&self, port: u16) -> Option<ServerState> {
+        read_state(&self.file(port))
+    }
+
+    /// What all servers have said of themselves, by port, whether or not they are still there.
+    pub(super) fn all(&self) -> Vec<ServerState> {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut states: Vec<ServerState> = entries
+            .map(|entry| entry.path())
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "json")
+            })
+            .filter_map(|path| read_state(&path))
+            .collect();
+        states.sort_by_key(|state| state.port);
+        states
+    }
+
+    /// All servers that are there, by port, with what they answer. Files of those that are not are removed.
+    pub(super) fn servers(&self) -> Vec<(ServerState, Presence)> {
+        let mut servers = Vec::new();
+        for state in self.all() {
+            match state.presence() {
+                Presence::Gone => {
+                    if let Err(error) = self.remove(&state) {
+                        tracing::warn!(%error, port = state.port, "an old state file stays");
+                    }
+                }
+                presence => servers.push((state, presence)),
+            }
+        }
+        servers
+    }
+}
+
+fn read_state(path: &Path) -> Option<ServerState> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Writes a file so that whoever reads it sees all of it or nothing.
+pub(super) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let dir = match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(dir)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let draft = dir.join(name);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&draft)?;
+    file.write_all(content)?;
+    drop(file);
+    fs::rename(&draft, path)
+}
+
+/// Removes a file that may be gone already.
+pub(super) fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Presence, ServerState, StateDir, process_lives, replace_file};
+
+    fn state(pid: u32, port: u16) -> ServerState {
+        ServerState {
+            pid,
+            started_secs: 1.7e9,
+            host: "127.0.0.1".to_owned(),
+            port,
+            prefix: String::new(),
+            base_dirs: vec!["/runs".into()],
+            token_file: None,
+            log: None,
+        }
+    }
+
+    /// A port that nobody listens on: it was free a moment ago and the system gives out others first.
+    fn free_port() -> u16 {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    }
+
+    /// A process that has ended.
+    fn dead_pid() -> u32 {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id();
+        child.wait().unwrap();
+        pid
+    }
+
+    #[test]
+    fn files_of_dead_servers_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let states = StateDir::at(dir.path());
+        let dead = state(dead_pid(), free_port());
+        states.write(&dead).unwrap();
+        assert_eq!(states.read(dead.port), Some(dead.clone()));
+        assert!(matches!(dead.presence(), Presence::Gone));
+        assert!(states.servers().is_empty());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_live_process_that_is_silent_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let states = StateDir::at(dir.path());
+        // The test program itself: its name begins with that of the package.
+        let silent = state(std::process::id(), free_port());
+        assert!(process_lives(silent.pid));
+        states.write(&silent).unwrap();
+        let servers = states.servers();
+        assert!(matches!(servers[..], [(_, Presence::Silent)]));
+    }
+
+    #[test]
+    fn the_file_of_another_server_is_not_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let states = StateDir::at(dir.path());
+        let (mine, other) = (state(1, 80), state(2, 80));
+        states.write(&other).unwrap();
+        states.remove(&mine).unwrap();
+        assert_eq!(states.read(80), Some(other));
+    }
+
+    #[test]
+    fn files_appear_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/port");
+        replace_file(&path, b"1\n").unwrap();
+        replace_file(&path, b"22\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"22\n");
+        assert_eq!(std::fs::read_dir(dir.path().join("a")).unwrap().count(), 1);
+    }
+}

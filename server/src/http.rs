@@ -1,0 +1,135 @@
+//! The routes: the API over the index, the page beside it, and what guards both.
+//!
+//! Handlers only read. Every answer passes [`guard`], so none leaves without the headers that keep it on this origin.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use axum::{Extension, Router, middleware};
+use tokio::sync::watch;
+use tower_http::compression::CompressionLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::index::Index;
+
+pub mod access;
+mod assets;
+mod error;
+mod guard;
+mod live;
+mod openapi;
+mod request;
+mod runs;
+mod scalars;
+mod status;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+pub use assets::{Assets, AssetsError};
+
+/// Bytes a request may send.
+const BODY_LIMIT_BYTES: usize = 4 << 20;
+
+/// What the handlers answer from. Cloning is cheap.
+#[derive(Clone)]
+pub struct Site(Arc<Parts>);
+
+/// What makes a [`Site`].
+pub struct Parts {
+    /// What has been read.
+    pub index: Index,
+    /// Who answers.
+    pub about: About,
+    /// Who may ask.
+    pub access: access::Access,
+    /// The page.
+    pub assets: Assets,
+    /// Path that everything is below: empty, or `/` and a path without `/` at its end.
+    pub prefix: String,
+    /// Becomes true when the server ends, so that streams do.
+    pub ending: watch::Receiver<bool>,
+}
+
+/// Who answers: the part of `/api/status` that does not change.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// Process id.
+    pub pid: u32,
+    /// Seconds since 1970 at which the server started.
+    pub started_secs: f64,
+    /// Canonical paths of the base directories.
+    pub base_dirs: Vec<PathBuf>,
+}
+
+impl Site {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl std::ops::Deref for Site {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// All routes, below the prefix of `site`.
+///
+/// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: an answer whose client is not known counts as
+/// one for this machine and is not compressed.
+pub fn router(site: Site) -> Router {
+    let (api, document) = OpenApiRouter::with_openapi(openapi::document(&site.prefix))
+        .routes(routes!(status::get))
+        .routes(routes!(runs::get))
+        .routes(routes!(tags::get))
+        .routes(routes!(scalars::get, scalars::post))
+        .routes(routes!(live::get))
+        .routes(routes!(openapi::get))
+        .split_for_parts();
+    let all = api
+        .route("/api", any(error::unknown_path))
+        .route("/api/{*rest}", any(error::unknown_path))
+        .fallback(assets::get)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .layer(Extension(openapi::Document::new(&document)))
+        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES));
+    let placed = if site.prefix.is_empty() {
+        all
+    } else {
+        // The prefix alone, without the slash that relative addresses need, is answered by the redirect in `outside`.
+        Router::new()
+            .nest_service(&format!("{}/", site.prefix), all.with_state(site.clone()))
+            .fallback(assets::outside)
+    };
+    placed
+        .layer(middleware::from_fn(guard::mark))
+        .layer(CompressionLayer::new().compress_when(guard::ForOtherMachines))
+        .layer(middleware::from_fn_with_state(site.clone(), guard::guard))
+        .with_state(site)
+}
+
+/// An answer of the API: `value` as JSON, never kept by caches.
+fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
+    let body = serde_json::to_vec(value)
+        .map_err(|error| error::Failure::internal("an answer cannot be written", &error))?;
+    Ok(([(CONTENT_TYPE, "application/json"), guard::NO_STORE], body).into_response())
+}
+
+/// Runs what may wait for the disk off the async threads.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, error::Failure> + Send + 'static,
+) -> Result<T, error::Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(error::Failure::internal("an answer was given up", &error)),
+    }
+}

@@ -1,0 +1,381 @@
+//! The page: files that were built in, or those of `--web-dir`.
+//!
+//! Every address that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{OriginalUri, State};
+use axum::http::header::{
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
+use trainscope_api::error::ErrorCode;
+
+use super::error::{Failure, method_not_allowed, unknown_path};
+use super::{Site, blocking};
+
+/// The page's own file, which is also every place on it.
+const INDEX: &str = "index.html";
+
+/// One file of the build, in the forms it is sent in.
+struct Embedded {
+    name: &'static str,
+    plain: &'static [u8],
+    brotli: Option<&'static [u8]>,
+    gzip: Option<&'static [u8]>,
+}
+
+static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
+
+/// Where the page comes from, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Assets(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    BuiltIn(Arc<[(&'static str, Asset)]>),
+    Folder { dir: PathBuf, prefix: String },
+}
+
+/// One file. Cloning is cheap.
+#[derive(Clone, Debug)]
+struct Asset {
+    content_type: HeaderValue,
+    /// Without quotes.
+    tag: String,
+    plain: Bytes,
+    brotli: Option<Bytes>,
+    gzip: Option<Bytes>,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum AssetsError {
+    /// `--web-dir` names a folder without a page.
+    #[error("the folder {} holds no index.html", .0.display())]
+    NoIndex(PathBuf),
+}
+
+impl Assets {
+    /// The page that was built in, below `prefix`.
+    pub fn built_in(prefix: &str) -> Self {
+        let files = EMBEDDED.iter().map(|file| {
+            let mut asset = Asset::new(file.name, Bytes::from_static(file.plain), prefix);
+            if file.name != INDEX {
+                asset.brotli = file.brotli.map(Bytes::from_static);
+                asset.gzip = file.gzip.map(Bytes::from_static);
+            }
+            (file.name, asset)
+        });
+        Self(Source::BuiltIn(files.collect()))
+    }
+
+    /// The page in `dir`, below `prefix`, read anew for each request.
+    pub fn folder(dir: &Path, prefix: &str) -> Result<Self, AssetsError> {
+        if !dir.join(INDEX).is_file() {
+            return Err(AssetsError::NoIndex(dir.to_owned()));
+        }
+        Ok(Self(Source::Folder {
+            dir: dir.to_owned(),
+            prefix: prefix.to_owned(),
+        }))
+    }
+
+    /// May wait for the disk. `None` if there is no such file.
+    fn find(&self, name: &str) -> Result<Option<Asset>, Failure> {
+        match &self.0 {
+            Source::BuiltIn(files) => Ok(files
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, asset)| asset.clone())),
+            Source::Folder { dir, prefix } => {
+                // The name is the client's: only plain parts may be joined to the folder.
+                let path = Path::new(name);
+                if !path
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)))
+                {
+                    return Ok(None);
+                }
+                match std::fs::read(dir.join(path)) {
+                    Ok(bytes) => Ok(Some(Asset::new(name, bytes.into(), prefix))),
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::NotFound
+                                | ErrorKind::NotADirectory
+                                | ErrorKind::IsADirectory
+                        ) =>
+                    {
+                        Ok(None)
+                    }
+                    Err(error) => Err(Failure::internal(
+                        "a file of the page cannot be read",
+                        &error,
+                    )),
+                }
+            }
+        }
+    }
+}
+
+impl Asset {
+    fn new(name: &str, mut plain: Bytes, prefix: &str) -> Self {
+        if name == INDEX
+            && let Ok(page) = std::str::from_utf8(&plain)
+        {
+            plain = with_base(page, prefix).into();
+        }
+        let mime = mime_guess::from_path(name).first_or_octet_stream();
+        let text =
+            mime.type_() == "text" || mime.subtype() == "javascript" || mime.subtype() == "json";
+        let content_type = if text {
+            format!("{mime}; charset=utf-8")
+        } else {
+            mime.to_string()
+        };
+        let mut hasher = DefaultHasher::new();
+        plain.hash(&mut hasher);
+        Self {
+            content_type: HeaderValue::from_str(&content_type)
+                .unwrap_or(HeaderValue::from_static("application/octet-stream")),
+            tag: format!("{:016x}", hasher.finish()),
+            plain,
+            brotli: None,
+            gzip: None,
+        }
+    }
+
+    fn answer(self, status: StatusCode, asked: &HeaderMap) -> Response {
+        let accepted = Accepted::read(asked);
+        let (body, encoding) = match (self.brotli, self.gzip) {
+            (Some(brotli), _) if accepted.brotli => (brotli, "br"),
+            (_, Some(gzip)) if accepted.gzip => (gzip, "gzip"),
+            _ => (self.plain, ""),
+        };
+        let etag = if encoding.is_empty() {
+            format!("\"{}\"", self.tag)
+        } else {
+            format!("\"{}-{encoding}\"", self.tag)
+        };
+        let unchanged = status == StatusCode::OK && holds(asked, &etag);
+        let mut response = if unchanged {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            (status, Body::from(body)).into_response()
+        };
+        let headers = response.headers_mut();
+        if !unchanged {
+            headers.insert(CONTENT_TYPE, self.content_type);
+            if !encoding.is_empty() {
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+            }
+        }
+        // Names stay the same from build to build, so browsers ask each time and mostly hear "unchanged".
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        if let Ok(etag) = HeaderValue::from_str(&etag) {
+            headers.insert(ETAG, etag);
+        }
+        response
+    }
+}
+
+/// Whether the browser has this form already.
+fn holds(asked: &HeaderMap, etag: &str) -> bool {
+    asked
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|known| known.trim())
+        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == etag)
+}
+
+/// Which encodings a client takes.
+#[derive(Debug, PartialEq, Eq)]
+struct Accepted {
+    brotli: bool,
+    gzip: bool,
+}
+
+impl Accepted {
+    fn read(asked: &HeaderMap) -> Self {
+        let weight_of = |coding: &str| {
+            asked
+                .get_all(ACCEPT_ENCODING)
+                .iter()
+                .filter_map(|value| value.to_str().ok())
+                .flat_map(|value| value.split(','))
+                .filter_map(|entry| {
+                    let mut parts = entry.split(';');
+                    let name = parts.next()?.trim();
+                    let weight = parts
+                        .find_map(|part| part.trim().strip_prefix("q="))
+                        .map_or(Some(1.0), |weight| weight.trim().parse::<f32>().ok())?;
+                    name.eq_ignore_ascii_case(coding).then_some(weight)
+                })
+                .next_back()
+        };
+        let takes = |coding| {
+            weight_of(coding)
+                .or_else(|| weight_of("*"))
+                .is_some_and(|weight| weight > 0.0)
+        };
+        Self {
+            brotli: takes("br"),
+            gzip: takes("gzip"),
+        }
+    }
+}
+
+/// Names the base in the page, so that its relative addresses hold on every place of it and below any prefix.
+/// A base that is there already is replaced.
+fn with_base(page: &str, prefix: &str) -> String {
+    let base = format!("<base href=\"{prefix}/\">");
+    let tag = |name: &str| {
+        let start = page.find(name)?;
+        let len = page[start..].find('>')?;
+        Some((start, start + len + 1))
+    };
+    if let Some((start, end)) = tag("<base") {
+        return format!("{}{base}{}", &page[..start], &page[end..]);
+    }
+    match tag("<head>").or_else(|| tag("<head ")) {
+        Some((_, end)) => format!("{}{base}{}", &page[..end], &page[end..]),
+        None => format!("{base}{page}"),
+    }
+}
+
+/// Files of the page, and the page itself for every place on it.
+pub(super) async fn get(
+    State(site): State<Site>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if method != Method::GET && method != Method::HEAD {
+        let failure = method_not_allowed(method, uri).await;
+        return ([(ALLOW, "GET,HEAD")], failure).into_response();
+    }
+    let name = uri.path().trim_start_matches('/').to_owned();
+    let assets = site.assets.clone();
+    let found = blocking(move || {
+        let name = if name.is_empty() { INDEX } else { &name };
+        match assets.find(name)? {
+            // A missing file must not look like a page: a script that is one fails in ways that nobody understands.
+            None if is_file_name(name) => Ok(None),
+            None => assets.find(INDEX),
+            found => Ok(found),
+        }
+    })
+    .await;
+    match found {
+        Ok(Some(asset)) => asset.answer(StatusCode::OK, &headers),
+        Ok(None) => Failure::new(
+            ErrorCode::UnknownPath,
+            format!("there is no file {}", uri.path()),
+        )
+        .into_response(),
+        Err(failure) => failure.into_response(),
+    }
+}
+
+/// Whether a path names a file rather than a place on the page. Runs have dots in their names (`lr-0.01`), and their
+/// places end in the name of a page, so only what looks like a file of a bundle counts.
+fn is_file_name(path: &str) -> bool {
+    const EXTENSIONS: [&str; 12] = [
+        "css", "gif", "html", "ico", "js", "json", "map", "png", "svg", "txt", "wasm", "woff2",
+    ];
+    Path::new(path)
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .is_some_and(|extension| EXTENSIONS.contains(&extension))
+}
+
+/// Answers what is not below the prefix: the way there, or nothing.
+pub(super) async fn outside(State(site): State<Site>, OriginalUri(uri): OriginalUri) -> Response {
+    let path = uri.path();
+    if path == "/" || path == site.prefix {
+        return Redirect::temporary(&format!("{}/", site.prefix)).into_response();
+    }
+    unknown_path(uri).await.into_response()
+}
+
+/// The page that asks for the token; `refused` if one was given that is not it.
+pub(super) fn token_page(prefix: &str, refused: bool) -> String {
+    let said = if refused {
+        "<p><strong>That is not the token of this server.</strong></p>\n"
+    } else {
+        ""
+    };
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>trainscope</title></head>\n<body>\n\
+         <h1>trainscope</h1>\n{said}<form action=\"{prefix}/\" method=\"get\">\n\
+         <p><label>Token of this server <input type=\"password\" name=\"token\" required autofocus></label> \
+         <button>Open</button></p>\n</form>\n\
+         <p>It stands in the file that <code>trainscope start</code> has named.</p>\n</body>\n</html>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Accepted, is_file_name, with_base};
+    use axum::http::HeaderMap;
+    use axum::http::header::ACCEPT_ENCODING;
+
+    #[test]
+    fn encodings_are_taken_by_weight() {
+        for (header, brotli, gzip) in [
+            ("", false, false),
+            ("gzip, deflate, br", true, true),
+            ("gzip", false, true),
+            ("br;q=0, gzip;q=0.5", false, true),
+            ("*", true, true),
+            ("*;q=0, GZIP", false, true),
+            ("identity", false, false),
+            ("br;q=x", false, false),
+        ] {
+            let mut asked = HeaderMap::new();
+            asked.insert(ACCEPT_ENCODING, header.parse().unwrap());
+            assert_eq!(
+                Accepted::read(&asked),
+                Accepted { brotli, gzip },
+                "{header}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_base_stands_first_and_once() {
+        assert_eq!(
+            with_base("<html><head><title>x</title></head>", "/p"),
+            "<html><head><base href=\"/p/\"><title>x</title></head>"
+        );
+        assert_eq!(
+            with_base("<head lang=\"en\"><link></head><header>", ""),
+            "<head lang=\"en\"><base href=\"/\"><link></head><header>"
+        );
+        assert_eq!(
+            with_base("<head><base href=\"/\" /><title>", "/p"),
+            "<head><base href=\"/p/\"><title>"
+        );
+        assert_eq!(with_base("text", ""), "<base href=\"/\">text");
+    }
+
+    #[test]
+    fn runs_with_dots_are_places_not_files() {
+        for place in ["run/resnet18/lr-0.01", "run/a.b/c.d/scalars", "", "runs"] {
+            assert!(!is_file_name(place), "{place}");
+        }
+        for file in ["style.css", "a/b.js", "trainscope_web_bg.wasm"] {
+            assert!(is_file_name(file), "{file}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What every request passes on its way in and every answer on its way out.
+//!
+//! In: the names in `Host` and `Origin`, then the token. Out: the headers that confine the page to its own origin.
+
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{
+    self, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE,
+    WWW_AUTHENTICATE,
+};
+use axum::http::{
+    Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version,
+};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tower_http::compression::predicate::Predicate;
+use trainscope_api::error::ErrorCode;
+
+use super::access::{Access, Token};
+use super::error::Failure;
+use super::{Site, assets};
+
+/// Answers that change with the files must not be kept by anybody.
+pub(super) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
+
+/// `wasm-unsafe-eval` is what browsers call starting WebAssembly. `base-uri` is `'self'` because the page names its
+/// base: below a prefix, and for addresses with several parts such as `/run/a/b/scalars`.
+pub(super) const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' blob: data:; \
+                                 frame-ancestors 'none'; base-uri 'self'";
+
+/// Answers below this size are sent as they are.
+const COMPRESS_FROM_BYTES: u64 = 64 << 10;
+
+/// Marks an answer that goes to another machine.
+#[derive(Clone, Copy)]
+struct Beyond;
+
+/// Compression costs more than a request on loopback, and saves time only where the way is long.
+#[derive(Clone, Copy)]
+pub(super) struct ForOtherMachines;
+
+impl Predicate for ForOtherMachines {
+    fn should_compress<B: axum::body::HttpBody>(&self, response: &axum::http::Response<B>) -> bool {
+        response.extensions().get::<Beyond>().is_some()
+            && response.body().size_hint().lower() >= COMPRESS_FROM_BYTES
+    }
+}
+
+/// Marks answers for clients on other machines; stands inside of the compression.
+pub(super) async fn mark(request: Request, next: Next) -> Response {
+    let beyond = is_beyond(request.extensions());
+    let mut response = next.run(request).await;
+    if beyond {
+        response.extensions_mut().insert(Beyond);
+    }
+    response
+}
+
+fn is_beyond(extensions: &Extensions) -> bool {
+    extensions
+        .get::<ConnectInfo<SocketAddr>>()
+        .is_some_and(|ConnectInfo(peer)| !peer.ip().to_canonical().is_loopback())
+}
+
+/// Lets a request pass that may, and dresses the answer.
+pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
+    let mut response = match check(&site, &request) {
+        Pass::On => next.run(request).await,
+        Pass::Answer(response) => response,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+enum Pass {
+    On,
+    Answer(Response),
+}
+
+fn check(site: &Site, request: &Request) -> Pass {
+    if let Err(failure) = check_names(&site.access, request) {
+        return Pass::Answer(failure.into_response());
+    }
+    let Some(token) = site.access.token() else {
+        return Pass::On;
+    };
+    let cookie_name = cookie_name(request);
+    if is_known(token, request.headers(), &cookie_name) {
+        return Pass::On;
+    }
+    let path = request.uri().path();
+    let api = format!("{}/api", site.prefix);
+    let is_api = path
+        .strip_prefix(&api)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let given = query_token(request.uri());
+    if let Some(given) = given
+        && !is_api
+        && request.method() == Method::GET
+        && token.is(given)
+    {
+        return Pass::Answer(welcome(site, request.uri(), token, &cookie_name));
+    }
+    if is_api {
+        let failure = Failure::new(
+            ErrorCode::TokenWanted,
+            "this server wants its token: as `Authorization: Bearer`, or once as `/?token=`",
+        );
+        return Pass::Answer(([(WWW_AUTHENTICATE, "Bearer")], failure).into_response());
+    }
+    let page = assets::token_page(&site.prefix, given.is_some());
+    Pass::Answer(
+        (
+            StatusCode::UNAUTHORIZED,
+            [
+                (CONTENT_TYPE, "text/html; charset=utf-8"),
+                NO_STORE,
+                (WWW_AUTHENTICATE, "Bearer"),
+            ],
+            page,
+        )
+            .into_response(),
+    )
+}
+
+fn check_names(access: &Access, request: &Request) -> Result<(), Failure> {
+    let foreign = |what: &str, name: &str| {
+        Failure::new(
+            ErrorCode::ForeignOrigin,
+            format!("`{what}: {name}` is not a name of this server; --allowed-host adds one"),
+        )
+    };
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let mut hosts = request.headers().get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => {
+            let host = text(host);
+            if !access.knows_host(&host) {
+                return Err(foreign("Host", &host));
+            }
+        }
+        // HTTP/2 has the name in the address instead.
+        (None, _) if request.version() == Version::HTTP_2 => {
+            let host = request.uri().authority().map_or("", |name| name.as_str());
+            if !access.knows_host(host) {
+                return Err(foreign(":authority", host));
+            }
+        }
+        _ => return Err(foreign("Host", "")),
+    }
+    for origin in request.headers().get_all(ORIGIN) {
+        let origin = text(origin);
+        if !access.knows_origin(&origin) {
+            return Err(foreign("Origin", &origin));
+        }
+    }
+    Ok(())
+}
+
+/// Cookies do not know ports, so servers on two ports of one machine would overwrite each other's.
+fn cookie_name(request: &Request) -> String {
+    let port = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok())
+        .and_then(|host| host.rsplit_once(':'))
+        .map(|(_, port)| port)
+        .filter(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+        .unwrap_or("default");
+    format!("trainscope-{port}")
+}
+
+fn is_known(token: &Token, headers: &HeaderMap, cookie_name: &str) -> bool {
+    let bearer = headers
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, given)| given.trim());
+    if bearer.is_some_and(|given| token.is(given)) {
+        return true;
+    }
+    headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .any(|(name, given)| name == cookie_name && token.is(given))
+}
+
+/// The token in the query, which needs no decoding: its characters stand for themselves.
+fn query_token(uri: &Uri) -> Option<&str> {
+    uri.query()?
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("token="))
+}
+
+/// Remembers the token in the browser and takes it out of the address, where it would be copied along with links.
+fn welcome(site: &Site, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
+    let rest: Vec<&str> = uri
+        .query()
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.starts_with("token="))
+        .collect();
+    // Several slashes at the start would name another host.
+    let mut place = format!("/{}", uri.path().trim_start_matches('/'));
+    if !rest.is_empty() {
+        place.push('?');
+        place.push_str(&rest.join("&"));
+    }
+    let cookie = format!(
+        "{cookie_name}={}; Path={}/; HttpOnly; SameSite=Strict; Max-Age=31536000",
+        token.reveal(),
+        site.prefix
+    );
+    (
+        StatusCode::SEE_OTHER,
+        [
+            (LOCATION, place),
+            (SET_COOKIE, cookie),
+            (CACHE_CONTROL, "no-store".to_owned()),
+        ],
+    )
+        .into_response()
+}

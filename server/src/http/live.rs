@@ -1,0 +1,277 @@
+//! `GET /api/live`: server-sent events that say what changed.
+//!
+//! Input is the index's broadcast of notices. A client gets at most one event every [`PAUSE`]: notices between two are
+//! merged into one, and a client too slow for the broadcast is told to ask for everything again.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::watch;
+use tokio::time::Instant;
+use trainscope_api::error::ApiError;
+use trainscope_api::live::{ChangeNotice, RunChange};
+
+use super::Site;
+use super::error::Failure;
+use super::request::Params;
+use crate::index::Index;
+
+/// Least time between two events for one client: a page redraws at most this often.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two comments on a quiet stream, below what proxies allow.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Time after which a browser tries again when the server went away.
+const RETRY: Duration = Duration::from_secs(1);
+/// Tags a merged notice names for one run; above, it says "any of them".
+const MAX_TAGS: usize = 1_000;
+
+#[derive(Deserialize)]
+pub(super) struct LiveQuery {
+    since: Option<u64>,
+}
+
+/// What changed, as server-sent events
+#[utoipa::path(
+    get,
+    path = "/api/live",
+    operation_id = "live",
+    params(
+        ("since" = Option<u64>, Query, description = "Sequence number that the client's data is of"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "The same, as browsers send it; wins over `since`"),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "Events `change` (data: ChangeNotice) and `reload` (data: the sequence number; the client \
+                           has missed some and asks for everything again). Ids are sequence numbers.",
+            content_type = "text/event-stream",
+            body = String,
+        ),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    headers: HeaderMap,
+    Params(query): Params<LiveQuery>,
+) -> Result<Response, Failure> {
+    let since = match headers.get("last-event-id") {
+        Some(id) => Some(
+            id.to_str()
+                .ok()
+                .and_then(|id| id.parse().ok())
+                .ok_or_else(|| Failure::bad_request("`Last-Event-ID` wants a sequence number"))?,
+        ),
+        None => query.since,
+    };
+    let mut response = Sse::new(events(site.index.clone(), since, site.ending.clone()))
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+        .into_response();
+    // Proxies that collect answers before they pass them on would hold back events for minutes.
+    response
+        .headers_mut()
+        .insert("x-accel-buffering", HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// What a client is told next.
+#[derive(Debug)]
+enum Told {
+    Change(ChangeNotice),
+    Reload(u64),
+}
+
+impl Told {
+    fn event(&self) -> Event {
+        match self {
+            Self::Change(notice) => Event::default()
+                .event("change")
+                .id(notice.seq.to_string())
+                .json_data(notice)
+                .unwrap_or_else(|error| {
+                    tracing::error!(%error, "a notice cannot be written");
+                    reload(notice.seq)
+                }),
+            Self::Reload(seq) => reload(*seq),
+        }
+    }
+}
+
+fn reload(seq: u64) -> Event {
+    Event::default()
+        .event("reload")
+        .id(seq.to_string())
+        .data(seq.to_string())
+}
+
+fn events(
+    index: Index,
+    since: Option<u64>,
+    ending: watch::Receiver<bool>,
+) -> impl Stream<Item = Result<Event, Infallible>> {
+    // Subscribing comes first: what changes after it is in the channel, what changed before is seen by `seq`.
+    let notices = index.subscribe();
+    let seq = index.seq();
+    let missed = since.is_some_and(|since| since != seq).then_some(seq);
+    let listener = Listener {
+        index,
+        notices,
+        ending,
+        next: Instant::now(),
+        missed,
+        greeted: false,
+    };
+    stream::unfold(listener, |mut listener| async move {
+        let event = listener.next().await?;
+        Some((Ok(event), listener))
+    })
+}
+
+struct Listener {
+    index: Index,
+    notices: Receiver<Arc<ChangeNotice>>,
+    ending: watch::Receiver<bool>,
+    /// No event before this moment.
+    next: Instant,
+    /// A reload that is owed.
+    missed: Option<u64>,
+    /// Whether the first comment was sent, which makes proxies and browsers see an open stream at once.
+    greeted: bool,
+}
+
+impl Listener {
+    /// The next event; `None` when the server ends.
+    async fn next(&mut self) -> Option<Event> {
+        if !self.greeted {
+            self.greeted = true;
+            return Some(Event::default().comment("open").retry(RETRY));
+        }
+        let mut ending = self.ending.clone();
+        let told = tokio::select! {
+            // An error means that the other end is gone, which is the same news.
+            _ = ending.wait_for(|ending| *ending) => return None,
+            told = self.told() => told?,
+        };
+        self.next = Instant::now() + PAUSE;
+        Some(told.event())
+    }
+
+    async fn told(&mut self) -> Option<Told> {
+        if let Some(seq) = self.missed.take() {
+            return Some(Told::Reload(seq));
+        }
+        let first = match self.notices.recv().await {
+            Ok(notice) => notice,
+            Err(RecvError::Lagged(_)) => return Some(self.refetch()),
+            Err(RecvError::Closed) => return None,
+        };
+        let mut merged = ChangeNotice::clone(&first);
+        tokio::time::sleep_until(self.next).await;
+        loop {
+            match self.notices.try_recv() {
+                Ok(notice) => merge(&mut merged, &notice),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => {
+                    return Some(Told::Change(merged));
+                }
+                Err(TryRecvError::Lagged(_)) => return Some(self.refetch()),
+            }
+        }
+    }
+
+    /// Forgets what is still in the channel: the reload covers it.
+    fn refetch(&mut self) -> Told {
+        self.notices = self.notices.resubscribe();
+        Told::Reload(self.index.seq())
+    }
+}
+
+/// Adds a later notice to an earlier one.
+fn merge(merged: &mut ChangeNotice, later: &ChangeNotice) {
+    merged.seq = later.seq;
+    merged.ingest = later.ingest;
+    merged.runs_changed |= later.runs_changed;
+    for change in &later.runs {
+        match merged.runs.iter_mut().find(|run| run.run == change.run) {
+            None => merged.runs.push(change.clone()),
+            Some(run) => merge_run(run, change),
+        }
+    }
+}
+
+fn merge_run(run: &mut RunChange, later: &RunChange) {
+    run.tags_changed |= later.tags_changed;
+    run.last_step = run.last_step.max(later.last_step);
+    if run.tags.is_empty() {
+        return;
+    }
+    if later.tags.is_empty() {
+        run.tags.clear();
+        return;
+    }
+    run.tags.extend_from_slice(&later.tags);
+    run.tags.sort_unstable();
+    run.tags.dedup();
+    if run.tags.len() > MAX_TAGS {
+        run.tags.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_TAGS, merge};
+    use trainscope_api::live::{ChangeNotice, RunChange};
+
+    fn notice(seq: u64, runs: &[(&str, &[&str], i64)]) -> ChangeNotice {
+        ChangeNotice {
+            seq,
+            runs: runs
+                .iter()
+                .map(|(run, tags, step)| RunChange {
+                    run: (*run).to_owned(),
+                    tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+                    tags_changed: false,
+                    last_step: Some(*step),
+                })
+                .collect(),
+            ..ChangeNotice::default()
+        }
+    }
+
+    #[test]
+    fn merged_notices_say_what_both_said() {
+        let mut first = notice(4, &[("a", &["loss"], 10), ("b", &["x"], 1)]);
+        let mut later = notice(5, &[("a", &["acc", "loss"], 9), ("c", &[], 3)]);
+        later.runs_changed = true;
+        merge(&mut first, &later);
+        assert_eq!(first.seq, 5);
+        assert!(first.runs_changed);
+        let runs: Vec<_> = first.runs.iter().map(|run| run.run.as_str()).collect();
+        assert_eq!(runs, ["a", "b", "c"]);
+        assert_eq!(first.runs[0].tags, ["acc", "loss"]);
+        assert_eq!(first.runs[0].last_step, Some(10));
+    }
+
+    #[test]
+    fn any_tag_wins_over_some() {
+        let mut any = notice(1, &[("a", &[], 1)]);
+        merge(&mut any, &notice(2, &[("a", &["x"], 2)]));
+        assert!(any.runs[0].tags.is_empty());
+        let mut some = notice(1, &[("a", &["x"], 1)]);
+        merge(&mut some, &notice(2, &[("a", &[], 2)]));
+        assert!(some.runs[0].tags.is_empty());
+        let names: Vec<String> = (0..=MAX_TAGS).map(|n| n.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut many = notice(1, &[("a", &names[..MAX_TAGS], 1)]);
+        merge(&mut many, &notice(2, &[("a", &names[MAX_TAGS..], 2)]));
+        assert!(many.runs[0].tags.is_empty());
+    }
+}

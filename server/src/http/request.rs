@@ -1,0 +1,63 @@
+//! What a request asks for, read with answers of our own where it cannot be.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use trainscope_api::error::ErrorCode;
+
+use super::error::Failure;
+
+/// The query of a request.
+pub(super) struct Params<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        match Query::<T>::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(rejection) => Err(Failure::bad_request(format!(
+                "the query is not understood: {}",
+                cause(&rejection)
+            ))),
+        }
+    }
+}
+
+/// The JSON body of a request, whatever type it is said to be of.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let bytes =
+            Bytes::from_request(request, state)
+                .await
+                .map_err(|rejection: BytesRejection| {
+                    if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+                        Failure::new(
+                            ErrorCode::TooLarge,
+                            format!("a request may hold {} bytes", super::BODY_LIMIT_BYTES),
+                        )
+                    } else {
+                        Failure::bad_request("the body did not arrive whole")
+                    }
+                })?;
+        serde_json::from_slice(&bytes)
+            .map(Self)
+            .map_err(|error| Failure::bad_request(format!("the body is not understood: {error}")))
+    }
+}
+
+/// The innermost reason, which names the parameter.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

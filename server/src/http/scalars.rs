@@ -1,0 +1,118 @@
+//! `/api/scalars`: points of one series (`GET`) or of many in one answer (`POST`).
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use axum::response::{IntoResponse, Response};
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::scalars::{
+    COLUMNS_MEDIA_TYPE, MAX_POINTS, MAX_SERIES, ScalarsAnswer, ScalarsQuery, ScalarsRequest,
+    Series, encode,
+};
+
+use super::error::Failure;
+use super::guard::NO_STORE;
+use super::request::{Body, Params};
+use super::{Site, blocking, json};
+
+/// Points of one series
+#[utoipa::path(
+    get,
+    path = "/api/scalars",
+    operation_id = "scalars",
+    params(ScalarsQuery),
+    responses(
+        (status = 200, description = "Points, or buckets of them", body = Series),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<ScalarsQuery>,
+) -> Result<Response, Failure> {
+    check_range(query.from, query.to, query.points)?;
+    if query.superseded > 1 {
+        return Err(Failure::bad_request("`superseded` wants 0 or 1"));
+    }
+    blocking(move || json(&site.index.series(&query)?)).await
+}
+
+/// Points of many series
+#[utoipa::path(
+    post,
+    path = "/api/scalars",
+    operation_id = "many_scalars",
+    request_body = ScalarsRequest,
+    responses(
+        (
+            status = 200,
+            description = "One entry for each series asked for, in the same order. As `application/octet-stream`, if \
+                           `Accept` names it: the same as little-endian columns.",
+            content(
+                (ScalarsAnswer = "application/json"),
+                (Vec<u8> = "application/octet-stream"),
+            ),
+        ),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn post(
+    State(site): State<Site>,
+    headers: HeaderMap,
+    Body(request): Body<ScalarsRequest>,
+) -> Result<Response, Failure> {
+    check_range(request.from, request.to, request.points)?;
+    if request.series.len() > MAX_SERIES {
+        return Err(Failure::new(
+            ErrorCode::TooLarge,
+            format!("one request may name {MAX_SERIES} series"),
+        ));
+    }
+    let columns = wants_columns(&headers);
+    blocking(move || {
+        let answer = site.index.many_series(&request)?;
+        let mut response = if columns {
+            (
+                [(CONTENT_TYPE, COLUMNS_MEDIA_TYPE), NO_STORE],
+                encode(&answer),
+            )
+                .into_response()
+        } else {
+            json(&answer)?
+        };
+        response
+            .headers_mut()
+            .append(VARY, axum::http::HeaderValue::from_static("accept"));
+        Ok(response)
+    })
+    .await
+}
+
+/// Whether the client asks for columns by name; `*/*` gets JSON.
+fn wants_columns(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|media| media.split(';').next())
+        .any(|media| media.trim().eq_ignore_ascii_case(COLUMNS_MEDIA_TYPE))
+}
+
+fn check_range(from: Option<i64>, to: Option<i64>, points: Option<usize>) -> Result<(), Failure> {
+    if let Some(points) = points
+        && !(1..=MAX_POINTS).contains(&points)
+    {
+        return Err(Failure::bad_request(format!(
+            "`points` wants 1 to {MAX_POINTS}, not {points}"
+        )));
+    }
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        return Err(Failure::bad_request(format!(
+            "`from` ({from}) is above `to` ({to})"
+        )));
+    }
+    Ok(())
+}

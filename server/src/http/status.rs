@@ -1,0 +1,44 @@
+//! `GET /api/status`: which server this is and how far it has read.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::error::ApiError;
+use trainscope_api::runs::RunStatus;
+use trainscope_api::status::Status;
+
+use super::error::Failure;
+use super::{Site, blocking, json};
+
+/// Which server this is and how far it has read
+#[utoipa::path(
+    get,
+    path = "/api/status",
+    operation_id = "status",
+    responses(
+        (status = 200, description = "This server", body = Status),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
+    blocking(move || {
+        let runs = site.index.runs().runs;
+        let live = runs.iter().filter(|run| run.status == RunStatus::Live);
+        json(&Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: site.about.pid,
+            started_secs: site.about.started_secs,
+            base_dirs: site
+                .about
+                .base_dirs
+                .iter()
+                .map(|dir| dir.display().to_string())
+                .collect(),
+            ingest: site.index.ingest(),
+            seq: site.index.seq(),
+            live_runs: live.count() as u64,
+            runs: runs.len() as u64,
+            notes: site.index.notes(),
+        })
+    })
+    .await
+}

@@ -1,0 +1,1 @@
+//! Requests against the whole router.

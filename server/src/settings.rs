@@ -1,0 +1,338 @@
+//! What the user asked for: flags over environment (`TRAINSCOPE_*`) over defaults, as one [`Settings`].
+//!
+//! Input comes from the command line alone; everything here is checked against the file system once, at the start.
+
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use etcetera::BaseStrategy;
+use etcetera::base_strategy::Xdg;
+
+/// Environment variable that holds several folders, separated as in `PATH`.
+const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
+
+/// The flags of `trainscope start`.
+#[derive(Args, Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
+pub struct StartFlags {
+    /// Folder with training runs; may be given several times [default: .]
+    /// [env: `TRAINSCOPE_SUMMARY_BASE_DIR`, separated as in PATH]
+    #[arg(long, value_name = "DIR")]
+    pub summary_base_dir: Vec<PathBuf>,
+
+    /// Address to listen on; beyond this machine a token is required
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1",
+        env = "TRAINSCOPE_HOST"
+    )]
+    pub host: String,
+
+    /// Port to listen on; 0 takes any that is free
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 8080,
+        env = "TRAINSCOPE_PORT"
+    )]
+    pub port: u16,
+
+    /// File to write the port to once the page answers; removed at the end
+    #[arg(long, value_name = "FILE", env = "TRAINSCOPE_PORT_FILE")]
+    pub port_file: Option<PathBuf>,
+
+    /// Folder for the index, which may be deleted at any time [default: ~/.cache/trainscope]
+    #[arg(long, value_name = "DIR", env = "TRAINSCOPE_CACHE_DIR")]
+    pub cache_dir: Option<PathBuf>,
+
+    /// File with the token that other machines need; made if it is not there
+    #[arg(long, value_name = "FILE", env = "TRAINSCOPE_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// Name under which browsers may ask for the page; may be given several times
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "TRAINSCOPE_ALLOWED_HOST",
+        value_delimiter = ','
+    )]
+    pub allowed_host: Vec<String>,
+
+    /// Path that everything is served below, as behind a proxy
+    #[arg(long, value_name = "PATH", env = "TRAINSCOPE_URL_PATH_PREFIX")]
+    pub url_path_prefix: Option<String>,
+
+    /// Seconds between two looks at the folders; changes are usually seen earlier
+    #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", value_parser = seconds)]
+    pub reload_interval: Duration,
+
+    /// Go on in the background and return once the page answers
+    #[arg(long)]
+    pub background: bool,
+
+    /// Serve the page from this folder instead of the one built in
+    #[arg(long, value_name = "DIR", env = "TRAINSCOPE_WEB_DIR")]
+    pub web_dir: Option<PathBuf>,
+
+    /// Print nothing but the address and mistakes
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Of an older command line: accepted, does nothing
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub workspace: Option<PathBuf>,
+
+    /// Of an older command line: accepted, does nothing
+    #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true")]
+    pub enable_debugger: Option<String>,
+
+    /// Of an older command line: accepted, does nothing
+    #[arg(long, value_name = "PORT", hide = true)]
+    pub debugger_port: Option<String>,
+}
+
+/// Seconds as a positive number, at most a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let secs: f64 = text.parse().map_err(|_| "wants a number of seconds")?;
+    if (0.01..=86_400.0).contains(&secs) {
+        Ok(Duration::from_secs_f64(secs))
+    } else {
+        Err("wants 0.01 to 86400 seconds".to_owned())
+    }
+}
+
+/// What the server was asked to do, checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Folders to watch: canonical, without repeats, in the order given. Never empty.
+    pub base_dirs: Vec<PathBuf>,
+    /// Whether `base_dirs` is the current folder because none was given.
+    pub base_dir_assumed: bool,
+    /// Address to listen on, as given.
+    pub host: String,
+    /// Port to listen on; 0 for any.
+    pub port: u16,
+    /// Where to write the port to.
+    pub port_file: Option<PathBuf>,
+    /// Folder for the index.
+    pub cache_dir: PathBuf,
+    /// File with the token.
+    pub token_file: Option<PathBuf>,
+    /// Further names under which the page may be asked for.
+    pub allowed_hosts: Vec<String>,
+    /// Empty, or `/` and a path without `/` at its end.
+    pub url_path_prefix: String,
+    /// Time between two rescans.
+    pub reload_interval: Duration,
+    /// Folder to serve the page from.
+    pub web_dir: Option<PathBuf>,
+    /// Whether to go on in the background.
+    pub background: bool,
+    /// Whether to print as little as possible.
+    pub quiet: bool,
+    /// What was accepted but has no effect, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Why the settings cannot be used. The user has to change a flag.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A folder does not exist.
+    #[error("there is no folder {}", .0.display())]
+    MissingDir(PathBuf),
+    /// It is something else than a folder.
+    #[error("{} is not a folder", .0.display())]
+    NotADir(PathBuf),
+    /// It is there and may not be read.
+    #[error("the folder {} cannot be read: {source}", path.display())]
+    UnreadableDir {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// `--url-path-prefix` is not a path of plain segments.
+    #[error("`{0}` cannot be the first part of an address")]
+    BadPrefix(String),
+    /// The home folder is not known, so neither is the default cache.
+    #[error("the home folder of this user is not known")]
+    NoHome,
+}
+
+impl Settings {
+    /// Checks `flags`; `assumed_base_dirs` is what the environment says, or nothing.
+    pub fn resolve(flags: StartFlags) -> Result<Self, SettingsError> {
+        let mut given = flags.summary_base_dir;
+        if given.is_empty()
+            && let Some(list) = std::env::var_os(BASE_DIRS_VARIABLE)
+        {
+            given = split_paths(&list);
+        }
+        let base_dir_assumed = given.is_empty();
+        if base_dir_assumed {
+            given.push(PathBuf::from("."));
+        }
+        let mut base_dirs: Vec<PathBuf> = Vec::with_capacity(given.len());
+        for dir in given {
+            let dir = canonical_dir(dir)?;
+            if !base_dirs.contains(&dir) {
+                base_dirs.push(dir);
+            }
+        }
+
+        let mut notes = Vec::new();
+        for (given, name, why) in [
+            (
+                flags.workspace.is_some(),
+                "--workspace",
+                "no workspace is needed",
+            ),
+            (
+                flags.enable_debugger.is_some(),
+                "--enable-debugger",
+                "the debugger is always on",
+            ),
+            (
+                flags.debugger_port.is_some(),
+                "--debugger-port",
+                "everything uses one port",
+            ),
+        ] {
+            if given {
+                notes.push(format!("{name} is accepted and does nothing: {why}"));
+            }
+        }
+
+        Ok(Self {
+            base_dirs,
+            base_dir_assumed,
+            host: flags.host,
+            port: flags.port,
+            port_file: flags.port_file,
+            cache_dir: match flags.cache_dir {
+                Some(dir) => dir,
+                None => UserDirs::find()?.cache,
+            },
+            token_file: flags.token_file,
+            allowed_hosts: flags.allowed_host,
+            url_path_prefix: prefix(flags.url_path_prefix.as_deref().unwrap_or(""))?,
+            reload_interval: flags.reload_interval,
+            web_dir: flags.web_dir.map(canonical_dir).transpose()?,
+            background: flags.background,
+            quiet: flags.quiet,
+            notes,
+        })
+    }
+}
+
+fn split_paths(list: &OsString) -> Vec<PathBuf> {
+    std::env::split_paths(list)
+        .filter(|path| !path.as_os_str().is_empty())
+        .collect()
+}
+
+fn canonical_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
+    let canonical = match dir.canonicalize() {
+        Ok(path) => path,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(SettingsError::MissingDir(dir));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(SettingsError::NotADir(dir));
+        }
+        Err(source) => return Err(SettingsError::UnreadableDir { path: dir, source }),
+    };
+    if !canonical.is_dir() {
+        return Err(SettingsError::NotADir(dir));
+    }
+    match canonical.read_dir() {
+        Ok(_) => Ok(canonical),
+        Err(source) => Err(SettingsError::UnreadableDir { path: dir, source }),
+    }
+}
+
+/// Brings a path prefix to the form `/a/b`, or empty for none. Only characters that need no escaping are allowed, so
+/// that it can stand in addresses, in routes and in the page as it is.
+fn prefix(text: &str) -> Result<String, SettingsError> {
+    let mut prefix = String::new();
+    for segment in text.split('/').filter(|segment| !segment.is_empty()) {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~');
+        if !segment.chars().all(plain) || matches!(segment, "." | "..") {
+            return Err(SettingsError::BadPrefix(text.to_owned()));
+        }
+        prefix.push('/');
+        prefix.push_str(segment);
+    }
+    Ok(prefix)
+}
+
+/// Folders of this user that the program keeps things in. None of them needs to exist.
+#[derive(Clone, Debug)]
+pub struct UserDirs {
+    /// Home, to write paths in short.
+    pub home: PathBuf,
+    /// What can be made again: the index.
+    pub cache: PathBuf,
+    /// What outlives a restart: logs, the token.
+    pub state: PathBuf,
+    /// What describes running servers.
+    pub runtime: PathBuf,
+}
+
+impl UserDirs {
+    /// Follows the XDG base directory specification on every system, so that the paths in messages are the same.
+    pub fn find() -> Result<Self, SettingsError> {
+        let xdg = Xdg::new().map_err(|_| SettingsError::NoHome)?;
+        let below = |dir: PathBuf| dir.join("trainscope");
+        let state = below(
+            xdg.state_dir()
+                .unwrap_or_else(|| xdg.home_dir().join(".local/state")),
+        );
+        Ok(Self {
+            home: xdg.home_dir().to_path_buf(),
+            cache: below(xdg.cache_dir()),
+            // The runtime folder is gone with the last login where it exists at all; state files go there only then.
+            runtime: xdg
+                .runtime_dir()
+                .filter(|dir| dir.is_dir())
+                .map_or_else(|| state.join("run"), below),
+            state,
+        })
+    }
+}
+
+/// Whether other machines can reach a server that listens on `host`. A name that is not an address counts as reachable
+/// unless it is `localhost`.
+pub fn is_beyond_loopback(host: &str) -> bool {
+    match host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<IpAddr>()
+    {
+        Ok(address) => !address.is_loopback(),
+        Err(_) => !host.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+/// A path as the user would write it: the home folder as `~`.
+pub fn short_path(path: &Path, home: Option<&Path>) -> String {
+    if let Some(home) = home.filter(|home| home.parent().is_some())
+        && let Ok(rest) = path.strip_prefix(home)
+    {
+        if rest.as_os_str().is_empty() {
+            return "~".to_owned();
+        }
+        return format!("~/{}", rest.display());
+    }
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests;
