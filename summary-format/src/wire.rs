@@ -25,6 +25,12 @@ impl<'a> Fields<'a> {
         Self { bytes: message }
     }
 
+    /// What has not been read yet.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// A base-128 number of at most ten bytes; bits beyond 64 are dropped, as every protobuf reader does.
     #[inline]
     pub(crate) fn varint(&mut self) -> Option<u64> {

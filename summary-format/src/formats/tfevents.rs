@@ -16,6 +16,10 @@ pub(crate) fn read_event(
     tags: &mut TagTable,
     out: &mut RecordBatch,
 ) -> Result<(), Malformed> {
+    if let Some((at, tag, value)) = usual_scalar(event) {
+        at.scalar(tag, value.into(), tags, out);
+        return Ok(());
+    }
     let (at, body) = coordinates(event)?;
     match body {
         Some((5, summary)) => read_summary(summary, at, tags, out, read_value)?,
@@ -30,6 +34,60 @@ pub(crate) fn read_event(
         _ => out.skipped_records += 1,
     }
     Ok(())
+}
+
+/// An event that is, byte for byte, laid out as the writers of both generations lay out one `f32` with a tag below 100
+/// bytes: nearly all events of most files. Reading it as a pattern is twice as fast as field by field, and gives the
+/// same.
+#[inline]
+fn usual_scalar(event: &[u8]) -> Option<(At, &[u8], f32)> {
+    // A tensor of type 1 (`f32`), no dimensions, four bytes of content; then the plugin, with or without a data class.
+    const TENSOR: [u8; 8] = [0x42, 10, 0x08, 1, 0x12, 0, 0x22, 4];
+    const PLUGIN: &[u8] = b"\x4a\x0b\x0a\x09\x0a\x07scalars";
+    const PLUGIN_AND_CLASS: &[u8] = b"\x4a\x0d\x0a\x09\x0a\x07scalars\x20\x01";
+
+    let (head, rest) = event.split_first_chunk::<10>()?;
+    let [0x09, wall_time @ .., 0x10] = head else {
+        return None;
+    };
+    let mut fields = Fields::of(rest);
+    let step = fields.varint()?.cast_signed();
+    let &[
+        0x2a,
+        summary_len,
+        0x0a,
+        value_len,
+        0x0a,
+        tag_len,
+        ref rest @ ..,
+    ] = fields.rest()
+    else {
+        return None;
+    };
+    // All in one byte each, and each thing ends where the thing around it ends.
+    if summary_len >= 0x80
+        || usize::from(value_len) != rest.len() + 2
+        || usize::from(summary_len) != rest.len() + 4
+    {
+        return None;
+    }
+    let (tag, rest) = rest.split_at_checked(tag_len.into())?;
+    let number = match rest {
+        [0x15, number @ ..] if number.len() == 4 => number,
+        _ => {
+            let rest = rest.strip_prefix(&TENSOR)?;
+            let (number, plugin) = rest.split_at_checked(4)?;
+            if plugin != PLUGIN && plugin != PLUGIN_AND_CLASS {
+                return None;
+            }
+            number
+        }
+    };
+    let at = At {
+        step,
+        wall_time_secs: f64::from_le_bytes(*wall_time),
+    };
+    Some((at, tag, f32::from_le_bytes(*number.first_chunk()?)))
 }
 
 /// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9 names

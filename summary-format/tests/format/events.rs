@@ -1,5 +1,6 @@
 //! Values of every kind and type, written by hand as the two generations of writers do.
 
+use proptest::prelude::*;
 use trainscope_format::{Format, Kind, TagInfo};
 
 use crate::support::{
@@ -282,6 +283,33 @@ fn graphs_have_names_of_their_own() {
             ("step7", Kind::Graphs),
         ]
     );
+}
+
+proptest! {
+    #[test]
+    fn the_usual_layout_is_read_as_any_other(
+        step in any::<i64>(),
+        wall_time_secs in any::<f64>(),
+        tag in "[a-zé]{0,130}",
+        bits in any::<u32>(),
+        is_tensor in any::<bool>(),
+    ) {
+        let value = if is_tensor {
+            tensor_value(&tag, &tensor(1, &[], &bits.to_le_bytes()), Some("scalars"))
+        } else {
+            simple_value(&tag, f32::from_bits(bits))
+        };
+        let usual = event(wall_time_secs, step, 5, &bytes_field(1, &value));
+        let unusual = [&usual[..], &varint_field(99, 1)].concat();
+        let a = read(&[frame(&usual)]);
+        let b = read(&[frame(&unusual)]);
+        prop_assert_eq!(a.points(&tag).len(), 1);
+        prop_assert_eq!(format!("{:?}", a.batch), format!("{:?}", b.batch));
+        prop_assert_eq!(a.batch.scalars.steps, [step]);
+        let value = a.batch.scalars.values[0];
+        let expected = f64::from(f32::from_bits(bits));
+        prop_assert!(value == expected || (value.is_nan() && expected.is_nan()));
+    }
 }
 
 #[test]
