@@ -74,7 +74,10 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
 
 /// Folder of the root manifest.
 pub(crate) fn workspace_root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_path_buf()
 }
 
 /// Copies a folder with all that is in it.
@@ -100,14 +103,20 @@ pub(crate) struct Recording {
 impl Recording {
     /// Begins a run in `folder`, which is created.
     pub(crate) fn begin(folder: &Path) -> Self {
-        Self::begin_file(&folder.join("events.out.tfevents.1760000000.host.1.0"), STARTED_SECS)
+        Self::begin_file(
+            &folder.join("events.out.tfevents.1760000000.host.1.0"),
+            STARTED_SECS,
+        )
     }
 
     /// Begins a file of any name.
     pub(crate) fn begin_file(path: &Path, wall_time_secs: f64) -> Self {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let file = EventFile::begin(File::create(path).unwrap(), wall_time_secs).unwrap();
-        Self { path: path.to_path_buf(), file }
+        Self {
+            path: path.to_path_buf(),
+            file,
+        }
     }
 
     /// Goes on with a file that is there.
@@ -125,18 +134,36 @@ impl Recording {
     }
 
     /// One scalar at a wall time.
-    pub(crate) fn scalar_at(&mut self, tag: &str, step: i64, wall_time_secs: f64, value: f32) -> &mut Self {
-        self.file.scalars(wall_time_secs, step, &[(tag, value)]).unwrap();
+    pub(crate) fn scalar_at(
+        &mut self,
+        tag: &str,
+        step: i64,
+        wall_time_secs: f64,
+        value: f32,
+    ) -> &mut Self {
+        self.file
+            .scalars(wall_time_secs, step, &[(tag, value)])
+            .unwrap();
         self
     }
 
     /// The points `(step, value(step))` of a range.
-    pub(crate) fn curve(&mut self, tag: &str, steps: std::ops::Range<i64>, value: impl Fn(i64) -> f32) -> &mut Self {
+    pub(crate) fn curve(
+        &mut self,
+        tag: &str,
+        steps: std::ops::Range<i64>,
+        value: impl Fn(i64) -> f32,
+    ) -> &mut Self {
         let mut bytes = Vec::new();
         let mut event = Vec::new();
         for step in steps {
             event.clear();
-            event_file::put_scalars(&mut event, STARTED_SECS + step as f64 / 10.0, step, &[(tag, value(step))]);
+            event_file::put_scalars(
+                &mut event,
+                STARTED_SECS + step as f64 / 10.0,
+                step,
+                &[(tag, value(step))],
+            );
             event_file::put_frame(&mut bytes, &event);
         }
         self.bytes(&bytes)

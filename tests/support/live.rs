@@ -23,7 +23,9 @@ pub(crate) struct LiveEvent {
 
 impl Live {
     pub(super) fn open(address: &str) -> Self {
-        let response = ureq::get(format!("{address}{}", paths::LIVE)).call().unwrap();
+        let response = ureq::get(format!("{address}{}", paths::LIVE))
+            .call()
+            .unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let (sender, events) = channel();
         std::thread::spawn(move || {

@@ -37,15 +37,22 @@ pub(crate) struct Answer {
 impl Answer {
     /// The body as JSON.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
-            .unwrap_or_else(|error| panic!("not JSON: {error}: {}", String::from_utf8_lossy(&self.body)))
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| {
+            panic!("not JSON: {error}: {}", String::from_utf8_lossy(&self.body))
+        })
     }
 }
 
 /// The program, with a home of its own.
 pub(crate) fn program(lab: &Lab) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trainscope"));
-    for variable in ["HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"] {
+    for variable in [
+        "HOME",
+        "XDG_CACHE_HOME",
+        "XDG_STATE_HOME",
+        "XDG_RUNTIME_DIR",
+        "XDG_CONFIG_HOME",
+    ] {
         let folder = lab.path("home").join(variable);
         fs::create_dir_all(&folder).unwrap();
         command.env(variable, folder);
@@ -60,7 +67,10 @@ impl Server {
         let port_file = lab.path(&format!("port-{number}"));
         let log = lab.path(&format!("log-{number}"));
         let mut command = program(lab);
-        command.arg("start").args(["--port", "0", "--port-file"]).arg(&port_file);
+        command
+            .arg("start")
+            .args(["--port", "0", "--port-file"])
+            .arg(&port_file);
         if !flags.contains(&"--cache-dir") {
             command.arg("--cache-dir").arg(lab.cache());
         }
@@ -79,9 +89,16 @@ impl Server {
             .unwrap();
         let port = wait_for("the server to listen", || {
             if let Some(status) = child.try_wait().unwrap() {
-                panic!("the server ended with {status}:\n{}", fs::read_to_string(&log).unwrap());
+                panic!(
+                    "the server ended with {status}:\n{}",
+                    fs::read_to_string(&log).unwrap()
+                );
             }
-            fs::read_to_string(&port_file).ok()?.trim().parse::<u16>().ok()
+            fs::read_to_string(&port_file)
+                .ok()?
+                .trim()
+                .parse::<u16>()
+                .ok()
         });
         let agent = Agent::config_builder()
             .http_status_as_error(false)
@@ -108,7 +125,11 @@ impl Server {
 
     /// `GET` of a path with an encoded query.
     pub(crate) fn get(&self, path: &str) -> Answer {
-        let response = self.agent.get(format!("{}{path}", self.address)).call().unwrap();
+        let response = self
+            .agent
+            .get(format!("{}{path}", self.address))
+            .call()
+            .unwrap();
         answer(response)
     }
 
@@ -135,7 +156,12 @@ impl Server {
 
     fn typed<T: DeserializeOwned>(&self, path: &str) -> T {
         let answer = self.get(path);
-        assert_eq!(answer.status, 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
+        assert_eq!(
+            answer.status,
+            200,
+            "{path}: {}",
+            String::from_utf8_lossy(&answer.body)
+        );
         serde_json::from_slice(&answer.body).unwrap()
     }
 
@@ -177,8 +203,17 @@ impl Server {
 
     /// `POST /api/scalars`, as JSON.
     pub(crate) fn many_scalars(&self, request: &ScalarsRequest) -> ScalarsAnswer {
-        let answer = self.post(paths::SCALARS, "application/json", &serde_json::to_string(request).unwrap());
-        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        let answer = self.post(
+            paths::SCALARS,
+            "application/json",
+            &serde_json::to_string(request).unwrap(),
+        );
+        assert_eq!(
+            answer.status,
+            200,
+            "{}",
+            String::from_utf8_lossy(&answer.body)
+        );
         serde_json::from_slice(&answer.body).unwrap()
     }
 
@@ -190,21 +225,24 @@ impl Server {
     /// Waits until as many points of a scalar are answered.
     pub(crate) fn wait_for_points(&self, run: &str, tag: &str, total: u64) -> Series {
         wait_for(&format!("{total} points of {run} {tag}"), || {
-            self.scalars(run, tag).filter(|series| series.total == total)
+            self.scalars(run, tag)
+                .filter(|series| series.total == total)
         })
     }
 
     /// Waits until everything that is on disk is answered, at least `records` of them.
     pub(crate) fn wait_for_records(&self, records: u64) -> Status {
         wait_for(&format!("{records} records"), || {
-            Some(self.status()).filter(|status| status.ingest.idle && status.ingest.records >= records)
+            Some(self.status())
+                .filter(|status| status.ingest.idle && status.ingest.records >= records)
         })
     }
 
     /// Waits until reading has caught up and everything is committed.
     pub(crate) fn wait_for_commit(&self, records: u64) {
         wait_for(&format!("{records} records to be committed"), || {
-            Some(self.status().ingest).filter(|ingest| ingest.idle && ingest.committed_records >= records)
+            Some(self.status().ingest)
+                .filter(|ingest| ingest.idle && ingest.committed_records >= records)
         });
     }
 
@@ -225,7 +263,10 @@ impl Server {
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 }
@@ -233,7 +274,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("--- log of the server:\n{}", fs::read_to_string(&self.log).unwrap_or_default());
+            eprintln!(
+                "--- log of the server:\n{}",
+                fs::read_to_string(&self.log).unwrap_or_default()
+            );
         }
         // It may have ended by itself, which is no failure here.
         if self.child.kill().is_ok() {

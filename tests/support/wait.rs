@@ -22,7 +22,11 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
 }
 
 /// Calls `look` until it returns `wanted`.
-pub(crate) fn wait_until_equal<T: PartialEq + Debug>(what: &str, wanted: &T, mut look: impl FnMut() -> T) {
+pub(crate) fn wait_until_equal<T: PartialEq + Debug>(
+    what: &str,
+    wanted: &T,
+    mut look: impl FnMut() -> T,
+) {
     let begun = Instant::now();
     loop {
         let seen = look();

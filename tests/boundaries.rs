@@ -1,0 +1,278 @@
+//! What may depend on what, what may be done where, and how long a file may be: read from the manifests and sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+use crate::support::lab::workspace_root;
+
+/// Lines a source file may have; at this length it is split.
+const MOST_LINES: usize = 600;
+
+/// Licences that dependencies may be used under, as SPDX names them.
+const LICENCES: [&str; 17] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "OpenSSL",
+    "Unicode-3.0",
+    "Unicode-DFS-2016",
+    "Unlicense",
+    "Zlib",
+];
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .manifest_path(workspace_root().join("Cargo.toml"))
+        .exec()
+        .unwrap()
+}
+
+/// Names of what each package of the workspace depends on when it is built (tests and benches aside).
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    metadata()
+        .workspace_packages()
+        .iter()
+        .map(|package| {
+            let names = package
+                .dependencies
+                .iter()
+                .filter(|dependency| dependency.kind == DependencyKind::Normal)
+                .map(|dependency| dependency.name.clone())
+                .collect();
+            (package.name.to_string(), names)
+        })
+        .collect()
+}
+
+#[test]
+fn packages_depend_on_each_other_as_the_architecture_says() {
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("trainscope-format", &[][..]),
+        ("trainscope-analysis", &["trainscope-format"]),
+        (
+            "trainscope-api",
+            &["trainscope-format", "trainscope-analysis"],
+        ),
+        (
+            "trainscope",
+            &["trainscope-format", "trainscope-analysis", "trainscope-api"],
+        ),
+        ("trainscope-charts", &[]),
+        (
+            "trainscope-web",
+            &[
+                "trainscope-api",
+                "trainscope-charts",
+                "trainscope-format",
+                "trainscope-analysis",
+            ],
+        ),
+        ("xtask", &[]),
+    ]);
+    for (package, dependencies) in dependencies() {
+        let allowed = allowed
+            .get(package.as_str())
+            .unwrap_or_else(|| panic!("{package} is not in the table above"));
+        for dependency in dependencies
+            .iter()
+            .filter(|name| name.starts_with("trainscope"))
+        {
+            assert!(
+                allowed.contains(&dependency.as_str()),
+                "{package} must not depend on {dependency}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_inner_packages_have_no_files_threads_or_network() {
+    let forbidden = [
+        "async-std",
+        "axum",
+        "hyper",
+        "memmap2",
+        "mio",
+        "notify",
+        "rayon",
+        "reqwest",
+        "rustix",
+        "sled",
+        "smol",
+        "tokio",
+        "ureq",
+        "walkdir",
+    ];
+    let dependencies = dependencies();
+    for package in ["trainscope-format", "trainscope-analysis", "trainscope-api"] {
+        for dependency in &dependencies[package] {
+            assert!(
+                !forbidden.contains(&dependency.as_str()),
+                "{package} depends on {dependency}"
+            );
+        }
+    }
+    for folder in [
+        "summary-format/src",
+        "server/analysis/src",
+        "server/api/src",
+    ] {
+        for path in rust_files(&workspace_root().join(folder)) {
+            let text = fs::read_to_string(&path).unwrap();
+            for word in [
+                "std::fs",
+                "std::net",
+                "std::process",
+                "std::thread",
+                "std::env",
+                "async fn",
+            ] {
+                assert!(!text.contains(word), "{} uses {word}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn charts_know_neither_browser_nor_framework() {
+    for dependency in &dependencies()["trainscope-charts"] {
+        for word in ["leptos", "web-sys", "wasm-bindgen", "js-sys"] {
+            assert!(
+                !dependency.starts_with(word),
+                "trainscope-charts depends on {dependency}"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_index_names_its_store() {
+    let server = workspace_root().join("server/src");
+    for path in rust_files(&server) {
+        let inside = path.strip_prefix(&server).unwrap();
+        if inside.starts_with("index") || inside == Path::new("index.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("sled::"), "{} names sled", inside.display());
+    }
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    let root = workspace_root();
+    for folder in ["summary-format", "server", "web", "xtask", "tests"] {
+        for path in rust_files(&root.join(folder)) {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= MOST_LINES, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_source_file_opens_with_its_job() {
+    let root = workspace_root();
+    for folder in ["summary-format", "server", "web", "xtask", "tests"] {
+        for path in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(
+                text.starts_with("//! "),
+                "{} does not say what it is for",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_dependency_has_a_licence_that_allows_its_use() {
+    for package in metadata().packages {
+        let Some(licence) = &package.license else {
+            // A file instead of a name: none so far, so each one that comes is looked at by a person.
+            panic!("{} {} names no licence", package.name, package.version);
+        };
+        assert!(
+            is_allowed(licence),
+            "{} {}: {licence}",
+            package.name,
+            package.version
+        );
+    }
+}
+
+/// Whether one may choose allowed licences in an expression of `AND`, `OR`, parentheses and the old `/`.
+fn is_allowed(expression: &str) -> bool {
+    let expression = expression.replace('/', " OR ");
+    let mut depth = 0_i32;
+    let split_at = |operator: &str| -> Option<Vec<String>> {
+        let (mut parts, mut begin) = (Vec::new(), 0);
+        for (at, character) in expression.char_indices() {
+            match character {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ if depth == 0 && expression[at..].starts_with(operator) => {
+                    parts.push(expression[begin..at].to_owned());
+                    begin = at + operator.len();
+                }
+                _ => {}
+            }
+        }
+        parts.push(expression[begin..].to_owned());
+        (parts.len() > 1).then_some(parts)
+    };
+    let mut split_at = split_at;
+    if let Some(parts) = split_at(" AND ") {
+        return parts.iter().all(|part| is_allowed(part));
+    }
+    if let Some(parts) = split_at(" OR ") {
+        return parts.iter().any(|part| is_allowed(part));
+    }
+    let expression = expression.trim();
+    match expression
+        .strip_prefix('(')
+        .and_then(|inner| inner.strip_suffix(')'))
+    {
+        Some(inner) => is_allowed(inner),
+        None => LICENCES.contains(&expression),
+    }
+}
+
+#[test]
+fn licence_expressions_are_read() {
+    assert!(is_allowed("MIT OR GPL-3.0"));
+    assert!(is_allowed("GPL-3.0/Apache-2.0"));
+    assert!(is_allowed("(MIT OR GPL-3.0) AND Unicode-3.0"));
+    assert!(!is_allowed("(MIT OR Apache-2.0) AND GPL-3.0"));
+    assert!(!is_allowed("LGPL-2.1"));
+}
+
+/// All `.rs` files below a folder, without what cargo builds.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                if path.file_name().is_some_and(|name| name != "target") {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files
+}

@@ -1,0 +1,292 @@
+//! A headless browser over WebDriver. A console error or a report of the content security policy fails the test.
+//!
+//! The driver comes with the browser (`chromedriver`); where there is none the tests fail, they are not skipped.
+
+use std::future::Future;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use fantoccini::actions::{InputSource, MouseActions, PointerAction};
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::server::Server;
+use super::wait::{DEADLINE, PAUSE};
+
+/// An open browser. Call [`Browser::close`] at the end of each test: it fails the test if the page complained.
+pub(crate) struct Browser {
+    client: Client,
+    driver: Driver,
+    session: String,
+    _profile: TempDir,
+}
+
+struct Driver {
+    child: Child,
+    address: String,
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+impl Driver {
+    fn start() -> Self {
+        let mut child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("no `chromedriver` could be started: `cargo xtask test` installs it");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines
+            .find_map(|line| {
+                let line = line.unwrap();
+                let port = line.split("started successfully on port ").nth(1)?;
+                Some(port.trim_end_matches('.').to_owned())
+            })
+            .expect("chromedriver ended before it listened");
+        // Reading on keeps its pipe from filling up.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self {
+            child,
+            address: format!("http://127.0.0.1:{port}"),
+        }
+    }
+}
+
+impl Browser {
+    /// A window of 1280 × 800 with a profile of its own, in English, with the light theme.
+    pub(crate) async fn open() -> Self {
+        let driver = Driver::start();
+        let profile = TempDir::new().unwrap();
+        let options = json!({
+            "goog:chromeOptions": {
+                "args": [
+                    "--headless=new",
+                    // The sandbox cannot be set up by root, as which containers run.
+                    "--no-sandbox",
+                    "--disable-dev-shm-usage",
+                    "--disable-gpu",
+                    "--no-first-run",
+                    "--lang=en-US",
+                    "--force-device-scale-factor=1",
+                    "--window-size=1280,800",
+                    format!("--user-data-dir={}", profile.path().display()),
+                ],
+            },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Value::Object(capabilities) = options else {
+            unreachable!("it is written as an object above")
+        };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&driver.address)
+            .await
+            .expect("the browser does not start");
+        let session = client.session_id().await.unwrap().unwrap();
+        Self {
+            client,
+            driver,
+            session,
+            _profile: profile,
+        }
+    }
+
+    /// Opens a page of the server; `path` begins with `/`.
+    pub(crate) async fn goto(&self, server: &Server, path: &str) {
+        self.client
+            .goto(&format!("{}{path}", server.address()))
+            .await
+            .unwrap();
+    }
+
+    /// Loads the page again.
+    pub(crate) async fn reload(&self) {
+        self.client.refresh().await.unwrap();
+    }
+
+    /// The address shown.
+    pub(crate) async fn url(&self) -> String {
+        self.client.current_url().await.unwrap().to_string()
+    }
+
+    /// What a script returns.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap()
+    }
+
+    /// The text of the page as one reads it.
+    pub(crate) async fn text(&self) -> String {
+        self.text_of("body").await.unwrap_or_default()
+    }
+
+    /// The text of the first element that a selector finds.
+    pub(crate) async fn text_of(&self, selector: &str) -> Option<String> {
+        let element = self.client.find(Locator::Css(selector)).await.ok()?;
+        element.text().await.ok()
+    }
+
+    /// How many elements a selector finds.
+    pub(crate) async fn count(&self, selector: &str) -> usize {
+        self.client
+            .find_all(Locator::Css(selector))
+            .await
+            .unwrap()
+            .len()
+    }
+
+    /// Waits until `look` returns a value.
+    pub(crate) async fn wait_for<T, F: Future<Output = Option<T>>>(
+        &self,
+        what: &str,
+        look: impl Fn() -> F,
+    ) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            if begun.elapsed() > DEADLINE {
+                panic!(
+                    "waited in vain for {what} at {}; the page says:\n{}\nconsole: {:#?}",
+                    self.url().await,
+                    self.text().await,
+                    self.complaints()
+                );
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Waits until the page shows a text.
+    pub(crate) async fn wait_for_text(&self, wanted: &str) {
+        self.wait_for(&format!("the text `{wanted}`"), async || {
+            self.text().await.contains(wanted).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until a selector finds something.
+    pub(crate) async fn wait_for_element(&self, selector: &str) {
+        self.wait_for(selector, async || {
+            (self.count(selector).await > 0).then_some(())
+        })
+        .await;
+    }
+
+    /// Clicks the first element that a selector finds, once there is one that can be clicked.
+    pub(crate) async fn click(&self, selector: &str) {
+        self.wait_for(&format!("{selector} to be clickable"), async || {
+            let element = self.client.find(Locator::Css(selector)).await.ok()?;
+            element.click().await.ok()
+        })
+        .await;
+    }
+
+    /// Replaces what stands in an input.
+    pub(crate) async fn fill(&self, selector: &str, text: &str) {
+        self.wait_for_element(selector).await;
+        let element = self.client.find(Locator::Css(selector)).await.unwrap();
+        element.clear().await.unwrap();
+        element.send_keys(text).await.unwrap();
+    }
+
+    /// Drags over an element, from and to shares of its width, at half of its height.
+    pub(crate) async fn drag_over(&self, selector: &str, from: f64, to: f64) {
+        let (x, y, width, height) = self.rectangle(selector).await;
+        let middle = y + height / 2.0;
+        let at = |share: f64| PointerAction::MoveTo {
+            duration: None,
+            x: x + width * share,
+            y: middle,
+        };
+        let actions = MouseActions::new("mouse".to_owned())
+            .then(at(from))
+            .then(PointerAction::Down {
+                button: fantoccini::actions::MOUSE_BUTTON_LEFT,
+            })
+            .then(at(f64::midpoint(from, to)))
+            .then(at(to))
+            .then(PointerAction::Up {
+                button: fantoccini::actions::MOUSE_BUTTON_LEFT,
+            });
+        self.client.perform_actions(actions).await.unwrap();
+    }
+
+    async fn rectangle(&self, selector: &str) -> (f64, f64, f64, f64) {
+        let rectangle = self
+            .client
+            .execute(
+                "arguments[0].scrollIntoView({block: 'center'}); const r = arguments[0].getBoundingClientRect(); return [r.x, r.y, r.width, r.height];",
+                vec![serde_json::to_value(self.client.find(Locator::Css(selector)).await.unwrap()).unwrap()],
+            )
+            .await
+            .unwrap();
+        let number = |index: usize| rectangle[index].as_f64().unwrap();
+        (number(0), number(1), number(2), number(3))
+    }
+
+    /// How many different colours the pixels of the first such canvas have; 0 while there is none, 1 if it is blank.
+    pub(crate) async fn colours(&self, selector: &str) -> u64 {
+        let script = format!(
+            "const canvas = document.querySelector({selector:?});
+             if (!canvas || !canvas.width || !canvas.height) return 0;
+             const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+             return new Set(new Uint32Array(pixels.buffer)).size;"
+        );
+        self.run(&script).await.as_u64().unwrap()
+    }
+
+    /// A number that differs when the pixels of the first such canvas do.
+    pub(crate) async fn picture(&self, selector: &str) -> u64 {
+        let script = format!(
+            "const canvas = document.querySelector({selector:?});
+             if (!canvas || !canvas.width || !canvas.height) return 0;
+             const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+             let hash = 0;
+             for (const pixel of pixels) hash = (Math.imul(hash, 31) + pixel) | 0;
+             return hash >>> 0;"
+        );
+        self.run(&script).await.as_u64().unwrap()
+    }
+
+    /// Writes a picture of the window.
+    pub(crate) async fn screenshot(&self, path: &Path) {
+        std::fs::write(path, self.client.screenshot().await.unwrap()).unwrap();
+    }
+
+    /// What the console holds that is an error: exceptions, failed requests, reports of the content security policy.
+    fn complaints(&self) -> Vec<String> {
+        let address = format!("{}/session/{}/se/log", self.driver.address, self.session);
+        let mut response = ureq::post(address)
+            .header("content-type", "application/json")
+            .send(r#"{"type": "browser"}"#)
+            .unwrap();
+        let log: Value =
+            serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap();
+        log["value"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|entry| entry["level"] == "SEVERE" || entry["source"] == "security")
+            .map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    /// Ends the browser; fails if the page complained.
+    pub(crate) async fn close(self) {
+        let complaints = self.complaints();
+        self.client.close().await.ok();
+        assert!(complaints.is_empty(), "the console says: {complaints:#?}");
+    }
+}
