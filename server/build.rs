@@ -42,14 +42,18 @@ fn main() -> io::Result<()> {
             };
             let place = out.join(format!("asset-{number}.{suffix}"));
             fs::write(&place, bytes)?;
-            Ok(format!("Some(include_bytes!({place:?}))"))
+            Ok(format!(
+                "Some(include_bytes!({:?}))",
+                place.display().to_string()
+            ))
         };
         let brotli = stored(release.then(|| brotli(&plain)).transpose()?, "br")?;
         let gzip = stored(Some(gzip(&plain, release)?), "gz")?;
         let place = fs::canonicalize(path)?;
         writeln!(
             table,
-            "Embedded {{ name: {name:?}, plain: include_bytes!({place:?}), brotli: {brotli}, gzip: {gzip} }},"
+            "Embedded {{ name: {name:?}, plain: include_bytes!({:?}), brotli: {brotli}, gzip: {gzip} }},",
+            place.display().to_string()
         )
         .map_err(io::Error::other)?;
     }

@@ -97,6 +97,7 @@ pub fn router(site: Site) -> Router {
         .split_for_parts();
     let all = api
         .route("/api", any(error::unknown_path))
+        .route("/api/", any(error::unknown_path))
         .route("/api/{*rest}", any(error::unknown_path))
         .fallback(assets::get)
         .method_not_allowed_fallback(error::method_not_allowed)

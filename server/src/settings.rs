@@ -16,10 +16,6 @@ const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
 
 /// The flags of `trainscope start`.
 #[derive(Args, Clone, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub struct StartFlags {
     /// Folder with training runs; may be given several times [default: .]
     /// [env: `TRAINSCOPE_SUMMARY_BASE_DIR`, separated as in PATH]
@@ -31,7 +27,8 @@ pub struct StartFlags {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1",
-        env = "TRAINSCOPE_HOST"
+        env = "TRAINSCOPE_HOST",
+        hide_env_values = true
     )]
     pub host: String,
 
@@ -40,20 +37,36 @@ pub struct StartFlags {
         long,
         value_name = "PORT",
         default_value_t = 8080,
-        env = "TRAINSCOPE_PORT"
+        env = "TRAINSCOPE_PORT",
+        hide_env_values = true
     )]
     pub port: u16,
 
     /// File to write the port to once the page answers; removed at the end
-    #[arg(long, value_name = "FILE", env = "TRAINSCOPE_PORT_FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "TRAINSCOPE_PORT_FILE",
+        hide_env_values = true
+    )]
     pub port_file: Option<PathBuf>,
 
     /// Folder for the index, which may be deleted at any time [default: ~/.cache/trainscope]
-    #[arg(long, value_name = "DIR", env = "TRAINSCOPE_CACHE_DIR")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "TRAINSCOPE_CACHE_DIR",
+        hide_env_values = true
+    )]
     pub cache_dir: Option<PathBuf>,
 
     /// File with the token that other machines need; made if it is not there
-    #[arg(long, value_name = "FILE", env = "TRAINSCOPE_TOKEN_FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "TRAINSCOPE_TOKEN_FILE",
+        hide_env_values = true
+    )]
     pub token_file: Option<PathBuf>,
 
     /// Name under which browsers may ask for the page; may be given several times
@@ -61,24 +74,39 @@ pub struct StartFlags {
         long,
         value_name = "NAME",
         env = "TRAINSCOPE_ALLOWED_HOST",
+        hide_env_values = true,
         value_delimiter = ','
     )]
     pub allowed_host: Vec<String>,
 
     /// Path that everything is served below, as behind a proxy
-    #[arg(long, value_name = "PATH", env = "TRAINSCOPE_URL_PATH_PREFIX")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        env = "TRAINSCOPE_URL_PATH_PREFIX",
+        hide_env_values = true
+    )]
     pub url_path_prefix: Option<String>,
 
     /// Seconds between two looks at the folders; changes are usually seen earlier
-    #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", hide_env_values = true, value_parser = seconds)]
     pub reload_interval: Duration,
+
+    /// Whether to ask the system for file events too; network mounts often send none, and looking suffices
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, env = "TRAINSCOPE_FILE_EVENTS", hide_env_values = true)]
+    pub file_events: bool,
 
     /// Go on in the background and return once the page answers
     #[arg(long)]
     pub background: bool,
 
     /// Serve the page from this folder instead of the one built in
-    #[arg(long, value_name = "DIR", env = "TRAINSCOPE_WEB_DIR")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "TRAINSCOPE_WEB_DIR",
+        hide_env_values = true
+    )]
     pub web_dir: Option<PathBuf>,
 
     /// Print nothing but the address and mistakes
@@ -131,6 +159,8 @@ pub struct Settings {
     pub url_path_prefix: String,
     /// Time between two rescans.
     pub reload_interval: Duration,
+    /// Whether to ask the system for file events too.
+    pub file_events: bool,
     /// Folder to serve the page from.
     pub web_dir: Option<PathBuf>,
     /// Whether to go on in the background.
@@ -224,6 +254,7 @@ impl Settings {
             allowed_hosts: flags.allowed_host,
             url_path_prefix: prefix(flags.url_path_prefix.as_deref().unwrap_or(""))?,
             reload_interval: flags.reload_interval,
+            file_events: flags.file_events,
             web_dir: flags.web_dir.map(canonical_dir).transpose()?,
             background: flags.background,
             quiet: flags.quiet,

@@ -25,6 +25,6 @@ pub mod paths {
     pub const SCALARS: &str = "/api/scalars";
     /// `GET`: server-sent events, see [`live`](crate::live).
     pub const LIVE: &str = "/api/live";
-    /// `GET`: this API as an OpenAPI document.
+    /// `GET`: this API as an `OpenAPI` document.
     pub const OPENAPI: &str = "/api/openapi.json";
 }

@@ -59,7 +59,7 @@ impl Mistake {
     pub(super) fn from_clap(error: &clap::Error, args: &[String], command: &clap::Command) -> Self {
         let context = |kind| match error.get(kind) {
             Some(ContextValue::String(text)) => Some(text.clone()),
-            Some(ContextValue::Strings(texts)) => texts.first().cloned(),
+            Some(ContextValue::Strings(texts)) => texts.last().cloned(),
             _ => None,
         };
         let arg = context(ContextKind::InvalidArg).unwrap_or_default();

@@ -112,7 +112,7 @@ async fn serve(
         base_dirs: settings.base_dirs.clone(),
         cache_dir: settings.cache_dir.clone(),
         reload_interval: settings.reload_interval,
-        file_events: true,
+        file_events: settings.file_events,
     })
     .map_err(Mistake::from)?;
     let secret = token.as_ref().map(|token| token.reveal().to_owned());
@@ -344,15 +344,12 @@ fn folders(settings: &Settings) -> String {
     if settings.base_dir_assumed {
         return "  Folder   . (the current one; no --summary-base-dir given)\n".to_owned();
     }
-    settings
+    let dirs: Vec<String> = settings
         .base_dirs
         .iter()
-        .enumerate()
-        .map(|(number, dir)| {
-            let head = if number == 0 { "Folder" } else { "" };
-            format!("  {head:<6}   {}\n", words::path(dir))
-        })
-        .collect()
+        .map(|dir| words::path(dir))
+        .collect();
+    format!("  Folder   {}\n", dirs.join("\n           "))
 }
 
 fn write_out(text: &str) -> io::Result<()> {

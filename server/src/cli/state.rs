@@ -51,10 +51,11 @@ impl ServerState {
             .and_then(|path| fs::read_to_string(path).ok());
         match client::ask(&self.address(), token.as_deref().map(str::trim)) {
             Answer::Status(status) if self.is_this(&status) => Presence::Answers(status),
-            // Somebody else has the port, so it does not listen any more.
-            Answer::Status(_) | Answer::Stranger => Presence::Gone,
             Answer::TokenWanted | Answer::Silence if process_lives(self.pid) => Presence::Silent,
-            Answer::TokenWanted | Answer::Silence => Presence::Gone,
+            // If somebody else has the port, it does not listen any more.
+            Answer::Status(_) | Answer::Stranger | Answer::TokenWanted | Answer::Silence => {
+                Presence::Gone
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! `trainscope status`: the servers that this user has started on this machine.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use trainscope_api::status::Status;
@@ -38,7 +38,7 @@ pub(super) fn run() -> Result<u8, Failed> {
         .iter()
         .map(|(state, presence)| Row::new(state, presence, now_secs))
         .collect();
-    write!(out, "{}", table(&rows))?;
+    write_table(&mut out, &rows)?;
     let mut status = 0;
     for (state, _) in servers
         .iter()
@@ -100,7 +100,7 @@ impl Row {
     }
 }
 
-fn table(rows: &[Row]) -> String {
+fn write_table(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
     let width = |head: &str, of: &dyn Fn(&Row) -> &str| {
         let widest = rows.iter().map(|row| of(row).chars().count()).max();
         widest.unwrap_or(0).max(head.len())
@@ -110,10 +110,11 @@ fn table(rows: &[Row]) -> String {
         width("PROCESS", &|row| &row.pid),
     );
     let up = width("UP", &|row| &row.up);
-    let mut text = format!(
-        "{QUIET}{:<port$}  {:>pid$}  {:<up$}  RUNS  LIVE  WAITING  FOLDER{QUIET:#}\n",
+    writeln!(
+        out,
+        "{QUIET}{:<port$}  {:>pid$}  {:<up$}  RUNS  LIVE  WAITING  FOLDER{QUIET:#}",
         "PORT", "PROCESS", "UP"
-    );
+    )?;
     for row in rows {
         let silent = if row.counts.is_none() {
             WARNING
@@ -121,17 +122,18 @@ fn table(rows: &[Row]) -> String {
             anstyle::Style::new()
         };
         let [runs, live, waiting] = row.counts.clone().unwrap_or_default();
-        text.push_str(&format!(
-            "{:<port$}  {:>pid$}  {silent}{:<up$}{silent:#}  {runs:>4}  {live:>4}  {waiting:>7}  {}\n",
+        writeln!(
+            out,
+            "{:<port$}  {:>pid$}  {silent}{:<up$}{silent:#}  {runs:>4}  {live:>4}  {waiting:>7}  {}",
             row.port, row.pid, row.up, row.folder
-        ));
+        )?;
     }
-    text
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, table};
+    use super::{Row, write_table};
     use crate::cli::state::{Presence, ServerState};
     use trainscope_api::status::Status;
 
@@ -149,7 +151,11 @@ mod tests {
     }
 
     fn plain(rows: &[Row]) -> String {
-        anstream::adapter::strip_str(&table(rows)).to_string()
+        {
+            let mut out = anstream::StripStream::new(Vec::new());
+            write_table(&mut out, rows).unwrap();
+            String::from_utf8(out.into_inner()).unwrap()
+        }
     }
 
     #[test]

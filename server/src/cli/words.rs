@@ -10,18 +10,12 @@ pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
     text
-}
-
-/// A step, which may be negative.
-pub(super) fn step(step: i64) -> String {
-    let sign = if step < 0 { "-" } else { "" };
-    format!("{sign}{}", count(step.unsigned_abs()))
 }
 
 const UNITS: [(&str, f64); 5] = [
@@ -94,19 +88,9 @@ pub(super) fn path(path: &Path) -> String {
     short_path(path, home.as_deref())
 }
 
-/// A name that loses its front where it is too wide, because its end says what it is.
-pub(super) fn end_of(name: &str, width: usize) -> String {
-    let len = name.chars().count();
-    if len <= width {
-        return name.to_owned();
-    }
-    let kept = name.chars().skip(len + 1 - width.max(1));
-    std::iter::once('…').chain(kept).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{count, end_of, size, size_of, span, step};
+    use super::{count, size, size_of, span};
     use std::time::Duration;
 
     #[test]
@@ -115,7 +99,6 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(8_388_608), "8,388,608");
-        assert_eq!(step(-1_234), "-1,234");
     }
 
     #[test]
@@ -146,12 +129,5 @@ mod tests {
         ] {
             assert_eq!(span(Duration::from_secs(secs)), text);
         }
-    }
-
-    #[test]
-    fn names_lose_their_front() {
-        assert_eq!(end_of("a/b/c", 5), "a/b/c");
-        assert_eq!(end_of("encoder/layer3/weight", 9), "…3/weight");
-        assert_eq!(end_of("abc", 1), "…");
     }
 }

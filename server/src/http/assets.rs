@@ -194,7 +194,7 @@ fn holds(asked: &HeaderMap, etag: &str) -> bool {
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .map(|known| known.trim())
+        .map(str::trim)
         .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == etag)
 }
 

@@ -1,4 +1,4 @@
-//! `GET /api/openapi.json`: this API as an OpenAPI document, made of the same declarations as the routes.
+//! `GET /api/openapi.json`: this API as an `OpenAPI` document, made of the same declarations as the routes.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct Api;
 /// The document without its paths, for a server below `prefix`.
 pub(super) fn document(prefix: &str) -> utoipa::openapi::OpenApi {
     let mut document = Api::openapi();
-    document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
     document.servers = Some(vec![Server::new(if prefix.is_empty() {
         "/"
     } else {

@@ -157,28 +157,29 @@ fn encode_series(series: &Series, out: &mut Vec<u8>) {
                     );
                 }
             }
-            Steps::Plain => series
-                .steps
-                .iter()
-                .for_each(|s| out.extend_from_slice(&s.to_le_bytes())),
+            Steps::Plain => {
+                for step in &series.steps {
+                    out.extend_from_slice(&step.to_le_bytes());
+                }
+            }
         }
     }
     for column in [&series.values, &series.min, &series.max] {
         if single {
-            #[expect(clippy::cast_possible_truncation, reason = "checked by fits_single")]
-            column
-                .iter()
-                .for_each(|v| out.extend_from_slice(&(*v as f32).to_le_bytes()));
+            for value in column {
+                #[expect(clippy::cast_possible_truncation, reason = "checked by fits_single")]
+                let value = *value as f32;
+                out.extend_from_slice(&value.to_le_bytes());
+            }
         } else {
-            column
-                .iter()
-                .for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+            for value in column {
+                out.extend_from_slice(&value.to_le_bytes());
+            }
         }
     }
-    series
-        .wall_times_secs
-        .iter()
-        .for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
+    for wall_time_secs in &series.wall_times_secs {
+        out.extend_from_slice(&wall_time_secs.to_le_bytes());
+    }
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -274,7 +275,11 @@ fn decode_series(reader: &mut Reader<'_>) -> Result<Option<Series>, ColumnsError
         steps.reserve(n);
         if flags & STRIDE != 0 {
             let (first, stride) = (reader.i64()?, reader.i64()?);
-            steps.extend((0..n as i64).map(|i| first.wrapping_add(i.wrapping_mul(stride))));
+            let mut step = first;
+            for _ in 0..n {
+                steps.push(step);
+                step = step.wrapping_add(stride);
+            }
         } else if flags & DELTA != 0 {
             let mut step = reader.i64()?;
             steps.push(step);

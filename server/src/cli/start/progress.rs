@@ -3,6 +3,7 @@
 //! On a terminal the lines are rewritten in place. Elsewhere each is written once, and progress only every ten seconds.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -97,7 +98,7 @@ impl Teller {
     fn frame(&mut self, lines: &[String]) -> io::Result<()> {
         let mut text = String::from("\r");
         if self.lines > 0 {
-            text.push_str(&format!("\x1b[{}A", self.lines));
+            write!(text, "\x1b[{}A", self.lines).map_err(io::Error::other)?;
         }
         let cleared: Vec<String> = lines.iter().map(|line| format!("\x1b[2K{line}")).collect();
         text.push_str(&cleared.join("\n"));
@@ -175,19 +176,21 @@ fn bar(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
     let bar: String = (0..BAR_WIDTH)
         .map(|place| if place < done { '=' } else { '-' })
         .collect();
-    let mut text = format!(
+    let text = format!(
         "reading  {bar}  {percent:>2} %  {}  {} of {} runs",
         words::size_of(ingest.bytes, ingest.total_bytes),
         words::count(runs_read(runs)),
         words::count(runs.runs.len() as u64),
     );
     // A rate over the first moments says little.
-    if ingest.bytes > 0 && took > Duration::from_secs(1) {
+    let left = if ingest.bytes > 0 && took > Duration::from_secs(1) {
         let left = ingest.total_bytes.saturating_sub(ingest.bytes) as f64 / ingest.bytes as f64;
         let left = Duration::try_from_secs_f64(took.as_secs_f64() * left).unwrap_or_default();
-        text.push_str(&format!("  ~ {}", words::span(left)));
-    }
-    format!("{QUIET}{text}{QUIET:#}")
+        format!("  ~ {}", words::span(left))
+    } else {
+        String::new()
+    };
+    format!("{QUIET}{text}{left}{QUIET:#}")
 }
 
 /// `trainscope: reading 3.1 of 8.4 GB (37 %), 4 of 14 runs, 4 s`.
