@@ -1,22 +1,57 @@
 //! What has been read, answerable: the one place that knows sled.
 //!
-//! Input comes from [`ingest`](crate::ingest) alone; handlers read.
+//! Input comes from [`ingest`](crate::ingest) alone; handlers read. Publication is not commit: what is published is
+//! answerable at once, and a commit makes it survive a restart together with the offset it came from. Everything here
+//! is derived from the source files and may be deleted at any time.
 
 mod bits;
+mod catalog;
 mod chunk;
+mod part;
+mod reader;
+mod source;
+mod store;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
 use tokio::sync::broadcast;
-use trainscope_api::live::ChangeNotice;
+use trainscope_api::live::{ChangeNotice, RunChange};
 use trainscope_api::runs::RunList;
-use trainscope_api::scalars::{ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series};
+use trainscope_api::scalars::{
+    DEFAULT_POINTS, Field, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series, SeriesKey,
+};
 use trainscope_api::status::Ingest;
 use trainscope_api::tags::TagList;
+use trainscope_format::Format;
+
+use catalog::Catalog;
+use reader::Range;
+pub(crate) use source::{Block, HEAD_BYTES, Head, Identity, Place, Source, Staging};
+use store::{Batch, Meta, Opened, Store};
+
+/// Notices that a slow client may be behind before it is told to ask for everything again.
+const NOTICES: usize = 64;
+/// Names of tags in one notice at most; more are sent as "any".
+const MAX_NOTICE_TAGS: usize = 64;
 
 /// Shared read access; cloning is cheap. Every method may block on the disk: call it off the async threads.
 #[derive(Clone)]
-pub struct Index {
+pub struct Index(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    catalog: Catalog,
+    next_file: AtomicU64,
+    next_part: AtomicU64,
+    seq: AtomicU64,
+    progress: Mutex<Ingest>,
+    records: AtomicU64,
+    committed_records: AtomicU64,
+    sealed_chunks: AtomicUsize,
+    notes: Mutex<Vec<String>>,
     notices: broadcast::Sender<Arc<ChangeNotice>>,
 }
 
@@ -37,48 +72,369 @@ pub enum ReadError {
         rank: u32,
     },
     /// What was stored cannot be read back.
-    #[error("the index cannot be read: {0}")]
+    #[error("the index cannot be read: {0}; it is made anew from the files")]
     Storage(String),
 }
 
 impl Index {
     /// How far reading is.
     pub fn ingest(&self) -> Ingest {
-        Ingest::default()
+        let progress = *self.0.progress.lock();
+        Ingest {
+            records: self.0.records.load(Ordering::Acquire),
+            committed_records: self.0.committed_records.load(Ordering::Acquire),
+            ..progress
+        }
     }
 
     /// Sequence number of the last change.
     pub fn seq(&self) -> u64 {
-        0
+        self.0.seq.load(Ordering::Acquire)
     }
 
     /// What the user should know of the server itself.
     pub fn notes(&self) -> Vec<String> {
-        Vec::new()
+        self.0.notes.lock().clone()
+    }
+
+    /// Number of runs, and of those that grow.
+    pub fn run_counts(&self) -> (usize, usize) {
+        (self.0.catalog.len(), self.0.catalog.live_runs())
     }
 
     /// All runs.
     pub fn runs(&self) -> RunList {
-        RunList::default()
+        self.0.catalog.list()
     }
 
     /// The tags of one run.
     pub fn tags(&self, run: &str) -> Result<TagList, ReadError> {
-        Err(ReadError::UnknownRun(run.to_owned()))
+        let entry = self
+            .0
+            .catalog
+            .run(run)
+            .ok_or_else(|| ReadError::UnknownRun(run.to_owned()))?;
+        Ok(entry.tags(|parts| reader::live_points(parts, &self.0.store)))
     }
 
     /// Points of one series.
     pub fn series(&self, query: &ScalarsQuery) -> Result<Series, ReadError> {
-        Err(ReadError::UnknownRun(query.run.clone()))
+        let key = SeriesKey {
+            run: query.run.clone(),
+            rank: query.rank,
+            tag: query.tag.clone(),
+            writer: query.writer.clone(),
+        };
+        let range = Range {
+            from: query.from.unwrap_or(i64::MIN),
+            to: query.to.unwrap_or(i64::MAX),
+            points: query.points.unwrap_or(DEFAULT_POINTS),
+            superseded: query.superseded != 0,
+            wall_times: true,
+        };
+        self.read(&key, &range)
     }
 
     /// Points of many series; `None` where there is no such series.
     pub fn many_series(&self, request: &ScalarsRequest) -> Result<ScalarsAnswer, ReadError> {
-        Err(ReadError::Storage(request.series.len().to_string()))
+        let seq = self.seq();
+        let wants = |field| request.fields.contains(&field);
+        let (min, max) = if request.fields.is_empty() {
+            (true, true)
+        } else {
+            (wants(Field::Min), wants(Field::Max))
+        };
+        let range = Range {
+            from: request.from.unwrap_or(i64::MIN),
+            to: request.to.unwrap_or(i64::MAX),
+            points: request.points.unwrap_or(DEFAULT_POINTS),
+            superseded: request.superseded,
+            wall_times: wants(Field::WallTimesSecs),
+        };
+        let mut series = Vec::with_capacity(request.series.len());
+        for key in &request.series {
+            series.push(match self.read(key, &range) {
+                Ok(mut one) => {
+                    // Of raw points, min and max are the values themselves: not sent twice.
+                    if !min || !one.cut {
+                        one.min.clear();
+                    }
+                    if !max || !one.cut {
+                        one.max.clear();
+                    }
+                    Some(one)
+                }
+                Err(ReadError::UnknownRun(_) | ReadError::UnknownTag { .. }) => None,
+                Err(storage) => return Err(storage),
+            });
+        }
+        Ok(ScalarsAnswer { seq, series })
+    }
+
+    fn read(&self, key: &SeriesKey, range: &Range) -> Result<Series, ReadError> {
+        let entry = self
+            .0
+            .catalog
+            .run(&key.run)
+            .ok_or_else(|| ReadError::UnknownRun(key.run.clone()))?;
+        let writers = entry.writers(key.rank, &key.tag);
+        let writer = writers
+            .iter()
+            .find(|writer| writer.name.as_deref() == key.writer.as_deref());
+        let writer = writer.ok_or_else(|| ReadError::UnknownTag {
+            run: key.run.clone(),
+            tag: key.tag.clone(),
+            rank: key.rank,
+        })?;
+        reader::read(&writer.parts, range, &self.0.store)
     }
 
     /// Notices of changes from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<ChangeNotice>> {
-        self.notices.subscribe()
+        self.0.notices.subscribe()
+    }
+}
+
+/// The side that [`ingest`](crate::ingest) alone uses.
+impl Index {
+    /// Opens the index of these base directories; what it holds is answerable when this returns.
+    pub(crate) fn open(cache_dir: &Path, base_dirs: &[PathBuf]) -> std::io::Result<Self> {
+        let folder = store::folder(cache_dir, base_dirs);
+        let (store, meta, opened) = Store::open(&folder)?;
+        let note = match opened {
+            Opened::AsLeft | Opened::New => None,
+            Opened::Rebuilt => Some(
+                "The index was of another version or damaged, and is made anew from the files. Nothing is lost."
+                    .to_owned(),
+            ),
+            Opened::Temporary => Some(format!(
+                "Another process holds the index {}. This server keeps one of its own until it ends.",
+                folder.display()
+            )),
+        };
+        let index = Self(Arc::new(Inner {
+            store,
+            catalog: Catalog::default(),
+            next_file: AtomicU64::new(meta.next_file),
+            next_part: AtomicU64::new(meta.next_part),
+            seq: AtomicU64::new(1),
+            progress: Mutex::default(),
+            records: AtomicU64::new(0),
+            committed_records: AtomicU64::new(0),
+            sealed_chunks: AtomicUsize::new(0),
+            notes: Mutex::new(note.into_iter().collect()),
+            notices: broadcast::channel(NOTICES).0,
+        }));
+        index.load();
+        Ok(index)
+    }
+
+    fn load(&self) {
+        let Ok(files) = self.0.store.load() else {
+            return;
+        };
+        let mut records = 0;
+        for store::StoredFile { id, record, parts } in files {
+            let parts = parts.into_iter().map(|(record, metas)| {
+                part::Part::stored(
+                    record.part,
+                    record.tag.name,
+                    record.tag.kind,
+                    record.counted,
+                    metas,
+                )
+            });
+            let source = Source::stored(id, record, parts);
+            source.with_state(|state| {
+                state.fed_bytes = state.offset;
+                state.committed_records = state.records;
+                records += state.records;
+            });
+            self.0.catalog.add(Arc::new(source));
+        }
+        self.0.records.store(records, Ordering::Release);
+        self.0.committed_records.store(records, Ordering::Release);
+    }
+
+    /// Whether something stored could not be read: [`Index::start_over`] is due.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.0.store.is_broken()
+    }
+
+    /// Forgets everything, to read all files again.
+    pub(crate) fn start_over(&self) {
+        self.0.catalog.clear();
+        self.0.records.store(0, Ordering::Release);
+        self.0.committed_records.store(0, Ordering::Release);
+        self.0.sealed_chunks.store(0, Ordering::Release);
+        match self.0.store.clear() {
+            Ok(()) => self.note(
+                "The index was damaged and is made anew from the files. Nothing is lost."
+                    .to_owned(),
+            ),
+            Err(e) => self.note(format!("The index is damaged and cannot be made anew: {e}")),
+        }
+    }
+
+    /// Tells the user something, once.
+    pub(crate) fn note(&self, note: String) {
+        let mut notes = self.0.notes.lock();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    /// All sources, in order of run and path.
+    pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
+        self.0.catalog.sources()
+    }
+
+    /// A new source, not read yet.
+    pub(crate) fn add(&self, place: Place, format: Format, identity: Identity) -> Arc<Source> {
+        let id = self.0.next_file.fetch_add(1, Ordering::Relaxed);
+        let source = Arc::new(Source::new(id, place, format, identity));
+        self.0.catalog.add(Arc::clone(&source));
+        source
+    }
+
+    /// The file of a source has another name now.
+    pub(crate) fn move_to(&self, source: &Arc<Source>, place: Place) {
+        self.0.catalog.remove(source);
+        source.move_to(place);
+        self.0.catalog.add(Arc::clone(source));
+    }
+
+    /// Forgets a source and all that was read of it. No worker may publish into it any more.
+    pub(crate) fn remove(&self, source: &Arc<Source>) {
+        self.0.catalog.remove(source);
+        self.0
+            .records
+            .fetch_sub(source.state().records, Ordering::AcqRel);
+        let parts: Vec<_> = source.parts().iter().map(|part| part.id).collect();
+        let mut batch = Batch::default();
+        let removed = self
+            .0
+            .store
+            .remove_file(source.id, &parts, &mut batch)
+            .and_then(|()| self.0.store.commit(batch, self.meta()));
+        if let Err(e) = removed {
+            tracing::warn!("cannot forget {}: {e}", source.place().path);
+        }
+        self.count_committed();
+    }
+
+    /// Makes a block answerable.
+    pub(crate) fn publish(&self, source: &Source, block: &Block, staging: &mut Staging) {
+        let next_part = || self.0.next_part.fetch_add(1, Ordering::Relaxed);
+        let (records, sealed) = source.publish(block, staging, &self.0.store, next_part);
+        self.0.sealed_chunks.fetch_add(sealed, Ordering::Relaxed);
+        self.0.records.fetch_add(records, Ordering::AcqRel);
+    }
+
+    /// Sealed chunks that wait in memory for a commit.
+    pub(crate) fn sealed_chunks(&self) -> usize {
+        self.0.sealed_chunks.load(Ordering::Relaxed)
+    }
+
+    /// Records that a crash would make the next start read again.
+    pub(crate) fn uncommitted_records(&self) -> u64 {
+        let records = self.0.records.load(Ordering::Relaxed);
+        records.saturating_sub(self.0.committed_records.load(Ordering::Relaxed))
+    }
+
+    fn meta(&self) -> Meta {
+        Meta::now(
+            self.0.next_file.load(Ordering::Relaxed),
+            self.0.next_part.load(Ordering::Relaxed),
+        )
+    }
+
+    /// Makes durable what is published, with the offsets it came from; says how many sources were written.
+    pub(crate) fn commit(&self) -> Result<usize, ReadError> {
+        let mut batch = Batch::default();
+        let sources = self.0.catalog.sources();
+        let mut committing = Vec::new();
+        for source in &sources {
+            if let Some(part) = source.commit(&mut batch) {
+                committing.push((source, part));
+            }
+        }
+        if committing.is_empty() {
+            return Ok(0);
+        }
+        self.0.store.commit(batch, self.meta())?;
+        let written = committing.len();
+        for (source, part) in committing {
+            source.with_state(|state| state.committed_records = part.records);
+            let sealed = part.done();
+            self.0.sealed_chunks.fetch_sub(sealed, Ordering::Relaxed);
+        }
+        self.count_committed();
+        Ok(written)
+    }
+
+    fn count_committed(&self) {
+        let committed = self
+            .0
+            .catalog
+            .sources()
+            .iter()
+            .map(|s| s.with_state(|state| state.committed_records))
+            .sum();
+        self.0.committed_records.store(committed, Ordering::Release);
+    }
+
+    /// How far reading is, for [`Index::ingest`].
+    pub(crate) fn set_progress(&self, progress: Ingest) {
+        *self.0.progress.lock() = progress;
+    }
+
+    /// Sends a notice of what was published since the last one, if anything was or `runs_changed` says so.
+    pub(crate) fn notify(&self, runs_changed: bool) {
+        let mut runs: Vec<RunChange> = Vec::new();
+        for source in self.0.catalog.sources() {
+            let Some(touched) = source.take_touched() else {
+                continue;
+            };
+            let run = source.place().run;
+            if runs.last().is_none_or(|change| *change.run != *run) {
+                runs.push(RunChange {
+                    run: run.to_string(),
+                    tags: Vec::new(),
+                    tags_changed: false,
+                    last_step: None,
+                });
+            }
+            let Some(change) = runs.last_mut() else {
+                continue;
+            };
+            change.last_step = change
+                .last_step
+                .max(source.with_state(|state| state.last_step));
+            change.tags_changed |= touched.new_tags;
+            change
+                .tags
+                .extend(touched.tags.iter().map(ToString::to_string));
+        }
+        if runs.is_empty() && !runs_changed {
+            return;
+        }
+        for change in &mut runs {
+            change.tags.sort_unstable();
+            change.tags.dedup();
+            if change.tags.len() > MAX_NOTICE_TAGS
+                || change.tags.iter().map(String::len).sum::<usize>() > 16 << 10
+            {
+                change.tags.clear();
+            }
+        }
+        let seq = self.0.seq.fetch_add(1, Ordering::AcqRel) + 1;
+        // Nobody listening is not an error.
+        drop(self.0.notices.send(Arc::new(ChangeNotice {
+            seq,
+            ingest: self.ingest(),
+            runs_changed,
+            runs,
+        })));
     }
 }

@@ -1,9 +1,32 @@
-//! The loop that reads: look, tail, publish, checkpoint, notify.
+//! The loop that reads: look, tail, publish, commit, notify.
+//!
+//! One thread owns what is known of the files; a pool of workers reads them. Handlers never wait for either.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use crate::index::Index;
+use parking_lot::Mutex;
+use trainscope_api::status;
+use trainscope_format::sniff;
+
+use crate::index::{Identity, Index, Source};
+use crate::tail::{Outcome, Tail, Worker, head, same_head};
+use crate::watch::{self, Base, Found, Hints, Scan};
+
+/// Published chunks that wait in memory, of about 10 kB each, before they are committed.
+const COMMIT_CHUNKS: usize = 1_024;
+/// Records that are committed as soon as there is nothing left to read.
+const COMMIT_RECORDS: u64 = 16_384;
+/// Time after which anything published is committed.
+const COMMIT_INTERVAL: Duration = Duration::from_secs(10);
+/// Least time between two notices.
+const NOTICE_INTERVAL: Duration = Duration::from_millis(50);
+/// Least time between two walks that hints ask for.
+const HINTED_SCAN_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What to read and where to keep what was read.
 #[derive(Clone, Debug)]
@@ -29,20 +52,545 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The system gives no thread.
+    #[error("no thread could be started: {0}")]
+    Thread(std::io::Error),
 }
 
-/// The running loop. Dropping it stops reading without a last checkpoint.
-pub struct Ingester {}
+/// The running loop. Dropping it ends reading without a last commit.
+pub struct Ingester {
+    messages: mpsc::Sender<Message>,
+    thread: JoinHandle<()>,
+}
+
+enum Message {
+    Hint,
+    Problem(String),
+    Done(Arc<Source>, Outcome),
+    Stop,
+}
+
+struct Job {
+    source: Arc<Source>,
+    tail: Option<Tail>,
+}
 
 impl Ingester {
-    /// Starts the loop on its own thread; returns at once, before anything is read.
+    /// Opens the index and starts the loop on its own thread; returns before anything is read. What the index holds
+    /// from an earlier time is answerable at once.
     pub fn start(settings: IngestSettings) -> Result<(Self, Index), StartError> {
-        Err(StartError::Cache {
-            path: settings.cache_dir,
-            source: std::io::Error::other("not yet"),
-        })
+        let cache = |source| StartError::Cache {
+            path: settings.cache_dir.clone(),
+            source,
+        };
+        let index = Index::open(&settings.cache_dir, &settings.base_dirs).map_err(cache)?;
+        let (messages, inbox) = mpsc::channel();
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = start_workers(workers, &index, &messages).map_err(StartError::Thread)?;
+        let mut looper = Loop::new(settings, index.clone(), jobs, workers);
+        let sender = messages.clone();
+        let thread = std::thread::Builder::new()
+            .name("ingest".to_owned())
+            .spawn(move || looper.run(&inbox, &sender))
+            .map_err(StartError::Thread)?;
+        Ok((Self { messages, thread }, index))
     }
 
-    /// Writes what is not committed and ends the loop.
-    pub fn stop(self) {}
+    /// Commits what is not committed and ends the loop.
+    pub fn stop(self) {
+        if self.messages.send(Message::Stop).is_err() || self.thread.join().is_err() {
+            tracing::error!("the ingest loop had ended before it was told to");
+        }
+    }
+}
+
+fn start_workers(
+    n: usize,
+    index: &Index,
+    messages: &mpsc::Sender<Message>,
+) -> std::io::Result<mpsc::Sender<Job>> {
+    let (jobs, queue) = mpsc::channel::<Job>();
+    let queue = Arc::new(Mutex::new(queue));
+    for i in 0..n {
+        let (queue, index, messages) = (Arc::clone(&queue), index.clone(), messages.clone());
+        std::thread::Builder::new()
+            .name(format!("read-{i}"))
+            .spawn(move || {
+                let mut worker = Worker::default();
+                loop {
+                    // The lock is held while waiting: the others wait for it instead of the queue.
+                    let job = queue.lock().recv();
+                    let Ok(Job { source, tail }) = job else {
+                        return;
+                    };
+                    let outcome = worker.turn(&source, tail, &index);
+                    if messages.send(Message::Done(source, outcome)).is_err() {
+                        return;
+                    }
+                }
+            })?;
+    }
+    Ok(jobs)
+}
+
+/// A file the loop knows.
+struct Known {
+    source: Arc<Source>,
+    tail: Option<Tail>,
+    busy: bool,
+    /// It grew while it was being read.
+    again: bool,
+    /// It is to be read from the start when the worker is done with it.
+    replaced: Option<Found>,
+}
+
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that is due, and they are independent"
+)]
+struct Loop {
+    settings: IngestSettings,
+    bases: Vec<Base>,
+    index: Index,
+    hints: Hints,
+    known: BTreeMap<PathBuf, Known>,
+    queue: VecDeque<PathBuf>,
+    jobs: mpsc::Sender<Job>,
+    workers: usize,
+    busy: usize,
+    scanned: bool,
+    committed: bool,
+    runs_changed: bool,
+    published: bool,
+    live_runs: usize,
+    next_scan: Instant,
+    last_scan: Instant,
+    last_commit: Instant,
+    last_notice: Instant,
+}
+
+impl Loop {
+    fn new(
+        settings: IngestSettings,
+        index: Index,
+        jobs: mpsc::Sender<Job>,
+        workers: usize,
+    ) -> Self {
+        let now = Instant::now();
+        let bases = watch::bases(&settings.base_dirs);
+        let known = index
+            .sources()
+            .into_iter()
+            .map(|source| (source.place().full, Known::new(source)))
+            .collect();
+        Self {
+            settings,
+            bases,
+            index,
+            hints: Hints::default(),
+            known,
+            queue: VecDeque::new(),
+            jobs,
+            workers,
+            busy: 0,
+            scanned: false,
+            committed: false,
+            runs_changed: true,
+            published: false,
+            live_runs: 0,
+            next_scan: now,
+            last_scan: now,
+            last_commit: now,
+            last_notice: now,
+        }
+    }
+
+    fn run(&mut self, inbox: &mpsc::Receiver<Message>, sender: &mpsc::Sender<Message>) {
+        let events = self.settings.file_events.then(|| {
+            let (hint, problem) = (sender.clone(), sender.clone());
+            // If the loop has ended nobody is interested any more.
+            let wake = move || drop(hint.send(Message::Hint));
+            watch::events(&self.bases, self.hints.clone(), wake, move |e| {
+                drop(problem.send(Message::Problem(e)));
+            })
+        });
+        loop {
+            match inbox.recv_timeout(self.until_due()) {
+                Ok(Message::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Ok(Message::Hint) => self.look_at_hints(),
+                Ok(Message::Problem(problem)) => self.index.note(problem),
+                Ok(Message::Done(source, outcome)) => self.done(&source, outcome),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            if Instant::now() >= self.next_scan {
+                self.scan();
+            }
+            self.dispatch();
+            self.settle();
+        }
+        drop(events);
+        self.stop(inbox);
+    }
+
+    /// Waits for the workers, which end at their next block's end, and commits.
+    fn stop(&mut self, inbox: &mpsc::Receiver<Message>) {
+        while self.busy > 0 {
+            let Ok(message) = inbox.recv() else { break };
+            if let Message::Done(..) = message {
+                self.busy -= 1;
+            }
+        }
+        if let Err(e) = self.index.commit() {
+            tracing::warn!("the last commit failed: {e}");
+        }
+    }
+
+    fn until_due(&self) -> Duration {
+        let now = Instant::now();
+        let mut due = self.next_scan;
+        if self.published || self.runs_changed {
+            due = due.min(self.last_notice + NOTICE_INTERVAL);
+        }
+        due.saturating_duration_since(now)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.scanned && self.busy == 0 && self.queue.is_empty()
+    }
+
+    /// Walks the base directories and compares with what is known.
+    fn scan(&mut self) {
+        let first = !self.scanned;
+        let scan = watch::scan(&self.bases);
+        self.apply(scan, first);
+        self.scanned = true;
+        self.last_scan = Instant::now();
+        self.next_scan = self.last_scan + self.settings.reload_interval;
+        let (_, live) = self.index.run_counts();
+        self.runs_changed |= live != self.live_runs;
+        self.live_runs = live;
+    }
+
+    fn apply(&mut self, scan: Scan, first: bool) {
+        for problem in scan.problems {
+            self.index.note(problem);
+        }
+        let present: BTreeSet<PathBuf> = scan
+            .files
+            .iter()
+            .map(|found| found.place.full.clone())
+            .collect();
+        let mut moved_from = BTreeMap::<Identity, PathBuf>::new();
+        for (path, known) in &self.known {
+            if !present.contains(path) && known.source.identity != Identity::default() {
+                moved_from.insert(known.source.identity, path.clone());
+            }
+        }
+        for found in scan.files {
+            if self.known.contains_key(&found.place.full) {
+                self.look(&found);
+            } else if let Some(path) = moved_from
+                .get(&found.identity)
+                .filter(|path| self.is_moved(path, &found))
+            {
+                self.rename(&path.clone(), &found);
+            } else {
+                self.add(&found);
+            }
+        }
+        let missing: Vec<PathBuf> = self
+            .known
+            .keys()
+            .filter(|path| !present.contains(*path))
+            .cloned()
+            .collect();
+        for path in missing {
+            self.is_missing(&path, first);
+        }
+    }
+
+    fn add(&mut self, found: &Found) {
+        let source = self
+            .index
+            .add(found.place.clone(), found.format, found.identity);
+        source.with_state(|state| {
+            state.len_bytes = found.len_bytes;
+            state.modified = found.modified;
+            state.unreadable.clone_from(&found.unreadable);
+        });
+        self.known
+            .insert(found.place.full.clone(), Known::new(source));
+        self.runs_changed = true;
+        if found.len_bytes > 0 {
+            self.enqueue(&found.place.full);
+        }
+    }
+
+    /// A known file is on disk: has it grown, or was it replaced?
+    fn look(&mut self, found: &Found) {
+        let path = &found.place.full;
+        let Some(known) = self.known.get_mut(path) else {
+            return;
+        };
+        let (same, changed, came_back) = known.source.with_state(|state| {
+            let same =
+                known.source.identity == found.identity && found.len_bytes >= state.fed_bytes;
+            let changed = found.len_bytes != state.len_bytes
+                || found.modified != state.modified
+                || found.len_bytes > state.fed_bytes
+                || found.unreadable != state.unreadable;
+            let came_back = state.gone;
+            state.gone = false;
+            if same {
+                state.len_bytes = found.len_bytes;
+                state.modified = found.modified;
+                state.unreadable.clone_from(&found.unreadable);
+            }
+            (same, changed, came_back)
+        });
+        self.runs_changed |= came_back;
+        if !same {
+            self.replace(found);
+        } else if changed && found.unreadable.is_none() {
+            self.enqueue(&path.clone());
+        }
+    }
+
+    /// Another file is in the place of a known one.
+    fn replace(&mut self, found: &Found) {
+        let Some(known) = self.known.get_mut(&found.place.full) else {
+            return;
+        };
+        if known.busy {
+            known.replaced = Some(found.clone());
+            return;
+        }
+        let Some(known) = self.known.remove(&found.place.full) else {
+            return;
+        };
+        self.index.remove(&known.source);
+        self.add(found);
+    }
+
+    /// Whether a file that has no known name is the one that was known as `path`: inodes are used again, so its first
+    /// bytes must be the same.
+    fn is_moved(&self, path: &Path, found: &Found) -> bool {
+        let Some(known) = self.known.get(path) else {
+            return false;
+        };
+        let state = known.source.state();
+        !known.busy
+            && known.source.format == found.format
+            && found.len_bytes >= state.fed_bytes
+            && !state.head.0.is_empty()
+            && File::open(&found.place.full)
+                .and_then(|mut file| head(&mut file))
+                .is_ok_and(|now| same_head(&state.head, &now))
+    }
+
+    fn rename(&mut self, from: &Path, found: &Found) {
+        let Some(known) = self.known.remove(from) else {
+            return;
+        };
+        self.index.move_to(&known.source, found.place.clone());
+        self.known.insert(found.place.full.clone(), known);
+        self.runs_changed = true;
+        self.look(found);
+    }
+
+    /// A known file is not on disk. What was read of it stays until the server ends; after that nothing vouches for it.
+    fn is_missing(&mut self, path: &Path, first: bool) {
+        let Some(known) = self.known.get(path) else {
+            return;
+        };
+        if first && !known.busy {
+            self.index.remove(&known.source);
+            self.known.remove(path);
+            self.runs_changed = true;
+        } else if known
+            .source
+            .with_state(|state| !std::mem::replace(&mut state.gone, true))
+        {
+            self.runs_changed = true;
+        }
+    }
+
+    /// Looks at the files the system has named; anything else it named means: walk again.
+    fn look_at_hints(&mut self) {
+        let mut walk = false;
+        match self.hints.take() {
+            None => walk = true,
+            Some(paths) => {
+                for path in paths {
+                    let metadata = std::fs::metadata(&path);
+                    match (self.known.get(&path), metadata) {
+                        (Some(known), Ok(metadata)) if metadata.is_file() => {
+                            let found = Found {
+                                place: known.source.place(),
+                                format: known.source.format,
+                                identity: watch::identity(&metadata),
+                                len_bytes: metadata.len(),
+                                modified: metadata.modified().ok(),
+                                unreadable: None,
+                            };
+                            self.look(&found);
+                        }
+                        (Some(_), _) => walk = true,
+                        (None, metadata) => {
+                            let name = path.file_name().and_then(|name| name.to_str());
+                            // Something that vanished may have been a folder of runs.
+                            let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
+                            walk |= may_matter || name.is_some_and(|name| sniff(name).is_some());
+                        }
+                    }
+                }
+            }
+        }
+        if walk {
+            self.next_scan = self
+                .next_scan
+                .min(self.last_scan + HINTED_SCAN_INTERVAL)
+                .max(Instant::now());
+        }
+    }
+
+    fn enqueue(&mut self, path: &Path) {
+        let Some(known) = self.known.get_mut(path) else {
+            return;
+        };
+        if known.busy {
+            known.again = true;
+            return;
+        }
+        known.busy = true;
+        self.queue.push_back(path.to_owned());
+    }
+
+    fn dispatch(&mut self) {
+        // More than one waits for each worker, so that none is idle between two.
+        while self.busy < self.workers * 2 {
+            let Some(path) = self.queue.pop_front() else {
+                return;
+            };
+            let Some(known) = self.known.get_mut(&path) else {
+                continue;
+            };
+            let job = Job {
+                source: Arc::clone(&known.source),
+                tail: known.tail.take(),
+            };
+            if self.jobs.send(job).is_ok() {
+                self.busy += 1;
+            }
+        }
+    }
+
+    fn done(&mut self, source: &Arc<Source>, outcome: Outcome) {
+        self.busy -= 1;
+        self.published = true;
+        let path = source.place().full;
+        let Some(known) = self
+            .known
+            .get_mut(&path)
+            .filter(|known| Arc::ptr_eq(&known.source, source))
+        else {
+            return;
+        };
+        known.busy = false;
+        let again = std::mem::take(&mut known.again);
+        if let Some(found) = known.replaced.take() {
+            self.replace(&found);
+            return;
+        }
+        match outcome {
+            Outcome::Done(tail) => {
+                known.tail = Some(tail);
+                if again {
+                    self.enqueue(&path);
+                }
+            }
+            Outcome::More(tail) => {
+                known.tail = Some(tail);
+                self.enqueue(&path);
+            }
+            Outcome::Replaced => {
+                if let Ok(metadata) = std::fs::metadata(&path) {
+                    let found = Found {
+                        place: source.place(),
+                        format: source.format,
+                        identity: watch::identity(&metadata),
+                        len_bytes: metadata.len(),
+                        modified: metadata.modified().ok(),
+                        unreadable: None,
+                    };
+                    self.replace(&found);
+                }
+            }
+            Outcome::Failed(reason) => {
+                tracing::warn!("{}: {reason}", path.display());
+                source.with_state(|state| state.unreadable = Some(reason));
+                self.runs_changed = true;
+            }
+        }
+    }
+
+    /// Progress, commits, notices.
+    fn settle(&mut self) {
+        if self.index.is_broken() && self.busy == 0 {
+            self.index.start_over();
+            self.known.clear();
+            self.queue.clear();
+            self.next_scan = Instant::now();
+            self.scanned = false;
+        }
+        let now = Instant::now();
+        let idle = self.is_idle();
+        let due = now.duration_since(self.last_commit) >= COMMIT_INTERVAL;
+        let notice_due = now.duration_since(self.last_notice) >= NOTICE_INTERVAL;
+        if idle || notice_due {
+            self.index.set_progress(self.progress(idle));
+        }
+        if (self.published || self.runs_changed) && (idle || notice_due) {
+            self.index.notify(std::mem::take(&mut self.runs_changed));
+            self.published = false;
+            self.last_notice = now;
+        }
+        let much = idle && (!self.committed || self.index.uncommitted_records() >= COMMIT_RECORDS);
+        if due || much || self.index.sealed_chunks() >= COMMIT_CHUNKS {
+            self.last_commit = now;
+            self.committed |= idle;
+            if let Err(e) = self.index.commit() {
+                self.index.note(format!(
+                    "The index cannot be written, so a restart will read again: {e}"
+                ));
+            }
+        }
+    }
+
+    fn progress(&self, idle: bool) -> status::Ingest {
+        let mut progress = status::Ingest {
+            idle,
+            files: self.known.len() as u64,
+            ..status::Ingest::default()
+        };
+        // Order does not matter for sums.
+        for source in self.index.sources() {
+            let (fed, len) = source.with_state(|state| (state.fed_bytes, state.len_bytes));
+            progress.bytes += fed;
+            progress.total_bytes += len.max(fed);
+        }
+        progress
+    }
+}
+
+impl Known {
+    fn new(source: Arc<Source>) -> Self {
+        Self {
+            source,
+            tail: None,
+            busy: false,
+            again: false,
+            replaced: None,
+        }
+    }
 }

@@ -102,7 +102,7 @@ pub struct Buckets {
     wanted: u64,
     seen: u64,
     current: u64,
-    buckets: Vec<Summary>,
+    merged: Vec<Summary>,
 }
 
 impl Buckets {
@@ -114,14 +114,14 @@ impl Buckets {
             wanted,
             seen: 0,
             current: u64::MAX,
-            buckets: Vec::new(),
+            merged: Vec::new(),
         }
     }
 
     /// Adds the points that follow; says which bucket they went to.
     pub fn push(&mut self, part: &Summary) -> usize {
         if part.count == 0 {
-            return self.buckets.len().saturating_sub(1);
+            return self.merged.len().saturating_sub(1);
         }
         // The bucket is that of the part's first point.
         let bucket =
@@ -129,19 +129,19 @@ impl Buckets {
                 .map_or(self.wanted - 1, |b| b.min(self.wanted - 1));
         self.seen += part.count;
         if bucket == self.current
-            && let Some(last) = self.buckets.last_mut()
+            && let Some(last) = self.merged.last_mut()
         {
             last.merge(part);
         } else {
             self.current = bucket;
-            self.buckets.push(*part);
+            self.merged.push(*part);
         }
-        self.buckets.len() - 1
+        self.merged.len() - 1
     }
 
     /// The buckets, in order; none is empty.
     pub fn finish(self) -> Vec<Summary> {
-        self.buckets
+        self.merged
     }
 }
 

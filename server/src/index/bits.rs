@@ -27,7 +27,11 @@ pub(super) fn pack(numbers: &[u64], out: &mut Vec<u8>) {
             out.extend_from_slice(&word.to_le_bytes());
             filled -= 64;
             // What did not fit into the word; a shift by 64 is not one.
-            word = if filled == 0 { 0 } else { bits >> (width - filled) };
+            word = if filled == 0 {
+                0
+            } else {
+                bits >> (width - filled)
+            };
         }
     }
     if filled > 0 {
@@ -44,11 +48,11 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], n: usize, out: &mut [u64; BLOCK]) -> O
     if n > BLOCK || width > 64 || shift > 63 {
         return None;
     }
-    let (packed, rest) = rest.split_at_checked((n * usize::from(width)).div_ceil(8))?;
+    let (packed, behind) = rest.split_at_checked((n * usize::from(width)).div_ceil(8))?;
     let out = &mut out[..n];
     if width == 0 {
         out.fill(least);
-        return Some(rest);
+        return Some(behind);
     }
     // One zeroed word behind the last bit, so that reading a number never looks beyond the end.
     let mut words = [0_u64; BLOCK + 1];
@@ -57,9 +61,9 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], n: usize, out: &mut [u64; BLOCK]) -> O
         *word = u64::from_le_bytes(*bytes);
     }
     if !tail.is_empty() {
-        let mut last = [0; 8];
-        last[..tail.len()].copy_from_slice(tail);
-        words[whole.len()] = u64::from_le_bytes(last);
+        let mut word = [0; 8];
+        word[..tail.len()].copy_from_slice(tail);
+        words[whole.len()] = u64::from_le_bytes(word);
     }
     let mask = u64::MAX >> (64 - width);
     let mut at = 0_usize;
@@ -70,7 +74,7 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], n: usize, out: &mut [u64; BLOCK]) -> O
         *number = least.wrapping_add((bits & mask) << shift);
         at += usize::from(width);
     }
-    Some(rest)
+    Some(behind)
 }
 
 #[cfg(test)]

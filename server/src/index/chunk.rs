@@ -13,6 +13,8 @@ use trainscope_analysis::series::Summary;
 
 use super::bits::{BLOCK, pack, unpack};
 
+/// Points that one block summary stands for.
+pub(super) const BLOCK_POINTS: usize = BLOCK;
 /// Points of a sealed chunk.
 pub(super) const CHUNK: usize = 1_024;
 
@@ -72,7 +74,8 @@ impl Points {
     /// Appends the points `from..to` of `other`.
     pub(super) fn extend(&mut self, other: &Self, from: usize, to: usize) {
         self.steps.extend_from_slice(&other.steps[from..to]);
-        self.wall_times_secs.extend_from_slice(&other.wall_times_secs[from..to]);
+        self.wall_times_secs
+            .extend_from_slice(&other.wall_times_secs[from..to]);
         self.values.extend_from_slice(&other.values[from..to]);
     }
 
@@ -107,23 +110,41 @@ fn map_double(value: f64) -> u64 {
 }
 
 fn unmap_double(mapped: u64) -> f64 {
-    f64::from_bits(if mapped & SIGN == 0 { !mapped } else { mapped ^ SIGN })
+    f64::from_bits(if mapped & SIGN == 0 {
+        !mapped
+    } else {
+        mapped ^ SIGN
+    })
 }
 
 fn map_single(value: f32) -> u64 {
     let bits = value.to_bits();
-    u64::from(if bits >> 31 == 0 { bits ^ (1 << 31) } else { !bits })
+    u64::from(if bits >> 31 == 0 {
+        bits ^ (1 << 31)
+    } else {
+        !bits
+    })
 }
 
 fn unmap_single(mapped: u64) -> f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "only 32 bits were packed; damage gives a wrong value, not a panic")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "only 32 bits were packed; damage gives a wrong value, not a panic"
+    )]
     let mapped = mapped as u32;
-    f32::from_bits(if mapped >> 31 == 0 { !mapped } else { mapped ^ (1 << 31) })
+    f32::from_bits(if mapped >> 31 == 0 {
+        !mapped
+    } else {
+        mapped ^ (1 << 31)
+    })
 }
 
 /// The value as `f32`, if that loses no bit.
 fn as_single(value: f64) -> Option<f32> {
-    #[expect(clippy::cast_possible_truncation, reason = "whether it loses anything is the question")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "whether it loses anything is the question"
+    )]
     let single = value as f32;
     (f64::from(single).to_bits() == value.to_bits()).then_some(single)
 }
@@ -165,7 +186,11 @@ fn encode_values(values: &[f64], single: bool, out: &mut Vec<u8>) {
     let mut mapped = [0; BLOCK];
     for block in values.chunks(BLOCK) {
         for (to, value) in mapped.iter_mut().zip(block) {
-            *to = if single { as_single(*value).map_or(0, map_single) } else { map_double(*value) };
+            *to = if single {
+                as_single(*value).map_or(0, map_single)
+            } else {
+                map_double(*value)
+            };
         }
         pack(&mapped[..block.len()], out);
     }
@@ -203,8 +228,12 @@ pub(super) fn encode(points: &Points) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + n * 9);
     out.extend_from_slice(&u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes());
     out.push(u8::from(single));
-    column(&mut out, |out| encode_differences(n, |i| map_step(points.steps[i]), out));
-    column(&mut out, |out| encode_differences(n, |i| map_double(points.wall_times_secs[i]), out));
+    column(&mut out, |out| {
+        encode_differences(n, |i| map_step(points.steps[i]), out);
+    });
+    column(&mut out, |out| {
+        encode_differences(n, |i| map_double(points.wall_times_secs[i]), out);
+    });
     column(&mut out, |out| encode_values(&points.values, single, out));
     out
 }
@@ -231,7 +260,9 @@ pub(super) fn decode(bytes: &[u8], want: Want, out: &mut Points) -> Option<()> {
     let (values, _) = take_column(rest)?;
     decode_differences(steps, n, |mapped| out.steps.push(unmap_step(mapped)))?;
     if want == Want::All {
-        decode_differences(wall_times, n, |mapped| out.wall_times_secs.push(unmap_double(mapped)))?;
+        decode_differences(wall_times, n, |mapped| {
+            out.wall_times_secs.push(unmap_double(mapped));
+        })?;
     }
     decode_values(values, n, single == 1, &mut out.values)
 }
@@ -246,11 +277,20 @@ const META_BYTES: usize = SUMMARY_BYTES + 3 * 8 + 1 + 2 + 3 * 2;
 
 fn encode_summary(summary: &Summary, out: &mut Vec<u8>) {
     out.extend_from_slice(&summary.last_step.to_le_bytes());
-    for float in [summary.last_wall_time_secs, summary.last_value, summary.min, summary.max] {
+    for float in [
+        summary.last_wall_time_secs,
+        summary.last_value,
+        summary.min,
+        summary.max,
+    ] {
         out.extend_from_slice(&float.to_le_bytes());
     }
     // At most 64 in a block; the totals of the chunk stand wider in its meta.
-    out.extend(summary.non_finite.map(|n| u8::try_from(n).unwrap_or(u8::MAX)));
+    out.extend(
+        summary
+            .non_finite
+            .map(|n| u8::try_from(n).unwrap_or(u8::MAX)),
+    );
 }
 
 fn decode_summary(bytes: &[u8; SUMMARY_BYTES], count: u64) -> Summary {
@@ -278,7 +318,10 @@ pub(super) fn encode_summaries(meta: &ChunkMeta, points: &Points) -> Vec<u8> {
     out.extend_from_slice(&meta.max_step.to_le_bytes());
     out.extend_from_slice(&meta.first_wall_time_secs.to_le_bytes());
     out.push(u8::from(meta.sorted));
-    for n in [meta.summary.count].into_iter().chain(meta.summary.non_finite) {
+    for n in [meta.summary.count]
+        .into_iter()
+        .chain(meta.summary.non_finite)
+    {
         out.extend_from_slice(&u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes());
     }
     for block in block_summaries(points) {
@@ -289,7 +332,11 @@ pub(super) fn encode_summaries(meta: &ChunkMeta, points: &Points) -> Vec<u8> {
 
 /// The summary of every [`BLOCK`] points.
 pub(super) fn block_summaries(points: &Points) -> impl Iterator<Item = Summary> {
-    let blocks = points.steps.chunks(BLOCK).zip(points.wall_times_secs.chunks(BLOCK)).zip(points.values.chunks(BLOCK));
+    let blocks = points
+        .steps
+        .chunks(BLOCK)
+        .zip(points.wall_times_secs.chunks(BLOCK))
+        .zip(points.values.chunks(BLOCK));
     blocks.map(|((steps, wall_times), values)| Summary::of(steps, wall_times, values))
 }
 
@@ -303,7 +350,11 @@ pub(super) fn decode_meta(bytes: &[u8]) -> Option<ChunkMeta> {
     let (count, rest) = rest.split_first_chunk::<2>()?;
     let mut summary = decode_summary(summary, u64::from(u16::from_le_bytes(*count)));
     let (classes, _) = rest.split_first_chunk::<6>()?;
-    for (n, bytes) in summary.non_finite.iter_mut().zip(classes.as_chunks::<2>().0) {
+    for (n, bytes) in summary
+        .non_finite
+        .iter_mut()
+        .zip(classes.as_chunks::<2>().0)
+    {
         *n = u64::from(u16::from_le_bytes(*bytes));
     }
     Some(ChunkMeta {
@@ -318,8 +369,14 @@ pub(super) fn decode_meta(bytes: &[u8]) -> Option<ChunkMeta> {
 /// Reads the summaries of a chunk's blocks.
 pub(super) fn decode_blocks(bytes: &[u8], meta: &ChunkMeta) -> Option<Vec<Summary>> {
     let blocks = bytes.get(META_BYTES..)?.as_chunks::<SUMMARY_BYTES>().0;
-    let counts = (0..meta.summary.count).step_by(BLOCK).map(|begin| (meta.summary.count - begin).min(BLOCK as u64));
-    let summaries: Vec<_> = blocks.iter().zip(counts).map(|(bytes, count)| decode_summary(bytes, count)).collect();
+    let counts = (0..meta.summary.count)
+        .step_by(BLOCK)
+        .map(|begin| (meta.summary.count - begin).min(BLOCK as u64));
+    let summaries: Vec<_> = blocks
+        .iter()
+        .zip(counts)
+        .map(|(bytes, count)| decode_summary(bytes, count))
+        .collect();
     (summaries.iter().map(|s| s.count).sum::<u64>() == meta.summary.count).then_some(summaries)
 }
 
@@ -343,7 +400,10 @@ mod tests {
         let read = decode_meta(&stored).unwrap();
         assert_eq!(format!("{read:?}"), format!("{meta:?}"));
         let blocks = decode_blocks(&stored, &read).unwrap();
-        assert_eq!(format!("{blocks:?}"), format!("{:?}", block_summaries(points).collect::<Vec<_>>()));
+        assert_eq!(
+            format!("{blocks:?}"),
+            format!("{:?}", block_summaries(points).collect::<Vec<_>>())
+        );
         bytes.len()
     }
 
@@ -376,7 +436,9 @@ mod tests {
         let mut points = Points::default();
         let mut noise = 12_345_u64;
         for i in 0..CHUNK {
-            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            noise = noise
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             let jitter = (noise >> 40) as f64 / f64::from(1 << 24);
             #[expect(clippy::cast_possible_truncation, reason = "training code logs f32")]
             let value = f64::from((2.0 / (1.0 + i as f64 / 300.0) + 0.1 * jitter) as f32);

@@ -1,0 +1,408 @@
+//! Which sources belong to which run, and what a list of runs or tags says of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use parking_lot::{Mutex, RwLock};
+use trainscope_analysis::{headline, restart};
+use trainscope_api::runs::{File, FileStatus, LastValue, Run, RunList, RunStatus};
+use trainscope_api::tags::{Tag, TagList};
+use trainscope_format::Kind;
+
+use super::part::Part;
+use super::source::{Source, SourceState};
+
+/// Runs of one answer at most.
+const MAX_RUNS: usize = 20_000;
+/// Tags of one answer at most.
+const MAX_TAGS: usize = 200_000;
+/// Undamaged files listed for one run at most.
+const MAX_FILES: usize = 64;
+/// A file counts as growing for this long after its last change, or for five of its usual pauses if that is longer.
+const LIVE: Duration = Duration::from_mins(1);
+/// … but never for longer than this.
+const LIVE_AT_MOST: Duration = Duration::from_hours(1);
+
+/// One run: its sources by path.
+#[derive(Default)]
+pub(super) struct RunEntry {
+    sources: RwLock<Vec<Arc<Source>>>,
+    facts: Mutex<Facts>,
+}
+
+/// What follows from the set of tags; made anew when it grows.
+#[derive(Clone, Default)]
+struct Facts {
+    parts: usize,
+    kinds: BTreeMap<String, u64>,
+    ranks: Vec<u32>,
+    loss: Option<(u32, Arc<str>)>,
+    metric: Option<(u32, Arc<str>)>,
+}
+
+/// All runs by name.
+#[derive(Default)]
+pub(super) struct Catalog {
+    runs: RwLock<BTreeMap<Arc<str>, Arc<RunEntry>>>,
+}
+
+/// Parts of the same tag of one rank, grouped by who wrote them.
+pub(super) struct Writer {
+    /// Path of the first file, for all writers but the first.
+    pub(super) name: Option<Arc<str>>,
+    /// In order of time.
+    pub(super) parts: Vec<Arc<Part>>,
+}
+
+impl Catalog {
+    pub(super) fn add(&self, source: Arc<Source>) {
+        let place = source.place();
+        let entry = Arc::clone(self.runs.write().entry(place.run).or_default());
+        let mut sources = entry.sources.write();
+        let at = sources.partition_point(|other| other.place().path <= place.path);
+        sources.insert(at, source);
+        *entry.facts.lock() = Facts::default();
+    }
+
+    pub(super) fn remove(&self, source: &Arc<Source>) {
+        let mut runs = self.runs.write();
+        let run = source.place().run;
+        let Some(entry) = runs.get(&run) else { return };
+        let mut sources = entry.sources.write();
+        sources.retain(|other| !Arc::ptr_eq(other, source));
+        *entry.facts.lock() = Facts::default();
+        let empty = sources.is_empty();
+        drop(sources);
+        if empty {
+            runs.remove(&run);
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        self.runs.write().clear();
+    }
+
+    pub(super) fn run(&self, run: &str) -> Option<Arc<RunEntry>> {
+        self.runs.read().get(run).cloned()
+    }
+
+    pub(super) fn sources(&self) -> Vec<Arc<Source>> {
+        self.runs
+            .read()
+            .values()
+            .flat_map(|entry| entry.sources.read().clone())
+            .collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.runs.read().len()
+    }
+
+    pub(super) fn live_runs(&self) -> usize {
+        let now = SystemTime::now();
+        self.runs
+            .read()
+            .values()
+            .filter(|entry| entry.is_live(now))
+            .count()
+    }
+
+    pub(super) fn list(&self) -> RunList {
+        let now = SystemTime::now();
+        let runs = self.runs.read().clone();
+        let list = runs
+            .iter()
+            .take(MAX_RUNS)
+            .map(|(id, entry)| entry.describe(id, now))
+            .collect();
+        RunList {
+            runs: list,
+            cut: runs.len() > MAX_RUNS,
+        }
+    }
+}
+
+fn is_live(state: &SourceState, now: SystemTime) -> bool {
+    if state.gone || state.unreadable.is_some() {
+        return false;
+    }
+    let usual_pause = match (state.first_wall_time_secs, state.last_wall_time_secs) {
+        (Some(first), Some(last)) if state.records > 1 => {
+            Duration::try_from_secs_f64((last - first) / (state.records - 1) as f64)
+                .unwrap_or_default()
+        }
+        _ => Duration::ZERO,
+    };
+    let window = LIVE.max(usual_pause.saturating_mul(5)).min(LIVE_AT_MOST);
+    // A time of change in the future is a clock that differs, not a file that grows for ever.
+    state
+        .modified
+        .is_some_and(|at| now.duration_since(at).is_ok_and(|age| age < window))
+}
+
+fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File {
+    let damage = state.damage();
+    let torn = state.offset < state.fed_bytes;
+    let (status, offset, reason) = if let Some(damage) = damage {
+        (
+            FileStatus::Damaged,
+            Some(damage.offset),
+            Some(damage.reason.clone()),
+        )
+    } else if state.gone {
+        (
+            FileStatus::Gone,
+            None,
+            Some("the file was removed or renamed; what was read of it stays".to_owned()),
+        )
+    } else if let Some(reason) = &state.unreadable {
+        (FileStatus::Unreadable, None, Some(reason.clone()))
+    } else if torn {
+        let reason = "the last record is not whole: its writer was interrupted, or still writes it"
+            .to_owned();
+        (FileStatus::Truncated, Some(state.offset), Some(reason))
+    } else if is_live(state, now) {
+        (FileStatus::Live, None, None)
+    } else {
+        (FileStatus::Complete, None, None)
+    };
+    File {
+        path: source.place().path.to_string(),
+        status,
+        offset,
+        reason,
+        format: source.format.as_str().to_owned(),
+        len_bytes: state.len_bytes,
+        read_bytes: state.offset,
+        records: state.records,
+        unread: state
+            .unread
+            .iter()
+            .map(|(kind, n)| (kind.as_str().to_owned(), *n))
+            .collect(),
+        skipped_records: state.skipped_records,
+        skipped_bytes: state.damaged_bytes(),
+    }
+}
+
+/// The lower, or the higher, of two times of which either may be missing.
+fn of_times(a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(pick(a, b)),
+        (time, None) | (None, time) => time,
+    }
+}
+
+impl RunEntry {
+    fn is_live(&self, now: SystemTime) -> bool {
+        self.sources
+            .read()
+            .iter()
+            .any(|source| source.with_state(|state| is_live(state, now)))
+    }
+
+    fn describe(&self, id: &str, now: SystemTime) -> Run {
+        let sources = self.sources.read().clone();
+        let facts = self.facts(&sources);
+        let mut run = Run {
+            id: id.to_owned(),
+            status: RunStatus::Stopped,
+            first_wall_time_secs: None,
+            last_wall_time_secs: None,
+            last_step: None,
+            kinds: facts.kinds,
+            ranks: facts.ranks,
+            files: Vec::new(),
+            files_cut: false,
+            len_bytes: 0,
+            loss: facts
+                .loss
+                .and_then(|(rank, tag)| self.last_value(rank, &tag)),
+            metric: facts
+                .metric
+                .and_then(|(rank, tag)| self.last_value(rank, &tag)),
+        };
+        let (mut live, mut gone) = (false, true);
+        for source in &sources {
+            let state = source.state();
+            live |= is_live(&state, now);
+            gone &= state.gone;
+            run.first_wall_time_secs = of_times(
+                run.first_wall_time_secs,
+                state.first_wall_time_secs,
+                f64::min,
+            );
+            run.last_wall_time_secs =
+                of_times(run.last_wall_time_secs, state.last_wall_time_secs, f64::max);
+            run.last_step = run.last_step.max(state.last_step);
+            run.len_bytes += state.len_bytes;
+            let file = describe_file(source, &state, now);
+            if run.files.len() < MAX_FILES
+                || !matches!(file.status, FileStatus::Complete | FileStatus::Live)
+            {
+                run.files.push(file);
+            } else {
+                run.files_cut = true;
+            }
+        }
+        run.status = match (live, gone) {
+            (true, _) => RunStatus::Live,
+            (_, true) => RunStatus::Gone,
+            _ => RunStatus::Stopped,
+        };
+        run
+    }
+
+    fn facts(&self, sources: &[Arc<Source>]) -> Facts {
+        let parts: usize = sources.iter().map(|source| source.parts_len()).sum();
+        let mut facts = self.facts.lock();
+        if facts.parts == parts {
+            return facts.clone();
+        }
+        let mut tags = BTreeSet::new();
+        let mut ranks = BTreeSet::new();
+        for source in sources {
+            let rank = source.place().rank;
+            for part in source.parts() {
+                ranks.insert(rank);
+                tags.insert((part.kind, Arc::clone(&part.tag), rank));
+            }
+        }
+        let mut kinds = BTreeMap::new();
+        let mut before = None;
+        for (kind, tag, _) in &tags {
+            // Ranks of one tag are neighbours: the tag is counted once.
+            if before != Some((kind, tag)) {
+                *kinds.entry(kind.as_str().to_owned()).or_default() += 1;
+            }
+            before = Some((kind, tag));
+        }
+        let rank_of = |tag: &str| {
+            let found = tags
+                .iter()
+                .find(|(kind, name, _)| *kind == Kind::Scalars && &**name == tag);
+            found.map(|(_, name, rank)| (*rank, Arc::clone(name)))
+        };
+        let scalars = || {
+            tags.iter()
+                .filter(|(kind, ..)| *kind == Kind::Scalars)
+                .map(|(_, name, _)| &**name)
+        };
+        *facts = Facts {
+            parts,
+            kinds,
+            ranks: ranks.into_iter().collect(),
+            loss: headline::loss(scalars()).and_then(rank_of),
+            metric: headline::metric(scalars()).and_then(rank_of),
+        };
+        facts.clone()
+    }
+
+    fn last_value(&self, rank: u32, tag: &str) -> Option<LastValue> {
+        let writers = self.writers(rank, tag);
+        let (step, value) = writers.first()?.parts.last()?.last()?;
+        Some(LastValue {
+            tag: tag.to_owned(),
+            rank,
+            step,
+            value,
+        })
+    }
+
+    /// The parts of one scalar, grouped by writer.
+    pub(super) fn writers(&self, rank: u32, tag: &str) -> Vec<Writer> {
+        let sources = self.sources.read();
+        let found = sources.iter().filter_map(|source| {
+            let part = source.scalar(tag)?;
+            let place = source.place();
+            (place.rank == rank).then_some((place.path, part))
+        });
+        group(found.collect())
+    }
+
+    /// All series of the run. `live_points` counts the points of one writer that are not superseded.
+    pub(super) fn tags(&self, live_points: impl Fn(&[Arc<Part>]) -> LivePoints) -> TagList {
+        let mut by_key = BTreeMap::<_, Vec<_>>::new();
+        for source in self.sources.read().iter() {
+            let place = source.place();
+            for part in source.parts() {
+                let key = (Arc::clone(&part.tag), part.kind, place.rank);
+                by_key
+                    .entry(key)
+                    .or_default()
+                    .push((Arc::clone(&place.path), part));
+            }
+        }
+        let cut = by_key.len() > MAX_TAGS;
+        let mut tags = Vec::with_capacity(by_key.len());
+        for ((tag, kind, rank), parts) in by_key.into_iter().take(MAX_TAGS) {
+            let writers = if kind == Kind::Scalars {
+                group(parts)
+            } else {
+                vec![Writer {
+                    name: None,
+                    parts: parts.into_iter().map(|(_, part)| part).collect(),
+                }]
+            };
+            for writer in writers {
+                let live = live_points(&writer.parts);
+                tags.push(Tag {
+                    tag: tag.to_string(),
+                    rank,
+                    kind,
+                    points: live.points,
+                    superseded: live.superseded,
+                    first_step: live.first_step,
+                    last_step: live.last_step,
+                    writer: writer.name.map(|name| name.to_string()),
+                });
+            }
+        }
+        TagList { tags, cut }
+    }
+}
+
+/// How many points of a writer are live.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LivePoints {
+    pub(super) points: u64,
+    pub(super) superseded: u64,
+    pub(super) first_step: Option<i64>,
+    pub(super) last_step: Option<i64>,
+}
+
+/// Groups parts that are ordered by path into writers.
+fn group(parts: Vec<(Arc<str>, Arc<Part>)>) -> Vec<Writer> {
+    if parts.len() == 1 {
+        return parts
+            .into_iter()
+            .map(|(_, part)| Writer {
+                name: None,
+                parts: vec![part],
+            })
+            .collect();
+    }
+    let extents: Vec<_> = parts
+        .iter()
+        .map(|(_, part)| {
+            let (first, last) = part.wall_times_secs().unwrap_or((f64::NAN, f64::NAN));
+            let min_step = part.counted().min_step.unwrap_or(i64::MAX);
+            restart::Extent {
+                first_wall_time_secs: first,
+                last_wall_time_secs: last,
+                min_step,
+            }
+        })
+        .collect();
+    let writers = restart::writers(&extents);
+    let name = |indices: &[usize]| indices.first().map(|i| Arc::clone(&parts[*i].0));
+    writers
+        .iter()
+        .enumerate()
+        .map(|(n, indices)| Writer {
+            name: if n == 0 { None } else { name(indices) },
+            parts: indices.iter().map(|i| Arc::clone(&parts[*i].1)).collect(),
+        })
+        .collect()
+}

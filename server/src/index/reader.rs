@@ -1,0 +1,457 @@
+//! Reads one series: which of its points are live and in range, raw while they fit and as buckets above.
+//!
+//! A zoomed-out view reads no points: chunks that are whole in range are taken from their summaries, and only those at
+//! its edges, or those a restart has cut, are decoded.
+
+use std::sync::Arc;
+
+use trainscope_analysis::restart::{mark_live, step_limits};
+use trainscope_analysis::series::{Buckets, CLASSES, Summary};
+use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
+
+use super::ReadError;
+use super::catalog::LivePoints;
+use super::chunk::{self, ChunkMeta, Points, Want};
+use super::part::{Part, Piece, Place};
+use super::store::Store;
+
+/// What is wanted of a series.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    /// Lowest step, inclusive.
+    pub(super) from: i64,
+    /// Highest step, inclusive.
+    pub(super) to: i64,
+    /// Most points or buckets.
+    pub(super) points: usize,
+    /// Whether superseded points are wanted too.
+    pub(super) superseded: bool,
+    /// Whether wall times are wanted.
+    pub(super) wall_times: bool,
+}
+
+const CLASS_NAMES: [NonFiniteClass; 3] = [
+    NonFiniteClass::Nan,
+    NonFiniteClass::PosInf,
+    NonFiniteClass::NegInf,
+];
+
+/// A chunk as far as it is wanted.
+enum Selected {
+    /// All of it, not read.
+    Whole(Piece),
+    /// The points of it that are wanted.
+    Points(Points),
+}
+
+impl Selected {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Whole(piece) => piece.meta.summary.count,
+            Self::Points(points) => points.len() as u64,
+        }
+    }
+}
+
+/// Chunks of a writer's parts with the highest live step of each: later points of lower steps supersede the rest.
+fn pieces(parts: &[Arc<Part>], superseded: bool) -> Vec<(Piece, i64)> {
+    let min_steps: Vec<_> = parts
+        .iter()
+        .map(|part| part.counted().min_step.unwrap_or(i64::MAX))
+        .collect();
+    let mut all = Vec::new();
+    for (part, limit) in parts.iter().zip(step_limits(&min_steps)) {
+        let begin = all.len();
+        all.extend(part.pieces().into_iter().map(|piece| (piece, i64::MAX)));
+        if !superseded {
+            let mut limit = limit;
+            for (piece, its_limit) in all[begin..].iter_mut().rev() {
+                *its_limit = limit;
+                limit = limit.min(piece.meta.min_step);
+            }
+        }
+    }
+    all
+}
+
+/// Reads the points of a chunk.
+fn points(piece: &Piece, want: Want, store: &Store) -> Result<Points, ReadError> {
+    let mut points = Points::default();
+    match &piece.place {
+        Place::Open(open) => return Ok(Points::clone(open)),
+        Place::Sealed(sealed) => {
+            chunk::decode(&sealed.columns, want, &mut points)
+                .ok_or_else(|| ReadError::Storage("a chunk is damaged".to_owned()))?;
+        }
+        Place::Stored(number) => {
+            store.columns(piece.part, *number, |bytes| {
+                chunk::decode(bytes, want, &mut points)
+            })?;
+        }
+    }
+    // A chunk that was not full may have been written again with more points since its meta was looked at.
+    let n = usize::try_from(piece.meta.summary.count).unwrap_or(usize::MAX);
+    points.steps.truncate(n);
+    points.wall_times_secs.truncate(n);
+    points.values.truncate(n);
+    Ok(points)
+}
+
+/// Keeps the points in range that are live.
+fn keep(points: &mut Points, range: &Range, limit: i64, marks: &mut Vec<bool>) {
+    if range.superseded {
+        marks.clear();
+        marks.resize(points.len(), true);
+    } else {
+        mark_live(&points.steps, limit, marks);
+    }
+    for (mark, step) in marks.iter_mut().zip(&points.steps) {
+        *mark &= (range.from..=range.to).contains(step);
+    }
+    if marks.contains(&false) {
+        points.retain(marks);
+    }
+}
+
+fn select(
+    parts: &[Arc<Part>],
+    range: &Range,
+    want: Want,
+    store: &Store,
+) -> Result<Vec<Selected>, ReadError> {
+    let mut selected = Vec::new();
+    let mut marks = Vec::new();
+    for (piece, limit) in pieces(parts, range.superseded) {
+        let meta = &piece.meta;
+        if meta.min_step > range.to
+            || meta.max_step < range.from
+            || (!range.superseded && meta.min_step > limit)
+        {
+            continue;
+        }
+        let in_range = meta.min_step >= range.from && meta.max_step <= range.to;
+        let live = range.superseded || (meta.sorted && meta.max_step <= limit);
+        if in_range && live {
+            selected.push(Selected::Whole(piece));
+        } else {
+            let mut points = points(&piece, want, store)?;
+            keep(&mut points, range, limit, &mut marks);
+            selected.push(Selected::Points(points));
+        }
+    }
+    Ok(selected)
+}
+
+/// The points of one writer in a range.
+pub(super) fn read(parts: &[Arc<Part>], range: &Range, store: &Store) -> Result<Series, ReadError> {
+    let want = if range.wall_times {
+        Want::All
+    } else {
+        Want::Values
+    };
+    let selected = select(parts, range, want, store)?;
+    let total: u64 = selected.iter().map(Selected::count).sum();
+    if total <= range.points as u64 {
+        return raw(selected, total, want, store);
+    }
+    bucketed(&selected, total, range, want, store)
+}
+
+fn raw(
+    selected: Vec<Selected>,
+    total: u64,
+    want: Want,
+    store: &Store,
+) -> Result<Series, ReadError> {
+    let mut series = Series {
+        total,
+        ..Series::default()
+    };
+    for part in selected {
+        let mut points = match part {
+            Selected::Whole(piece) => points(&piece, want, store)?,
+            Selected::Points(points) => points,
+        };
+        series.steps.append(&mut points.steps);
+        series.values.append(&mut points.values);
+        if want == Want::All {
+            series.wall_times_secs.append(&mut points.wall_times_secs);
+        }
+    }
+    let finite = |v: &f64| if v.is_finite() { *v } else { f64::NAN };
+    series.min = series.values.iter().map(finite).collect();
+    series.max = series.min.clone();
+    let mut stretches = Stretches::default();
+    for (entry, (step, value)) in series.steps.iter().zip(&series.values).enumerate() {
+        for (class, is) in CLASSES.iter().enumerate() {
+            if is(*value) {
+                stretches.see(class, entry, 1, *step, *step);
+            }
+        }
+    }
+    series.non_finite = stretches.finish();
+    Ok(series)
+}
+
+/// From how many points a bucket on, whole chunks are small enough to be its atoms; below, their blocks are.
+const CHUNKS_A_BUCKET: u64 = 4;
+
+fn bucketed(
+    selected: &[Selected],
+    total: u64,
+    range: &Range,
+    want: Want,
+    store: &Store,
+) -> Result<Series, ReadError> {
+    let a_bucket = total / range.points as u64;
+    let by_chunk = a_bucket >= CHUNKS_A_BUCKET * chunk::CHUNK as u64;
+    let by_block = a_bucket >= chunk::BLOCK_POINTS as u64;
+    let mut buckets = Buckets::new(total, range.points);
+    let mut stretches = Stretches::default();
+    let mut blocks = BlockReader::default();
+    for (i, part) in selected.iter().enumerate() {
+        match part {
+            Selected::Points(points) => push_points(points, &mut buckets, &mut stretches),
+            Selected::Whole(piece) if by_chunk && !has_non_finite(&piece.meta) => {
+                buckets.push(&piece.meta.summary);
+            }
+            Selected::Whole(piece) if by_block => {
+                let mut at = 0;
+                for summary in blocks.of(piece, &selected[i..], store)? {
+                    push_block(piece, at, &summary, &mut buckets, &mut stretches, store)?;
+                    at += usize::try_from(summary.count).unwrap_or(0);
+                }
+            }
+            Selected::Whole(piece) => {
+                push_points(&points(piece, want, store)?, &mut buckets, &mut stretches);
+            }
+        }
+    }
+    let mut series = Series {
+        total,
+        cut: true,
+        non_finite: stretches.finish(),
+        ..Series::default()
+    };
+    for bucket in buckets.finish() {
+        let finite = bucket.min <= bucket.max;
+        series.steps.push(bucket.last_step);
+        series.values.push(bucket.last_value);
+        series.min.push(if finite { bucket.min } else { f64::NAN });
+        series.max.push(if finite { bucket.max } else { f64::NAN });
+        if range.wall_times {
+            series.wall_times_secs.push(bucket.last_wall_time_secs);
+        }
+    }
+    Ok(series)
+}
+
+fn has_non_finite(meta: &ChunkMeta) -> bool {
+    meta.summary.non_finite != [0; 3]
+}
+
+fn push_points(points: &Points, buckets: &mut Buckets, stretches: &mut Stretches) {
+    for (i, (step, value)) in points.steps.iter().zip(&points.values).enumerate() {
+        let wall_time = points.wall_times_secs.get(i).copied().unwrap_or(f64::NAN);
+        let entry = buckets.push(&Summary::of_point(*step, wall_time, *value));
+        if !value.is_finite() {
+            for (class, is) in CLASSES.iter().enumerate() {
+                if is(*value) {
+                    stretches.see(class, entry, 1, *step, *step);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the block of `piece` that begins at point `at`.
+fn push_block(
+    piece: &Piece,
+    at: usize,
+    summary: &Summary,
+    buckets: &mut Buckets,
+    stretches: &mut Stretches,
+    store: &Store,
+) -> Result<(), ReadError> {
+    let entry = buckets.push(summary);
+    if summary.non_finite == [0; 3] {
+        return Ok(());
+    }
+    // Which point is the first of its class is worth a look at the points, but only where a stretch begins.
+    let mut block: Option<Points> = None;
+    for (class, is) in CLASSES.iter().enumerate() {
+        let count = summary.non_finite[class];
+        if count == 0 {
+            continue;
+        }
+        let mut first = summary.last_step;
+        if stretches.begins(class, entry) {
+            let points = match &block {
+                Some(points) => points,
+                None => block.insert(points(piece, Want::Values, store)?),
+            };
+            let end = points.len().min(at + chunk::BLOCK_POINTS);
+            let found = (at.min(end)..end).find(|i| is(points.values[*i]));
+            first = found.map_or(first, |i| points.steps[i]);
+        }
+        stretches.see(class, entry, count, first, summary.last_step);
+    }
+    Ok(())
+}
+
+/// Block summaries, read ahead from the store in one sweep a part.
+#[derive(Default)]
+struct BlockReader {
+    part: Option<u64>,
+    read: std::collections::VecDeque<(u32, Vec<Summary>)>,
+}
+
+/// Chunks whose summaries are read in one sweep at most; bounds the memory of a read.
+const SWEEP: u32 = 256;
+
+impl BlockReader {
+    fn of(
+        &mut self,
+        piece: &Piece,
+        rest: &[Selected],
+        store: &Store,
+    ) -> Result<Vec<Summary>, ReadError> {
+        let damaged = || ReadError::Storage("a summary is damaged".to_owned());
+        match &piece.place {
+            Place::Open(open) => Ok(chunk::block_summaries(open).collect()),
+            Place::Sealed(sealed) => {
+                chunk::decode_blocks(&sealed.summaries, &piece.meta).ok_or_else(damaged)
+            }
+            Place::Stored(number) => {
+                while self.part == Some(piece.part)
+                    && self.read.front().is_some_and(|(n, _)| n < number)
+                {
+                    self.read.pop_front();
+                }
+                if self.part != Some(piece.part)
+                    || self.read.front().is_none_or(|(n, _)| n != number)
+                {
+                    self.sweep(piece.part, *number, rest, store)?;
+                }
+                let (_, blocks) = self.read.pop_front().ok_or_else(damaged)?;
+                let count: u64 = blocks.iter().map(|b| b.count).sum();
+                // Rewritten with more points meanwhile: take those that were there.
+                if count == piece.meta.summary.count {
+                    Ok(blocks)
+                } else {
+                    Ok(vec![piece.meta.summary])
+                }
+            }
+        }
+    }
+
+    fn sweep(
+        &mut self,
+        part: u64,
+        first: u32,
+        rest: &[Selected],
+        store: &Store,
+    ) -> Result<(), ReadError> {
+        let same = |selected: &&Selected| matches!(selected, Selected::Whole(Piece { part: p, place: Place::Stored(_), .. }) if *p == part);
+        let wanted = rest.iter().take(SWEEP as usize).take_while(same).count();
+        let last = first + u32::try_from(wanted).unwrap_or(SWEEP).saturating_sub(1);
+        self.part = Some(part);
+        self.read.clear();
+        store.summaries(part, first, last, |number, bytes| {
+            let meta = chunk::decode_meta(bytes)?;
+            self.read
+                .push_back((number, chunk::decode_blocks(bytes, &meta)?));
+            Some(())
+        })
+    }
+}
+
+/// Collects stretches of entries that hold non-finite values.
+#[derive(Default)]
+struct Stretches {
+    open: [Option<(usize, NonFinite)>; 3],
+    done: Vec<NonFinite>,
+}
+
+impl Stretches {
+    /// Whether a value of this class in this entry would begin a stretch.
+    fn begins(&self, class: usize, entry: usize) -> bool {
+        self.open[class].is_none_or(|(last, _)| entry > last + 1)
+    }
+
+    fn see(&mut self, class: usize, entry: usize, count: u64, first_step: i64, last_step: i64) {
+        if self.begins(class, entry) {
+            let stretch = NonFinite {
+                class: CLASS_NAMES[class],
+                first_step,
+                last_step,
+                count,
+            };
+            if let Some((_, before)) = self.open[class].replace((entry, stretch)) {
+                self.done.push(before);
+            }
+        } else if let Some((last, stretch)) = &mut self.open[class] {
+            *last = entry;
+            stretch.last_step = last_step;
+            stretch.count += count;
+        }
+    }
+
+    fn finish(mut self) -> Vec<NonFinite> {
+        self.done
+            .extend(self.open.into_iter().flatten().map(|(_, stretch)| stretch));
+        self.done
+            .sort_by_key(|stretch| (stretch.first_step, stretch.class));
+        self.done
+    }
+}
+
+/// How many points of a writer are live; reads only chunks that a restart has cut.
+pub(super) fn live_points(parts: &[Arc<Part>], store: &Store) -> LivePoints {
+    let mut live = LivePoints::default();
+    let (mut min, mut max) = (i64::MAX, i64::MIN);
+    if parts
+        .iter()
+        .any(|part| part.kind != trainscope_format::Kind::Scalars)
+    {
+        for counted in parts.iter().map(|part| part.counted()) {
+            live.points += counted.points;
+            min = min.min(counted.min_step.unwrap_or(i64::MAX));
+            max = max.max(counted.max_step.unwrap_or(i64::MIN));
+        }
+    } else {
+        let range = Range {
+            from: i64::MIN,
+            to: i64::MAX,
+            points: 0,
+            superseded: false,
+            wall_times: false,
+        };
+        let mut marks = Vec::new();
+        for (piece, limit) in pieces(parts, false) {
+            let meta = &piece.meta;
+            let count = meta.summary.count;
+            if meta.min_step > limit {
+                live.superseded += count;
+                continue;
+            }
+            let (mut n, mut first, mut last) = (count, meta.min_step, meta.max_step);
+            if !meta.sorted || meta.max_step > limit {
+                // A chunk that cannot be read is reported where its points are asked for.
+                let mut points = points(&piece, Want::Values, store).unwrap_or_default();
+                keep(&mut points, &range, limit, &mut marks);
+                n = points.len() as u64;
+                first = points.steps.first().copied().unwrap_or(i64::MAX);
+                last = points.steps.last().copied().unwrap_or(i64::MIN);
+            }
+            live.points += n;
+            live.superseded += count - n;
+            min = min.min(first);
+            max = max.max(last);
+        }
+    }
+    if min <= max {
+        (live.first_step, live.last_step) = (Some(min), Some(max));
+    }
+    live
+}

@@ -1,0 +1,334 @@
+//! The sled tree: keys, one batch a commit, and what is read back.
+//!
+//! ```text
+//! 'm'                          schema number, next file and part ids
+//! 'f' file u64                 FileRecord (postcard)
+//! 't' file u64 tag u32         PartRecord (postcard)
+//! 's' part u64 chunk u32       meta and block summaries of a chunk
+//! 'c' part u64 chunk u32       columns of a chunk
+//! ```
+//!
+//! All numbers in keys are big-endian, so that the tree's order is theirs. Everything here is derived: whatever cannot
+//! be opened or read is deleted and read again from the source files.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::TagInfo;
+
+use super::ReadError;
+use super::chunk::{ChunkMeta, decode_meta};
+use super::part::{Counted, PartId, Sealed};
+use super::source::FileRecord;
+
+/// Changes when the meaning of any stored byte does; another number means: rebuild.
+const SCHEMA: u32 = 1;
+
+/// What is stored of a part beside its chunks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct PartRecord {
+    pub(super) part: PartId,
+    pub(super) tag: TagInfo,
+    pub(super) counted: Counted,
+}
+
+/// A file as the tree has it, with its parts by tag id and their chunks' metas by number.
+pub(super) struct StoredFile {
+    pub(super) id: u64,
+    pub(super) record: FileRecord,
+    pub(super) parts: Vec<(PartRecord, Vec<ChunkMeta>)>,
+}
+
+/// The first value in the tree.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Meta {
+    schema: u32,
+    pub(super) next_file: u64,
+    pub(super) next_part: PartId,
+}
+
+/// The tree and whether it can still be trusted.
+pub(super) struct Store {
+    tree: sled::Db,
+    /// Removed when the store is dropped, if it is one server's own.
+    _temporary: Option<tempfile::TempDir>,
+    /// Set by the first failed read: the ingest loop then starts over.
+    broken: AtomicBool,
+}
+
+/// How a store came to be, when the user should know.
+pub(super) enum Opened {
+    AsLeft,
+    New,
+    Rebuilt,
+    Temporary,
+}
+
+fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
+    let config = sled::Config::new()
+        .path(folder)
+        // The defaults are 1 GiB of cache and 512 KiB segments, of which half stays empty with our values.
+        .cache_capacity(48 << 20)
+        .segment_size(64 << 10)
+        // Commits are flushed where they are made.
+        .flush_every_ms(None);
+    // sled asserts some of its invariants while it recovers; a damaged index must not end the server.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| config.open()))
+        .unwrap_or(Err(sled::Error::Corruption { at: None, bt: () }))
+}
+
+fn key(kind: u8, id: u64, number: u32) -> [u8; 13] {
+    let mut key = [0; 13];
+    key[0] = kind;
+    key[1..9].copy_from_slice(&id.to_be_bytes());
+    key[9..].copy_from_slice(&number.to_be_bytes());
+    key
+}
+
+fn file_key(file: u64) -> [u8; 9] {
+    let mut key = [0; 9];
+    key[0] = b'f';
+    key[1..].copy_from_slice(&file.to_be_bytes());
+    key
+}
+
+fn number_of(key: &[u8]) -> Option<u32> {
+    key.last_chunk::<4>()
+        .map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+impl Store {
+    /// Opens the index in `folder`. If another process holds it, a temporary one is made; if it is of another version
+    /// or damaged, it is made anew.
+    pub(super) fn open(folder: &Path) -> std::io::Result<(Self, Meta, Opened)> {
+        std::fs::create_dir_all(folder)?;
+        let with = |tree, temporary| Self {
+            tree,
+            _temporary: temporary,
+            broken: AtomicBool::new(false),
+        };
+        match open_tree(folder) {
+            Ok(tree) => {
+                let found = tree
+                    .get(b"m")
+                    .ok()
+                    .flatten()
+                    .map(|bytes| postcard::from_bytes::<Meta>(&bytes));
+                match found {
+                    Some(Ok(meta)) if meta.schema == SCHEMA => {
+                        return Ok((with(tree, None), meta, Opened::AsLeft));
+                    }
+                    None if tree.is_empty() => {
+                        return Ok((with(tree, None), Meta::new(), Opened::New));
+                    }
+                    _ => drop(tree),
+                }
+            }
+            Err(sled::Error::Io(e)) if is_held(&e) => {
+                let temporary = tempfile::TempDir::with_prefix("trainscope-index-")?;
+                let tree = open_tree(temporary.path()).map_err(std::io::Error::other)?;
+                return Ok((with(tree, Some(temporary)), Meta::new(), Opened::Temporary));
+            }
+            Err(_) => {}
+        }
+        std::fs::remove_dir_all(folder)?;
+        std::fs::create_dir_all(folder)?;
+        let tree = open_tree(folder).map_err(std::io::Error::other)?;
+        Ok((with(tree, None), Meta::new(), Opened::Rebuilt))
+    }
+
+    /// Whether a read has failed since it was opened or cleared.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    fn note<T>(&self, result: Result<T, sled::Error>) -> Result<T, ReadError> {
+        result.map_err(|e| {
+            self.broken.store(true, Ordering::Relaxed);
+            ReadError::Storage(e.to_string())
+        })
+    }
+
+    fn wrong(&self, what: &str) -> ReadError {
+        self.broken.store(true, Ordering::Relaxed);
+        ReadError::Storage(format!("{what} is damaged"))
+    }
+
+    /// Removes everything, to begin anew.
+    pub(super) fn clear(&self) -> Result<(), ReadError> {
+        let cleared = self.note(self.tree.clear());
+        self.broken.store(false, Ordering::Relaxed);
+        cleared
+    }
+
+    /// All files with their parts and chunks' metas, in order of their ids.
+    pub(super) fn load(&self) -> Result<Vec<StoredFile>, ReadError> {
+        let mut files = Vec::new();
+        for entry in self.tree.scan_prefix(b"f") {
+            let (key, value) = self.note(entry)?;
+            let id = key
+                .last_chunk::<8>()
+                .map(|bytes| u64::from_be_bytes(*bytes));
+            let record = postcard::from_bytes(&value).ok();
+            let (Some(id), Some(record)) = (id, record) else {
+                return Err(self.wrong("a file's record"));
+            };
+            files.push(StoredFile {
+                id,
+                record,
+                parts: Vec::new(),
+            });
+        }
+        let mut metas = rustc_hash::FxHashMap::<PartId, Vec<ChunkMeta>>::default();
+        for entry in self.tree.scan_prefix(b"s") {
+            let (key, value) = self.note(entry)?;
+            let part = key
+                .get(1..9)
+                .and_then(|bytes| bytes.try_into().ok())
+                .map(u64::from_be_bytes);
+            let (Some(part), Some(meta)) = (part, decode_meta(&value)) else {
+                return Err(self.wrong("a summary"));
+            };
+            metas.entry(part).or_default().push(meta);
+        }
+        for StoredFile { id, parts, .. } in &mut files {
+            let mut prefix = file_key(*id);
+            prefix[0] = b't';
+            for entry in self.tree.scan_prefix(prefix) {
+                let (_, value) = self.note(entry)?;
+                let record: PartRecord =
+                    postcard::from_bytes(&value).map_err(|_| self.wrong("a tag's record"))?;
+                let metas = metas.remove(&record.part).unwrap_or_default();
+                parts.push((record, metas));
+            }
+        }
+        Ok(files)
+    }
+
+    /// Reads the columns of a chunk.
+    pub(super) fn columns<T>(
+        &self,
+        part: PartId,
+        number: u32,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, ReadError> {
+        let found = self.note(self.tree.get(key(b'c', part, number)))?;
+        found
+            .and_then(|bytes| read(&bytes))
+            .ok_or_else(|| self.wrong("a chunk"))
+    }
+
+    /// Reads the summaries of the chunks `first..=last` of a part, in order.
+    pub(super) fn summaries(
+        &self,
+        part: PartId,
+        first: u32,
+        last: u32,
+        mut each: impl FnMut(u32, &[u8]) -> Option<()>,
+    ) -> Result<(), ReadError> {
+        for entry in self
+            .tree
+            .range(key(b's', part, first)..=key(b's', part, last))
+        {
+            let (key, value) = self.note(entry)?;
+            let read = number_of(&key).and_then(|number| each(number, &value));
+            read.ok_or_else(|| self.wrong("a summary"))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a batch and makes it durable.
+    pub(super) fn commit(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
+        let mut batch = batch.0;
+        batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
+        self.note(self.tree.apply_batch(batch))?;
+        self.note(self.tree.flush()).map(|_| ())
+    }
+
+    /// Adds the removal of all of a file's parts to a batch.
+    pub(super) fn remove_file(
+        &self,
+        file: u64,
+        parts: &[PartId],
+        batch: &mut Batch,
+    ) -> Result<(), ReadError> {
+        batch.0.remove(&file_key(file)[..]);
+        let mut tags = file_key(file);
+        tags[0] = b't';
+        let prefixes = parts.iter().flat_map(|part| {
+            [b's', b'c'].map(|kind| {
+                let mut prefix = file_key(*part);
+                prefix[0] = kind;
+                prefix
+            })
+        });
+        for prefix in std::iter::once(tags).chain(prefixes) {
+            for key in self.tree.scan_prefix(prefix).keys() {
+                batch.0.remove(self.note(key)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Meta {
+    fn new() -> Self {
+        Self::now(0, 0)
+    }
+
+    pub(super) fn now(next_file: u64, next_part: PartId) -> Self {
+        Self {
+            schema: SCHEMA,
+            next_file,
+            next_part,
+        }
+    }
+}
+
+/// Another process has the tree open: sled reports what its file lock said.
+fn is_held(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::WouldBlock
+        || error.to_string().contains("could not acquire lock")
+}
+
+/// What one commit writes; all of it or nothing.
+#[derive(Default)]
+pub(super) struct Batch(sled::Batch);
+
+impl Batch {
+    pub(super) fn file(&mut self, id: u64, record: &FileRecord) {
+        // postcard fails on what it cannot represent (maps of unknown length); these records have none.
+        if let Ok(bytes) = postcard::to_allocvec(record) {
+            self.0.insert(&file_key(id)[..], bytes);
+        }
+    }
+
+    pub(super) fn part(&mut self, file: u64, tag: u32, record: &PartRecord) {
+        if let Ok(bytes) = postcard::to_allocvec(record) {
+            self.0.insert(&key(b't', file, tag)[..], bytes);
+        }
+    }
+
+    pub(super) fn chunk(&mut self, part: PartId, number: u32, chunk: &Sealed) {
+        self.0
+            .insert(&key(b'c', part, number)[..], &chunk.columns[..]);
+        self.0
+            .insert(&key(b's', part, number)[..], &chunk.summaries[..]);
+    }
+}
+
+/// The folder of the index for a set of base directories: one for each set, whatever their order.
+pub(super) fn folder(cache_dir: &Path, base_dirs: &[PathBuf]) -> PathBuf {
+    use std::hash::{Hash, Hasher};
+    let mut names: Vec<_> = base_dirs
+        .iter()
+        .map(|dir| dir.as_os_str().as_encoded_bytes())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    // FxHasher has no random seed: the same folders give the same name in every process.
+    let mut hasher = rustc_hash::FxHasher::default();
+    names.hash(&mut hasher);
+    cache_dir.join(format!("index-{:016x}", hasher.finish()))
+}

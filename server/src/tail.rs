@@ -1,0 +1,192 @@
+//! Reads what one file has more than last time: opens, checks that it is still the same file, decodes, publishes.
+//!
+//! Memory is bounded by the blocks in flight, whatever the size of the file.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::mpsc;
+
+use trainscope_format::{Checkpoint, Decoder};
+
+use crate::index::{Block, HEAD_BYTES, Head, Index, Source, Staging};
+use crate::watch::identity;
+
+/// Bytes decoded at a time.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes read in one turn, so that a huge file does not keep the growing ones waiting.
+const TURN_BYTES: u64 = 64 << 20;
+/// From this many bytes on, decoding and publishing run on two threads.
+const PIPELINE_BYTES: u64 = 4 << 20;
+
+/// A decoder between two turns, and how many bytes it was fed.
+pub(crate) struct Tail {
+    decoder: Box<dyn Decoder>,
+    fed_bytes: u64,
+}
+
+/// How a turn ended.
+pub(crate) enum Outcome {
+    /// Read to the end of the file as it was.
+    Done(Tail),
+    /// There is more.
+    More(Tail),
+    /// Another file is in its place, or it was cut: read it from the start.
+    Replaced,
+    /// It could not be opened or read; the sentence says why.
+    Failed(String),
+}
+
+/// What a worker keeps between turns.
+#[derive(Default)]
+pub(crate) struct Worker {
+    staging: Staging,
+    buffer: Vec<u8>,
+    block: Block,
+}
+
+/// The first bytes of a file.
+pub(crate) fn head(file: &mut File) -> std::io::Result<Head> {
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    file.seek(SeekFrom::Start(0))?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    Ok(Head(head))
+}
+
+/// Whether a file that begins with `now` can be the one that began with `before`.
+pub(crate) fn same_head(before: &Head, now: &Head) -> bool {
+    now.0.starts_with(&before.0)
+}
+
+impl Worker {
+    /// Reads one turn of a source.
+    pub(crate) fn turn(&mut self, source: &Source, tail: Option<Tail>, index: &Index) -> Outcome {
+        let path = source.place().full;
+        match self.read(source, tail, index, &path) {
+            Ok(outcome) => outcome,
+            Err(e) => Outcome::Failed(format!("it cannot be read: {e}")),
+        }
+    }
+
+    fn read(
+        &mut self,
+        source: &Source,
+        tail: Option<Tail>,
+        index: &Index,
+        path: &Path,
+    ) -> std::io::Result<Outcome> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        let (len, state) = (metadata.len(), source.state());
+        let now = head(&mut file)?;
+        if identity(&metadata) != source.identity
+            || len < state.fed_bytes
+            || !same_head(&state.head, &now)
+        {
+            return Ok(Outcome::Replaced);
+        }
+        source.with_state(|state| {
+            state.head = now;
+            state.len_bytes = len;
+            state.modified = metadata.modified().ok();
+            state.unreadable = None;
+        });
+        let mut tail = match tail {
+            Some(tail) => tail,
+            None => resume(source),
+        };
+        file.seek(SeekFrom::Start(tail.fed_bytes))?;
+        let end = len.min(tail.fed_bytes + TURN_BYTES);
+        if end - tail.fed_bytes >= PIPELINE_BYTES {
+            self.read_on_two_threads(source, index, &mut file, &mut tail, end)?;
+        } else {
+            self.buffer.resize(BLOCK_BYTES, 0);
+            while tail.fed_bytes < end
+                && tail.fill(&mut file, end, &mut self.buffer, &mut self.block)?
+            {
+                index.publish(source, &self.block, &mut self.staging);
+            }
+        }
+        Ok(if tail.fed_bytes < len && tail.fed_bytes == end {
+            Outcome::More(tail)
+        } else {
+            Outcome::Done(tail)
+        })
+    }
+
+    /// The caller's thread publishes what another one reads and decodes.
+    fn read_on_two_threads(
+        &mut self,
+        source: &Source,
+        index: &Index,
+        file: &mut File,
+        tail: &mut Tail,
+        end: u64,
+    ) -> std::io::Result<()> {
+        let (full, decoded) = mpsc::sync_channel::<Block>(2);
+        let (empty, reusable) = mpsc::channel::<Block>();
+        let buffer = &mut self.buffer;
+        std::thread::scope(|scope| {
+            let read = std::thread::Builder::new()
+                .name("decode".to_owned())
+                .spawn_scoped(scope, move || {
+                    buffer.resize(BLOCK_BYTES, 0);
+                    while tail.fed_bytes < end {
+                        let mut block = reusable.try_recv().unwrap_or_default();
+                        if !tail.fill(file, end, buffer, &mut block)? || full.send(block).is_err() {
+                            break;
+                        }
+                    }
+                    Ok(())
+                })?;
+            for block in decoded {
+                index.publish(source, &block, &mut self.staging);
+                // The reader has ended: nothing more to reuse.
+                let _ended = empty.send(block);
+            }
+            read.join()
+                .unwrap_or_else(|_| Err(std::io::Error::other("the decoder ended unexpectedly")))
+        })
+    }
+}
+
+impl Tail {
+    /// Decodes the next block of the file into `block`; false at its end.
+    fn fill(
+        &mut self,
+        file: &mut File,
+        end: u64,
+        buffer: &mut [u8],
+        block: &mut Block,
+    ) -> std::io::Result<bool> {
+        let wanted =
+            usize::try_from(end - self.fed_bytes).map_or(buffer.len(), |n| n.min(buffer.len()));
+        let n = file.read(&mut buffer[..wanted])?;
+        if n == 0 {
+            return Ok(false);
+        }
+        block.batch.clear();
+        self.decoder.push(&buffer[..n], &mut block.batch);
+        self.fed_bytes += n as u64;
+        let Checkpoint { offset, state, .. } = self.decoder.checkpoint();
+        block.fed_bytes = self.fed_bytes;
+        block.offset = offset;
+        block.decoder = state;
+        block.open_damage = self.decoder.open_damage();
+        Ok(true)
+    }
+}
+
+/// A decoder that goes on where the source's records end.
+fn resume(source: &Source) -> Tail {
+    let checkpoint = source.checkpoint();
+    let fed_bytes = checkpoint.offset;
+    match source.format.resume(checkpoint) {
+        Ok(decoder) => Tail { decoder, fed_bytes },
+        // Of another version: the index would be, too, so there is nothing that could be read twice.
+        Err(_) => Tail {
+            decoder: source.format.decoder(),
+            fed_bytes: 0,
+        },
+    }
+}

@@ -1,0 +1,378 @@
+//! Which files there are: a walk over the base directories, and the system's hints when to look again.
+//!
+//! Hints may be lost (network mounts, watch limits), so they only shorten the wait until the next walk: what a walk
+//! finds is the rule.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::time::SystemTime;
+
+use notify::Watcher as _;
+use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
+use trainscope_format::{Format, rank_hint, sniff};
+
+use crate::index::{Identity, Place};
+
+/// A base directory and what names below it begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Base {
+    /// Canonical path.
+    pub(crate) dir: PathBuf,
+    /// Empty if it is the only one; otherwise its own name, unique among them, so that runs do not share one.
+    pub(crate) prefix: String,
+}
+
+/// A source file that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    pub(crate) format: Format,
+    pub(crate) identity: Identity,
+    pub(crate) len_bytes: u64,
+    pub(crate) modified: Option<SystemTime>,
+    /// Why it cannot be looked at, if so.
+    pub(crate) unreadable: Option<String>,
+}
+
+/// What one walk found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    /// By path.
+    pub(crate) files: Vec<Found>,
+    /// Folders that cannot be listed, as sentences.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Names for several base directories: the last part of each path, numbered where two are equal.
+pub(crate) fn bases(dirs: &[PathBuf]) -> Vec<Base> {
+    let mut bases: Vec<Base> = Vec::new();
+    for dir in dirs {
+        let own = dir.file_name().map_or_else(
+            || "root".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        let taken = |name: &str| bases.iter().any(|base| base.prefix == name);
+        let mut prefix = own.clone();
+        let mut n = 1;
+        while taken(&prefix) {
+            n += 1;
+            prefix = format!("{own} ({n})");
+        }
+        bases.push(Base {
+            dir: dir.clone(),
+            prefix,
+        });
+    }
+    if let [only] = &mut bases[..] {
+        only.prefix.clear();
+    }
+    bases
+}
+
+#[cfg(unix)]
+pub(crate) fn identity(metadata: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    Identity {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn identity(_: &Metadata) -> Identity {
+    Identity::default()
+}
+
+/// A path below a base, with `/` between parts. Text for people and look-ups, never joined to a path again.
+fn shown(prefix: &str, below: &Path) -> String {
+    let parts = below.iter().map(|part| part.to_string_lossy());
+    let prefix = (!prefix.is_empty()).then(|| prefix.into());
+    prefix
+        .into_iter()
+        .chain(parts)
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+/// Run and rank of a file in `folder`: a folder `rank_<n>` is a part of the run above it.
+fn coordinate(prefix: &str, folder: &Path, file_name: &str) -> (Arc<str>, u32) {
+    let rank = folder
+        .file_name()
+        .and_then(|name| name.to_str()?.strip_prefix("rank_")?.parse().ok());
+    let (folder, rank) = match rank {
+        Some(rank) => (folder.parent().unwrap_or(folder), rank),
+        None => (folder, rank_hint(file_name).unwrap_or(0)),
+    };
+    let run = shown(prefix, folder);
+    (
+        if run.is_empty() {
+            ".".into()
+        } else {
+            run.into()
+        },
+        rank,
+    )
+}
+
+/// Folders that hold no runs, however deep.
+fn is_private(name: &str) -> bool {
+    matches!(name, ".trainscope" | ".git")
+}
+
+/// Walks all bases. Each folder is visited once, however many links lead to it, and under its own name if it has one.
+pub(crate) fn scan(bases: &[Base]) -> Scan {
+    let mut scan = Scan::default();
+    let mut visited = FxHashSet::default();
+    for base in bases {
+        let mut links = BTreeSet::new();
+        walk(base, base.dir.clone(), &mut visited, &mut links, &mut scan);
+        while let Some(link) = links.pop_first() {
+            walk(base, link, &mut visited, &mut links, &mut scan);
+        }
+    }
+    scan.files.sort_by(|a, b| a.place.cmp(&b.place));
+    scan
+}
+
+fn walk(
+    base: &Base,
+    from: PathBuf,
+    visited: &mut FxHashSet<Identity>,
+    links: &mut BTreeSet<PathBuf>,
+    scan: &mut Scan,
+) {
+    let mut folders = vec![from];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::metadata(&folder).and_then(|metadata| {
+            let identity = identity(&metadata);
+            // Systems without inodes have no links to loop through either, as far as we follow them.
+            let first_visit = identity == Identity::default() || visited.insert(identity);
+            if first_visit {
+                fs::read_dir(&folder).map(Some)
+            } else {
+                Ok(None)
+            }
+        });
+        let below = folder.strip_prefix(&base.dir).unwrap_or(&folder);
+        let entries = match entries {
+            Ok(Some(entries)) => entries,
+            Ok(None) => continue,
+            Err(e) => {
+                let name = shown(&base.prefix, below);
+                let name = if name.is_empty() {
+                    base.dir.display().to_string()
+                } else {
+                    name
+                };
+                scan.problems
+                    .push(format!("The folder {name} cannot be listed: {e}"));
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let metadata = if kind.is_symlink() {
+                Some(fs::metadata(entry.path()))
+            } else {
+                None
+            };
+            if kind.is_dir() {
+                if !is_private(&name) {
+                    folders.push(entry.path());
+                }
+            } else if let Some(Ok(target)) = &metadata
+                && target.is_dir()
+            {
+                links.insert(entry.path());
+            } else if let Some(format) = sniff(&name) {
+                let metadata = metadata.unwrap_or_else(|| entry.metadata());
+                scan.files
+                    .extend(found(base, below, &entry.path(), &name, format, metadata));
+            }
+        }
+    }
+}
+
+fn found(
+    base: &Base,
+    folder: &Path,
+    full: &Path,
+    name: &str,
+    format: Format,
+    metadata: std::io::Result<Metadata>,
+) -> Option<Found> {
+    let (run, rank) = coordinate(&base.prefix, folder, name);
+    let path = shown(&base.prefix, &folder.join(name)).into();
+    let place = Place {
+        run,
+        path,
+        full: full.to_owned(),
+        rank,
+    };
+    Some(match metadata {
+        // A pipe or socket of such a name would block whoever opens it.
+        Ok(metadata) if !metadata.is_file() => return None,
+        Ok(metadata) => Found {
+            place,
+            format,
+            identity: identity(&metadata),
+            len_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            unreadable: None,
+        },
+        Err(e) => Found {
+            place,
+            format,
+            identity: Identity::default(),
+            len_bytes: 0,
+            modified: None,
+            unreadable: Some(format!("it cannot be opened: {e}")),
+        },
+    })
+}
+
+/// Paths that may have changed, gathered until somebody looks.
+#[derive(Clone, Default)]
+pub(crate) struct Hints(Arc<Mutex<FxHashSet<PathBuf>>>);
+
+/// Hints kept at most; more mean: look at everything.
+const MAX_HINTS: usize = 10_000;
+
+impl Hints {
+    /// Takes what was gathered; `None` means that anything may have changed.
+    pub(crate) fn take(&self) -> Option<Vec<PathBuf>> {
+        let hints = std::mem::take(&mut *self.0.lock());
+        (hints.len() < MAX_HINTS).then(|| hints.into_iter().collect())
+    }
+}
+
+/// Asks the system for file events below `bases`; each first hint since the last look calls `wake`. The watcher lives
+/// as long as the returned sender, and a thread of its own sets it up, because that takes long for many folders.
+pub(crate) fn events(
+    bases: &[Base],
+    hints: Hints,
+    wake: impl Fn() + Send + 'static,
+    problem: impl Fn(String) + Send + 'static,
+) -> mpsc::Sender<()> {
+    let (alive, ended) = mpsc::channel::<()>();
+    let dirs: Vec<PathBuf> = bases.iter().map(|base| base.dir.clone()).collect();
+    let set_up = move || {
+        let handler = move |event: notify::Result<notify::Event>| {
+            let Ok(event) = event else { return };
+            if event.kind.is_access() {
+                return;
+            }
+            let mut hints = hints.0.lock();
+            let first = hints.is_empty();
+            if hints.len() < MAX_HINTS {
+                hints.extend(event.paths);
+            }
+            drop(hints);
+            if first {
+                wake();
+            }
+        };
+        let watched = notify::recommended_watcher(handler).and_then(|mut watcher| {
+            dirs.iter()
+                .try_for_each(|dir| watcher.watch(dir, notify::RecursiveMode::Recursive))?;
+            Ok(watcher)
+        });
+        match watched {
+            // Waits until the other end is dropped: nothing is ever sent.
+            Ok(_watcher) => drop(ended.recv()),
+            Err(e) => problem(format!(
+                "The system reports no file events ({e}); changes are found by looking again."
+            )),
+        }
+    };
+    if let Err(e) = std::thread::Builder::new()
+        .name("watch".to_owned())
+        .spawn(set_up)
+    {
+        tracing::warn!("no thread for file events: {e}");
+    }
+    alive
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(scan: &Scan) -> Vec<(String, u32)> {
+        scan.files
+            .iter()
+            .map(|found| (found.place.run.to_string(), found.place.rank))
+            .collect()
+    }
+
+    #[test]
+    fn runs_are_folders_and_rank_folders_are_parts_of_them() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in [
+            "events.out.tfevents.1",
+            "a/b/events.out.tfevents.1",
+            "c/rank_3/events.out.tfevents.1",
+            "c/x.txt",
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, b"").unwrap();
+        }
+        let found = scan(&bases(&[dir.path().to_owned()]));
+        assert_eq!(
+            places(&found),
+            [
+                (".".to_owned(), 0),
+                ("a/b".to_owned(), 0),
+                ("c".to_owned(), 3)
+            ]
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_loops_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = dir.path().join("run");
+        fs::create_dir(&run).unwrap();
+        fs::write(run.join("events.out.tfevents.1"), b"").unwrap();
+        std::os::unix::fs::symlink(dir.path(), run.join("up")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join("events.out.tfevents.1"), b"").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), dir.path().join("linked")).unwrap();
+        std::os::unix::fs::symlink("nowhere", run.join("events.out.tfevents.2")).unwrap();
+        let found = scan(&bases(&[dir.path().to_owned()]));
+        assert_eq!(
+            places(&found),
+            [
+                ("linked".to_owned(), 0),
+                ("run".to_owned(), 0),
+                ("run".to_owned(), 0)
+            ]
+        );
+        assert_eq!(
+            found
+                .files
+                .iter()
+                .filter(|f| f.unreadable.is_some())
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn several_bases_have_names_of_their_own() {
+        let names: Vec<_> = bases(&["/x/runs".into(), "/y/runs".into(), "/".into()])
+            .into_iter()
+            .map(|b| b.prefix)
+            .collect();
+        assert_eq!(names, ["runs", "runs (2)", "root"]);
+    }
+}
