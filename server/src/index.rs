@@ -52,6 +52,7 @@ struct Inner {
     committed_records: AtomicU64,
     sealed_chunks: AtomicUsize,
     notes: Mutex<Vec<String>>,
+    problems: Mutex<Vec<String>>,
     notices: broadcast::Sender<Arc<ChangeNotice>>,
 }
 
@@ -94,7 +95,9 @@ impl Index {
 
     /// What the user should know of the server itself.
     pub fn notes(&self) -> Vec<String> {
-        self.0.notes.lock().clone()
+        let mut notes = self.0.notes.lock().clone();
+        notes.extend_from_slice(&self.0.problems.lock());
+        notes
     }
 
     /// Number of runs, and of those that grow.
@@ -223,6 +226,7 @@ impl Index {
             committed_records: AtomicU64::new(0),
             sealed_chunks: AtomicUsize::new(0),
             notes: Mutex::new(note.into_iter().collect()),
+            problems: Mutex::default(),
             notices: broadcast::channel(NOTICES).0,
         }));
         index.load();
@@ -282,6 +286,11 @@ impl Index {
         if !notes.contains(&note) {
             notes.push(note);
         }
+    }
+
+    /// What the last walk could not look into, as sentences.
+    pub(crate) fn set_problems(&self, problems: Vec<String>) {
+        *self.0.problems.lock() = problems;
     }
 
     /// All sources, in order of run and path.

@@ -272,9 +272,7 @@ impl Loop {
     }
 
     fn apply(&mut self, scan: Scan, first: bool) {
-        for problem in scan.problems {
-            self.index.note(problem);
-        }
+        self.index.set_problems(scan.problems);
         let present: BTreeSet<PathBuf> = scan
             .files
             .iter()

@@ -97,16 +97,22 @@ fn shown(prefix: &str, below: &Path) -> String {
         .join("/")
 }
 
-/// Run and rank of a file in `folder`: a folder `rank_<n>` is a part of the run above it.
+/// Run and rank of a file in `folder`: a folder `rank_<n>` is a part of the run around it, not a run.
 fn coordinate(prefix: &str, folder: &Path, file_name: &str) -> (Arc<str>, u32) {
-    let rank = folder
-        .file_name()
-        .and_then(|name| name.to_str()?.strip_prefix("rank_")?.parse().ok());
-    let (folder, rank) = match rank {
-        Some(rank) => (folder.parent().unwrap_or(folder), rank),
-        None => (folder, rank_hint(file_name).unwrap_or(0)),
+    let rank_of = |name: &std::ffi::OsStr| name.to_str()?.strip_prefix("rank_")?.parse().ok();
+    let parts: Vec<_> = folder.iter().collect();
+    let found = parts.iter().enumerate().rev();
+    let found = found
+        .filter_map(|(i, name)| Some((i, rank_of(name)?)))
+        .next();
+    let (run, rank) = match found {
+        Some((at, rank)) => {
+            let others = parts.iter().enumerate().filter(|(i, _)| *i != at);
+            let run: PathBuf = others.map(|(_, name)| name).collect();
+            (shown(prefix, &run), rank)
+        }
+        None => (shown(prefix, folder), rank_hint(file_name).unwrap_or(0)),
     };
-    let run = shown(prefix, folder);
     (
         if run.is_empty() {
             ".".into()
@@ -319,6 +325,7 @@ mod tests {
             "events.out.tfevents.1",
             "a/b/events.out.tfevents.1",
             "c/rank_3/events.out.tfevents.1",
+            "d/rank_1/tb/events.out.tfevents.1",
             "c/x.txt",
         ] {
             let path = dir.path().join(path);
@@ -331,7 +338,8 @@ mod tests {
             [
                 (".".to_owned(), 0),
                 ("a/b".to_owned(), 0),
-                ("c".to_owned(), 3)
+                ("c".to_owned(), 3),
+                ("d/tb".to_owned(), 1)
             ]
         );
     }
