@@ -2,6 +2,7 @@
 //!
 //! Run as `cargo xtask <command>`. Everything it installs or runs is printed first; nothing here is shipped.
 
+mod bench;
 mod bundle;
 mod checks;
 mod console;
@@ -27,6 +28,8 @@ usage: cargo xtask <command>
   start [-- flags]   build the bundle and the server in release, run it on sample-runs/ (flags go to `trainscope start`)
   test               put in place what is missing, then run every check and test there is
   web                build the browser bundle alone, into web/dist
+  bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
+                     (VENV: python3 -m venv, pip install tensorboard), --rounds N, --end-to-end leaves out the first
   samples            write the made-up sample runs again: the same bytes
 
 XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could";
@@ -51,13 +54,14 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         [first, rest @ ..] if first == "--" => rest,
         rest => rest,
     };
-    if command != "start" && !rest.is_empty() {
+    if !matches!(command, "start" | "bench") && !rest.is_empty() {
         bail!("`{command}` takes no flags\n\n{USAGE}");
     }
     match command {
         "start" => server::start(&workspace, rest),
         "test" => Ok(checks::run_all(&workspace)),
         "web" => bundle::build(&workspace).map(|()| ExitCode::SUCCESS),
+        "bench" => bench::run(&workspace, rest).map(|()| ExitCode::SUCCESS),
         "samples" => samples::write(&workspace).map(|()| ExitCode::SUCCESS),
         "help" | "-h" | "--help" => {
             console::line(USAGE);

@@ -1,0 +1,84 @@
+//! The machine under the measurements: idle cores, the page cache, memory of a process (Linux).
+
+use std::fs::{self, File};
+use std::io::{Read, copy, sink};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+/// Longest wait for idle cores; after it the measurement is made all the same.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Share of busy time below which the cores count as idle.
+const IDLE: f64 = 0.12;
+
+/// Brings all files below `folder` into the page cache, then waits until the cores are idle.
+pub(super) fn settle(folder: &Path) -> Result<()> {
+    read_through(folder)?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        let (idle_before, total_before) = processor_times()?;
+        sleep(Duration::from_millis(300));
+        let (idle, total) = processor_times()?;
+        let busy = 1.0 - (idle - idle_before) / (total - total_before).max(1.0);
+        if busy < IDLE {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn read_through(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_through(&path)?;
+        } else {
+            copy(&mut File::open(path)?.take(u64::MAX), &mut sink())?;
+        }
+    }
+    Ok(())
+}
+
+/// Idle and total time of all cores, in ticks.
+fn processor_times() -> Result<(f64, f64)> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let times: Vec<f64> = stat
+        .lines()
+        .next()
+        .context("/proc/stat is empty")?
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .map(str::parse)
+        .collect::<Result<_, _>>()?;
+    // The fourth and fifth are idle and waiting for the disk.
+    Ok((times.iter().skip(3).take(2).sum(), times.iter().sum()))
+}
+
+/// Memory that a process holds now.
+pub(super) fn resident_bytes(pid: u32) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .context("the process has no memory")?;
+    Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
+}
+
+/// Space that a folder takes on disk.
+pub(super) fn disk_bytes(folder: &Path) -> Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let mut sum = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        sum += if entry.file_type()?.is_dir() {
+            disk_bytes(&entry.path())?
+        } else {
+            // Blocks of 512 bytes, whatever the file system's own are: a sparse file counts what it takes.
+            entry.metadata()?.blocks() * 512
+        };
+    }
+    Ok(sum)
+}

@@ -1,0 +1,93 @@
+//! The table of results: medians, and how many times faster or smaller than the peer.
+
+use std::fmt::Write as _;
+
+use crate::console;
+
+/// Repetitions of one measurement.
+pub(super) struct Samples(Vec<f64>);
+
+impl Samples {
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn push(&mut self, value: f64) {
+        self.0.push(value);
+    }
+
+    /// `None` if nothing was measured.
+    fn median(&self) -> Option<f64> {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+}
+
+/// Rows of the table, each printed as soon as it is known.
+#[derive(Default)]
+pub(super) struct Report {
+    rows: Vec<[String; 4]>,
+}
+
+impl Report {
+    /// Seconds.
+    pub(super) fn times(&mut self, what: &str, ours: &Samples, theirs: &Samples) {
+        self.compared(what, ours, theirs, |secs| format!("{secs:.3} s"));
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&mut self, what: &str, ours: &Samples, theirs: &Samples) {
+        self.compared(what, ours, theirs, |bytes| {
+            format!("{:.0} MiB", bytes / f64::from(1 << 20))
+        });
+    }
+
+    /// Something that has no peer.
+    pub(super) fn figure(&mut self, what: &str, value: &str) {
+        self.push([
+            what.to_owned(),
+            value.to_owned(),
+            String::new(),
+            String::new(),
+        ]);
+    }
+
+    fn compared(
+        &mut self,
+        what: &str,
+        ours: &Samples,
+        theirs: &Samples,
+        shown: impl Fn(f64) -> String,
+    ) {
+        let (ours, theirs) = (ours.median(), theirs.median());
+        let ratio = ours
+            .zip(theirs)
+            .map(|(ours, theirs)| format!("{:.1} ×", theirs / ours));
+        self.push([
+            what.to_owned(),
+            ours.map(&shown).unwrap_or_default(),
+            theirs.map(&shown).unwrap_or_default(),
+            ratio.unwrap_or_default(),
+        ]);
+    }
+
+    fn push(&mut self, row: [String; 4]) {
+        console::line(&format!("    {}", row.join("  ")));
+        self.rows.push(row);
+    }
+
+    /// The whole table.
+    pub(super) fn markdown(&self) -> String {
+        let mut table = String::from(
+            "| what | trainscope | RustBoard | ratio |\n| --- | ---: | ---: | ---: |\n",
+        );
+        for row in &self.rows {
+            // Writing to a string cannot fail.
+            if writeln!(table, "| {} |", row.join(" | ")).is_err() {
+                break;
+            }
+        }
+        table
+    }
+}

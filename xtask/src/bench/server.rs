@@ -1,0 +1,151 @@
+//! Our own program as a user starts it, timed from the start of its process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::machine;
+
+/// Time between two looks: a small share of what is measured, and little work for the server.
+const PAUSE: Duration = Duration::from_millis(2);
+/// After this long a measurement has failed.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// A folder for the index.
+pub(super) struct Cache(PathBuf);
+
+impl Cache {
+    pub(super) fn empty(scratch: &Path) -> Result<Self> {
+        let folder = scratch.join("cache");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+
+    pub(super) fn len_bytes(&self) -> Result<u64> {
+        machine::disk_bytes(&self.0)
+    }
+
+    pub(super) fn start(&self, program: &Path, data: &Path) -> Result<Server> {
+        let port_file = self.0.with_extension("port");
+        if port_file.exists() {
+            fs::remove_file(&port_file)?;
+        }
+        let started = Instant::now();
+        let child = Command::new(program)
+            .args(["start", "--quiet", "--port", "0", "--port-file"])
+            .arg(&port_file)
+            .arg("--cache-dir")
+            .arg(&self.0)
+            .arg("--summary-base-dir")
+            .arg(data)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .context("the server cannot be started")?;
+        let mut server = Server {
+            child,
+            started,
+            address: String::new(),
+        };
+        let port = server.wait_for("a port", |_| {
+            let text = fs::read_to_string(&port_file).unwrap_or_default();
+            Ok(text.trim().parse::<u16>().ok())
+        })?;
+        server.address = format!("http://127.0.0.1:{port}");
+        Ok(server)
+    }
+}
+
+/// A running server; ended when dropped.
+pub(super) struct Server {
+    child: Child,
+    started: Instant,
+    address: String,
+}
+
+impl Server {
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Seconds from the start until every point is answerable.
+    pub(super) fn wait_for_records(&self, records: u64) -> Result<f64> {
+        self.wait_for_ingest("records", records)
+    }
+
+    /// Seconds from the start until every point would survive a crash.
+    pub(super) fn wait_for_commit(&self, records: u64) -> Result<f64> {
+        self.wait_for_ingest("committed_records", records)
+    }
+
+    fn wait_for_ingest(&self, field: &str, wanted: u64) -> Result<f64> {
+        self.wait_for(field, |server| {
+            let status = server.get("/api/status")?;
+            let ingest = &status["ingest"];
+            Ok((ingest["idle"] == true && ingest[field] == wanted)
+                .then(|| server.started.elapsed().as_secs_f64()))
+        })
+    }
+
+    /// Seconds from the start until a series is answered with all of its points.
+    pub(super) fn wait_for_answer(&self, run: &str, tag: &str, total: u64) -> Result<f64> {
+        self.wait_for("an answer", |server| {
+            // While the run is not known yet the server refuses, which is no failure here.
+            let answer = server.get(&format!("/api/scalars?run={run}&tag={tag}"));
+            Ok(answer
+                .is_ok_and(|series| series["total"] == total)
+                .then(|| server.started.elapsed().as_secs_f64()))
+        })
+    }
+
+    fn get(&self, path: &str) -> Result<Value> {
+        let text = ureq::get(format!("{}{path}", self.address))
+            .call()?
+            .body_mut()
+            .read_to_string()?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    fn wait_for<T>(&self, what: &str, look: impl Fn(&Self) -> Result<Option<T>>) -> Result<T> {
+        loop {
+            if let Some(found) = look(self)? {
+                return Ok(found);
+            }
+            ensure!(
+                self.started.elapsed() < DEADLINE,
+                "waited in vain for {what}"
+            );
+            sleep(PAUSE);
+        }
+    }
+
+    /// Ends it as Ctrl-C does, so that everything is committed.
+    pub(super) fn stop(mut self) -> Result<()> {
+        let pid = self.child.id().to_string();
+        crate::process::output_of(Command::new("kill").args(["-TERM", &pid]))?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // After `stop` it is no more, and nothing is to be done.
+        if self.child.kill().is_ok() {
+            drop(self.child.wait());
+        }
+    }
+}
