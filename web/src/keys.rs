@@ -13,7 +13,7 @@ pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static
             || event.ctrl_key()
             || event.alt_key()
             || event.meta_key()
-            || is_field(&event)
+            || belongs_to_target(&event)
         {
             return;
         }
@@ -24,7 +24,8 @@ pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static
     on_cleanup(move || handle.remove());
 }
 
-fn is_field(event: &web_sys::KeyboardEvent) -> bool {
+/// Whether the key is for what has the focus: text for a field, Enter and space for a link or a button.
+fn belongs_to_target(event: &web_sys::KeyboardEvent) -> bool {
     let Some(element) = event
         .target()
         .and_then(|target| target.dyn_into::<web_sys::HtmlElement>().ok())
@@ -36,6 +37,7 @@ fn is_field(event: &web_sys::KeyboardEvent) -> bool {
     }
     match element.tag_name().as_str() {
         "TEXTAREA" | "SELECT" => true,
+        "A" | "BUTTON" | "SUMMARY" => matches!(event.key().as_str(), "Enter" | " "),
         // A tick box takes no text; keys go on working after it was clicked.
         "INPUT" => !matches!(
             element.get_attribute("type").as_deref(),

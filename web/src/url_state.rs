@@ -37,6 +37,7 @@ pub enum History {
 #[derive(Clone, Copy)]
 pub struct UrlState {
     search: Memo<String>,
+    pathname: Memo<String>,
     navigate: StoredValue<Navigate, LocalStorage>,
 }
 
@@ -60,6 +61,7 @@ pub fn use_url_state() -> UrlState {
     });
     UrlState {
         search,
+        pathname,
         navigate: StoredValue::new_local(navigate),
     }
 }
@@ -96,6 +98,12 @@ impl UrlState {
         };
         self.navigate
             .with_value(|navigate| navigate(&query, options));
+    }
+
+    /// The address of this page with keys changed, for links; reactive.
+    pub fn href(self, changes: &[(&str, Option<&str>)]) -> String {
+        let query = self.search.with(|search| with_changes(search, changes));
+        format!("{}?{query}", self.pathname.get())
     }
 
     /// Sets one list, or removes its key if it is empty.

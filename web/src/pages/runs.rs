@@ -1,9 +1,96 @@
-//! The list of runs.
+//! The list of runs: which one is sick, how far each is, and what to open next.
+//!
+//! Filter, sort, folding, selection and the open panel are in the address; hidden runs are remembered by the browser.
 
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use crate::frame::FrameState;
+use crate::keys::use_keys;
+use crate::route;
+
+mod filter;
+mod model;
+mod order;
+mod panel;
+mod record;
+mod row;
+mod selection;
+mod spark;
+mod sparks;
+mod states;
+mod table;
+#[cfg(test)]
+mod test_runs;
+mod toolbar;
+mod window;
+
+use model::{Model, SidePanel, use_model};
+use panel::FilesPanel;
+use record::RecordPanel;
+use sparks::Sparks;
+use states::Content;
+use toolbar::Toolbar;
 
 /// The list of runs.
 #[component]
 pub fn RunsPage() -> impl IntoView {
-    view! { <main class="main"></main> }
+    let model = Model::provide();
+    Sparks::provide();
+    listen();
+    view! {
+        <div class="with-side">
+            <main class="main runs-page">
+                <Toolbar />
+                <Content />
+            </main>
+            {move || match model.panel.get() {
+                Some(SidePanel::Files(run)) => view! { <FilesPanel run=run /> }.into_any(),
+                Some(SidePanel::Record) => view! { <RecordPanel /> }.into_any(),
+                None => ().into_any(),
+            }}
+        </div>
+    }
+}
+
+/// Keys of this page.
+fn listen() {
+    let model = use_model();
+    let navigate = use_navigate();
+    let frame: FrameState = expect_context();
+    use_keys(move |key, _| {
+        let panel_open = model.panel.with_untracked(Option::is_some) || frame.help.get_untracked();
+        let open = |href: &str| navigate(href, NavigateOptions::default());
+        match key {
+            "j" => model.move_cursor(1),
+            "k" => model.move_cursor(-1),
+            "x" => {
+                if let Some(run) = model.cursor.get_untracked() {
+                    model.toggle_selected(&run);
+                }
+            }
+            "Enter" => {
+                let Some(run) = model.cursor.get_untracked() else {
+                    return false;
+                };
+                open(&route::scalars_href(&run, &[], None));
+            }
+            "c" => {
+                let Some(href) = model.together_href() else {
+                    return false;
+                };
+                open(&href);
+            }
+            "Escape" if !panel_open => {
+                if model.selected.with_untracked(Vec::is_empty) {
+                    model.cursor.set(None);
+                } else {
+                    model.select(&[]);
+                }
+            }
+            _ => return false,
+        }
+        true
+    });
 }

@@ -1,0 +1,337 @@
+//! What the page shows, derived from the list of runs and the address.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_api::runs::{Run, RunStatus};
+
+use super::filter::Filter;
+use super::order::{Files, Item, Sort, SortKey, arrange};
+use crate::state::{AppState, use_app_state};
+use crate::url_state::{History, UrlState, join_list, split_list, use_url_state};
+use crate::{route, storage};
+
+const FILTER: &str = "q";
+const ONLY: &str = "only";
+const SORT: &str = "sort";
+const FLAT: &str = "flat";
+const FOLDED: &str = "folded";
+const SELECTED: &str = "sel";
+const PANEL: &str = "panel";
+const HIDDEN_KEY: &str = "hidden_runs";
+/// Runs whose tags are asked for when the filter asks for tags.
+const TAGS_ASKED: usize = 200;
+
+/// Which runs the state buttons leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Only {
+    All,
+    Damaged,
+    Readable,
+    Live,
+}
+
+impl Only {
+    const fn text(self) -> Option<&'static str> {
+        match self {
+            Self::All => None,
+            Self::Damaged => Some("damaged"),
+            Self::Readable => Some("readable"),
+            Self::Live => Some("live"),
+        }
+    }
+
+    fn parse(text: Option<&str>) -> Self {
+        [Self::Damaged, Self::Readable, Self::Live]
+            .into_iter()
+            .find(|only| only.text() == text)
+            .unwrap_or(Self::All)
+    }
+
+    fn holds(self, run: &Run) -> bool {
+        match self {
+            Self::All => true,
+            Self::Damaged => Files::of(run).is_bad(),
+            Self::Readable => !Files::of(run).is_bad(),
+            Self::Live => run.status == RunStatus::Live,
+        }
+    }
+}
+
+/// How many runs each state button leaves, hidden ones left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) all: u64,
+    pub(super) damaged: u64,
+    pub(super) readable: u64,
+    pub(super) live: u64,
+}
+
+/// What is open at the right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SidePanel {
+    /// How to record.
+    Record,
+    /// The files of a run.
+    Files(String),
+}
+
+impl SidePanel {
+    fn text(&self) -> String {
+        match self {
+            Self::Record => "record".to_owned(),
+            Self::Files(run) => format!("files:{run}"),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        if text == "record" {
+            return Some(Self::Record);
+        }
+        let run = text.strip_prefix("files:")?;
+        Some(Self::Files(run.to_owned()))
+    }
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) state: AppState,
+    url: UrlState,
+    /// Text of the filter.
+    pub(super) filter: Memo<String>,
+    pub(super) only: Memo<Only>,
+    pub(super) sort: Memo<Sort>,
+    pub(super) grouped: Memo<bool>,
+    folded: Memo<Vec<String>>,
+    pub(super) selected: Memo<Vec<String>>,
+    pub(super) panel: Memo<Option<SidePanel>>,
+    pub(super) hidden: RwSignal<BTreeSet<String>>,
+    pub(super) counts: Memo<Counts>,
+    /// Rows in their order.
+    pub(super) items: Memo<Arc<Vec<Item>>>,
+    /// The row that the keys act on.
+    pub(super) cursor: RwSignal<Option<String>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let state = use_app_state();
+        let url = use_url_state();
+        let text = |key: &'static str| url.param(key);
+        let (filter, only, sort) = (text(FILTER), text(ONLY), text(SORT));
+        let (flat, panel) = (text(FLAT), text(PANEL));
+        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
+        let only = Memo::new(move |_| only.with(|text| Only::parse(text.as_deref())));
+        let sort = Memo::new(move |_| sort.with(|text| Sort::parse(text.as_deref())));
+        let grouped = Memo::new(move |_| flat.with(Option::is_none));
+        let folded = url.list(FOLDED);
+        let hidden = RwSignal::new(remembered_hidden());
+        let counts = Memo::new(move |_| {
+            hidden.with(|hidden| {
+                let mut counts = Counts::default();
+                state.runs.with(|list| {
+                    for run in list.runs.iter().filter(|run| !hidden.contains(&run.id)) {
+                        counts.all += 1;
+                        counts.damaged += u64::from(Only::Damaged.holds(run));
+                        counts.readable += u64::from(Only::Readable.holds(run));
+                        counts.live += u64::from(Only::Live.holds(run));
+                    }
+                });
+                counts
+            })
+        });
+        let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
+        let items = Memo::new(move |_| {
+            let list = state.runs.get();
+            let kept = parsed.with(|filter| {
+                let shown = list.runs.iter().filter(|run| {
+                    only.get().holds(run) && hidden.with(|hidden| !hidden.contains(&run.id))
+                });
+                if filter.asks_for_tags() {
+                    state.with_tags(|known| {
+                        let tags = |run: &Run| known.get(&run.id).map(AsRef::as_ref);
+                        let kept = shown.filter(|run| filter.matches(run, tags(run)));
+                        kept.collect::<Vec<_>>()
+                    })
+                } else {
+                    shown.filter(|run| filter.matches(run, None)).collect()
+                }
+            });
+            let folded: HashSet<String> = folded.get().into_iter().collect();
+            Arc::new(arrange(kept, sort.get(), grouped.get(), &folded))
+        });
+        Effect::new(move |_| {
+            if parsed.with(Filter::asks_for_tags) {
+                let list = state.runs.get_untracked();
+                for run in list.runs.iter().take(TAGS_ASKED) {
+                    state.load_tags(run.id.clone(), false);
+                }
+            }
+        });
+        let model = Self {
+            state,
+            url,
+            filter,
+            only,
+            sort,
+            grouped,
+            folded,
+            selected: url.list(SELECTED),
+            panel: Memo::new(move |_| {
+                panel.with(|text| text.as_deref().and_then(SidePanel::parse))
+            }),
+            hidden,
+            counts,
+            items,
+            cursor: RwSignal::new(None),
+        };
+        provide_context(model);
+        model
+    }
+
+    pub(super) fn set_filter(self, text: &str) {
+        let text = text.trim();
+        self.url.set(
+            &[(FILTER, (!text.is_empty()).then_some(text))],
+            History::Replace,
+        );
+    }
+
+    /// A second press on a button leaves all again.
+    pub(super) fn press_only(self, only: Only) {
+        let next = if self.only.get_untracked() == only {
+            Only::All
+        } else {
+            only
+        };
+        self.url.set(&[(ONLY, next.text())], History::Push);
+    }
+
+    pub(super) fn clear_filters(self) {
+        self.url.set(&[(FILTER, None), (ONLY, None)], History::Push);
+    }
+
+    pub(super) fn press_sort(self, key: SortKey) {
+        let sort = self.sort.get_untracked().pressed(key);
+        self.url
+            .set(&[(SORT, sort.text().as_deref())], History::Push);
+    }
+
+    pub(super) fn toggle_grouped(self) {
+        let flat = self.grouped.get_untracked().then_some("1");
+        self.url.set(&[(FLAT, flat)], History::Push);
+    }
+
+    pub(super) fn toggle_folded(self, folder: &str) {
+        let mut closed = self.folded.get_untracked();
+        toggle(&mut closed, folder);
+        self.url.set_list(FOLDED, &closed, History::Replace);
+    }
+
+    pub(super) fn select(self, runs: &[String]) {
+        self.url.set_list(SELECTED, runs, History::Replace);
+    }
+
+    pub(super) fn toggle_selected(self, run: &str) {
+        let mut selected = self.selected.get_untracked();
+        toggle(&mut selected, run);
+        self.select(&selected);
+    }
+
+    /// Selects all runs that pass the filter; if they all are, none.
+    pub(super) fn toggle_all(self) {
+        let ids = self.ids();
+        let selected = self.selected.get_untracked();
+        if ids.iter().all(|id| selected.contains(id)) {
+            self.select(&[]);
+        } else {
+            self.select(&ids);
+        }
+    }
+
+    /// The address that shows the scalars of all selected runs.
+    pub(super) fn together_href(self) -> Option<String> {
+        let selected = self.selected.get_untracked();
+        let first = selected.first()?;
+        Some(route::scalars_href(first, &selected[1..], None))
+    }
+
+    pub(super) fn hide_selected(self) {
+        let selected = self.selected.get_untracked();
+        self.hidden.update(|hidden| hidden.extend(selected));
+        self.remember_hidden();
+        self.select(&[]);
+    }
+
+    pub(super) fn show_hidden(self) {
+        self.hidden.update(BTreeSet::clear);
+        self.remember_hidden();
+    }
+
+    fn remember_hidden(self) {
+        let hidden: Vec<String> = self.hidden.get_untracked().into_iter().collect();
+        storage::write(
+            HIDDEN_KEY,
+            (!hidden.is_empty()).then_some(&*join_list(&hidden)),
+        );
+    }
+
+    /// The address of this page with a panel open.
+    pub(super) fn panel_href(self, panel: &SidePanel) -> String {
+        self.url.href(&[(PANEL, Some(&panel.text()))])
+    }
+
+    pub(super) fn open_panel(self, panel: Option<&SidePanel>) {
+        let text = panel.map(SidePanel::text);
+        self.url.set(&[(PANEL, text.as_deref())], History::Push);
+    }
+
+    /// Names of the runs that pass the filter and are not folded away, in the order of the rows.
+    pub(super) fn ids(self) -> Vec<String> {
+        self.items.with_untracked(|items| {
+            let ids = items.iter().filter_map(|item| match item {
+                Item::Run { id, .. } => Some(id.clone()),
+                Item::Group(_) => None,
+            });
+            ids.collect()
+        })
+    }
+
+    /// Moves the cursor by rows, over folders' heads.
+    pub(super) fn move_cursor(self, by: isize) {
+        let ids = self.ids();
+        let Some(last) = ids.len().checked_sub(1) else {
+            return;
+        };
+        let now = self
+            .cursor
+            .with_untracked(|cursor| ids.iter().position(|id| Some(id) == cursor.as_ref()));
+        let next = match now {
+            Some(position) => position.saturating_add_signed(by).min(last),
+            None if by > 0 => 0,
+            None => last,
+        };
+        self.cursor.set(ids.get(next).cloned());
+    }
+}
+
+fn toggle(list: &mut Vec<String>, item: &str) {
+    match list.iter().position(|other| other == item) {
+        Some(position) => {
+            list.remove(position);
+        }
+        None => list.push(item.to_owned()),
+    }
+}
+
+fn remembered_hidden() -> BTreeSet<String> {
+    let text = storage::read(HIDDEN_KEY).unwrap_or_default();
+    split_list(&text).into_iter().collect()
+}

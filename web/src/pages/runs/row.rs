@@ -1,0 +1,311 @@
+//! One row: a folder's head, or a run.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_api::runs::{LastValue, Run};
+
+use super::model::{SidePanel, use_model};
+use super::order::{Files, Group, duration_secs};
+use super::spark::{HEIGHT, Spark, WIDTH};
+use super::sparks::use_sparks;
+use super::table::COLUMNS;
+use crate::components::{Check, Icon, IconName, RunChip, RunStatusLabel, short_name};
+use crate::frame::use_now_secs;
+use crate::i18n::{Texts, use_i18n};
+use crate::{format, route};
+
+/// Kinds with a column of their own among the data icons: name in the API, icon.
+const KINDS: [(&str, IconName); 8] = [
+    ("scalars", IconName::Scalars),
+    ("histograms", IconName::Histograms),
+    ("images", IconName::Images),
+    ("audio", IconName::Audio),
+    ("text", IconName::Text),
+    ("tensors", IconName::Tensors),
+    ("graphs", IconName::Graph),
+    ("lineage", IconName::Lineage),
+];
+
+/// The head of a folder, with its own summary.
+#[component]
+pub(super) fn GroupRow(group: Group) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let Group {
+        folder,
+        runs,
+        bad,
+        live,
+        folded,
+    } = group;
+    let toggled = folder.clone();
+    let title = folder.clone();
+    view! {
+        <tr class="grouprow">
+            <td colspan=COLUMNS>
+                <button
+                    type="button"
+                    class="group-button"
+                    title=title
+                    aria-expanded=(!folded).to_string()
+                    on:click=move |_| model.toggle_folded(&toggled)
+                >
+                    <span class="ink3">
+                        <Icon name=if folded { IconName::Right } else { IconName::Down } size=12 />
+                    </span>
+                    <span class="ink3">
+                        <Icon name=IconName::Folder size=14 />
+                    </span>
+                    <b class="med cut">
+                        {move || {
+                            if folder.is_empty() {
+                                i18n.texts().runs.top_folder.to_owned()
+                            } else {
+                                folder.clone()
+                            }
+                        }}
+                    </b>
+                    <span class="ink3">
+                        {move || (i18n.texts().runs.runs)(runs)}
+                        {move || {
+                            (bad > 0)
+                                .then(|| {
+                                    view! {
+                                        " · "
+                                        <span class="warn">{(i18n.texts().runs.damaged_runs)(bad)}</span>
+                                    }
+                                })
+                        }}
+                        {move || (live > 0).then(|| format!(" · {}", (i18n.texts().runs.live_runs)(live)))}
+                    </span>
+                </button>
+            </td>
+        </tr>
+    }
+}
+
+/// A run. All its cells follow the list of runs in place.
+#[component]
+pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let now = use_now_secs();
+    let id = StoredValue::new(id);
+    let run = Memo::new(move |_| id.with_value(|id| model.state.run(id)));
+    let is_selected =
+        Memo::new(move |_| id.with_value(|id| model.selected.with(|list| list.contains(id))));
+    let is_cursor = Memo::new(move |_| {
+        id.with_value(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id)))
+    });
+    let name = move || {
+        id.with_value(|id| match id.as_str() {
+            "." => i18n.texts().runs.base_run.to_owned(),
+            id if grouped => short_name(id).to_owned(),
+            id => id.to_owned(),
+        })
+    };
+    let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
+    let status = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.status)));
+    let updated =
+        Memo::new(move |_| run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
+    let age = move || {
+        let updated = updated.get();
+        updated.map_or_else(
+            || "–".to_owned(),
+            |secs| format::age(secs, now.get(), i18n.locale()),
+        )
+    };
+    view! {
+        <tr
+            class:cur=move || is_cursor.get()
+            aria-selected=move || is_selected.get().to_string()
+            on:pointerdown=move |_| model.cursor.set(Some(id.get_value()))
+        >
+            <td class="c-check">
+                <Check
+                    checked=is_selected
+                    label=Signal::derive(move || {
+                        id.with_value(|id| (i18n.texts().runs.select_run)(id))
+                    })
+                    on_press=move || id.with_value(|id| model.toggle_selected(id))
+                />
+            </td>
+            <td class="c-name" title=id.get_value()>
+                <span class="nm">
+                    <RunChip run=id.get_value() />
+                    <a class="cut" href=id.with_value(|id| route::scalars_href(id, &[], None))>
+                        {name}
+                    </a>
+                </span>
+            </td>
+            <td class="c-files">
+                {move || {
+                    run.with(|run| {
+                        run.as_ref().map(|run| files_cell(model.panel_href(&SidePanel::Files(id.get_value())), run, i18n.texts()))
+                    })
+                }}
+            </td>
+            <td class="c-status">
+                {move || {
+                    status.get().map(|status| view! { <RunStatusLabel status=Signal::stored(status) /> })
+                }}
+            </td>
+            <td class="c-steps num">
+                {field(|run| run.last_step.map_or_else(|| "–".to_owned(), format::integer))}
+            </td>
+            <td class="c-curve">
+                <Curve id=id run=run />
+            </td>
+            <LastCell class="c-loss num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
+            <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
+            <td class="c-updated num ink2" title=move || updated.get().map(format::moment)>
+                {age}
+            </td>
+            <td class="c-duration num ink2">
+                {field(|run| duration_secs(run).map_or_else(|| "–".to_owned(), format::duration))}
+            </td>
+            <td class="c-data">
+                {move || {
+                    run.with(|run| run.as_ref().map(|run| data_icons(run, i18n.texts())))
+                }}
+            </td>
+        </tr>
+    }
+}
+
+/// State of a run's files: what can be said without judging the training. Leads to the panel of its files.
+fn files_cell(href: String, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+    let all = run.files.len() as u64;
+    let files = Files::of(run);
+    let (class, icon, text) = match files {
+        Files::Damaged(bad) => ("sev warn", IconName::File, (texts.runs.damaged)(bad, all)),
+        Files::Unreadable(bad) => (
+            "sev warn",
+            IconName::File,
+            (texts.runs.unreadable)(bad, all),
+        ),
+        Files::Truncated(bad) => ("sev ink2", IconName::File, (texts.runs.truncated)(bad, all)),
+        Files::Gone => ("sev ink3", IconName::Gone, texts.runs.removed.to_owned()),
+        Files::Readable => ("sev ink3", IconName::File, texts.runs.readable.to_owned()),
+        Files::None => ("sev ink3", IconName::Gone, texts.runs.no_files.to_owned()),
+    };
+    let title = format!("{text} · {}", texts.runs.show_files);
+    view! {
+        <a class=class href=href title=title>
+            <Icon name=icon size=14 />
+            <span class="cut">{text}</span>
+        </a>
+    }
+}
+
+/// The last value of a scalar; what is not a number stands out.
+#[component]
+fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoView {
+    let text = move || {
+        value.with(|value| {
+            value
+                .as_ref()
+                .map_or_else(|| "–".to_owned(), |last| format::number(last.value, 4))
+        })
+    };
+    let is_bad =
+        move || value.with(|value| value.as_ref().is_some_and(|last| !last.value.is_finite()));
+    let title = move || {
+        value.with(|value| {
+            let last = value.as_ref()?;
+            let step = format::integer(last.step);
+            Some(format!("{} @ {step}: {}", last.tag, last.value))
+        })
+    };
+    view! {
+        <td class=class class:err=is_bad class:bold=is_bad title=title>
+            {text}
+        </td>
+    }
+}
+
+/// The loss over the run's own steps.
+#[component]
+fn Curve(id: StoredValue<String>, run: Memo<Option<Run>>) -> impl IntoView {
+    let i18n = use_i18n();
+    let colours = crate::run_colour::use_run_colours();
+    let spark = id.with_value(|id| use_sparks().get(id));
+    let label = move || {
+        run.with(|run| {
+            let last = run.as_ref()?.loss.as_ref()?;
+            Some((i18n.texts().runs.curve)(
+                &last.tag,
+                &format::number(last.value, 4),
+            ))
+        })
+    };
+    move || {
+        spark.get().map(|spark: Arc<Spark>| {
+            let colour = id.with_value(|id| colours.get(id));
+            let nan = spark.nan.map(|(from, to)| {
+                let middle = HEIGHT / 2.0;
+                let cross = format!("M{} {}l5 5m0 -5l-5 5", from - 2.5, middle - 2.5);
+                view! {
+                    <line class="after-nan" x1=from + 4.0 x2=to y1=middle y2=middle />
+                    <path class="nan-cross" d=cross />
+                }
+            });
+            let dot = spark
+                .dot
+                .map(|(x, y)| view! { <circle class="lone" cx=x cy=y r="1.75" /> });
+            view! {
+                <svg
+                    class=format!("spark {}", colour.class())
+                    width=WIDTH
+                    height=HEIGHT
+                    viewBox="0 0 76 20"
+                    role="img"
+                    aria-label=label
+                >
+                    <path class="ln" class:dashed=colour.pattern d=spark.path.clone() />
+                    {nan}
+                    {dot}
+                </svg>
+            }
+        })
+    }
+}
+
+/// Which data there is: a link where a page shows it, otherwise the count.
+fn data_icons(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+    let icons = KINDS
+        .iter()
+        .map(|(kind, icon)| {
+            let name = (texts.runs.kind)(kind);
+            match run.kinds.get(*kind).copied().unwrap_or(0) {
+                0 => view! {
+                    <span class="no" title=(texts.runs.kind_none)(name)>
+                        <Icon name=*icon size=14 />
+                    </span>
+                }
+                .into_any(),
+                count if *kind == "scalars" => {
+                    let label = format!("{name}: {}", format::count(count));
+                    view! {
+                        <a
+                            href=route::scalars_href(&run.id, &[], None)
+                            title=label.clone()
+                            aria-label=label
+                        >
+                            <Icon name=*icon size=14 />
+                        </a>
+                    }
+                    .into_any()
+                }
+                count => view! {
+                    <span class="unshown" title=(texts.runs.kind_count)(name, count)>
+                        <Icon name=*icon size=14 />
+                    </span>
+                }
+                .into_any(),
+            }
+        })
+        .collect_view();
+    view! { <span class="data">{icons}</span> }
+}

@@ -1,0 +1,89 @@
+//! The bar at the foot of the table while runs are selected.
+
+use leptos::prelude::*;
+
+use super::model::use_model;
+use super::order::Item;
+use crate::components::{IconButton, IconName, RunChip, ToolButton, short_name};
+use crate::i18n::use_i18n;
+
+/// Names shown in the bar; the others are a number.
+const NAMES: usize = 5;
+
+/// What is selected, and what to do with it.
+#[component]
+pub(super) fn SelectionBar() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let count = Memo::new(move |_| model.selected.with(Vec::len));
+    let out_of_view = Memo::new(move |_| {
+        model.selected.with(|selected| {
+            model.items.with(|items| {
+                let shown = |id: &String| {
+                    items
+                        .iter()
+                        .any(|item| matches!(item, Item::Run { id: other, .. } if other == id))
+                };
+                selected.iter().filter(|id| !shown(id)).count() as u64
+            })
+        })
+    });
+    let chips = move || {
+        let selected = model.selected.get();
+        let more = selected.len().saturating_sub(NAMES);
+        let chips = selected
+            .into_iter()
+            .take(NAMES)
+            .map(|id| {
+                let (name, full) = (short_name(&id).to_owned(), id.clone());
+                view! {
+                    <span class="flex gap4" title=full>
+                        <RunChip run=id />
+                        <span class="cut">{name}</span>
+                    </span>
+                }
+            })
+            .collect_view();
+        view! {
+            {chips}
+            {(more > 0).then(|| format!("+{more}"))}
+        }
+    };
+    view! {
+        <Show when=move || { count.get() > 0 }>
+            <div class="selbar" role="toolbar">
+                <b class="med">{move || (i18n.texts().runs.selected)(count.get() as u64)}</b>
+                <span class="small ink3">
+                    {move || {
+                        let count = out_of_view.get();
+                        (count > 0).then(|| (i18n.texts().runs.selected_hidden)(count))
+                    }}
+                </span>
+                <span class="flex small ink2 chosen hide-small">{chips}</span>
+                <span class="grow"></span>
+                <ToolButton
+                    icon=IconName::Hide
+                    class="bare"
+                    label=Signal::derive(move || i18n.texts().runs.hide.to_owned())
+                    on_press=move || model.hide_selected()
+                />
+                <a
+                    class="btn primary"
+                    href=move || {
+                        model.selected.track();
+                        model.together_href()
+                    }
+                >
+                    {move || i18n.texts().runs.show_scalars}
+                    " "
+                    <kbd>"c"</kbd>
+                </a>
+                <IconButton
+                    icon=IconName::Close
+                    label=Signal::derive(move || i18n.texts().runs.clear.to_owned())
+                    on_press=move || model.select(&[])
+                />
+            </div>
+        </Show>
+    }
+}

@@ -1,0 +1,134 @@
+//! What stands below the toolbar: the table, or why there is none.
+
+use leptos::prelude::*;
+
+use super::model::use_model;
+use super::record::EmptyPage;
+use super::table::RunsTable;
+use crate::client::ClientError;
+use crate::components::{IconName, Note, StatePage};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::live::use_live;
+use crate::state::Load;
+
+/// Which of the designed states.
+#[derive(Clone, PartialEq)]
+enum Shown {
+    /// Nothing has arrived yet; shown as an empty card, so that a fast answer does not flicker.
+    First,
+    /// The server reads a cold start and has no run yet.
+    Reading,
+    Empty,
+    NothingMatches,
+    Table,
+    Failed(ClientError),
+}
+
+/// The content of the page.
+#[component]
+pub(super) fn Content() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let live = use_live();
+    let shown = Memo::new(move |_| {
+        let no_runs = model.state.runs.with(|list| list.runs.is_empty());
+        match model.state.load.get() {
+            Load::Loading => Shown::First,
+            Load::Failed(error) => Shown::Failed(error),
+            Load::Ready if no_runs => {
+                if live.ingest.get().is_none_or(|ingest| ingest.idle) {
+                    Shown::Empty
+                } else {
+                    Shown::Reading
+                }
+            }
+            Load::Ready if model.items.with(|items| items.is_empty()) => Shown::NothingMatches,
+            Load::Ready => Shown::Table,
+        }
+    });
+    let reading = move || {
+        let ingest = live.ingest.get().unwrap_or_default();
+        let read = format::bytes(ingest.bytes);
+        let total = format::bytes(ingest.total_bytes);
+        (i18n.texts().frame.reading)(&read, &total, ingest.files)
+    };
+    let share = move || {
+        let ingest = live.ingest.get().unwrap_or_default();
+        let share = ingest.bytes as f64 / (ingest.total_bytes as f64).max(1.0);
+        format!("{:.1}%", share.clamp(0.0, 1.0) * 100.0)
+    };
+    move || match shown.get() {
+        Shown::Table => view! { <RunsTable /> }.into_any(),
+        Shown::First => view! { <section class="card runs-card"></section> }.into_any(),
+        Shown::Empty => view! { <EmptyPage /> }.into_any(),
+        Shown::Reading => view! {
+            <StatePage
+                icon=IconName::Clock
+                title=Signal::derive(move || i18n.texts().states.loading.to_owned())
+                next=Signal::derive(move || i18n.texts().states.loading_next.to_owned())
+            >
+                <div class="track">
+                    <i class="read" style:width=share></i>
+                </div>
+                <p class="small">{reading}</p>
+            </StatePage>
+        }
+        .into_any(),
+        Shown::NothingMatches => view! {
+            <Note
+                icon=IconName::Filter
+                title=Signal::derive(move || {
+                    (i18n.texts().runs.nothing_matches)(model.counts.get().all)
+                })
+                next=""
+            >
+                <button type="button" class="link" on:click=move |_| model.clear_filters()>
+                    {move || i18n.texts().runs.clear_filter}
+                </button>
+            </Note>
+        }
+        .into_any(),
+        Shown::Failed(error) => view! { <FailedPage error=error /> }.into_any(),
+    }
+}
+
+/// There is no list of runs, and this is why.
+#[component]
+fn FailedPage(error: ClientError) -> impl IntoView {
+    let i18n = use_i18n();
+    let live = use_live();
+    let unreachable = error == ClientError::Unreachable;
+    let title = Signal::derive(move || {
+        let states = &i18n.texts().states;
+        if unreachable {
+            states.unreachable.to_owned()
+        } else {
+            states.refused.to_owned()
+        }
+    });
+    let next = Signal::derive(move || {
+        let states = &i18n.texts().states;
+        match &error {
+            ClientError::Unreachable => states.unreachable_next.to_owned(),
+            ClientError::Refused(reason) => reason.message.clone(),
+            ClientError::Misunderstood => states.misunderstood_next.to_owned(),
+        }
+    });
+    view! {
+        <StatePage icon=IconName::Warning title=title next=next>
+            <div class="acts">
+                <button
+                    type="button"
+                    class="btn primary"
+                    on:click=move |_| {
+                        live.retry_now();
+                        live.list_version.update(|version| *version += 1);
+                    }
+                >
+                    {move || i18n.texts().states.try_now}
+                </button>
+            </div>
+        </StatePage>
+    }
+}

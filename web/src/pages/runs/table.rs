@@ -1,0 +1,278 @@
+//! The table: sticky heads, only the rows in view.
+
+use std::sync::Arc;
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use trainscope_api::runs::{LastValue, Run, RunList};
+
+use super::model::use_model;
+use super::order::{Item, SortKey};
+use super::row::{GroupRow, RunRow};
+use super::selection::SelectionBar;
+use super::sparks::use_sparks;
+use super::window::{HEAD, Offsets, Window};
+use crate::components::Check;
+use crate::i18n::use_i18n;
+use crate::state::use_runs;
+
+/// Number of columns.
+pub(super) const COLUMNS: u32 = 11;
+
+/// The card with the table and the bar of the selection.
+#[component]
+pub(super) fn RunsTable() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let sparks = use_sparks();
+    let runs = use_runs();
+    let scroller = NodeRef::<Div>::new();
+    let scroll = RwSignal::new(0.0_f64);
+    let offsets = Memo::new(move |_| model.items.with(|items| Offsets::new(items)));
+    let height = use_window_height();
+    let window = Memo::new(move |_| {
+        // The table is never taller than the window; the few rows too many cost less than measuring.
+        offsets.with(|offsets| offsets.window(scroll.get(), height.get()))
+    });
+    let rows = Memo::new(move |_| {
+        let Window {
+            group, start, end, ..
+        } = window.get();
+        model.items.with(|items| {
+            let stuck = group.and_then(|group| items.get(group).cloned());
+            let shown = items.get(start..end).unwrap_or_default().to_vec();
+            stuck.into_iter().chain(shown).collect::<Vec<_>>()
+        })
+    });
+    Effect::new(move |_| {
+        let ids = rows.with(|rows| {
+            let ids = rows.iter().filter_map(|item| match item {
+                Item::Run { id, .. } => Some(id.clone()),
+                Item::Group(_) => None,
+            });
+            ids.collect()
+        });
+        sparks.show(ids);
+    });
+    reveal_cursor(offsets, scroller);
+    let all = Memo::new(move |_| {
+        model.selected.with(|selected| {
+            model.items.with(|items| {
+                let mut ids = items.iter().filter_map(|item| match item {
+                    Item::Run { id, .. } => Some(id),
+                    Item::Group(_) => None,
+                });
+                !selected.is_empty() && ids.all(|id| selected.contains(id))
+            })
+        })
+    });
+    let some = Memo::new(move |_| model.selected.with(|selected| !selected.is_empty()));
+    view! {
+        <section class="card runs-card">
+            <div
+                class="scroll"
+                node_ref=scroller
+                on:scroll=move |_| {
+                    if let Some(scroller) = scroller.get_untracked() {
+                        scroll.set(f64::from(scroller.scroll_top()));
+                    }
+                }
+            >
+                <table
+                    class="runs"
+                    aria-label=move || i18n.texts().frame.runs
+                    aria-rowcount=move || model.items.with(|items| (items.len() + 1).to_string())
+                >
+                    <colgroup>
+                        <col class="c-check" />
+                        <col class="c-name" />
+                        <col class="c-files" />
+                        <col class="c-status" />
+                        <col class="c-steps" />
+                        <col class="c-curve" />
+                        <col class="c-loss" />
+                        <col class="c-metric" />
+                        <col class="c-updated" />
+                        <col class="c-duration" />
+                        <col class="c-data" />
+                    </colgroup>
+                    <thead>
+                        <tr>
+                            <th class="c-check">
+                                <Check
+                                    checked=all
+                                    some=some
+                                    label=Signal::derive(move || {
+                                        i18n.texts().runs.select_all.to_owned()
+                                    })
+                                    on_press=move || model.toggle_all()
+                                />
+                            </th>
+                            <Head
+                                class="c-name"
+                                key=SortKey::Name
+                                label=move || i18n.texts().runs.name.to_owned()
+                            />
+                            <Head
+                                class="c-files"
+                                key=SortKey::Files
+                                label=move || i18n.texts().runs.files.to_owned()
+                            />
+                            <Head
+                                class="c-status"
+                                key=SortKey::Status
+                                label=move || i18n.texts().runs.status.to_owned()
+                            />
+                            <Head
+                                class="c-steps num"
+                                key=SortKey::Steps
+                                label=move || i18n.texts().runs.steps.to_owned()
+                            />
+                            <th class="c-curve" scope="col">
+                                {move || {
+                                    common_tag(runs, |run| run.loss.as_ref())
+                                        .unwrap_or_else(|| i18n.texts().runs.loss.to_owned())
+                                }}
+                            </th>
+                            <Head
+                                class="c-loss num"
+                                key=SortKey::Loss
+                                label=move || i18n.texts().runs.last.to_owned()
+                            />
+                            <Head
+                                class="c-metric num"
+                                key=SortKey::Metric
+                                label=move || {
+                                    common_tag(runs, |run| run.metric.as_ref())
+                                        .unwrap_or_else(|| i18n.texts().runs.metric.to_owned())
+                                }
+                            />
+                            <Head
+                                class="c-updated num"
+                                key=SortKey::Updated
+                                label=move || i18n.texts().runs.updated.to_owned()
+                            />
+                            <Head
+                                class="c-duration num"
+                                key=SortKey::Duration
+                                label=move || i18n.texts().runs.duration.to_owned()
+                            />
+                            <th class="c-data" scope="col">
+                                {move || i18n.texts().runs.data}
+                            </th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <Spacer height=Signal::derive(move || window.get().above) />
+                        <For
+                            each=move || rows.get()
+                            key=Item::key
+                            children=move |item| match item {
+                                Item::Group(group) => view! { <GroupRow group=group /> }.into_any(),
+                                Item::Run { id, grouped } => {
+                                    view! { <RunRow id=id grouped=grouped /> }.into_any()
+                                }
+                            }
+                        />
+                        <Spacer height=Signal::derive(move || window.get().below) />
+                    </tbody>
+                </table>
+            </div>
+            <SelectionBar />
+        </section>
+    }
+}
+
+/// A head that sorts. The text is a button, so that it works by keyboard.
+#[component]
+fn Head(
+    class: &'static str,
+    key: SortKey,
+    label: impl Fn() -> String + Copy + Send + Sync + 'static,
+) -> impl IntoView {
+    let model = use_model();
+    let own = move || Some(model.sort.get()).filter(|sort| sort.key == key);
+    view! {
+        <th
+            class=class
+            scope="col"
+            aria-sort=move || {
+                own().map(|sort| if sort.descending { "descending" } else { "ascending" })
+            }
+        >
+            <button
+                type="button"
+                class="head-button"
+                class:sort=move || own().is_some()
+                title=label
+                on:click=move |_| model.press_sort(key)
+            >
+                <span class="cut">{label}</span>
+                {move || own().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
+            </button>
+        </th>
+    }
+}
+
+/// Stands for rows that are not drawn.
+#[component]
+fn Spacer(height: Signal<u32>) -> impl IntoView {
+    view! {
+        <tr class="spacer" aria-hidden="true" hidden=move || height.get() == 0>
+            <td colspan=COLUMNS style:height=move || format!("{}px", height.get())></td>
+        </tr>
+    }
+}
+
+/// The tag that all runs agree on, if they do.
+fn common_tag(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> Option<String> {
+    runs.with(|list| {
+        let mut tags = list.runs.iter().filter_map(|run| Some(&last(run)?.tag));
+        let first = tags.next()?;
+        tags.all(|tag| tag == first).then(|| first.clone())
+    })
+}
+
+/// Scrolls the row into view that the keys have moved to.
+fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
+    let model = use_model();
+    Effect::new(move |_| {
+        let Some(cursor) = model.cursor.get() else {
+            return;
+        };
+        let position = model.items.with_untracked(|items| {
+            items
+                .iter()
+                .position(|item| matches!(item, Item::Run { id, .. } if *id == cursor))
+        });
+        let (Some(position), Some(scroller)) = (position, scroller.get_untracked()) else {
+            return;
+        };
+        let height = f64::from(scroller.client_height()) - HEAD;
+        let now = f64::from(scroller.scroll_top());
+        let target = offsets.with_untracked(|offsets| offsets.reveal(position, now, height));
+        if let Some(target) = target {
+            scroller.set_scroll_top(pixels(target));
+        }
+    });
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a scroll position is far below 2^31; `as` saturates"
+)]
+fn pixels(position: f64) -> i32 {
+    position.round() as i32
+}
+
+/// Height of the browser's window in pixels, as a signal.
+fn use_window_height() -> Signal<f64> {
+    let read = || {
+        let height = window().inner_height().ok();
+        height.and_then(|height| height.as_f64()).unwrap_or(800.0)
+    };
+    let height = RwSignal::new(read());
+    let handle = window_event_listener(leptos::ev::resize, move |_| height.set(read()));
+    on_cleanup(move || handle.remove());
+    height.into()
+}

@@ -1,0 +1,216 @@
+//! The toolbar of the list: filter, state buttons, grouping, hidden runs, how to record.
+
+use leptos::html::Input;
+use leptos::prelude::*;
+
+use super::filter;
+use super::model::{Only, SidePanel, use_model};
+use crate::components::{Icon, IconName, ToolButton};
+use crate::format;
+use crate::i18n::use_i18n;
+
+/// The toolbar over the table.
+#[component]
+pub(super) fn Toolbar() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let hidden = Memo::new(move |_| {
+        model.hidden.with(|hidden| {
+            let list = model.state.runs.get();
+            let count = list
+                .runs
+                .iter()
+                .filter(|run| hidden.contains(&run.id))
+                .count();
+            count as u64
+        })
+    });
+    let record_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Record));
+    view! {
+        <div class="toolbar">
+            <FilterField />
+            <StateButtons />
+            <Show when=move || { hidden.get() > 0 }>
+                <button type="button" class="tok" on:click=move |_| model.show_hidden()>
+                    {move || (i18n.texts().runs.hidden)(hidden.get())}
+                    <span class="link">{move || i18n.texts().runs.show}</span>
+                </button>
+            </Show>
+            <span class="grow"></span>
+            <ToolButton
+                icon=IconName::Folder
+                class="bare hide-narrow"
+                pressed=model.grouped
+                label=Signal::derive(move || i18n.texts().runs.grouped.to_owned())
+                on_press=move || model.toggle_grouped()
+            />
+            <ToolButton
+                icon=IconName::Plus
+                class="how-to"
+                pressed=record_open
+                label=Signal::derive(move || i18n.texts().runs.how_to_record.to_owned())
+                on_press=move || {
+                    let panel = SidePanel::Record;
+                    model.open_panel((!record_open.get_untracked()).then_some(&panel));
+                }
+            />
+        </div>
+    }
+}
+
+/// The filter: whole `key:value` terms become chips as soon as a space follows them.
+#[component]
+fn FilterField() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let input = NodeRef::<Input>::new();
+    let chips = RwSignal::new(Vec::<String>::new());
+    let draft = RwSignal::new(String::new());
+    let joined = move || {
+        let mut words = chips.get_untracked();
+        words.push(draft.get_untracked().trim().to_owned());
+        words.join(" ").trim().to_owned()
+    };
+    // The address may change without this field: back button, a link, "clear the filter".
+    Effect::new(move |_| {
+        let text = model.filter.get();
+        if text != joined() {
+            let (terms, rest) = filter::chips(&text);
+            chips.set(terms);
+            draft.set(rest);
+        }
+    });
+    let accept = move || {
+        let (terms, rest) = filter::chips(&draft.get_untracked());
+        if !terms.is_empty() {
+            chips.update(|chips| chips.extend(terms));
+            draft.set(rest);
+        }
+    };
+    let remove = move |position: usize| {
+        chips.update(|chips| {
+            chips.remove(position);
+        });
+        model.set_filter(&joined());
+    };
+    let on_input = move |event: web_sys::Event| {
+        let text = event_target_value(&event);
+        let ended = text.ends_with(' ');
+        draft.set(text);
+        if ended {
+            accept();
+        }
+        model.set_filter(&joined());
+    };
+    let on_keydown = move |event: web_sys::KeyboardEvent| match event.key().as_str() {
+        "Enter" => accept(),
+        "Backspace" if draft.with_untracked(String::is_empty) => {
+            if let Some(last) = chips.with_untracked(Vec::len).checked_sub(1) {
+                remove(last);
+            }
+        }
+        "Escape" => {
+            if let Some(input) = input.get_untracked() {
+                // Nothing to do if it had no focus.
+                let _ignored = input.blur();
+            }
+            event.prevent_default();
+        }
+        _ => {}
+    };
+    let shown = move || {
+        chips
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(|(position, term)| {
+                let (key, value) = term.split_once(':').unwrap_or(("", &term));
+                let label = (i18n.texts().runs.remove_term)(&term);
+                view! {
+                    <span class="tok">
+                        <b>{format!("{key}:")}</b>
+                        {value.to_owned()}
+                        <button
+                            type="button"
+                            class="tok-x"
+                            aria-label=label
+                            on:click=move |_| remove(position)
+                        >
+                            <Icon name=IconName::Close size=10 />
+                        </button>
+                    </span>
+                }
+            })
+            .collect_view()
+    };
+    view! {
+        <label class="field filter-field">
+            <Icon name=IconName::Filter size=14 />
+            {shown}
+            <input
+                class="bare-input"
+                type="text"
+                autocomplete="off"
+                spellcheck="false"
+                node_ref=input
+                placeholder=move || {
+                    chips.with(Vec::is_empty).then(|| i18n.texts().runs.filter_placeholder)
+                }
+                aria-label=move || i18n.texts().runs.filter
+                prop:value=move || draft.get()
+                on:input=on_input
+                on:keydown=on_keydown
+                on:blur=move |_| accept()
+            />
+        </label>
+    }
+}
+
+/// All, damaged, readable, live: each with its count.
+#[component]
+fn StateButtons() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let pressed = move |only: Only| (model.only.get() == only).to_string();
+    view! {
+        <div class="seg" role="group" aria-label=move || i18n.texts().runs.state>
+            <button
+                type="button"
+                aria-pressed=move || pressed(Only::All)
+                on:click=move |_| model.press_only(Only::All)
+            >
+                {move || (i18n.texts().runs.all)(model.counts.get().all)}
+            </button>
+            <button
+                type="button"
+                class="warn"
+                title=move || i18n.texts().runs.only_damaged
+                aria-pressed=move || pressed(Only::Damaged)
+                on:click=move |_| model.press_only(Only::Damaged)
+            >
+                <Icon name=IconName::File size=14 />
+                {move || format::count(model.counts.get().damaged)}
+            </button>
+            <button
+                type="button"
+                title=move || i18n.texts().runs.only_readable
+                aria-pressed=move || pressed(Only::Readable)
+                on:click=move |_| model.press_only(Only::Readable)
+            >
+                <span class="sev okc">
+                    <Icon name=IconName::Ok size=14 />
+                </span>
+                {move || format::count(model.counts.get().readable)}
+            </button>
+            <button
+                type="button"
+                title=move || i18n.texts().runs.only_live
+                aria-pressed=move || pressed(Only::Live)
+                on:click=move |_| model.press_only(Only::Live)
+            >
+                <i class="dot live small-dot"></i>
+                {move || format::count(model.counts.get().live)}
+            </button>
+        </div>
+    }
+}
