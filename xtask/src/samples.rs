@@ -31,7 +31,7 @@ const STORIES: [Story; 3] = [
     Story {
         name: "bf16",
         seed: 3,
-        started_secs: 1_763_082_744,
+        started_secs: 1_795_203_700,
         last_step: 4_999,
         overflow_step: None,
         final_loss: 1.25,
@@ -39,7 +39,7 @@ const STORIES: [Story; 3] = [
     Story {
         name: "fp16",
         seed: 5,
-        started_secs: 1_763_086_810,
+        started_secs: 1_795_212_000,
         last_step: 1_184,
         overflow_step: Some(411),
         final_loss: 1.32,
@@ -47,7 +47,7 @@ const STORIES: [Story; 3] = [
     Story {
         name: "fp16-loss-scale",
         seed: 9,
-        started_secs: 1_763_116_810,
+        started_secs: 1_795_215_100,
         last_step: 2_731,
         overflow_step: None,
         final_loss: 1.29,
