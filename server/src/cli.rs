@@ -85,6 +85,12 @@ pub fn main() -> ExitCode {
                 Command::Stop(flags) => stop::run(&flags),
             }
         }
+        Err(help)
+            if help.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            // Asked for nothing: the help goes to stderr, where it is no result.
+            help.print().map(|()| 2).map_err(Failed::Output)
+        }
         Err(error) if error.use_stderr() => {
             let args: Vec<String> = std::env::args().collect();
             Err(Mistake::from_clap(&error, &args, &Cli::command()).into())

@@ -120,8 +120,13 @@ pub fn router(site: Site) -> Router {
 
 /// An answer of the API: `value` as JSON, never kept by caches.
 fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
-    let body = serde_json::to_vec(value)
-        .map_err(|error| error::Failure::internal("an answer cannot be written", &error))?;
+    json_text(serde_json::to_vec(value))
+}
+
+/// An answer of the API that is JSON already.
+fn json_text(text: serde_json::Result<Vec<u8>>) -> Result<Response, error::Failure> {
+    let body =
+        text.map_err(|error| error::Failure::internal("an answer cannot be written", &error))?;
     Ok(([(CONTENT_TYPE, "application/json"), guard::NO_STORE], body).into_response())
 }
 

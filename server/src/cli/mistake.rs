@@ -1,6 +1,8 @@
 //! Mistakes, in three lines: what is wrong, where, and what to do.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -170,17 +172,17 @@ impl From<SettingsError> for Mistake {
         let mistake = Self::new(2, error.to_string());
         match &error {
             SettingsError::MissingDir(dir) => {
-                let there = dir
-                    .ancestors()
-                    .skip(1)
-                    .find(|parent| parent.is_dir())
-                    .map_or_else(
-                        || format!("{} is not there", dir.display()),
-                        |parent| format!("{} exists", parent.display()),
-                    );
-                mistake.at(there).attempt(
-                    "trainscope start --summary-base-dir DIR, where the training writes to",
-                )
+                let (there, likely) = Nearest::of(dir).map_or_else(
+                    || (format!("{} is not there", dir.display()), None),
+                    |nearest| (nearest.to_string(), nearest.likely),
+                );
+                mistake.at(there).attempt(match likely {
+                    Some(likely) => {
+                        format!("trainscope start --summary-base-dir {}", likely.display())
+                    }
+                    None => "trainscope start --summary-base-dir DIR, where the training writes to"
+                        .to_owned(),
+                })
             }
             SettingsError::NotADir(path) => {
                 let parent = path
@@ -203,6 +205,73 @@ impl From<SettingsError> for Mistake {
                 .at("the environment variable HOME")
                 .attempt("set HOME, or give --cache-dir DIR"),
         }
+    }
+}
+
+/// What there is where a path leads to nothing.
+struct Nearest {
+    /// The last folder of the path that is there.
+    parent: PathBuf,
+    /// How many folders it has.
+    folders: usize,
+    /// The part of the path that is not one of them.
+    missing: OsString,
+    /// The path with a folder of a similar name in that place, if it leads somewhere.
+    likely: Option<PathBuf>,
+}
+
+impl Nearest {
+    fn of(path: &Path) -> Option<Self> {
+        let parent = path
+            .ancestors()
+            .skip(1)
+            .find(|parent| parent.is_dir() || parent.as_os_str().is_empty())?;
+        let rest = path.strip_prefix(parent).ok()?;
+        let mut parts = rest.components();
+        let missing = parts.next()?.as_os_str().to_owned();
+        let parent = if parent.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            parent
+        };
+        let names: Vec<OsString> = parent
+            .read_dir()
+            .ok()?
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+            .map(|entry| entry.file_name())
+            .collect();
+        let wanted = missing.to_string_lossy();
+        let likely = names
+            .iter()
+            .map(|name| {
+                (
+                    strsim::damerau_levenshtein(&name.to_string_lossy(), &wanted),
+                    name,
+                )
+            })
+            .filter(|(distance, _)| *distance <= (wanted.chars().count() / 3).max(2))
+            .min()
+            .map(|(_, name)| parent.join(name).join(parts.as_path()))
+            .filter(|path| path.is_dir());
+        Some(Self {
+            parent: parent.to_owned(),
+            folders: names.len(),
+            missing,
+            likely,
+        })
+    }
+}
+
+impl std::fmt::Display for Nearest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} exists and has {}; {} is not one of them",
+            self.parent.display(),
+            words::plural(self.folders as u64, "folder", "folders"),
+            self.missing.display()
+        )
     }
 }
 

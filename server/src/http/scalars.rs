@@ -13,7 +13,9 @@ use trainscope_api::scalars::{
 use super::error::Failure;
 use super::guard::NO_STORE;
 use super::request::{Body, Params};
-use super::{Site, blocking, json};
+use super::{Site, blocking, json_text};
+
+mod text;
 
 /// Points of one series
 #[utoipa::path(
@@ -34,7 +36,7 @@ pub(super) async fn get(
     if query.superseded > 1 {
         return Err(Failure::bad_request("`superseded` wants 0 or 1"));
     }
-    blocking(move || json(&site.index.series(&query)?)).await
+    blocking(move || json_text(text::series(&site.index.series(&query)?))).await
 }
 
 /// Points of many series
@@ -78,7 +80,7 @@ pub(super) async fn post(
             )
                 .into_response()
         } else {
-            json(&answer)?
+            json_text(text::answer(&answer))?
         };
         response
             .headers_mut()

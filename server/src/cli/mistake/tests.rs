@@ -60,12 +60,19 @@ fn unknown_commands_suggest_one() {
 #[test]
 fn a_missing_folder_says_what_is_there() {
     let dir = tempfile::tempdir().unwrap();
-    let mistake: Mistake = SettingsError::MissingDir(dir.path().join("x/y")).into();
-    assert_eq!(mistake.status, 2);
-    let text = text(&mistake);
-    assert_eq!(text.lines().count(), 3, "{text}");
-    assert!(
-        text.contains(&format!("where  {} exists", dir.path().display())),
-        "{text}"
+    std::fs::create_dir_all(dir.path().join("transformer-small/fp16")).unwrap();
+    std::fs::create_dir_all(dir.path().join("resnet18")).unwrap();
+    let said = |path: &str| {
+        let mistake: Mistake = SettingsError::MissingDir(dir.path().join(path)).into();
+        assert_eq!(mistake.status, 2);
+        text(&mistake).replace(&dir.path().display().to_string(), "runs")
+    };
+    assert_eq!(
+        said("transformer-smal/fp16"),
+        "error: there is no folder runs/transformer-smal/fp16\n  \
+         where  runs exists and has 2 folders; transformer-smal is not one of them\n  \
+         try    trainscope start --summary-base-dir runs/transformer-small/fp16\n"
     );
+    assert!(said("x/y").ends_with("DIR, where the training writes to\n"));
+    assert!(said("transformer-smal/fp17").ends_with("DIR, where the training writes to\n"));
 }
