@@ -29,11 +29,14 @@ use trainscope_format::Format;
 
 use catalog::Catalog;
 use reader::Range;
+use source::Committing;
 pub(crate) use source::{Block, HEAD_BYTES, Head, Identity, Place, Source, Staging};
 use store::{Batch, Meta, Opened, Store};
 
 /// Notices that a slow client may be behind before it is told to ask for everything again.
 const NOTICES: usize = 64;
+/// Keys of one batch, about: what is written at a time of a large commit.
+const BATCH_KEYS: usize = 2_048;
 /// Names of tags in one notice at most; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;
 
@@ -325,7 +328,7 @@ impl Index {
             .0
             .store
             .remove_file(source.id, &parts, &mut batch)
-            .and_then(|()| self.0.store.commit(batch, self.meta()));
+            .and_then(|()| self.0.store.apply(batch, self.meta()));
         if let Err(e) = removed {
             tracing::warn!("cannot forget {}: {e}", source.place().path);
         }
@@ -361,25 +364,43 @@ impl Index {
     /// Makes durable what is published, with the offsets it came from; says how many sources were written.
     pub(crate) fn commit(&self) -> Result<usize, ReadError> {
         let mut batch = Batch::default();
-        let sources = self.0.catalog.sources();
         let mut committing = Vec::new();
-        for source in &sources {
+        let mut written = 0;
+        for source in self.0.catalog.sources() {
             if let Some(part) = source.commit(&mut batch) {
                 committing.push((source, part));
+                written += 1;
+            }
+            // A source goes into one batch with its offset; several batches for many sources bound the memory.
+            if batch.len() >= BATCH_KEYS {
+                self.write(std::mem::take(&mut batch), &mut committing)?;
             }
         }
-        if committing.is_empty() {
-            return Ok(0);
+        if written > 0 {
+            self.write(batch, &mut committing)?;
+            self.0.store.flush()?;
+            self.count_committed();
         }
-        self.0.store.commit(batch, self.meta())?;
-        let written = committing.len();
-        for (source, part) in committing {
+        Ok(written)
+    }
+
+    fn write(
+        &self,
+        batch: Batch,
+        committing: &mut Vec<(Arc<Source>, Committing)>,
+    ) -> Result<(), ReadError> {
+        let applied = self.0.store.apply(batch, self.meta());
+        for (source, part) in committing.drain(..) {
+            if applied.is_err() {
+                part.failed();
+                source.mark_dirty();
+                continue;
+            }
             source.with_state(|state| state.committed_records = part.records);
             let sealed = part.done();
             self.0.sealed_chunks.fetch_sub(sealed, Ordering::Relaxed);
         }
-        self.count_committed();
-        Ok(written)
+        applied
     }
 
     fn count_committed(&self) {

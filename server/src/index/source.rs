@@ -366,6 +366,13 @@ pub(super) struct Committing {
 }
 
 impl Committing {
+    /// The commit was not written: its parts differ from the store as before.
+    pub(super) fn failed(self) {
+        for (part, _) in self.parts {
+            part.dirty.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The commit is durable; returns how many sealed chunks it held.
     pub(super) fn done(self) -> usize {
         self.parts

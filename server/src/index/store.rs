@@ -238,11 +238,15 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a batch and makes it durable.
-    pub(super) fn commit(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
-        let mut batch = batch.0;
+    /// Writes a batch: all of it or nothing.
+    pub(super) fn apply(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
+        let mut batch = batch.batch;
         batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
-        self.note(self.tree.apply_batch(batch))?;
+        self.note(self.tree.apply_batch(batch))
+    }
+
+    /// Makes durable what was applied.
+    pub(super) fn flush(&self) -> Result<(), ReadError> {
         self.note(self.tree.flush()).map(|_| ())
     }
 
@@ -253,7 +257,7 @@ impl Store {
         parts: &[PartId],
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
-        batch.0.remove(&file_key(file)[..]);
+        batch.batch.remove(&file_key(file)[..]);
         let mut tags = file_key(file);
         tags[0] = b't';
         let prefixes = parts.iter().flat_map(|part| {
@@ -265,7 +269,7 @@ impl Store {
         });
         for prefix in std::iter::once(tags).chain(prefixes) {
             for key in self.tree.scan_prefix(prefix).keys() {
-                batch.0.remove(self.note(key)?);
+                batch.batch.remove(self.note(key)?);
             }
         }
         Ok(())
@@ -294,27 +298,38 @@ fn is_held(error: &std::io::Error) -> bool {
 
 /// What one commit writes; all of it or nothing.
 #[derive(Default)]
-pub(super) struct Batch(sled::Batch);
+pub(super) struct Batch {
+    batch: sled::Batch,
+    keys: usize,
+}
 
 impl Batch {
+    fn insert(&mut self, key: &[u8], value: impl Into<sled::IVec>) {
+        self.batch.insert(key, value);
+        self.keys += 1;
+    }
+
+    /// Keys it writes.
+    pub(super) fn len(&self) -> usize {
+        self.keys
+    }
+
     pub(super) fn file(&mut self, id: u64, record: &FileRecord) {
         // postcard fails on what it cannot represent (maps of unknown length); these records have none.
         if let Ok(bytes) = postcard::to_allocvec(record) {
-            self.0.insert(&file_key(id)[..], bytes);
+            self.insert(&file_key(id)[..], bytes);
         }
     }
 
     pub(super) fn part(&mut self, file: u64, tag: u32, record: &PartRecord) {
         if let Ok(bytes) = postcard::to_allocvec(record) {
-            self.0.insert(&key(b't', file, tag)[..], bytes);
+            self.insert(&key(b't', file, tag)[..], bytes);
         }
     }
 
     pub(super) fn chunk(&mut self, part: PartId, number: u32, chunk: &Sealed) {
-        self.0
-            .insert(&key(b'c', part, number)[..], &chunk.columns[..]);
-        self.0
-            .insert(&key(b's', part, number)[..], &chunk.summaries[..]);
+        self.insert(&key(b'c', part, number)[..], &chunk.columns[..]);
+        self.insert(&key(b's', part, number)[..], &chunk.summaries[..]);
     }
 }
 
