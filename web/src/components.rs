@@ -1,5 +1,6 @@
 //! Parts that several pages are made of.
 
+mod chart;
 mod controls;
 mod icon;
 mod note;
@@ -7,6 +8,7 @@ mod panel;
 mod run_chip;
 mod state;
 
+pub use chart::{ChartEvents, Figure, LineChart, Palette, to_png, use_palette};
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
 pub use icon::{Icon, IconName};
 pub use note::{Note, NoteKind};

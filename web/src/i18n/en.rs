@@ -1,8 +1,7 @@
 //! English.
 
 use super::{
-    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, ScalarsTexts, StateTexts, Texts,
-    TimeTexts,
+    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, StateTexts, Texts, TimeTexts,
 };
 use crate::format;
 
@@ -259,5 +258,5 @@ pub(super) static TEXTS: Texts = Texts {
         copied: "Copied",
         watching: "watching the folder",
     },
-    scalars: ScalarsTexts { title: "Scalars" },
+    scalars: super::scalars::EN,
 };

@@ -1,7 +1,332 @@
-//! The texts of the curves.
+//! The texts of the curves, in both languages.
+
+use crate::format;
 
 /// Curves.
 pub struct ScalarsTexts {
     /// Title of the page.
     pub title: &'static str,
+    /// Heading of the list of runs.
+    pub runs: &'static str,
+    /// How many of the runs are shown.
+    pub of: fn(&str, &str) -> String,
+    /// Button and field.
+    pub add_run: &'static str,
+    /// Nothing to add.
+    pub no_run_to_add: &'static str,
+    /// State of a run whose lines are off.
+    pub hidden: &'static str,
+    /// State of a run that grows.
+    pub live: &'static str,
+    /// State of a run whose files are gone.
+    pub gone: &'static str,
+    /// Title of a run's row.
+    pub run_row: fn(&str) -> String,
+    /// Placeholder and label of the filter.
+    pub filter: &'static str,
+    /// The filter is no regular expression; every tag stays.
+    pub bad_filter: &'static str,
+    /// Heading of the pinned tags.
+    pub pinned: &'static str,
+    /// Label of the tree.
+    pub tags: &'static str,
+    /// Label of a tick box of a tag or group.
+    pub show_tag: fn(&str) -> String,
+    /// Tick everything, nothing.
+    pub all_tags: &'static str,
+    /// Foot of the panel: tags, points.
+    pub all_kept: fn(u64, u64) -> String,
+    /// Foot: the list of tags was too long for one answer.
+    pub tags_cut: &'static str,
+    /// The x axis.
+    pub x_axis: &'static str,
+    /// Choices of the x axis.
+    pub step: &'static str,
+    /// Time since the run began.
+    pub relative: &'static str,
+    /// Time of day.
+    pub wall: &'static str,
+    /// The y axis.
+    pub y_axis: &'static str,
+    /// Choices of the y axis.
+    pub linear: &'static str,
+    /// Logarithmic.
+    pub log: &'static str,
+    /// Symmetric logarithmic.
+    pub symlog: &'static str,
+    /// Slider.
+    pub smoothing: &'static str,
+    /// Tick box.
+    pub min_max: &'static str,
+    /// Tick box: points that a restart has written again.
+    pub superseded: &'static str,
+    /// Title of the range chip.
+    pub zoomed: &'static str,
+    /// Range of all: `0 – 3,000`, `of 5,000`.
+    pub of_all: fn(&str) -> String,
+    /// Button: everything, key `f`.
+    pub fit: &'static str,
+    /// Buttons of a card.
+    pub full: &'static str,
+    /// Back from the full page.
+    pub small: &'static str,
+    /// Menu of a card.
+    pub more: &'static str,
+    /// Pin a tag.
+    pub pin: &'static str,
+    /// Take the pin away.
+    pub unpin: &'static str,
+    /// Menu item.
+    pub download_csv: &'static str,
+    /// Menu item.
+    pub download_png: &'static str,
+    /// Menu item.
+    pub as_table: &'static str,
+    /// Head of the read-out: the step.
+    pub at_step: fn(&str) -> String,
+    /// Column heads of the read-out.
+    pub smoothed: &'static str,
+    /// Recorded value.
+    pub value: &'static str,
+    /// Last recorded value of a bucket.
+    pub last_of: &'static str,
+    /// Least of a bucket.
+    pub min: &'static str,
+    /// Greatest of a bucket.
+    pub max: &'static str,
+    /// Runs.
+    pub run: &'static str,
+    /// `NaN from 412 to 1,184`: class, first, last.
+    pub non_finite: fn(&str, &str, &str) -> String,
+    /// `+Inf at 411`: class, step.
+    pub inf_at: fn(&str, &str) -> String,
+    /// So many runs have the same curve.
+    pub equal: fn(u64) -> String,
+    /// What a canvas says: tag, number of lines, first step, last step.
+    pub canvas: fn(&str, u64, &str, &str) -> String,
+    /// A part of what a canvas says: the line, and where it is not finite.
+    pub canvas_part: fn(&str, &str) -> String,
+    /// A card without points in the range.
+    pub no_points: &'static str,
+    /// A card whose request failed.
+    pub card_failed: &'static str,
+    /// The run has no scalars: title.
+    pub none: fn(&str) -> String,
+    /// What to do.
+    pub none_next: &'static str,
+    /// No run is shown: title.
+    pub none_shown: &'static str,
+    /// What to do.
+    pub none_shown_next: &'static str,
+    /// The filter hides all: title with the number of tags.
+    pub nothing_matches: fn(u64) -> String,
+    /// What to do.
+    pub nothing_matches_next: &'static str,
+    /// Button.
+    pub clear_filter: &'static str,
+    /// No tag is ticked.
+    pub none_ticked: &'static str,
+    /// What to do.
+    pub none_ticked_next: &'static str,
+    /// Button.
+    pub tick_all: &'static str,
+    /// The tags are being asked for.
+    pub loading: &'static str,
+    /// A damaged file: path, byte.
+    pub damaged: fn(&str, &str) -> String,
+    /// A file that cannot be opened: path.
+    pub unreadable: fn(&str) -> String,
+    /// A file whose last record is not whole: path, byte.
+    pub torn: fn(&str, &str) -> String,
+    /// More such files.
+    pub and_more: fn(u64) -> String,
+    /// What that means.
+    pub damaged_next: &'static str,
+    /// Table: rows shown of all.
+    pub rows_of: fn(&str, &str) -> String,
+    /// Table: what to do for all.
+    pub rows_next: &'static str,
 }
+
+pub(super) const EN: ScalarsTexts = ScalarsTexts {
+    title: "Scalars",
+    runs: "Runs",
+    of: |shown, all| format!("{shown} of {all}"),
+    add_run: "Add a run",
+    no_run_to_add: "No other run has this name.",
+    hidden: "hidden",
+    live: "live",
+    gone: "gone",
+    run_row: |run| format!("{run}: click to show or hide, double-click to show only this run"),
+    filter: "Filter tags (regular expression)",
+    bad_filter: "Not a regular expression yet; all tags are shown.",
+    pinned: "pinned",
+    tags: "Tags",
+    show_tag: |tag| format!("Show {tag}"),
+    all_tags: "all tags",
+    all_kept: |tags, points| {
+        let tag_noun = if tags == 1 { "tag" } else { "tags" };
+        let point_noun = if points == 1 { "point" } else { "points" };
+        format!(
+            "{} {tag_noun} · {} {point_noun} · all kept",
+            format::count(tags),
+            format::count(points)
+        )
+    },
+    tags_cut: "more tags than fit in one list",
+    x_axis: "x axis",
+    step: "Step",
+    relative: "Relative",
+    wall: "Wall",
+    y_axis: "y axis",
+    linear: "Linear",
+    log: "Log",
+    symlog: "Symlog",
+    smoothing: "Smoothing",
+    min_max: "Min–max",
+    superseded: "Superseded points",
+    zoomed: "Zoomed range",
+    of_all: |all| format!("of {all}"),
+    fit: "Fit (f)",
+    full: "Full page",
+    small: "Back to all cards",
+    more: "More",
+    pin: "Pin",
+    unpin: "Unpin",
+    download_csv: "Download CSV",
+    download_png: "Download PNG",
+    as_table: "Show as table",
+    at_step: |step| format!("step {step}"),
+    smoothed: "smoothed",
+    value: "value",
+    last_of: "last",
+    min: "min",
+    max: "max",
+    run: "Run",
+    non_finite: |class, first, last| {
+        if first == last {
+            format!("{class} at {first}")
+        } else {
+            format!("{class} from {first} to {last}")
+        }
+    },
+    inf_at: |class, step| format!("{class} at {step}"),
+    equal: |runs| match runs {
+        2 => "equal in both runs".to_owned(),
+        _ => format!("equal in all {runs} runs"),
+    },
+    canvas: |tag, lines, first, last| {
+        let noun = if lines == 1 { "line" } else { "lines" };
+        format!("{tag}, {lines} {noun}, {first} to {last}")
+    },
+    canvas_part: |line, what| format!("{line}: {what}"),
+    no_points: "No points in this range.",
+    card_failed: "The server did not answer. The picture is of before.",
+    none: |run| format!("{run} has no scalars"),
+    none_next: "Nothing that can be drawn as a curve was recorded. Scalars appear here as soon as one of its files holds them.",
+    none_shown: "No run is shown.",
+    none_shown_next: "Click a run at the left to show its curves.",
+    nothing_matches: |tags| format!("None of {} tags matches the filter.", format::count(tags)),
+    nothing_matches_next: "Parts of names match too; upper case matters only if it is typed.",
+    clear_filter: "Clear filter",
+    none_ticked: "No tag is ticked.",
+    none_ticked_next: "Tick tags or groups at the left.",
+    tick_all: "Tick all",
+    loading: "Reading the tags …",
+    damaged: |path, byte| format!("{path} is damaged at byte {byte}."),
+    unreadable: |path| format!("{path} cannot be read."),
+    torn: |path, byte| format!("The last record of {path} is not whole (byte {byte})."),
+    and_more: |files| match files {
+        1 => "1 more file".to_owned(),
+        _ => format!("{files} more files"),
+    },
+    damaged_next: "Everything else is shown.",
+    rows_of: |shown, all| format!("{shown} of {all} points"),
+    rows_next: "Zoom in, or download the CSV for all of them.",
+};
+
+pub(super) const ZH: ScalarsTexts = ScalarsTexts {
+    title: "标量",
+    runs: "训练",
+    of: |shown, all| format!("{shown} / {all}"),
+    add_run: "添加训练",
+    no_run_to_add: "没有其他同名训练。",
+    hidden: "已隐藏",
+    live: "训练中",
+    gone: "已移除",
+    run_row: |run| format!("{run}：单击显示或隐藏，双击仅显示此训练"),
+    filter: "筛选标签（正则表达式）",
+    bad_filter: "还不是有效的正则表达式，暂显示全部标签。",
+    pinned: "已固定",
+    tags: "标签",
+    show_tag: |tag| format!("显示 {tag}"),
+    all_tags: "全部标签",
+    all_kept: |tags, points| {
+        format!(
+            "{} 个标签 · {} 个点 · 全部保留",
+            format::count(tags),
+            format::count(points)
+        )
+    },
+    tags_cut: "标签过多，列表不完整",
+    x_axis: "横轴",
+    step: "迭代",
+    relative: "相对时间",
+    wall: "绝对时间",
+    y_axis: "纵轴",
+    linear: "线性",
+    log: "对数",
+    symlog: "对称对数",
+    smoothing: "平滑度",
+    min_max: "极值带",
+    superseded: "被覆盖的点",
+    zoomed: "缩放范围",
+    of_all: |all| format!("/ {all}"),
+    fit: "适应全部 (f)",
+    full: "全页显示",
+    small: "返回全部卡片",
+    more: "更多",
+    pin: "固定",
+    unpin: "取消固定",
+    download_csv: "下载 CSV",
+    download_png: "下载 PNG",
+    as_table: "以表格显示",
+    at_step: |step| format!("迭代 {step}"),
+    smoothed: "平滑值",
+    value: "原始值",
+    last_of: "末值",
+    min: "最小",
+    max: "最大",
+    run: "训练",
+    non_finite: |class, first, last| {
+        if first == last {
+            format!("迭代 {first} 为 {class}")
+        } else {
+            format!("迭代 {first} – {last} 为 {class}")
+        }
+    },
+    inf_at: |class, step| format!("{class}：迭代 {step}"),
+    equal: |runs| format!("{runs} 次训练相同"),
+    canvas: |tag, lines, first, last| format!("{tag}，{lines} 条曲线，{first} 至 {last}"),
+    canvas_part: |line, what| format!("{line}:{what}"),
+    no_points: "此范围内没有点。",
+    card_failed: "服务器没有应答，图为之前的内容。",
+    none: |run| format!("{run} 没有标量"),
+    none_next: "没有记录可以画成曲线的数据。文件中一旦出现标量，就会显示在这里。",
+    none_shown: "没有显示任何训练。",
+    none_shown_next: "单击左侧的训练以显示其曲线。",
+    nothing_matches: |tags| format!("{} 个标签中没有匹配项。", format::count(tags)),
+    nothing_matches_next: "名称的一部分即可匹配；输入大写字母时才区分大小写。",
+    clear_filter: "清除筛选",
+    none_ticked: "没有勾选任何标签。",
+    none_ticked_next: "请在左侧勾选标签或分组。",
+    tick_all: "全部勾选",
+    loading: "正在读取标签…",
+    damaged: |path, byte| format!("{path} 在第 {byte} 字节处损坏。"),
+    unreadable: |path| format!("{path} 无法读取。"),
+    torn: |path, byte| format!("{path} 的最后一条记录不完整（第 {byte} 字节）。"),
+    and_more: |files| format!("另有 {files} 个文件"),
+    damaged_next: "其余内容均已显示。",
+    rows_of: |shown, all| format!("{shown} / {all} 个点"),
+    rows_next: "放大范围，或下载 CSV 以获得全部。",
+};

@@ -1,8 +1,7 @@
 //! 简体中文.
 
 use super::{
-    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, ScalarsTexts, StateTexts, Texts,
-    TimeTexts,
+    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, StateTexts, Texts, TimeTexts,
 };
 use crate::format;
 
@@ -228,5 +227,5 @@ pub(super) static TEXTS: Texts = Texts {
         copied: "已复制",
         watching: "正在监视文件夹",
     },
-    scalars: ScalarsTexts { title: "标量" },
+    scalars: super::scalars::ZH,
 };

@@ -1,0 +1,180 @@
+//! A line plot on two canvases: the plot below, and above it what moves with the pointer.
+//!
+//! The plot is drawn when its data, its size or the theme changes, by a shared schedule that draws at most four a frame;
+//! the layer above is drawn at once. The chart knows nothing of where its data comes from.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use trainscope_charts::geometry::Geometry;
+use trainscope_charts::line::{Line, Spec, XKind};
+use trainscope_charts::overlay::Crosshair;
+use trainscope_charts::scale::Scale;
+
+mod canvas;
+mod palette;
+mod schedule;
+mod size;
+
+pub use canvas::to_png;
+pub use palette::{Palette, use_palette};
+
+/// What a chart shows; two that are equal are drawn the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The curves.
+    pub lines: Arc<Vec<Line>>,
+    /// Range of the x axis.
+    pub x: (f64, f64),
+    /// What it counts.
+    pub x_kind: XKind,
+    /// Scale of the y axis.
+    pub scale: Scale,
+}
+
+/// What the pointer does over the plot. x values are in the units of the axis.
+#[derive(Clone, Copy)]
+pub struct ChartEvents {
+    /// It is over x; `None` when it leaves.
+    pub hover: Callback<Option<f64>>,
+    /// A range was dragged.
+    pub select: Callback<(f64, f64)>,
+    /// A double click asks for everything.
+    pub fit: Callback<()>,
+}
+
+/// Pixels that a drag must cross to be one.
+const DRAG_PIXELS: f64 = 4.0;
+
+/// A line plot that fills its parent.
+#[component]
+pub fn LineChart(
+    /// What is shown.
+    #[prop(into)]
+    figure: Signal<Figure>,
+    /// What it says to a screen reader.
+    #[prop(into)]
+    label: Signal<String>,
+    /// The crosshair, if there is one.
+    #[prop(into)]
+    crosshair: Signal<Option<Crosshair>>,
+    /// Where everything lies, for whoever puts something over it; set by this component.
+    geometry: RwSignal<Option<Arc<Geometry>>>,
+    /// The canvas of the plot, for pictures of it.
+    canvas: NodeRef<html::Canvas>,
+    /// What the pointer does.
+    events: ChartEvents,
+) -> impl IntoView {
+    let palette = use_palette();
+    let holder = NodeRef::<html::Div>::new();
+    let overlay = NodeRef::<html::Canvas>::new();
+    let size = size::use_size(holder);
+    let ticket = schedule::Ticket::new();
+    // The range under the pointer while a drag goes on, in pixels.
+    let drag = RwSignal::new(None::<(f64, f64)>);
+
+    Effect::new(move |_| {
+        let (width, height, dpr) = size.get();
+        if width < 1.0 || height < 1.0 {
+            return;
+        }
+        let figure = figure.get();
+        let palette = palette.get();
+        ticket.ask(move || {
+            let Some(canvas) = canvas.try_get_untracked().flatten() else {
+                return;
+            };
+            let spec = Spec {
+                width,
+                height,
+                dpr,
+                x: figure.x,
+                x_kind: figure.x_kind,
+                scale: figure.scale,
+                lines: Arc::unwrap_or_clone(figure.lines),
+            };
+            let layout = Arc::new(Geometry::new(&spec));
+            canvas::draw_plot(&canvas, &spec, &layout, &palette.theme);
+            // The component may be gone by the time of this frame.
+            let _gone = geometry.try_set(Some(layout));
+        });
+    });
+    on_cleanup(move || ticket.give_up());
+
+    Effect::new(move |_| {
+        let (Some(canvas), Some(layout)) = (overlay.get(), geometry.get()) else {
+            return;
+        };
+        let palette = palette.get();
+        crosshair.with(|crosshair| {
+            canvas::draw_overlay(
+                &canvas,
+                &layout,
+                &palette.theme,
+                crosshair.as_ref(),
+                drag.get(),
+            );
+        });
+    });
+
+    let place = move |event: &web_sys::PointerEvent| -> Option<(f64, f64)> {
+        let rect = holder.get_untracked()?.get_bounding_client_rect();
+        Some((
+            f64::from(event.client_x()) - rect.left(),
+            f64::from(event.client_y()) - rect.top(),
+        ))
+    };
+    let over_plot = move |x: f64, y: f64| {
+        geometry.with_untracked(|layout| {
+            let layout = layout.as_ref()?;
+            let inside = layout.plot.left - 4.0 <= x
+                && x <= layout.plot.right + 4.0
+                && y <= layout.lane_bottom();
+            inside.then(|| layout.x_at(x.clamp(layout.plot.left, layout.plot.right)))
+        })
+    };
+    let on_down = move |event: web_sys::PointerEvent| {
+        let at = place(&event).filter(|&(x, y)| over_plot(x, y).is_some());
+        if let (0, Some((x, _))) = (event.button(), at) {
+            if let Some(holder) = holder.get_untracked() {
+                // Without capture a drag only ends when it leaves the chart, which is good enough.
+                let _ignored = holder.set_pointer_capture(event.pointer_id());
+            }
+            drag.set(Some((x, x)));
+        }
+    };
+    let on_move = move |event: web_sys::PointerEvent| {
+        let Some((x, y)) = place(&event) else { return };
+        if let Some((from, _)) = drag.get_untracked() {
+            drag.set(Some((from, x)));
+        }
+        events.hover.run(over_plot(x, y));
+    };
+    let on_up = move |_: web_sys::PointerEvent| {
+        let Some((from, to)) = drag.get_untracked() else {
+            return;
+        };
+        drag.set(None);
+        let layout = geometry.get_untracked();
+        if let Some(layout) = layout.filter(|_| (to - from).abs() >= DRAG_PIXELS) {
+            let x_at = |px: f64| layout.x_at(px.clamp(layout.plot.left, layout.plot.right));
+            events.select.run((x_at(from.min(to)), x_at(from.max(to))));
+        }
+    };
+    view! {
+        <div
+            class="chart"
+            node_ref=holder
+            on:pointerdown=on_down
+            on:pointermove=on_move
+            on:pointerup=on_up
+            on:pointercancel=move |_| drag.set(None)
+            on:pointerleave=move |_| events.hover.run(None)
+            on:dblclick=move |_| events.fit.run(())
+        >
+            <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
+            <canvas node_ref=overlay aria-hidden="true"></canvas>
+        </div>
+    }
+}

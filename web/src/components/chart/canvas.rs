@@ -1,0 +1,101 @@
+//! From a plot to a canvas element, at device pixels.
+
+use leptos::prelude::*;
+use plotters_canvas::CanvasBackend;
+use trainscope_charts::SUBPIXELS;
+use trainscope_charts::geometry::Geometry;
+use trainscope_charts::line::{self, Spec};
+use trainscope_charts::overlay::{self, Crosshair};
+use trainscope_charts::theme::Theme;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+/// Draws the plot; what was there before is gone in the same turn.
+pub(super) fn draw_plot(
+    canvas: &HtmlCanvasElement,
+    spec: &Spec,
+    geometry: &Geometry,
+    theme: &Theme,
+) {
+    if let Some(backend) = prepare(canvas, geometry) {
+        // A canvas refuses nothing but arcs of negative radius, which there are none of.
+        let _never = line::draw(backend, spec, geometry, theme, 1.0);
+    }
+}
+
+/// Draws crosshair and selection.
+pub(super) fn draw_overlay(
+    canvas: &HtmlCanvasElement,
+    geometry: &Geometry,
+    theme: &Theme,
+    crosshair: Option<&Crosshair>,
+    selection: Option<(f64, f64)>,
+) {
+    if let Some(backend) = prepare(canvas, geometry) {
+        let _never = overlay::draw(backend, geometry, theme, crosshair, selection);
+    }
+}
+
+/// An empty canvas of the right size whose unit is a fraction of a device pixel.
+fn prepare(canvas: &HtmlCanvasElement, geometry: &Geometry) -> Option<CanvasBackend> {
+    let width = device_pixels(geometry.width, geometry.dpr);
+    let height = device_pixels(geometry.height, geometry.dpr);
+    if canvas.width() != width {
+        canvas.set_width(width);
+    }
+    if canvas.height() != height {
+        canvas.set_height(height);
+    }
+    let context = canvas.get_context("2d").ok()??;
+    let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
+    let unit = 1.0 / SUBPIXELS;
+    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
+    context.clear_rect(0.0, 0.0, f64::from(width), f64::from(height));
+    context.set_transform(unit, 0.0, 0.0, unit, 0.0, 0.0).ok()?;
+    context.set_line_join("round");
+    context.set_line_cap("round");
+    CanvasBackend::with_canvas_object(canvas.clone())
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the geometry has clamped sizes to 0 … 32,768 and the ratio to 16"
+)]
+fn device_pixels(css: f64, dpr: f64) -> u32 {
+    (css * dpr).round() as u32
+}
+
+/// The picture of a canvas on the ground of its card, as a PNG; `done` gets nothing if the browser gives none.
+pub fn to_png(
+    canvas: &HtmlCanvasElement,
+    ground: &str,
+    done: impl FnOnce(web_sys::Blob) + 'static,
+) {
+    let copy = document().create_element("canvas").ok();
+    let Some(copy) = copy.and_then(|copy| copy.dyn_into::<HtmlCanvasElement>().ok()) else {
+        return;
+    };
+    copy.set_width(canvas.width());
+    copy.set_height(canvas.height());
+    let context = copy.get_context("2d").ok().flatten();
+    let Some(context) = context.and_then(|c| c.dyn_into::<CanvasRenderingContext2d>().ok()) else {
+        return;
+    };
+    context.set_fill_style_str(ground);
+    context.fill_rect(0.0, 0.0, f64::from(copy.width()), f64::from(copy.height()));
+    if context
+        .draw_image_with_html_canvas_element(canvas, 0.0, 0.0)
+        .is_err()
+    {
+        return;
+    }
+    let callback = Closure::once_into_js(move |blob: Option<web_sys::Blob>| {
+        if let Some(blob) = blob {
+            done(blob);
+        }
+    });
+    // An error means that there is no picture; there is nothing to clean up.
+    let _ignored = copy.to_blob(callback.unchecked_ref());
+}

@@ -1,0 +1,94 @@
+//! The design tokens as the canvas needs them: read from the style sheet, again when the theme changes.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_charts::theme::{Rgb, Theme};
+use web_sys::CssStyleDeclaration;
+
+use crate::run_colour::{COLOURS, RunColour};
+use crate::theme::use_theme;
+
+/// Colours and font of all charts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Palette {
+    /// What a plot needs.
+    pub theme: Theme,
+    /// The surface as CSS has it, for pictures.
+    pub surface: String,
+    runs: Vec<Rgb>,
+}
+
+impl Palette {
+    /// The colour of a run's line.
+    pub fn run(&self, colour: RunColour) -> Rgb {
+        let index = usize::from(colour.number.saturating_sub(1));
+        self.runs.get(index).copied().unwrap_or(self.theme.ink_2)
+    }
+}
+
+/// The tokens in force.
+pub fn use_palette() -> Signal<Arc<Palette>> {
+    use_context::<Memo<Arc<Palette>>>()
+        .unwrap_or_else(|| {
+            let theme = use_theme();
+            let palette = Memo::new(move |_| {
+                theme.get();
+                Arc::new(read())
+            });
+            provide_context(palette);
+            palette
+        })
+        .into()
+}
+
+/// Everything that is missing keeps the light theme's value.
+fn read() -> Palette {
+    let mut theme = Theme::light();
+    let style = document()
+        .document_element()
+        .and_then(|root| window().get_computed_style(&root).ok().flatten());
+    let Some(style) = style else {
+        return Palette {
+            theme,
+            surface: "#fff".to_owned(),
+            runs: Vec::new(),
+        };
+    };
+    for (name, colour) in [
+        ("--surface", &mut theme.surface),
+        ("--grid", &mut theme.grid),
+        ("--line-2", &mut theme.base),
+        ("--ink", &mut theme.ink),
+        ("--ink-2", &mut theme.ink_2),
+        ("--ink-3", &mut theme.ink_3),
+        ("--solid", &mut theme.solid),
+        ("--on-solid", &mut theme.on_solid),
+        ("--accent", &mut theme.accent),
+        ("--cls-nan", &mut theme.nan),
+        ("--cls-pinf", &mut theme.inf),
+    ] {
+        if let Some(value) = Rgb::from_hex(&property(&style, name)) {
+            *colour = value;
+        }
+    }
+    if let Ok(alpha) = property(&style, "--env").trim().parse() {
+        theme.envelope_alpha = alpha;
+    }
+    let font = property(&style, "--font");
+    if !font.trim().is_empty() {
+        theme.font = font.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    let runs = (1..=COLOURS)
+        .filter_map(|number| Rgb::from_hex(&property(&style, &format!("--run-{number}"))))
+        .collect();
+    Palette {
+        theme,
+        surface: property(&style, "--surface"),
+        runs,
+    }
+}
+
+fn property(style: &CssStyleDeclaration, name: &str) -> String {
+    style.get_property_value(name).unwrap_or_default()
+}

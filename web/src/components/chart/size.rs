@@ -1,0 +1,54 @@
+//! How large an element is, in CSS pixels, and how many device pixels one of them has; kept true while both change.
+
+use leptos::html;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::ResizeObserver;
+
+/// The observer and what it calls; dropped together.
+struct Observing {
+    observer: ResizeObserver,
+    _callback: Closure<dyn FnMut()>,
+}
+
+impl Drop for Observing {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
+}
+
+/// Width, height and device pixel ratio of an element; zeros before it is laid out.
+pub(super) fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
+    let size = RwSignal::new((0.0, 0.0, 1.0));
+    let measure = move || {
+        let Some(element) = element.try_get_untracked().flatten() else {
+            return;
+        };
+        let now = (
+            f64::from(element.client_width()),
+            f64::from(element.client_height()),
+            window().device_pixel_ratio(),
+        );
+        if size.try_get_untracked().is_some_and(|before| before != now) {
+            size.set(now);
+        }
+    };
+    let observing = StoredValue::new_local(None::<Observing>);
+    Effect::new(move |_| {
+        let Some(element) = element.get() else { return };
+        measure();
+        let callback = Closure::<dyn FnMut()>::new(measure);
+        if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
+            observer.observe(&element);
+            observing.set_value(Some(Observing {
+                observer,
+                _callback: callback,
+            }));
+        }
+    });
+    // A window that moves to another screen changes its ratio; browsers report that as a resize.
+    let handle = window_event_listener_untyped("resize", move |_| measure());
+    on_cleanup(move || handle.remove());
+    size.into()
+}

@@ -1,0 +1,89 @@
+//! The regular expression over tag names.
+
+use regex_lite::{Regex, RegexBuilder};
+
+/// Longest compiled expression: a pathological one is refused instead of making every key press slow.
+const SIZE_LIMIT: usize = 1 << 20;
+
+/// What the field says.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Filter {
+    /// Nothing: every tag passes.
+    #[default]
+    All,
+    /// Tags in which the expression is found.
+    Matching(Regex),
+    /// No expression; the reason as the parser says it. Every tag passes, so that the page does not empty while
+    /// somebody types.
+    Invalid(String),
+}
+
+impl Filter {
+    /// Reads the field; upper and lower case count only if there is an upper case letter in it.
+    pub(super) fn new(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::All;
+        }
+        let built = RegexBuilder::new(text)
+            .case_insensitive(!text.chars().any(char::is_uppercase))
+            .size_limit(SIZE_LIMIT)
+            .build();
+        match built {
+            Ok(regex) => Self::Matching(regex),
+            Err(error) => Self::Invalid(error.to_string()),
+        }
+    }
+
+    /// Whether a tag passes.
+    pub(super) fn passes(&self, tag: &str) -> bool {
+        match self {
+            Self::All | Self::Invalid(_) => true,
+            Self::Matching(regex) => regex.is_match(tag),
+        }
+    }
+
+    /// Whether it may hide something.
+    pub(super) fn is_active(&self) -> bool {
+        matches!(self, Self::Matching(_))
+    }
+
+    /// Why it is no expression.
+    pub(super) fn error(&self) -> Option<&str> {
+        match self {
+            Self::Invalid(reason) => Some(reason),
+            Self::All | Self::Matching(_) => None,
+        }
+    }
+}
+
+/// Two filters are equal if they came from the same text.
+impl PartialEq for Filter {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::All, Self::All) => true,
+            (Self::Matching(a), Self::Matching(b)) => a.as_str() == b.as_str(),
+            (Self::Invalid(a), Self::Invalid(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_find_parts_of_names() {
+        let filter = Filter::new("loss|acc");
+        assert!(filter.passes("train/Loss") && filter.passes("accuracy") && !filter.passes("lr"));
+        assert!(!Filter::new("Loss").passes("train/loss"));
+    }
+
+    #[test]
+    fn a_broken_expression_hides_nothing_and_says_why() {
+        let filter = Filter::new("loss(");
+        assert!(filter.passes("lr"));
+        assert!(filter.error().is_some_and(|reason| !reason.is_empty()));
+        assert!(Filter::new("(((a{1000}){1000}){1000})").error().is_some());
+    }
+}

@@ -1,0 +1,224 @@
+//! The cards: a grid of which only the rows in view and one more on each side exist, so only they ask and draw.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::card::Card;
+use super::page::PageState;
+use super::tag_tree::whole;
+
+const GAP: f64 = 12.0;
+const LEAST_HEIGHT: f64 = 260.0;
+const MOST_HEIGHT: f64 = 420.0;
+/// Rows that exist above and below the view.
+const SPARE_ROWS: usize = 1;
+
+/// How the cards are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Layout {
+    columns: usize,
+    card_width: f64,
+    card_height: f64,
+}
+
+impl Layout {
+    /// Two columns, three from 1600 pixels of window, one below 900; two rows fill the view.
+    fn new(width: f64, height: f64, window_width: f64) -> Self {
+        let columns = if window_width >= 1600.0 {
+            3
+        } else if window_width >= 900.0 {
+            2
+        } else {
+            1
+        };
+        let gaps = GAP * (columns as f64 + 1.0);
+        Self {
+            columns,
+            card_width: ((width - gaps) / columns as f64).floor().max(0.0),
+            card_height: ((height - 3.0 * GAP) / 2.0)
+                .floor()
+                .clamp(LEAST_HEIGHT, MOST_HEIGHT),
+        }
+    }
+
+    fn row_height(self) -> f64 {
+        self.card_height + GAP
+    }
+
+    /// Cards from and to which exist, of `all`.
+    fn window(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
+        let columns = self.columns.max(1);
+        let first = whole(scroll.max(0.0) / self.row_height()).saturating_sub(SPARE_ROWS);
+        let rows = whole(height / self.row_height()) + 2 + 2 * SPARE_ROWS;
+        let from = (first * columns).min(all);
+        (from, (from + rows * columns).min(all))
+    }
+}
+
+/// All cards, or the one that has the page for itself.
+#[component]
+pub(super) fn Cards() -> impl IntoView {
+    let page = PageState::get();
+    let holder = NodeRef::<html::Div>::new();
+    // Scroll position, width, height of the view, width of the window.
+    let view_at = RwSignal::new((0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64));
+    let measure = move || {
+        let Some(holder) = holder.try_get_untracked().flatten() else {
+            return;
+        };
+        let width = window().inner_width().ok().and_then(|width| width.as_f64());
+        let now = (
+            f64::from(holder.scroll_top()),
+            f64::from(holder.client_width()),
+            f64::from(holder.client_height()),
+            width.unwrap_or(1280.0),
+        );
+        if view_at.get_untracked() != now {
+            view_at.set(now);
+        }
+    };
+    Effect::new(move |_| {
+        holder.track();
+        page.cards.track();
+        page.settings.full.track();
+        // After the layout that these changes lead to.
+        request_animation_frame(measure);
+    });
+    let handle = window_event_listener_untyped("resize", move |_| measure());
+    on_cleanup(move || handle.remove());
+
+    let layout = Memo::new(move |_| {
+        let (_, width, height, window_width) = view_at.get();
+        Layout::new(width, height, window_width)
+    });
+    let full = Memo::new(move |_| {
+        let full = page.settings.full.get()?;
+        page.cards
+            .with(|cards| cards.contains(&full))
+            .then_some(full)
+    });
+    let window = Memo::new(move |_| {
+        let (scroll, width, height, _) = view_at.get();
+        if width < 1.0 {
+            return (0, 0);
+        }
+        layout
+            .get()
+            .window(scroll, height, page.cards.with(|cards| cards.len()))
+    });
+    let seen = move || {
+        if let Some(full) = full.get() {
+            return vec![full];
+        }
+        let (from, to) = window.get();
+        page.cards.with(|cards| {
+            cards
+                .get(from..to)
+                .map(<[String]>::to_vec)
+                .unwrap_or_default()
+        })
+    };
+    let rows_before = move || (window.get().0 / layout.get().columns.max(1)) as f64;
+    let all_rows = move || {
+        let cards = page.cards.with(|cards| cards.len());
+        cards.div_ceil(layout.get().columns.max(1)) as f64
+    };
+    let total_height = move || {
+        let layout = layout.get();
+        match full.get() {
+            Some(_) => "100%".to_owned(),
+            None => format!("{:.0}px", all_rows() * layout.row_height() + GAP),
+        }
+    };
+    let top = move || {
+        let rows = if full.get().is_some() {
+            0.0
+        } else {
+            rows_before()
+        };
+        format!("{:.0}px", GAP + rows * layout.get().row_height())
+    };
+    let card_height = move || match full.get() {
+        Some(_) => format!("{:.0}px", (view_at.get().2 - 2.0 * GAP).max(LEAST_HEIGHT)),
+        None => format!("{:.0}px", layout.get().card_height),
+    };
+    let columns = move || {
+        let columns = if full.get().is_some() {
+            1
+        } else {
+            layout.get().columns.max(1)
+        };
+        format!("repeat({columns}, minmax(0, 1fr))")
+    };
+    let card_width = Signal::derive(move || {
+        if full.get().is_some() {
+            (view_at.get().1 - 2.0 * GAP).max(0.0)
+        } else {
+            layout.get().card_width
+        }
+    });
+    // A link to a tag brings its card into view once there are cards.
+    let arrived = StoredValue::new(None::<String>);
+    Effect::new(move |_| {
+        let target = page.settings.target.get();
+        let layout = layout.get();
+        if layout.card_width < 1.0 || arrived.get_value() == target {
+            return;
+        }
+        let at = page
+            .cards
+            .with(|cards| cards.iter().position(|tag| Some(tag) == target.as_ref()));
+        if let (Some(at), Some(holder)) = (at, holder.get_untracked()) {
+            arrived.set_value(target);
+            let row = (at / layout.columns.max(1)) as f64;
+            request_animation_frame(move || {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "`as` saturates at the longest page a browser scrolls"
+                )]
+                holder.set_scroll_top((row * layout.row_height()) as i32);
+            });
+        }
+    });
+    view! {
+        <div class="cards" node_ref=holder on:scroll=move |_| measure()>
+            <div class="extent" style:height=total_height>
+                <div
+                    class="grid"
+                    style:top=top
+                    style:grid-template-columns=columns
+                    style:grid-auto-rows=card_height
+                >
+                    <For each=seen key=Clone::clone let:tag>
+                        <Card tag=tag width=card_width />
+                    </For>
+                </div>
+            </div>
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_follow_the_window() {
+        assert_eq!(Layout::new(872.0, 708.0, 1280.0).columns, 2);
+        assert_eq!(Layout::new(1200.0, 708.0, 1600.0).columns, 3);
+        assert_eq!(Layout::new(500.0, 708.0, 800.0).columns, 1);
+        let layout = Layout::new(872.0, 708.0, 1280.0);
+        assert!((layout.card_height - 336.0).abs() < 1e-9);
+        assert!((layout.card_width - 418.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_what_is_seen_exists() {
+        let layout = Layout::new(872.0, 708.0, 1280.0);
+        assert_eq!(layout.window(0.0, 708.0, 10_000), (0, 12));
+        let (from, to) = layout.window(100_000.0, 708.0, 10_000);
+        assert!(to - from <= 12 && from % 2 == 0);
+        assert_eq!(layout.window(0.0, 708.0, 3), (0, 3));
+        assert_eq!(layout.window(0.0, 708.0, 0), (0, 0));
+    }
+}

@@ -1,0 +1,185 @@
+//! What the page has to say before any curve: no scalars, nothing chosen, nothing found, files that are damaged.
+
+use leptos::prelude::*;
+use trainscope_api::runs::{File, FileStatus, RunStatus};
+
+use super::page::PageState;
+use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::format;
+use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::state::use_app_state;
+
+/// Why there are no cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nothing {
+    /// The tags have not arrived.
+    Loading,
+    /// No run is shown.
+    NoRun,
+    /// No shown run has a scalar.
+    NoScalars,
+    /// The filter hides every tag.
+    NoMatch,
+    /// No tag is ticked.
+    NoTick,
+}
+
+impl Nothing {
+    /// The reason, if there is no card.
+    pub(super) fn of(page: PageState) -> Option<Self> {
+        if !page.cards.with(|cards| cards.is_empty()) {
+            return None;
+        }
+        Some(if page.settings.shown.with(|shown| shown.is_empty()) {
+            Self::NoRun
+        } else if !page.is_loaded.get() {
+            Self::Loading
+        } else if page.entries.with(|entries| entries.is_empty()) {
+            Self::NoScalars
+        } else if page.passing.with(|passing| passing.is_empty()) {
+            Self::NoMatch
+        } else {
+            Self::NoTick
+        })
+    }
+}
+
+/// The designed state in the place of the cards.
+#[component]
+pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
+    let i18n = use_i18n();
+    let texts = move || &i18n.texts().scalars;
+    let settings = page.settings;
+    let text = move |text: fn(&ScalarsTexts) -> &'static str| {
+        Signal::derive(move || text(texts()).to_owned())
+    };
+    match reason {
+        Nothing::Loading => view! {
+            <p class="loading small ink3" role="status">
+                {move || texts().loading}
+            </p>
+        }
+        .into_any(),
+        Nothing::NoRun => view! {
+            <div class="in-cards">
+                <Note icon=IconName::Runs title=text(|t| t.none_shown) next=text(|t| t.none_shown_next)>
+                    ""
+                </Note>
+            </div>
+        }
+        .into_any(),
+        Nothing::NoScalars => {
+            let names = Signal::derive(move || {
+                settings.shown.with(|shown| (texts().none)(&shown.join(", ")))
+            });
+            view! {
+                <div class="in-cards">
+                    <StatePage icon=IconName::Scalars title=names next=text(|t| t.none_next)>
+                        ""
+                    </StatePage>
+                </div>
+            }
+            .into_any()
+        }
+        Nothing::NoMatch => {
+            let title = Signal::derive(move || {
+                (texts().nothing_matches)(page.entries.with(|entries| entries.len() as u64))
+            });
+            view! {
+                <div class="in-cards">
+                    <Note icon=IconName::Filter title=title next=text(|t| t.nothing_matches_next)>
+                        <button type="button" class="link" on:click=move |_| settings.set_filter("")>
+                            {move || texts().clear_filter}
+                        </button>
+                    </Note>
+                </div>
+            }
+            .into_any()
+        }
+        Nothing::NoTick => {
+            let tick = move |_| settings.change_selection(|chosen| chosen.set_group("", true));
+            view! {
+                <div class="in-cards">
+                    <Note
+                        icon=IconName::Tick
+                        title=text(|t| t.none_ticked)
+                        next=text(|t| t.none_ticked_next)
+                    >
+                        <button type="button" class="link" on:click=tick>
+                            {move || texts().tick_all}
+                        </button>
+                    </Note>
+                </div>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// A line over the cards that names the first file of a shown run that could not be read whole.
+#[component]
+pub(super) fn DamageNote(page: PageState) -> impl IntoView {
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let bad = Memo::new(move |_| {
+        let shown = page.settings.shown.get();
+        let runs = shown.iter().filter_map(|run| state.run(run));
+        let files = runs.flat_map(|run| {
+            let may_grow = run.status == RunStatus::Live;
+            let files = run.files.into_iter();
+            files
+                .filter(move |file| is_bad(file, may_grow))
+                .collect::<Vec<_>>()
+        });
+        files.collect::<Vec<_>>()
+    });
+    let title = move || {
+        let texts = &i18n.texts().scalars;
+        bad.with(|bad| {
+            bad.first()
+                .map(|file| sentence(file, texts))
+                .unwrap_or_default()
+        })
+    };
+    let next = move || {
+        let texts = &i18n.texts().scalars;
+        let more = bad.with(Vec::len).saturating_sub(1) as u64;
+        if more > 0 {
+            format!("{}. {}", (texts.and_more)(more), texts.damaged_next)
+        } else {
+            texts.damaged_next.to_owned()
+        }
+    };
+    view! {
+        <Show when=move || !bad.with(Vec::is_empty)>
+            <div class="over-cards">
+                <Note
+                    kind=NoteKind::Warning
+                    icon=IconName::File
+                    title=Signal::derive(title)
+                    next=Signal::derive(next)
+                >
+                    ""
+                </Note>
+            </div>
+        </Show>
+    }
+}
+
+/// A torn end is nothing to worry about while the writer may still write it.
+fn is_bad(file: &File, may_grow: bool) -> bool {
+    match file.status {
+        FileStatus::Damaged | FileStatus::Unreadable => true,
+        FileStatus::Truncated => !may_grow,
+        FileStatus::Live | FileStatus::Complete | FileStatus::Gone => false,
+    }
+}
+
+fn sentence(file: &File, texts: &ScalarsTexts) -> String {
+    let byte = format::count(file.offset.unwrap_or_default());
+    match file.status {
+        FileStatus::Damaged => (texts.damaged)(&file.path, &byte),
+        FileStatus::Truncated => (texts.torn)(&file.path, &byte),
+        _ => (texts.unreadable)(&file.path),
+    }
+}

@@ -1,0 +1,255 @@
+//! What the parts of the page share: the tags of the shown runs, which cards there are, where the crosshair is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use trainscope_api::runs::{Run, RunStatus};
+
+use super::data::Loaded;
+use super::settings::{Settings, XChoice};
+use super::tags::{TagEntry, merge};
+use crate::live::use_live;
+use crate::state::{AppState, use_app_state};
+use crate::storage;
+
+const PINS: &str = "pins";
+/// Answers of cards that were scrolled away, kept for their return.
+const CACHED: usize = 64;
+/// Lists of tags are asked for at most this often while runs grow.
+const TAGS_PAUSE: Duration = Duration::from_secs(2);
+
+/// Where the crosshair is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pointer {
+    /// Recorded place, in units of the x axis.
+    pub(super) x: f64,
+    /// The card that it was set on.
+    pub(super) tag: String,
+    /// Whether the pointer is on that card; otherwise keys have moved the crosshair.
+    pub(super) is_hovering: bool,
+}
+
+/// What the page knows of a shown run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RunFacts {
+    /// It grows.
+    pub(super) is_live: bool,
+    /// Wall time of its first record.
+    pub(super) start: Option<f64>,
+}
+
+/// The state of the page. `Copy`: take it from the context.
+#[derive(Clone, Copy)]
+pub(super) struct PageState {
+    /// What was chosen.
+    pub(super) settings: Settings,
+    /// All tags of the shown runs, by name.
+    pub(super) entries: Memo<Arc<Vec<TagEntry>>>,
+    /// Positions of those that pass the filter.
+    pub(super) passing: Memo<Arc<Vec<usize>>>,
+    /// Tags that have a card, in the order of the cards.
+    pub(super) cards: Memo<Arc<Vec<String>>>,
+    /// Whether the tags of every shown run have arrived.
+    pub(super) is_loaded: Memo<bool>,
+    /// Pinned tags, in the order of pinning.
+    pub(super) pins: RwSignal<Vec<String>>,
+    /// First and last step of all tags.
+    pub(super) extent: Memo<Option<(i64, i64)>>,
+    /// The crosshair.
+    pub(super) pointer: RwSignal<Option<Pointer>>,
+    /// A request of the keyboard to move the crosshair by so many points; the number makes equal requests differ.
+    pub(super) key_steps: RwSignal<(u64, i32)>,
+    /// The tag whose table is open.
+    pub(super) table: RwSignal<Option<String>>,
+    /// What is known of the runs.
+    pub(super) facts: Memo<Arc<HashMap<String, RunFacts>>>,
+    cache: StoredValue<HashMap<String, Arc<Loaded>>>,
+}
+
+impl PageState {
+    /// Makes the state, asks for the tags of shown runs, and provides it to everything below.
+    pub(super) fn provide(settings: Settings) -> Self {
+        let state = use_app_state();
+        keep_tags(settings, state);
+        let entries = Memo::new(move |_| {
+            let shown = settings.shown.get();
+            Arc::new(state.with_tags(|tags| merge(&shown, tags)))
+        });
+        let passing = Memo::new(move |_| {
+            let filter = settings.filter.get();
+            entries.with(|entries| {
+                let all = entries.iter().enumerate();
+                let passing = all.filter(|(_, entry)| filter.passes(&entry.tag));
+                Arc::new(passing.map(|(index, _)| index).collect::<Vec<_>>())
+            })
+        });
+        let pins = RwSignal::new(read_pins());
+        let page = Self {
+            settings,
+            entries,
+            passing,
+            cards: Memo::new(move |_| Arc::new(cards(settings, entries, passing, pins))),
+            is_loaded: Memo::new(move |_| {
+                let shown = settings.shown.get();
+                state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
+            }),
+            pins,
+            extent: Memo::new(move |_| {
+                entries.with(|entries| {
+                    let first = entries.iter().filter_map(|entry| entry.first_step).min()?;
+                    let last = entries.iter().filter_map(|entry| entry.last_step).max()?;
+                    Some((first, last))
+                })
+            }),
+            pointer: RwSignal::new(None),
+            key_steps: RwSignal::new((0, 0)),
+            table: RwSignal::new(None),
+            facts: Memo::new(move |_| {
+                let shown = settings.shown.get();
+                let facts = shown
+                    .iter()
+                    .filter_map(|run| Some((run.clone(), facts(&state.run(run)?))));
+                Arc::new(facts.collect())
+            }),
+            cache: StoredValue::new(HashMap::new()),
+        };
+        provide_context(page);
+        page
+    }
+
+    /// The state of the page that this component is on.
+    pub(super) fn get() -> Self {
+        expect_context()
+    }
+
+    /// The entry of a tag; reactive.
+    pub(super) fn entry(self, tag: &str) -> Option<TagEntry> {
+        self.entries.with(|entries| {
+            let index = entries
+                .binary_search_by(|entry| entry.tag.as_str().cmp(tag))
+                .ok()?;
+            entries.get(index).cloned()
+        })
+    }
+
+    /// Pins a tag, or takes the pin away; remembered by this browser.
+    pub(super) fn toggle_pin(self, tag: &str) {
+        self.pins.update(|pins| {
+            if pins.iter().any(|pin| pin == tag) {
+                pins.retain(|pin| pin != tag);
+            } else {
+                pins.push(tag.to_owned());
+            }
+            let text = serde_json::to_string(pins).ok();
+            storage::write(PINS, text.as_deref().filter(|_| !pins.is_empty()));
+        });
+    }
+
+    /// The last answer for a card.
+    pub(super) fn cached(self, tag: &str) -> Option<Arc<Loaded>> {
+        self.cache.with_value(|cache| cache.get(tag).cloned())
+    }
+
+    /// Keeps the last answer for a card.
+    pub(super) fn keep(self, tag: &str, loaded: &Arc<Loaded>) {
+        self.cache.update_value(|cache| {
+            if cache.len() >= CACHED {
+                cache.clear();
+            }
+            cache.insert(tag.to_owned(), Arc::clone(loaded));
+        });
+    }
+
+    /// The range of steps that a card shows when nothing is zoomed: that of all tags, so that cards line up, unless
+    /// this one counts something else (epochs) and would be squeezed into a corner.
+    pub(super) fn steps_of(self, entry: &TagEntry) -> (f64, f64) {
+        let own = entry.first_step.zip(entry.last_step).unwrap_or((0, 1));
+        let all = self.extent.get().unwrap_or(own);
+        let span = |(first, last): (i64, i64)| last as f64 - first as f64;
+        let (first, last) = if span(own) * 2.0 >= span(all) {
+            all
+        } else {
+            own
+        };
+        (first as f64, last as f64)
+    }
+
+    /// Removes the crosshair when what x counts has changed.
+    pub(super) fn follow_axis(self) {
+        Effect::new(move |before: Option<XChoice>| {
+            let now = self.settings.x.get();
+            if before.is_some_and(|before| before != now) {
+                self.pointer.set(None);
+            }
+            now
+        });
+    }
+}
+
+fn facts(run: &Run) -> RunFacts {
+    RunFacts {
+        is_live: run.status == RunStatus::Live,
+        start: run.first_wall_time_secs,
+    }
+}
+
+fn read_pins() -> Vec<String> {
+    let text = storage::read(PINS);
+    text.and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default()
+}
+
+/// Pinned tags first, then the others as in the tree; a tag must be ticked and pass the filter.
+fn cards(
+    settings: Settings,
+    entries: Memo<Arc<Vec<TagEntry>>>,
+    passing: Memo<Arc<Vec<usize>>>,
+    pins: RwSignal<Vec<String>>,
+) -> Vec<String> {
+    let (selection, pins) = (settings.selection.get(), pins.get());
+    entries.with(|entries| {
+        passing.with(|passing| {
+            let passing = passing.iter().filter_map(|&index| entries.get(index));
+            let ticked = passing.filter(|entry| selection.has(&entry.tag));
+            let mut tags: Vec<String> = ticked.map(|entry| entry.tag.clone()).collect();
+            // Stable, so the others keep their order.
+            tags.sort_by_key(|tag| pins.iter().position(|pin| pin == tag).unwrap_or(usize::MAX));
+            tags
+        })
+    })
+}
+
+/// Asks for the tags of shown runs, and again while they grow.
+fn keep_tags(settings: Settings, state: AppState) {
+    Effect::new(move |_| {
+        for run in settings.shown.get().iter() {
+            state.load_tags(run.clone(), false);
+        }
+    });
+    let live = use_live();
+    let is_waiting = StoredValue::new(false);
+    Effect::new(move |before: Option<u64>| {
+        let shown = settings.shown.get();
+        let versions = shown.iter().map(|run| live.run_version(run).get());
+        let now: u64 = versions.sum();
+        if before.is_some_and(|before| before != now) && !is_waiting.get_value() {
+            is_waiting.set_value(true);
+            set_timeout(
+                move || {
+                    // The page may have been left meanwhile.
+                    if is_waiting.try_set_value(false).is_none()
+                        && let Some(shown) = settings.shown.try_get_untracked()
+                    {
+                        for run in shown.iter() {
+                            state.load_tags(run.clone(), true);
+                        }
+                    }
+                },
+                TAGS_PAUSE,
+            );
+        }
+        now
+    });
+}

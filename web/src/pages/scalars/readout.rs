@@ -1,0 +1,239 @@
+//! What the curves say at the crosshair: in full on the card under the pointer, one value a run in the heads of the
+//! others.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_api::scalars::NonFiniteClass;
+use trainscope_charts::geometry::Geometry;
+use trainscope_charts::label;
+
+use super::card::x_text;
+use super::data::{Picture, Reading, class_of};
+use super::page::PageState;
+use super::settings::XChoice;
+use crate::components::RunChip;
+use crate::i18n::use_i18n;
+
+/// Values in a head, at most.
+const MOST_IN_HEAD: usize = 4;
+/// Rows of the read-out, at most; the others are counted.
+const MOST_ROWS: usize = 12;
+
+/// A value as text, with the class that marks what is not finite.
+fn value_class(value: f64) -> &'static str {
+    if value.is_nan() {
+        "nan"
+    } else if value.is_infinite() {
+        "inf"
+    } else {
+        ""
+    }
+}
+
+/// Chip and value of each run in the head: at the crosshair, or the last one.
+#[component]
+pub(super) fn HeadValues(
+    page: PageState,
+    tag: StoredValue<String>,
+    picture: Memo<Picture>,
+    readings: Memo<Option<Vec<Option<Reading>>>>,
+) -> impl IntoView {
+    let values = move || {
+        let is_pointed = page.pointer.with(|pointer| {
+            pointer
+                .as_ref()
+                .is_some_and(|pointer| tag.with_value(|tag| *tag == pointer.tag))
+        });
+        if is_pointed {
+            return None;
+        }
+        picture.with(|picture| {
+            if picture.lines.len() > MOST_IN_HEAD {
+                return None;
+            }
+            let readings = readings.get().unwrap_or_else(|| picture.last_readings());
+            let found = readings.into_iter().flatten().filter_map(|reading| {
+                let curve = picture.loaded.curves.get(reading.line)?;
+                let title = format!("{} · {}", curve.id.label(), label::step(reading.step));
+                let run = curve.id.run.clone();
+                Some(view! {
+                    <span title=title>
+                        <RunChip run=run />
+                        <b class=value_class(reading.value)>{label::value(reading.value)}</b>
+                    </span>
+                })
+            });
+            Some(found.collect_view())
+        })
+    };
+    view! { <span class="ro">{values}</span> }
+}
+
+/// The full read-out beside the crosshair.
+#[component]
+pub(super) fn ReadOut(
+    page: PageState,
+    picture: Memo<Picture>,
+    readings: Memo<Option<Vec<Option<Reading>>>>,
+    geometry: RwSignal<Option<Arc<Geometry>>>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let texts = move || &i18n.texts().scalars;
+    let x = move || page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
+    let settings = page.settings;
+    // Beside the crosshair, on the side with more room: never under the pointer.
+    let place = Memo::new(move |_| {
+        let layout = geometry.get()?;
+        let px = layout.x_px(x()?);
+        Some((px, layout.width, px > layout.width / 2.0))
+    });
+    let left = move || {
+        let (px, _, flips) = place.get()?;
+        (!flips).then(|| format!("{:.0}px", px + 14.0))
+    };
+    let right = move || {
+        let (px, width, flips) = place.get()?;
+        flips.then(|| format!("{:.0}px", width - px + 14.0))
+    };
+    let title = move || {
+        let at = x().unwrap_or_default();
+        let choice = settings.x.get();
+        let text = x_text(choice, at);
+        if choice == XChoice::Step {
+            (texts().at_step)(&text)
+        } else {
+            let found = readings.get().unwrap_or_default();
+            let step = found.iter().flatten().next().map(|reading| reading.step);
+            match step {
+                Some(step) => format!("{text} · {}", (texts().at_step)(&label::step(step))),
+                None => text,
+            }
+        }
+    };
+    let is_cut = move || {
+        readings.with(|readings| {
+            let all = readings.iter().flatten().flatten();
+            all.into_iter().any(|reading| reading.bounds.is_some())
+        })
+    };
+    let is_smoothed = move || settings.smoothing.get() > 0.0;
+    let rows = move || {
+        let found = readings.get().unwrap_or_default();
+        let (is_cut, is_smoothed) = (is_cut(), is_smoothed());
+        picture.with(|picture| {
+            let own = settings.own.get();
+            let rows = found.iter().enumerate().take(MOST_ROWS);
+            let rows = rows.filter_map(|(line, reading)| {
+                let curve = picture.loaded.curves.get(line)?;
+                Some(row(
+                    curve,
+                    reading.as_ref(),
+                    curve.id.run == own,
+                    is_smoothed,
+                    is_cut,
+                ))
+            });
+            rows.collect_view()
+        })
+    };
+    let more = move || {
+        let lines = picture.with(|picture| picture.lines.len());
+        (lines > MOST_ROWS).then(|| format!("+{}", lines - MOST_ROWS))
+    };
+    let context = move || picture.with(|picture| context_lines(picture, x()?, texts().non_finite));
+    view! {
+        <div class="tip" style:left=left style:right=right>
+            <table>
+                <thead>
+                    <tr>
+                        <th>{title}</th>
+                        <Show when=is_smoothed>
+                            <th class="num">{move || texts().smoothed}</th>
+                        </Show>
+                        <th class="num">
+                            {move || if is_cut() { texts().last_of } else { texts().value }}
+                        </th>
+                        <Show when=is_cut>
+                            <th class="num">{move || texts().min}</th>
+                            <th class="num">{move || texts().max}</th>
+                        </Show>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+            {move || more().map(|more| view! { <div class="ink3">{more}</div> })}
+            {move || context().map(|text| view! { <div class="context ink3">{text}</div> })}
+        </div>
+    }
+}
+
+fn row(
+    curve: &super::data::Curve,
+    reading: Option<&Reading>,
+    is_own: bool,
+    is_smoothed: bool,
+    is_cut: bool,
+) -> impl IntoView + use<> {
+    let text = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), label::value);
+    let class = |value: Option<f64>| format!("num {}", value.map_or("", value_class));
+    let smoothed = reading
+        .map(|r| r.smoothed)
+        .filter(|value| value.is_finite());
+    let value = reading.map(|r| r.value);
+    let bounds = reading.and_then(|r| r.bounds);
+    let (low, high) = (bounds.map(|b| b.0), bounds.map(|b| b.1));
+    // A bucket without finite values has no bounds to name.
+    let finite = |bound: Option<f64>| bound.filter(|value| value.is_finite());
+    let (run, name) = (curve.id.run.clone(), curve.id.label());
+    view! {
+        <tr>
+            <td>
+                <span>
+                    <RunChip run=run />
+                    <span class:med=is_own>{name}</span>
+                </span>
+            </td>
+            {is_smoothed.then(|| view! { <td class="num">{text(smoothed)}</td> })}
+            <td class=class(value)>{text(value)}</td>
+            {is_cut
+                .then(|| {
+                    view! {
+                        <td class="num">{text(finite(low))}</td>
+                        <td class="num">{text(finite(high))}</td>
+                    }
+                })}
+        </tr>
+    }
+}
+
+/// "NaN from 412 to 1,184" for the stretches that the crosshair is in or near, most severe first.
+fn context_lines(
+    picture: &Picture,
+    x: f64,
+    sentence: fn(&str, &str, &str) -> String,
+) -> Option<String> {
+    let mut found = Vec::new();
+    for (curve, line) in picture.loaded.curves.iter().zip(picture.lines.iter()) {
+        for (stretch, drawn) in curve.series.non_finite.iter().zip(&line.stretches) {
+            if drawn.first <= x && x <= drawn.last {
+                let (_, class) = class_of(stretch.class);
+                let (first, last) = (
+                    label::step(stretch.first_step),
+                    label::step(stretch.last_step),
+                );
+                let text = sentence(class, &first, &last);
+                let text = if picture.loaded.curves.len() > 1 {
+                    format!("{}: {text}", curve.id.label())
+                } else {
+                    text
+                };
+                found.push((stretch.class != NonFiniteClass::Nan, text));
+            }
+        }
+    }
+    found.sort();
+    found.truncate(3);
+    let texts: Vec<String> = found.into_iter().map(|(_, text)| text).collect();
+    (!texts.is_empty()).then(|| texts.join(" · "))
+}

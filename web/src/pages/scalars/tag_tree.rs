@@ -1,0 +1,347 @@
+//! The tags of the shown runs as a tree with tick boxes; only the rows in view exist, so ten thousand tags cost as much
+//! as thirty.
+
+use std::collections::HashMap;
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::page::PageState;
+use super::tree::{Row, rows};
+use crate::components::{Check, Icon, IconName};
+use crate::format;
+use crate::i18n::use_i18n;
+
+const ROW_PIXELS: f64 = 24.0;
+/// Rows drawn above and below the view.
+const SPARE_ROWS: usize = 8;
+/// A group with more tags begins folded.
+const MOST_OPEN: usize = 24;
+
+/// A row with its place in the list.
+#[derive(Clone, Debug, PartialEq)]
+struct Placed {
+    at: usize,
+    row: TreeRow,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum TreeRow {
+    /// Heading of the pinned tags.
+    Pinned(usize),
+    /// A pinned tag.
+    Pin(String),
+    /// Heading of all tags: how many are ticked of how many.
+    All(usize, usize),
+    /// A group or tag, with its full name and its points.
+    Tag(Row, String, u64),
+}
+
+/// The tree.
+#[component]
+pub(super) fn TagTree(page: PageState) -> impl IntoView {
+    let i18n = use_i18n();
+    let settings = page.settings;
+    // Groups that were opened or folded by hand.
+    let folds = RwSignal::new(HashMap::<String, bool>::new());
+    let all = Memo::new(move |_| tree_rows(page, folds));
+    let holder = NodeRef::<html::Div>::new();
+    let scroll = RwSignal::new(0.0_f64);
+    let height = RwSignal::new(800.0_f64);
+    let measure = move || {
+        if let Some(holder) = holder.get_untracked() {
+            scroll.set(f64::from(holder.scroll_top()));
+            height.set(f64::from(holder.client_height()).max(200.0));
+        }
+    };
+    Effect::new(move |_| {
+        holder.track();
+        all.track();
+        measure();
+    });
+    let handle = window_event_listener_untyped("resize", move |_| measure());
+    on_cleanup(move || handle.remove());
+    let window = Memo::new(move |_| {
+        let first = whole(scroll.get() / ROW_PIXELS).saturating_sub(SPARE_ROWS);
+        let count = whole(height.get() / ROW_PIXELS) + 2 * SPARE_ROWS + 1;
+        (first, count)
+    });
+    let seen = move || {
+        let (first, count) = window.get();
+        all.with(|all| {
+            let rows = all.iter().enumerate().skip(first).take(count);
+            rows.map(|(at, row)| Placed {
+                at,
+                row: row.clone(),
+            })
+            .collect::<Vec<_>>()
+        })
+    };
+    view! {
+        <div
+            class="tree"
+            role="tree"
+            aria-label=move || i18n.texts().scalars.tags
+            node_ref=holder
+            on:scroll=move |_| measure()
+        >
+            <div
+                class="rows"
+                style:height=move || format!("{}px", all.with(Vec::len) as f64 * ROW_PIXELS)
+            >
+                <For
+                    each=seen
+                    key=|placed| (placed.at, format!("{:?}", placed.row))
+                    children=move |placed| {
+                        let top = format!("{}px", placed.at as f64 * ROW_PIXELS);
+                        view! { <TreeRowView page=page row=placed.row top=top folds=folds /> }
+                    }
+                />
+            </div>
+        </div>
+        <Show when=move || {
+            settings.filter.with(super::filter::Filter::is_active)
+                && page.passing.with(|passing| passing.is_empty())
+        }>
+            <p class="micro ink3 none">
+                {move || {
+                    let tags = page.entries.with(|entries| entries.len()) as u64;
+                    (i18n.texts().scalars.nothing_matches)(tags)
+                }}
+            </p>
+        </Show>
+    }
+}
+
+/// All rows that are open.
+fn tree_rows(page: PageState, folds: RwSignal<HashMap<String, bool>>) -> Vec<TreeRow> {
+    let settings = page.settings;
+    let selection = settings.selection.get();
+    let is_filtering = settings.filter.with(super::filter::Filter::is_active);
+    let mut out = Vec::new();
+    let pins = page.pins.get();
+    let here = page.entries.with(|entries| {
+        let is_here = |pin: &String| {
+            entries
+                .binary_search_by(|entry| entry.tag.as_str().cmp(pin))
+                .is_ok()
+        };
+        pins.into_iter().filter(is_here).collect::<Vec<_>>()
+    });
+    if !here.is_empty() {
+        out.push(TreeRow::Pinned(here.len()));
+        out.extend(here.into_iter().map(TreeRow::Pin));
+    }
+    page.entries.with(|entries| {
+        page.passing.with(|passing| {
+            let seen: Vec<_> = passing
+                .iter()
+                .filter_map(|&index| entries.get(index))
+                .collect();
+            let tags: Vec<&str> = seen.iter().map(|entry| entry.tag.as_str()).collect();
+            let ticked = tags.iter().filter(|tag| selection.has(tag)).count();
+            if !tags.is_empty() {
+                out.push(TreeRow::All(ticked, tags.len()));
+            }
+            let open = |path: &str, tags: usize| {
+                let by_hand = folds.with(|folds| folds.get(path).copied());
+                by_hand.unwrap_or(is_filtering || tags <= MOST_OPEN)
+            };
+            out.extend(rows(&tags, &selection, &open).into_iter().map(|row| {
+                let (name, points) = match &row {
+                    Row::Leaf { index, .. } => {
+                        seen.get(*index).map_or((String::new(), 0), |entry| {
+                            (entry.tag.clone(), entry.points)
+                        })
+                    }
+                    Row::Group { path, .. } => (path.clone(), 0),
+                };
+                TreeRow::Tag(row, name, points)
+            }));
+        });
+    });
+    out
+}
+
+#[component]
+fn TreeRowView(
+    page: PageState,
+    row: TreeRow,
+    top: String,
+    folds: RwSignal<HashMap<String, bool>>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let settings = page.settings;
+    let of = move |ticked: usize, all: usize| {
+        move || {
+            if ticked == all {
+                format::count(all as u64)
+            } else {
+                let (ticked, all) = (format::count(ticked as u64), format::count(all as u64));
+                (i18n.texts().scalars.of)(&ticked, &all)
+            }
+        }
+    };
+    match row {
+        TreeRow::Pinned(count) => view! {
+            <div class="t" style:top=top>
+                <Icon name=IconName::Down size=12 />
+                <b class="med on">{move || i18n.texts().scalars.pinned}</b>
+                <span class="n">{count}</span>
+            </div>
+        }
+        .into_any(),
+        TreeRow::Pin(tag) => {
+            let (unpinned, name) = (tag.clone(), tag.clone());
+            view! {
+                <div class="t on d1" style:top=top title=tag.clone()>
+                    <button
+                        type="button"
+                        class="plain"
+                        aria-label=move || i18n.texts().scalars.unpin
+                        title=move || i18n.texts().scalars.unpin
+                        on:click=move |_| page.toggle_pin(&unpinned)
+                    >
+                        <Icon name=IconName::Pin size=12 />
+                    </button>
+                    <span class="cut">{name}</span>
+                </div>
+            }
+            .into_any()
+        }
+        TreeRow::All(ticked, all) => {
+            let (is_all, is_some) = (ticked == all, ticked > 0);
+            view! {
+                <div class="t" style:top=top>
+                    <Check
+                        checked=is_all
+                        some=is_some
+                        label=Signal::derive(move || {
+                            (i18n.texts().scalars.show_tag)(i18n.texts().scalars.all_tags)
+                        })
+                        on_press=move || {
+                            settings.change_selection(|chosen| chosen.set_group("", !is_all));
+                        }
+                    />
+                    <span class="ink3">{move || i18n.texts().scalars.all_tags}</span>
+                    <span class="n">{of(ticked, all)}</span>
+                </div>
+            }
+            .into_any()
+        }
+        TreeRow::Tag(
+            Row::Group {
+                path,
+                name,
+                depth,
+                tags,
+                ticked,
+                is_open,
+            },
+            ..,
+        ) => {
+            let (is_all, is_some) = (ticked == tags, ticked > 0);
+            let (folded, group, label) = (path.clone(), path.clone(), path.clone());
+            view! {
+                <div
+                    class=depth_class(depth)
+                    style:top=top
+                    role="treeitem"
+                    aria-expanded=is_open.to_string()
+                    title=path
+                >
+                    <button
+                        type="button"
+                        class="plain fold"
+                        on:click=move |_| {
+                            folds.update(|folds| {
+ folds.insert(folded.clone(), !is_open);
+ });
+                        }
+                    >
+                        <Icon name=if is_open { IconName::Down } else { IconName::Right } size=12 />
+                        <span class="cut">{name}</span>
+                    </button>
+                    <span class="n">{of(ticked, tags)}</span>
+                    <Check
+                        checked=is_all
+                        some=is_some
+                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        on_press=move || {
+                            settings.change_selection(|chosen| chosen.set_group(&group, !is_all));
+                        }
+                    />
+                </div>
+            }
+            .into_any()
+        }
+        TreeRow::Tag(
+            Row::Leaf {
+                name,
+                depth,
+                is_ticked,
+                ..
+            },
+            tag,
+            points,
+        ) => {
+            let (pressed, by_name, alone) = (tag.clone(), tag.clone(), tag.clone());
+            let current = tag.clone();
+            let label = tag.clone();
+            let toggle = move |tag: &str| {
+                settings.change_selection(|chosen| chosen.set_tag(tag, !is_ticked));
+            };
+            let is_current = move || {
+                settings
+                    .target
+                    .with(|target| target.as_ref() == Some(&current))
+            };
+            view! {
+                <div
+                    class=depth_class(depth)
+                    class:on=is_ticked
+                    class:cur=is_current
+                    style:top=top
+                    role="treeitem"
+                    title=tag
+                >
+                    <Check
+                        checked=is_ticked
+                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        on_press=move || toggle(&pressed)
+                    />
+                    <button
+                        type="button"
+                        class="plain name"
+                        tabindex="-1"
+                        on:click=move |_| toggle(&by_name)
+                        on:dblclick=move |_| {
+                            settings
+                                .change_selection(|chosen| {
+                                    chosen.set_group("", false);
+                                    chosen.set_tag(&alone, true);
+                                });
+                        }
+                    >
+                        <span class="cut">{name}</span>
+                    </button>
+                    <span class="n">{format::count(points)}</span>
+                </div>
+            }
+            .into_any()
+        }
+    }
+}
+
+fn depth_class(depth: usize) -> String {
+    format!("t d{}", depth.min(8))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` saturates; heights of lists are positive and far below 2^53"
+)]
+pub(super) fn whole(count: f64) -> usize {
+    count.floor() as usize
+}

@@ -1,0 +1,146 @@
+//! What the shown runs have recorded, tag by tag: which series belong on one card.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use trainscope_api::tags::TagList;
+use trainscope_format::Kind;
+
+/// One line of a card.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct SeriesId {
+    /// Name of the run.
+    pub(super) run: String,
+    /// Rank that recorded it.
+    pub(super) rank: u32,
+    /// One of several concurrent writers.
+    pub(super) writer: Option<String>,
+    /// Whether rank and writer must be named to tell it from its run's other lines on the card.
+    pub(super) is_one_of_many: bool,
+}
+
+impl SeriesId {
+    /// How it is called beside its chip: the run's short name, then what tells it apart.
+    pub(super) fn label(&self) -> String {
+        let mut label = crate::components::short_name(&self.run).to_owned();
+        if self.is_one_of_many {
+            label.push_str(" · rank ");
+            label.push_str(&self.rank.to_string());
+            if let Some(writer) = &self.writer {
+                let file = writer.rsplit('/').next().unwrap_or(writer);
+                label.push_str(" · ");
+                label.push_str(file);
+            }
+        }
+        label
+    }
+}
+
+/// One tag over all shown runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TagEntry {
+    /// Name.
+    pub(super) tag: String,
+    /// Points of all its series.
+    pub(super) points: u64,
+    /// Points that a restart has written again.
+    pub(super) superseded: u64,
+    /// Lowest step of all.
+    pub(super) first_step: Option<i64>,
+    /// Highest step of all.
+    pub(super) last_step: Option<i64>,
+    /// Its lines, in the order of the runs.
+    pub(super) series: Vec<SeriesId>,
+}
+
+/// All scalar tags of the runs, by name. Runs whose tags have not arrived are left out.
+pub(super) fn merge(runs: &[String], tags: &HashMap<String, Arc<TagList>>) -> Vec<TagEntry> {
+    let mut merged: BTreeMap<&str, TagEntry> = BTreeMap::new();
+    for run in runs {
+        let Some(list) = tags.get(run) else { continue };
+        for tag in list.tags.iter().filter(|tag| tag.kind == Kind::Scalars) {
+            let entry = merged.entry(&tag.tag).or_insert_with(|| TagEntry {
+                tag: tag.tag.clone(),
+                ..TagEntry::default()
+            });
+            entry.points += tag.points;
+            entry.superseded += tag.superseded;
+            entry.first_step = least(entry.first_step, tag.first_step);
+            entry.last_step = entry.last_step.max(tag.last_step);
+            let before = entry.series.last_mut().filter(|last| last.run == *run);
+            let is_one_of_many = before.is_some() || tag.rank > 0;
+            if let Some(before) = before {
+                before.is_one_of_many = true;
+            }
+            entry.series.push(SeriesId {
+                run: run.clone(),
+                rank: tag.rank,
+                writer: tag.writer.clone(),
+                is_one_of_many,
+            });
+        }
+    }
+    merged.into_values().collect()
+}
+
+fn least(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::tags::Tag;
+
+    use super::*;
+
+    fn tag(name: &str, rank: u32, kind: Kind) -> Tag {
+        Tag {
+            tag: name.to_owned(),
+            rank,
+            kind,
+            points: 10,
+            superseded: 1,
+            first_step: Some(i64::from(rank)),
+            last_step: Some(9),
+            writer: None,
+        }
+    }
+
+    #[test]
+    fn a_card_has_every_line_of_its_tag() {
+        let lists = HashMap::from([
+            (
+                "a".to_owned(),
+                Arc::new(TagList {
+                    tags: vec![
+                        tag("loss", 0, Kind::Scalars),
+                        tag("loss", 1, Kind::Scalars),
+                        tag("weights", 0, Kind::Histograms),
+                    ],
+                    cut: false,
+                }),
+            ),
+            (
+                "x/b".to_owned(),
+                Arc::new(TagList {
+                    tags: vec![tag("acc", 0, Kind::Scalars), tag("loss", 0, Kind::Scalars)],
+                    cut: false,
+                }),
+            ),
+        ]);
+        let runs = ["a".to_owned(), "missing".to_owned(), "x/b".to_owned()];
+        let merged = merge(&runs, &lists);
+        let names: Vec<_> = merged.iter().map(|entry| entry.tag.as_str()).collect();
+        assert_eq!(names, ["acc", "loss"]);
+        let labels: Vec<_> = merged[1].series.iter().map(SeriesId::label).collect();
+        assert_eq!(labels, ["a · rank 0", "a · rank 1", "b"]);
+        assert_eq!((merged[1].points, merged[1].superseded), (30, 3));
+        assert_eq!(
+            (merged[1].first_step, merged[1].last_step),
+            (Some(0), Some(9))
+        );
+    }
+}
