@@ -11,6 +11,8 @@ mod part;
 mod reader;
 mod source;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
