@@ -17,6 +17,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
@@ -80,6 +81,11 @@ pub enum ReadError {
     /// What was stored cannot be read back.
     #[error("the index cannot be read: {0}; it is made anew from the files")]
     Storage(String),
+}
+
+fn now_millis() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since_1970.map_or(1, |time| u64::try_from(time.as_millis()).unwrap_or(1))
 }
 
 impl Index {
@@ -225,7 +231,8 @@ impl Index {
             catalog: Catalog::default(),
             next_file: AtomicU64::new(meta.next_file),
             next_part: AtomicU64::new(meta.next_part),
-            seq: AtomicU64::new(1),
+            // Ahead of every number an earlier server gave out, so that its clients see that they have missed some.
+            seq: AtomicU64::new(now_millis()),
             progress: Mutex::default(),
             records: AtomicU64::new(0),
             committed_records: AtomicU64::new(0),
