@@ -9,6 +9,7 @@ pub mod formats;
 pub mod frame;
 pub mod record;
 mod tags;
+pub mod tensor;
 mod wire;
 
 pub use decode::{Checkpoint, Decoder, Format, RestoreError, rank_hint, sniff};

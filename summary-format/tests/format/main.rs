@@ -13,3 +13,4 @@ mod damage;
 mod events;
 mod fixtures;
 mod support;
+mod tensors;

@@ -1,0 +1,20 @@
+//! What can be said of a tensor without keeping it: element types, statistics, histograms, changes, content hashes.
+//!
+//! All functions take little-endian bytes as they stand in files and in memory, of any alignment; a torn element at
+//! the end counts for nothing. NaN and infinities are counted and kept out of every sum.
+
+mod change;
+mod dispatch;
+mod dtype;
+mod exponents;
+mod hash;
+mod histogram;
+mod kernel;
+mod stats;
+
+pub use change::{ChangeStats, Tolerance};
+pub use dtype::DType;
+pub use exponents::Exponents;
+pub use hash::ContentHasher;
+pub use histogram::Histogram;
+pub use stats::{FiniteStats, TensorStats};
