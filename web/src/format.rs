@@ -63,6 +63,16 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
+/// A measured value for a cell of a table: three decimals where that says enough, so that a column lines up; otherwise
+/// as [`number`].
+pub fn cell(value: f64) -> String {
+    if (0.01..1_000.0).contains(&value.abs()) {
+        format!("{value:.3}").replace('-', "−")
+    } else {
+        number(value, 3)
+    }
+}
+
 fn trim_zeros(mantissa: &str) -> &str {
     if mantissa.contains('.') {
         mantissa.trim_end_matches('0').trim_end_matches('.')
@@ -217,6 +227,20 @@ mod tests {
             (f64::MAX, "1.798e+308"),
         ] {
             assert_eq!(number(value, 4), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn cells_line_up() {
+        for (value, text) in [
+            (1.6041, "1.604"),
+            (-0.0975, "−0.098"),
+            (0.004, "0.00400"),
+            (12_345.6, "12,346"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(cell(value), text);
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct FrameState {
     pub(crate) help: RwSignal<bool>,
     /// Grows when the search field should take the focus.
     pub(crate) focus_search: RwSignal<u64>,
+    /// Whether the search field covers the bar, where there is no room for both.
+    pub(crate) searching: RwSignal<bool>,
 }
 
 /// Rail, bar and the page.
@@ -37,6 +39,7 @@ pub fn Frame(
     let state = FrameState {
         help: RwSignal::new(false),
         focus_search: RwSignal::new(0),
+        searching: RwSignal::new(false),
     };
     provide_context(state);
     use_keys(move |key, _| match key {

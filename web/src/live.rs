@@ -44,7 +44,8 @@ pub struct Live {
     pub connection: RwSignal<Connection>,
     /// Whether a person has paused live updates. Set it with [`Live::pause`].
     pub paused: RwSignal<bool>,
-    /// When the last change was applied, in milliseconds since 1970 by the browser's clock.
+    /// When what is shown was news, in milliseconds since 1970: the newest record at first, then the moment at which
+    /// the last change was applied.
     pub updated_millis: RwSignal<f64>,
     /// How far the server has read; `None` before the first word of it. Not held back by a pause.
     pub ingest: RwSignal<Option<Ingest>>,
@@ -54,7 +55,7 @@ pub struct Live {
     pub waiting: RwSignal<usize>,
     /// The last change of each run, as the notice says it, for values that can be shown without asking.
     pub last_notice: RwSignal<ChangeNotice>,
-    versions: StoredValue<HashMap<String, RwSignal<u64>>>,
+    versions: StoredValue<HashMap<String, ArcRwSignal<u64>>>,
     held: StoredValue<Held>,
     socket: StoredValue<Option<Socket>, LocalStorage>,
     attempts: StoredValue<usize>,
@@ -135,17 +136,25 @@ impl Live {
     pub fn run_version(self, run: &str) -> Signal<u64> {
         let known = self
             .versions
-            .with_value(|versions| versions.get(run).copied());
+            .with_value(|versions| versions.get(run).cloned());
         known
             .unwrap_or_else(|| {
-                // Owned by the whole page, not by the component that happens to ask first.
-                let version = RwSignal::new(0);
+                // Counted, not owned: an effect that asks first would take it along when it runs again.
+                let version = ArcRwSignal::new(0);
                 self.versions.update_value(|versions| {
-                    versions.insert(run.to_owned(), version);
+                    versions.insert(run.to_owned(), version.clone());
                 });
                 version
             })
             .into()
+    }
+
+    /// Says that the first list holds nothing newer than this. A record from the future counts as now.
+    pub fn data_is_from(self, newest_secs: Option<f64>) {
+        if let Some(secs) = newest_secs {
+            self.updated_millis
+                .update(|millis| *millis = millis.min(secs * 1_000.0));
+        }
     }
 
     /// Pauses live updates, or resumes them and applies what waited.
@@ -193,16 +202,19 @@ impl Live {
     fn bump(self, run: &str) {
         let version = self
             .versions
-            .with_value(|versions| versions.get(run).copied());
+            .with_value(|versions| versions.get(run).cloned());
         if let Some(version) = version {
             version.update(|version| *version += 1);
         }
     }
 
     fn reload_all(self) {
-        let mut versions: Vec<_> = self
-            .versions
-            .with_value(|versions| versions.iter().map(|(run, v)| (run.clone(), *v)).collect());
+        let mut versions: Vec<_> = self.versions.with_value(|versions| {
+            versions
+                .iter()
+                .map(|(run, v)| (run.clone(), v.clone()))
+                .collect()
+        });
         versions.sort_by(|a, b| a.0.cmp(&b.0));
         for (_, version) in versions {
             version.update(|version| *version += 1);

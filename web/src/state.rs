@@ -89,6 +89,11 @@ impl AppState {
         self.runs.with(|list| list.runs.get(position).cloned())
     }
 
+    /// Whether there is such a run, as far as one can say: while the list loads, there may be; reactive.
+    pub fn may_exist(self, id: &str) -> bool {
+        self.index.with(|index| index.contains_key(id)) || self.load.get() != Load::Ready
+    }
+
     /// The tags of a run that was asked for with [`AppState::load_tags`]; reactive.
     pub fn tags(self, run: &str) -> Option<Arc<TagList>> {
         self.tags.with(|tags| tags.get(run).cloned())
@@ -124,6 +129,9 @@ impl AppState {
             match client::runs().await {
                 Ok(list) => {
                     colours.assign(list.runs.iter().map(|run| run.id.as_str()));
+                    if self.load.get_untracked() != Load::Ready {
+                        live.data_is_from(newest_secs(&list));
+                    }
                     self.runs.set(Arc::new(list));
                     self.load.set(Load::Ready);
                 }
@@ -151,6 +159,12 @@ impl AppState {
             );
         });
     }
+}
+
+/// When the newest record of all runs was written, in seconds since 1970; `None` if there is none.
+fn newest_secs(list: &RunList) -> Option<f64> {
+    let times = list.runs.iter().filter_map(|run| run.last_wall_time_secs);
+    times.filter(|secs| secs.is_finite()).reduce(f64::max)
 }
 
 /// The live stream and the state, provided in the order in which they need each other.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
+use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
 use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_name};
@@ -18,15 +19,31 @@ use crate::theme::{Theme, use_theme};
 #[component]
 pub(super) fn Bar() -> impl IntoView {
     let place = use_place();
-    let run = Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)));
+    let state = use_app_state();
+    let frame: FrameState = expect_context();
+    let i18n = use_i18n();
+    let run = Memo::new(move |_| {
+        let run = place.with(|place| place.run().map(str::to_owned));
+        run.filter(|run| state.may_exist(run))
+    });
     view! {
-        <header class="bar">
+        <header class="bar" class:searching=move || frame.searching.get()>
             {move || match run.get() {
                 Some(run) => view! { <RunTitle run=run /> }.into_any(),
                 None => view! { <ListTitle place=place /> }.into_any(),
             }}
             <span class="grow"></span>
             <Search />
+            <IconButton
+                icon=IconName::Search
+                label=Signal::derive(move || i18n.texts().frame.search.to_owned())
+                size=16
+                class="show-small"
+                on_press=move || {
+                    frame.searching.set(true);
+                    frame.focus_search.update(|count| *count += 1);
+                }
+            />
             <LiveAge />
             <span class="flex gap4">
                 <LanguageButton />

@@ -16,7 +16,10 @@ pub(super) fn Rail() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
     let frame: FrameState = expect_context();
-    let run = Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)));
+    let run = Memo::new(move |_| {
+        let run = place.with(|place| place.run().map(str::to_owned));
+        run.filter(|run| state.may_exist(run))
+    });
     let runs = Memo::new(move |_| state.runs.with(|list| list.runs.len()));
     let current = move |is: bool| is.then_some("page");
     view! {

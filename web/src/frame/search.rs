@@ -1,13 +1,16 @@
 //! The search field of the bar: runs and tags, with links, by keyboard.
 
+use std::collections::BTreeMap;
+
 use leptos::html::Input;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
+use trainscope_format::Kind;
 
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
 use crate::i18n::use_i18n;
-use crate::route;
+use crate::route::{self, use_place};
 use crate::state::{AppState, use_app_state};
 
 /// Runs shown among the results.
@@ -19,12 +22,14 @@ const TAGS: usize = 12;
 #[derive(Clone, PartialEq)]
 struct Hit {
     run: String,
-    tag: Option<String>,
+    /// The tag and how many runs have it.
+    tag: Option<(String, u64)>,
 }
 
 impl Hit {
     fn href(&self) -> String {
-        route::scalars_href(&self.run, &[], self.tag.as_deref())
+        let tag = self.tag.as_ref().map(|(tag, _)| tag.as_str());
+        route::scalars_href(&self.run, &[], tag)
     }
 }
 
@@ -34,6 +39,7 @@ pub(super) fn Search() -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let frame: FrameState = expect_context();
+    let place = use_place();
     let navigate = use_navigate();
     let field = NodeRef::<Input>::new();
     let text = RwSignal::new(String::new());
@@ -42,7 +48,7 @@ pub(super) fn Search() -> impl IntoView {
     let hits = Memo::new(move |_| {
         let wanted = text.get().trim().to_lowercase();
         if open.get() && !wanted.is_empty() {
-            find(state, &wanted)
+            place.with(|place| find(state, place.run(), &wanted))
         } else {
             Vec::new()
         }
@@ -90,8 +96,11 @@ pub(super) fn Search() -> impl IntoView {
         }
         let split = all.iter().take_while(|hit| hit.tag.is_none()).count();
         let row = move |position: usize, hit: &Hit| {
-            let name = hit.tag.clone().unwrap_or_else(|| hit.run.clone());
-            let beside = hit.tag.is_some().then(|| hit.run.clone());
+            let (name, beside) = match &hit.tag {
+                None => (hit.run.clone(), None),
+                Some((tag, 1)) => (tag.clone(), Some(hit.run.clone())),
+                Some((tag, runs)) => (tag.clone(), Some((i18n.texts().runs.runs)(*runs))),
+            };
             view! {
                 <li role="option" id=format!("hit-{position}") aria-selected=move || {
                     (chosen.get() == position).to_string()
@@ -157,7 +166,10 @@ pub(super) fn Search() -> impl IntoView {
                         open.set(true);
                         load_tags(state);
                     }
-                    on:blur=move |_| open.set(false)
+                    on:blur=move |_| {
+                        open.set(false);
+                        frame.searching.set(false);
+                    }
                     on:keydown=on_keydown
                 />
                 <kbd>"/"</kbd>
@@ -172,39 +184,47 @@ pub(super) fn Search() -> impl IntoView {
     }
 }
 
-/// Runs first, then tags of the runs whose tags are known; in the order of the list of runs.
-fn find(state: AppState, wanted: &str) -> Vec<Hit> {
+/// Runs in the order of the list, then each known tag once: it leads to the run of this page if that has it, otherwise
+/// to the first that does.
+fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
     let list = state.runs.get();
-    let runs = list
+    let named = list
         .runs
         .iter()
-        .filter(|run| run.id.to_lowercase().contains(wanted))
+        .filter(|run| run.id.to_lowercase().contains(wanted));
+    let mut hits: Vec<_> = named
         .take(RUNS)
         .map(|run| Hit {
             run: run.id.clone(),
             tag: None,
-        });
-    let mut hits: Vec<_> = runs.collect();
+        })
+        .collect();
     state.with_tags(|known| {
-        let tags = list
-            .runs
-            .iter()
-            .filter_map(|run| Some((run, known.get(&run.id)?)));
-        let found = tags.flat_map(|(run, tags)| {
-            let mut names: Vec<&str> = tags
-                .tags
-                .iter()
-                .filter(|tag| tag.kind.as_str() == "scalars")
-                .map(|tag| tag.tag.as_str())
-                .filter(|tag| tag.to_lowercase().contains(wanted))
-                .collect();
-            names.dedup();
-            names.into_iter().map(|tag| Hit {
-                run: run.id.clone(),
-                tag: Some(tag.to_owned()),
-            })
-        });
-        hits.extend(found.take(TAGS));
+        let mut found: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+        for run in &list.runs {
+            let scalars = known
+                .get(&run.id)
+                .into_iter()
+                .flat_map(|list| &list.tags)
+                .filter(|tag| tag.kind == Kind::Scalars)
+                .map(|tag| tag.tag.as_str());
+            let mut before = None;
+            for tag in scalars.filter(|tag| tag.to_lowercase().contains(wanted)) {
+                // Ranks and writers of one tag follow each other.
+                if before.replace(tag) == Some(tag) {
+                    continue;
+                }
+                let (leads_to, runs) = found.entry(tag).or_insert((&run.id, 0));
+                *runs += 1;
+                if own_run == Some(&*run.id) {
+                    *leads_to = &run.id;
+                }
+            }
+        }
+        hits.extend(found.into_iter().take(TAGS).map(|(tag, (run, runs))| Hit {
+            run: run.to_owned(),
+            tag: Some((tag.to_owned(), runs)),
+        }));
     });
     hits
 }

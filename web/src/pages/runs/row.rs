@@ -9,7 +9,6 @@ use super::model::{SidePanel, use_model};
 use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
-use super::table::COLUMNS;
 use crate::components::{Check, Icon, IconName, RunChip, RunStatusLabel, short_name};
 use crate::frame::use_now_secs;
 use crate::i18n::{Texts, use_i18n};
@@ -42,8 +41,8 @@ pub(super) fn GroupRow(group: Group) -> impl IntoView {
     let toggled = folder.clone();
     let title = folder.clone();
     view! {
-        <tr class="grouprow">
-            <td colspan=COLUMNS>
+        <tr class="grouprow" role="row">
+            <td role="cell">
                 <button
                     type="button"
                     class="group-button"
@@ -118,11 +117,12 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
     };
     view! {
         <tr
+            role="row"
             class:cur=move || is_cursor.get()
             aria-selected=move || is_selected.get().to_string()
             on:pointerdown=move |_| model.cursor.set(Some(id.get_value()))
         >
-            <td class="c-check">
+            <td role="cell" class="c-check">
                 <Check
                     checked=is_selected
                     label=Signal::derive(move || {
@@ -131,7 +131,7 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
                     on_press=move || id.with_value(|id| model.toggle_selected(id))
                 />
             </td>
-            <td class="c-name" title=id.get_value()>
+            <td role="cell" class="c-name" title=id.get_value()>
                 <span class="nm">
                     <RunChip run=id.get_value() />
                     <a class="cut" href=id.with_value(|id| route::scalars_href(id, &[], None))>
@@ -139,33 +139,33 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
                     </a>
                 </span>
             </td>
-            <td class="c-files">
+            <td role="cell" class="c-files">
                 {move || {
                     run.with(|run| {
                         run.as_ref().map(|run| files_cell(model.panel_href(&SidePanel::Files(id.get_value())), run, i18n.texts()))
                     })
                 }}
             </td>
-            <td class="c-status">
+            <td role="cell" class="c-status">
                 {move || {
                     status.get().map(|status| view! { <RunStatusLabel status=Signal::stored(status) /> })
                 }}
             </td>
-            <td class="c-steps num">
+            <td role="cell" class="c-steps num">
                 {field(|run| run.last_step.map_or_else(|| "–".to_owned(), format::integer))}
             </td>
-            <td class="c-curve">
+            <td role="cell" class="c-curve">
                 <Curve id=id run=run />
             </td>
             <LastCell class="c-loss num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
             <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
-            <td class="c-updated num ink2" title=move || updated.get().map(format::moment)>
+            <td role="cell" class="c-updated num ink2" title=move || updated.get().map(format::moment)>
                 {age}
             </td>
-            <td class="c-duration num ink2">
+            <td role="cell" class="c-duration num ink2">
                 {field(|run| duration_secs(run).map_or_else(|| "–".to_owned(), format::duration))}
             </td>
-            <td class="c-data">
+            <td role="cell" class="c-data">
                 {move || {
                     run.with(|run| run.as_ref().map(|run| data_icons(run, i18n.texts())))
                 }}
@@ -206,7 +206,7 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
         value.with(|value| {
             value
                 .as_ref()
-                .map_or_else(|| "–".to_owned(), |last| format::number(last.value, 4))
+                .map_or_else(|| "–".to_owned(), |last| format::cell(last.value))
         })
     };
     let is_bad =
@@ -219,7 +219,7 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
         })
     };
     view! {
-        <td class=class class:err=is_bad class:bold=is_bad title=title>
+        <td role="cell" class=class class:err=is_bad class:bold=is_bad title=title>
             {text}
         </td>
     }
@@ -236,7 +236,7 @@ fn Curve(id: StoredValue<String>, run: Memo<Option<Run>>) -> impl IntoView {
             let last = run.as_ref()?.loss.as_ref()?;
             Some((i18n.texts().runs.curve)(
                 &last.tag,
-                &format::number(last.value, 4),
+                &format::cell(last.value),
             ))
         })
     };

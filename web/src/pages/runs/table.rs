@@ -1,4 +1,6 @@
 //! The table: sticky heads, only the rows in view.
+//!
+//! Rows are laid out as grids, because the columns that fit depend on the card; the roles say that it is a table.
 
 use std::sync::Arc;
 
@@ -15,9 +17,6 @@ use super::window::{HEAD, Offsets, Window};
 use crate::components::Check;
 use crate::i18n::use_i18n;
 use crate::state::use_runs;
-
-/// Number of columns.
-pub(super) const COLUMNS: u32 = 11;
 
 /// The card with the table and the bar of the selection.
 #[component]
@@ -80,25 +79,13 @@ pub(super) fn RunsTable() -> impl IntoView {
             >
                 <table
                     class="runs"
+                    role="table"
                     aria-label=move || i18n.texts().frame.runs
                     aria-rowcount=move || model.items.with(|items| (items.len() + 1).to_string())
                 >
-                    <colgroup>
-                        <col class="c-check" />
-                        <col class="c-name" />
-                        <col class="c-files" />
-                        <col class="c-status" />
-                        <col class="c-steps" />
-                        <col class="c-curve" />
-                        <col class="c-loss" />
-                        <col class="c-metric" />
-                        <col class="c-updated" />
-                        <col class="c-duration" />
-                        <col class="c-data" />
-                    </colgroup>
-                    <thead>
-                        <tr>
-                            <th class="c-check">
+                    <thead role="rowgroup">
+                        <tr role="row">
+                            <th class="c-check" role="columnheader">
                                 <Check
                                     checked=all
                                     some=some
@@ -128,7 +115,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 key=SortKey::Steps
                                 label=move || i18n.texts().runs.steps.to_owned()
                             />
-                            <th class="c-curve" scope="col">
+                            <th class="c-curve" role="columnheader">
                                 {move || {
                                     common_tag(runs, |run| run.loss.as_ref())
                                         .unwrap_or_else(|| i18n.texts().runs.loss.to_owned())
@@ -157,12 +144,12 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 key=SortKey::Duration
                                 label=move || i18n.texts().runs.duration.to_owned()
                             />
-                            <th class="c-data" scope="col">
+                            <th class="c-data" role="columnheader">
                                 {move || i18n.texts().runs.data}
                             </th>
                         </tr>
                     </thead>
-                    <tbody>
+                    <tbody role="rowgroup">
                         <Spacer height=Signal::derive(move || window.get().above) />
                         <For
                             each=move || rows.get()
@@ -195,7 +182,7 @@ fn Head(
     view! {
         <th
             class=class
-            scope="col"
+            role="columnheader"
             aria-sort=move || {
                 own().map(|sort| if sort.descending { "descending" } else { "ascending" })
             }
@@ -219,7 +206,7 @@ fn Head(
 fn Spacer(height: Signal<u32>) -> impl IntoView {
     view! {
         <tr class="spacer" aria-hidden="true" hidden=move || height.get() == 0>
-            <td colspan=COLUMNS style:height=move || format!("{}px", height.get())></td>
+            <td style:height=move || format!("{}px", height.get())></td>
         </tr>
     }
 }
