@@ -138,6 +138,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// What the server was asked to do, checked.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Settings {
     /// Folders to watch: canonical, without repeats, in the order given. Never empty.
     pub base_dirs: Vec<PathBuf>,

@@ -22,6 +22,7 @@ use crate::ingest::{IngestSettings, Ingester};
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 
 mod background;
+mod events;
 mod port;
 mod progress;
 
@@ -153,7 +154,16 @@ async fn serve(
         marks.set()?;
     }
     announce(&settings, &state)?;
-    let told = tokio::spawn(progress::tell(index, settings.quiet, began, ending.clone()));
+    let quiet = settings.quiet;
+    let told = tokio::spawn({
+        let ending = ending.clone();
+        async move {
+            progress::tell(index.clone(), quiet, began, ending.clone()).await;
+            if !quiet {
+                events::tell(index, ending).await;
+            }
+        }
+    });
 
     ended(ending).await;
     // Streams end with `ending`; whoever still waits for an answer gets a moment more.

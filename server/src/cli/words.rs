@@ -18,6 +18,12 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
+/// A step, which may be negative.
+pub(super) fn step(step: i64) -> String {
+    let sign = if step < 0 { "-" } else { "" };
+    format!("{sign}{}", count(step.unsigned_abs()))
+}
+
 const UNITS: [(&str, f64); 5] = [
     ("TB", 1e12),
     ("GB", 1e9),
@@ -90,7 +96,7 @@ pub(super) fn path(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, size, size_of, span};
+    use super::{count, size, size_of, span, step};
     use std::time::Duration;
 
     #[test]
@@ -99,6 +105,7 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(8_388_608), "8,388,608");
+        assert_eq!(step(-1_234), "-1,234");
     }
 
     #[test]

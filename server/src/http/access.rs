@@ -256,8 +256,8 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
-            assert_eq!(mode & 0o777, 0o600);
+            let permissions = std::fs::metadata(&path).unwrap().permissions();
+            assert_eq!(permissions.mode() & 0o777, 0o600);
         }
         for bad in [
             "",

@@ -22,12 +22,14 @@ const LOOK: Duration = Duration::from_millis(200);
 const QUICK: Duration = Duration::from_millis(500);
 /// Time between two progress lines where they cannot be rewritten.
 const SELDOM: Duration = Duration::from_secs(10);
-const BAR_WIDTH: u64 = 32;
+const BAR_WIDTH: usize = 32;
+/// A frame with a line that wraps could not be found again, so narrow terminals get none.
+const LEAST_COLUMNS: usize = 80;
 
 /// Tells until everything is read or the server ends. What cannot be written is not told.
 pub(super) async fn tell(index: Index, quiet: bool, began: Instant, ending: watch::Receiver<bool>) {
     let mut teller = Teller {
-        rewrites: io::stdout().is_terminal() && io::stderr().is_terminal(),
+        columns: columns(),
         quiet,
         began,
         lines: 0,
@@ -54,8 +56,18 @@ pub(super) async fn tell(index: Index, quiet: bool, began: Instant, ending: watc
     }
 }
 
+/// The width of the terminal, if both streams are one and it is wide enough to be rewritten.
+fn columns() -> Option<usize> {
+    if !io::stdout().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns >= LEAST_COLUMNS)
+}
+
 struct Teller {
-    rewrites: bool,
+    /// Width of the terminal, if lines can be rewritten there.
+    columns: Option<usize>,
     quiet: bool,
     began: Instant,
     /// Lines of the last frame that stand above the cursor.
@@ -71,7 +83,7 @@ impl Teller {
                 "Ready in {:.1} s, watching for changes.  {QUIET}Ctrl-C ends the page, never a training.{QUIET:#}",
                 took.as_secs_f64()
             );
-            return if self.rewrites {
+            return if self.columns.is_some() {
                 self.frame(&[summary(runs), String::new(), ready, String::new()])
             } else if self.quiet {
                 write_out(&format!("{}\n", summary(runs)))
@@ -82,8 +94,9 @@ impl Teller {
         if self.quiet || took < QUICK {
             return Ok(());
         }
-        if self.rewrites {
-            return self.frame(&[summary(runs), String::new(), bar(ingest, runs, took)]);
+        if let Some(columns) = self.columns {
+            let bar = bar(ingest, runs, took, columns);
+            return self.frame(&[summary(runs), String::new(), bar]);
         }
         if self.last.elapsed() >= SELDOM {
             self.last = Instant::now();
@@ -170,18 +183,8 @@ fn percent(ingest: &Ingest) -> u64 {
 }
 
 /// `reading  ====----  37 %  3.1 of 8.4 GB  11 of 14 runs  ~ 4 s`.
-fn bar(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
+fn bar(ingest: &Ingest, runs: &RunList, took: Duration, columns: usize) -> String {
     let percent = percent(ingest);
-    let done = percent * BAR_WIDTH / 100;
-    let bar: String = (0..BAR_WIDTH)
-        .map(|place| if place < done { '=' } else { '-' })
-        .collect();
-    let text = format!(
-        "reading  {bar}  {percent:>2} %  {}  {} of {} runs",
-        words::size_of(ingest.bytes, ingest.total_bytes),
-        words::count(runs_read(runs)),
-        words::count(runs.runs.len() as u64),
-    );
     // A rate over the first moments says little.
     let left = if ingest.bytes > 0 && took > Duration::from_secs(1) {
         let left = ingest.total_bytes.saturating_sub(ingest.bytes) as f64 / ingest.bytes as f64;
@@ -190,7 +193,21 @@ fn bar(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
     } else {
         String::new()
     };
-    format!("{QUIET}{text}{left}{QUIET:#}")
+    let numbers = format!(
+        "  {percent:>2} %  {}  {} of {} runs{left}",
+        words::size_of(ingest.bytes, ingest.total_bytes),
+        words::count(runs_read(runs)),
+        words::count(runs.runs.len() as u64),
+    );
+    let head = "reading  ";
+    // The last column stays free: writing into it moves the cursor on some terminals.
+    let width = BAR_WIDTH.min(columns.saturating_sub(head.len() + numbers.len() + 1));
+    let done = usize::try_from(percent).unwrap_or(0) * width / 100;
+    format!(
+        "{QUIET}{head}{}{}{numbers}{QUIET:#}",
+        "=".repeat(done),
+        "-".repeat(width - done)
+    )
 }
 
 /// `trainscope: reading 3.1 of 8.4 GB (37 %), 4 of 14 runs, 4 s`.
@@ -203,4 +220,39 @@ fn plain(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
         words::count(runs.runs.len() as u64),
         words::span(took)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bar, plain, summary};
+    use std::time::Duration;
+    use trainscope_api::runs::RunList;
+    use trainscope_api::status::Ingest;
+
+    #[test]
+    fn progress_fits_its_line() {
+        let ingest = Ingest {
+            bytes: 3_100_000_000,
+            total_bytes: 8_400_000_000,
+            ..Ingest::default()
+        };
+        let runs = RunList::default();
+        let took = Duration::from_secs(4);
+        let wide = bar(&ingest, &runs, took, 120);
+        assert_eq!(
+            anstream::adapter::strip_str(&wide).to_string(),
+            "reading  ===========---------------------  36 %  3.1 of 8.4 GB  0 of 0 runs  ~ 6 s"
+        );
+        let narrow = bar(&ingest, &runs, took, 80);
+        let narrow = anstream::adapter::strip_str(&narrow).to_string();
+        assert_eq!(narrow.len(), 79, "{narrow}");
+        assert_eq!(
+            plain(&ingest, &runs, took),
+            "trainscope: reading 3.1 of 8.4 GB (36 %), 0 of 0 runs, 4 s"
+        );
+        assert_eq!(
+            summary(&runs),
+            "  Runs     none yet; they appear when a training writes"
+        );
+    }
 }

@@ -1,0 +1,226 @@
+//! What `start` says once everything is read: a line for each run that appears, grows, stops, breaks or goes.
+//!
+//! Input is the list of runs, asked for again whenever a notice says that it changed. Nothing is said when nothing
+//! happens.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use trainscope_api::runs::{File, FileStatus, Run, RunList, RunStatus};
+
+use super::write_out;
+use crate::cli::style::{QUIET, STRONG, WARNING};
+use crate::cli::words;
+use crate::index::Index;
+
+/// Least time between two looks: a training that writes many files makes many notices.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Width of the column of runs; a longer name moves what follows it.
+const NAME_WIDTH: usize = 30;
+
+/// Tells until the server ends. What cannot be written is not told.
+pub(super) async fn tell(index: Index, mut ending: watch::Receiver<bool>) {
+    let mut notices = index.subscribe();
+    let Some(mut known) = look(&index).await.map(|list| Known::of(&list)) else {
+        return;
+    };
+    loop {
+        let changed = tokio::select! {
+            _ = ending.wait_for(|ending| *ending) => return,
+            notice = notices.recv() => match notice {
+                Ok(notice) => notice.runs_changed,
+                Err(RecvError::Lagged(_)) => true,
+                Err(RecvError::Closed) => return,
+            },
+        };
+        if !changed {
+            continue;
+        }
+        tokio::time::sleep(PAUSE).await;
+        // What was said meanwhile is in the list that is asked for now.
+        notices = notices.resubscribe();
+        let Some(list) = look(&index).await else {
+            return;
+        };
+        let now = Known::of(&list);
+        let text = lines(&known.events(&now), &time_of_day());
+        known = now;
+        if !text.is_empty()
+            && let Err(error) = write_out(&text)
+        {
+            tracing::debug!(%error, "events are not told any more");
+            return;
+        }
+    }
+}
+
+async fn look(index: &Index) -> Option<RunList> {
+    let index = index.clone();
+    tokio::task::spawn_blocking(move || index.runs()).await.ok()
+}
+
+fn time_of_day() -> String {
+    jiff::Zoned::now().strftime("%H:%M:%S").to_string()
+}
+
+/// What events are about, of one run.
+#[derive(Clone, Debug, PartialEq)]
+struct State {
+    status: RunStatus,
+    last_step: Option<i64>,
+    /// The first file that cannot be read whole, and why.
+    damage: Option<String>,
+}
+
+/// All runs as they were at one look.
+struct Known(BTreeMap<String, State>);
+
+#[derive(Debug, PartialEq)]
+struct Event<'a> {
+    word: &'static str,
+    run: &'a str,
+    last_step: Option<i64>,
+    what: String,
+}
+
+impl Known {
+    fn of(list: &RunList) -> Self {
+        let state = |run: &Run| State {
+            status: run.status,
+            last_step: run.last_step,
+            damage: run.files.iter().find_map(damage),
+        };
+        let runs = list.runs.iter().map(|run| (run.id.clone(), state(run)));
+        Self(runs.collect())
+    }
+
+    /// What happened between this look and the next one, by run.
+    fn events<'a>(&self, next: &'a Self) -> Vec<Event<'a>> {
+        let mut events = Vec::new();
+        for (run, now) in &next.0 {
+            let before = self.0.get(run);
+            let mut say = |word, what: &str| {
+                events.push(Event {
+                    word,
+                    run,
+                    last_step: now.last_step,
+                    what: what.to_owned(),
+                });
+            };
+            if before.is_none() {
+                say("new", "");
+            }
+            if before.is_some_and(|before| before.status != now.status) {
+                match now.status {
+                    RunStatus::Live => say("live", "grows again"),
+                    RunStatus::Stopped => say("stopped", "nothing was written for a while"),
+                    RunStatus::Gone => say("gone", "the folder was removed or renamed"),
+                }
+            }
+            if let Some(damage) = &now.damage
+                && before.is_none_or(|before| before.damage.is_none())
+            {
+                say("damaged", damage);
+            }
+        }
+        events
+    }
+}
+
+fn damage(file: &File) -> Option<String> {
+    let what = match file.status {
+        FileStatus::Damaged => "is damaged",
+        FileStatus::Unreadable => "cannot be read",
+        FileStatus::Live | FileStatus::Complete | FileStatus::Truncated | FileStatus::Gone => {
+            return None;
+        }
+    };
+    let reason = file.reason.as_deref().unwrap_or_default();
+    let colon = if reason.is_empty() { "" } else { ": " };
+    Some(format!("{} {what}{colon}{reason}", file.path))
+}
+
+/// `02:41:18  gone     resnet18/lr-1.0    step 7,340  the folder was removed or renamed`.
+fn lines(events: &[Event], time: &str) -> String {
+    let mut text = String::new();
+    for event in events {
+        let style = match event.word {
+            "damaged" => WARNING,
+            _ => anstyle::Style::new(),
+        };
+        let step = event
+            .last_step
+            .map_or_else(String::new, |step| format!("step {:>7}", words::step(step)));
+        // Names come from folders: what would move the cursor must not reach the terminal.
+        let (run, what) = (plain(event.run), plain(&event.what));
+        let line = format!(
+            "{QUIET}{time}{QUIET:#}  {style}{:<8}{style:#} {STRONG}{run:<NAME_WIDTH$}{STRONG:#}  {step:<12}  {what}",
+            event.word
+        );
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+fn plain(name: &str) -> String {
+    name.replace(char::is_control, "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, State, lines};
+    use trainscope_api::runs::RunStatus;
+
+    fn known(runs: &[(&str, RunStatus, i64, Option<&str>)]) -> Known {
+        let runs = runs.iter().map(|(run, status, step, damage)| {
+            let state = State {
+                status: *status,
+                last_step: Some(*step),
+                damage: damage.map(str::to_owned),
+            };
+            ((*run).to_owned(), state)
+        });
+        Known(runs.collect())
+    }
+
+    #[test]
+    fn only_what_happened_is_told() {
+        let before = known(&[
+            ("a", RunStatus::Live, 1, None),
+            ("b", RunStatus::Live, 7, None),
+            ("c", RunStatus::Stopped, 3, None),
+        ]);
+        let after = known(&[
+            ("a", RunStatus::Live, 2, None),
+            ("b", RunStatus::Gone, 7_340, None),
+            (
+                "c",
+                RunStatus::Stopped,
+                3,
+                Some("c/events is damaged: no such frame"),
+            ),
+            ("d", RunStatus::Live, 0, None),
+        ]);
+        let text = lines(&before.events(&after), "02:41:18");
+        assert_eq!(
+            anstream::adapter::strip_str(&text).to_string(),
+            "02:41:18  gone     b                               step   7,340  the folder was removed or renamed\n\
+             02:41:18  damaged  c                               step       3  c/events is damaged: no such frame\n\
+             02:41:18  new      d                               step       0\n"
+        );
+        assert!(before.events(&before).is_empty());
+        assert!(after.events(&after).is_empty());
+    }
+
+    #[test]
+    fn names_do_not_move_the_cursor() {
+        let after = known(&[("a\x1b[2J\n", RunStatus::Live, 0, None)]);
+        let text = lines(&known(&[]).events(&after), "00:00:00");
+        assert!(!text.contains("\x1b[2J"));
+        assert_eq!(text.lines().count(), 1);
+    }
+}

@@ -1,0 +1,290 @@
+//! Answers and errors of the API, and its description.
+
+use std::net::SocketAddr;
+
+use axum::extract::connect_info::MockConnectInfo;
+use axum::http::Method;
+use serde_json::Value;
+use tower::ServiceExt;
+use trainscope_api::error::ErrorCode;
+use trainscope_api::paths;
+use trainscope_api::runs::RunList;
+use trainscope_api::scalars::{MAX_POINTS, ScalarsAnswer, Series, decode};
+use trainscope_api::status::Status;
+use trainscope_api::tags::TagList;
+use trainscope_format::Kind;
+
+use super::server::{Server, request};
+
+#[tokio::test]
+async fn errors_are_json_and_say_where() {
+    let server = Server::new();
+    for path in ["/api", "/api/", "/api/nothing", "/api/status/x"] {
+        server.get(path).await.fails(404, ErrorCode::UnknownPath);
+    }
+    server
+        .post("/api/nothing", &[], "")
+        .await
+        .fails(404, ErrorCode::UnknownPath);
+    for method in [Method::POST, Method::PUT, Method::DELETE] {
+        let answer = server.send(request(method, "/api/runs", &[], "")).await;
+        answer.fails(405, ErrorCode::MethodNotAllowed);
+        assert_eq!(answer.header("allow"), "GET,HEAD");
+    }
+    server
+        .post("/", &[], "")
+        .await
+        .fails(405, ErrorCode::MethodNotAllowed);
+
+    let message = server
+        .get("/api/tags")
+        .await
+        .fails(400, ErrorCode::BadRequest);
+    assert!(message.contains("`run`"), "{message}");
+    server
+        .get("/api/tags?run=none")
+        .await
+        .fails(404, ErrorCode::UnknownRun);
+    server
+        .get("/api/scalars?run=none&tag=x")
+        .await
+        .fails(404, ErrorCode::UnknownRun);
+
+    for (query, says) in [
+        ("points=0", "`points` wants 1 to"),
+        ("points=1000001", "`points` wants 1 to"),
+        ("points=many", "points"),
+        ("points=-1", "points"),
+        ("from=2&to=1", "above"),
+        ("from=x", "from"),
+        ("superseded=2", "`superseded` wants 0 or 1"),
+        ("rank=-1", "rank"),
+    ] {
+        let answer = server
+            .get(&format!("/api/scalars?run=a&tag=b&{query}"))
+            .await;
+        let message = answer.fails(400, ErrorCode::BadRequest);
+        assert!(message.contains(says), "{query}: {message}");
+    }
+
+    for (body, says) in [
+        ("", "line 1 column 0"),
+        ("{", "line 1 column 1"),
+        ("{\"series\": 1}", "expected a sequence at line 1 column 12"),
+        ("{\"series\": [], \"more\": 1}", "unknown field `more`"),
+        ("{\"series\": [{\"run\": \"a\"}]}", "missing field `tag`"),
+        ("{\"series\": [], \"from\": 2, \"to\": 1}", "above"),
+        ("{\"series\": [], \"points\": 0}", "`points`"),
+    ] {
+        let answer = server.post("/api/scalars", &[], body).await;
+        let message = answer.fails(400, ErrorCode::BadRequest);
+        assert!(message.contains(says), "{body}: {message}");
+    }
+    let deep = "[".repeat(100_000);
+    server
+        .post("/api/scalars", &[], &deep)
+        .await
+        .fails(400, ErrorCode::BadRequest);
+    let long = format!("{{\"series\": [], \"fields\": [{}]}}", " ".repeat(4 << 20));
+    server
+        .post("/api/scalars", &[], &long)
+        .await
+        .fails(413, ErrorCode::TooLarge);
+    let key = "{\"run\":\"a\",\"tag\":\"b\"},".repeat(20_001);
+    let many = format!("{{\"series\": [{}]}}", key.trim_end_matches(','));
+    server
+        .post("/api/scalars", &[], &many)
+        .await
+        .fails(413, ErrorCode::TooLarge);
+}
+
+#[tokio::test]
+async fn status_says_who_answers() {
+    let server = Server::new();
+    let answer = server.get("/api/status").await;
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let status: Status = answer.json();
+    assert_eq!(
+        (status.pid, status.started_secs.to_bits()),
+        (7, 1.5_f64.to_bits())
+    );
+    assert_eq!(status.version, env!("CARGO_PKG_VERSION"));
+    assert_eq!(status.base_dirs.len(), 1);
+    let head = server
+        .send(request(Method::HEAD, "/api/status", &[], ""))
+        .await;
+    assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+}
+
+#[tokio::test]
+async fn scalars_are_the_same_as_json_and_as_columns() {
+    let server = Server::with_samples();
+    let runs: RunList = server.get("/api/runs").await.json();
+    let run = runs
+        .runs
+        .iter()
+        .find(|run| run.kinds.contains_key("scalars"))
+        .unwrap();
+    let tags: TagList = server
+        .get(&format!("/api/tags?run={}", run.id))
+        .await
+        .json();
+    let tag = tags
+        .tags
+        .iter()
+        .find(|tag| tag.kind == Kind::Scalars)
+        .unwrap();
+    let query = format!(
+        "/api/scalars?run={}&tag={}&rank={}",
+        run.id, tag.tag, tag.rank
+    );
+    let one: Series = server
+        .get(&format!("{query}&points={MAX_POINTS}"))
+        .await
+        .json();
+    assert_eq!(one.total, tag.points);
+    assert_eq!(one.steps.len() as u64, tag.points);
+    server
+        .get(&format!("{query}x"))
+        .await
+        .fails(400, ErrorCode::BadRequest);
+
+    let body = serde_json::json!({
+        "series": [
+            {"run": run.id, "tag": tag.tag, "rank": tag.rank},
+            {"run": run.id, "tag": "there is no such tag"},
+        ],
+        "points": MAX_POINTS,
+    });
+    let json = server.post("/api/scalars", &[], &body.to_string()).await;
+    let many: ScalarsAnswer = json.json();
+    assert_eq!(many.series.len(), 2);
+    assert_eq!(many.series[1], None);
+    let first = many.series[0].as_ref().unwrap();
+    assert_eq!(first.steps, one.steps);
+    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&first.values), bits(&one.values));
+
+    for accept in [
+        "application/octet-stream",
+        "text/plain;q=0.1, Application/Octet-Stream;q=1",
+    ] {
+        let columns = server
+            .post("/api/scalars", &[("accept", accept)], &body.to_string())
+            .await;
+        assert_eq!(columns.status, 200);
+        assert_eq!(columns.header("content-type"), "application/octet-stream");
+        let decoded = decode(&columns.body).unwrap();
+        let again = decoded.series[0].as_ref().unwrap();
+        assert_eq!(again.steps, one.steps);
+        assert_eq!(bits(&again.values), bits(&one.values));
+    }
+    let any = server
+        .post("/api/scalars", &[("accept", "*/*")], &body.to_string())
+        .await;
+    assert_eq!(any.header("content-type"), "application/json");
+}
+
+#[tokio::test]
+async fn only_other_machines_get_compressed_answers() {
+    let server = Server::with_samples();
+    let size = server.get("/api/openapi.json").await.body.len();
+    let runs = server.get("/api/runs").await.body.len();
+    let gzip = [("accept-encoding", "gzip")];
+    for (peer, path, encoding) in [
+        ("127.0.0.1:1", "/api/runs", ""),
+        ("[::ffff:127.0.0.1]:1", "/api/runs", ""),
+        (
+            "10.0.0.1:1",
+            "/api/runs",
+            if runs >= 64 << 10 { "gzip" } else { "" },
+        ),
+        (
+            "10.0.0.1:1",
+            "/api/openapi.json",
+            if size >= 64 << 10 { "gzip" } else { "" },
+        ),
+    ] {
+        let peer: SocketAddr = peer.parse().unwrap();
+        let router = server.router.clone().layer(MockConnectInfo(peer));
+        let response = router
+            .oneshot(request(Method::GET, path, &gzip, ""))
+            .await
+            .unwrap();
+        let got = response.headers().get("content-encoding");
+        assert_eq!(
+            got.map_or("", |value| value.to_str().unwrap()),
+            encoding,
+            "{peer} {path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_description_is_whole_and_valid() {
+    let server = Server::new();
+    let answer = server.get("/api/openapi.json").await;
+    let document: Value = answer.json();
+    let spec = oas3::from_json(answer.text()).unwrap();
+    assert!(spec.validate_version().is_ok());
+
+    let routes = [
+        (paths::STATUS, &["get"][..]),
+        (paths::RUNS, &["get"]),
+        (paths::TAGS, &["get"]),
+        (paths::SCALARS, &["get", "post"]),
+        (paths::LIVE, &["get"]),
+        (paths::OPENAPI, &["get"]),
+    ];
+    let described = document["paths"].as_object().unwrap();
+    assert_eq!(described.len(), routes.len());
+    for (path, methods) in routes {
+        let item = described[path].as_object().unwrap();
+        assert_eq!(item.len(), methods.len(), "{path}");
+        for method in methods {
+            let operation = &item[*method];
+            assert!(operation["responses"]["200"].is_object(), "{method} {path}");
+            if path != paths::OPENAPI {
+                let error = &operation["responses"]["default"]["content"]["application/json"];
+                assert_eq!(error["schema"]["$ref"], "#/components/schemas/ApiError");
+            }
+        }
+    }
+    let post = &described[paths::SCALARS]["post"];
+    let media = post["responses"]["200"]["content"].as_object().unwrap();
+    assert!(media.contains_key("application/json"));
+    assert!(media.contains_key("application/octet-stream"));
+    let parameters = described[paths::SCALARS]["get"]["parameters"]
+        .as_array()
+        .unwrap();
+    assert!(
+        parameters
+            .iter()
+            .all(|parameter| parameter["in"] == "query")
+    );
+    assert!(document["components"]["schemas"]["ChangeNotice"].is_object());
+
+    let mut refs = Vec::new();
+    collect_refs(&document, &mut refs);
+    assert!(!refs.is_empty());
+    for reference in refs {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(
+            document.pointer(pointer).is_some(),
+            "{reference} leads nowhere"
+        );
+    }
+}
+
+fn collect_refs(value: &Value, refs: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::String(reference)) = fields.get("$ref") {
+                refs.push(reference.clone());
+            }
+            fields.values().for_each(|field| collect_refs(field, refs));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_refs(item, refs)),
+        _ => {}
+    }
+}

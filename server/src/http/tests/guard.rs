@@ -1,0 +1,142 @@
+//! Names, token and headers.
+
+use trainscope_api::error::ErrorCode;
+
+use super::server::{Made, Server, TOKEN};
+use crate::http::guard;
+
+#[tokio::test]
+async fn every_answer_is_confined_to_its_origin() {
+    let server = Server::new();
+    let answers = [
+        server.get("/").await,
+        server.get("/run/a/b/scalars").await,
+        server.get("/missing.js").await,
+        server.get("/api/status").await,
+        server.get("/api/runs").await,
+        server.get("/api/tags").await,
+        server.get("/api/nothing").await,
+        server.get("/api/openapi.json").await,
+        server.post("/api/status", &[], "").await,
+        server.post("/", &[], "").await,
+        server.post("/api/scalars", &[], "{").await,
+        server.get_with("/", &[("host", "evil.example")]).await,
+        server
+            .get_with("/api/status", &[("origin", "http://evil.example")])
+            .await,
+    ];
+    for (number, answer) in answers.iter().enumerate() {
+        assert_eq!(
+            answer.header("content-security-policy"),
+            guard::POLICY,
+            "{number}"
+        );
+        assert_eq!(
+            answer.header("x-content-type-options"),
+            "nosniff",
+            "{number}"
+        );
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{number}");
+        assert_eq!(
+            answer.header("cross-origin-opener-policy"),
+            "same-origin",
+            "{number}"
+        );
+        assert_eq!(answer.header("access-control-allow-origin"), "", "{number}");
+    }
+}
+
+#[tokio::test]
+async fn foreign_names_are_refused() {
+    let server = Server::new();
+    for headers in [
+        &[("host", "evil.example")][..],
+        &[("host", "")],
+        &[("host", "localhost.evil.example:8080")],
+        &[("origin", "http://evil.example")],
+        &[("origin", "null")],
+        &[("host", "localhost"), ("host", "evil.example")],
+    ] {
+        for path in ["/", "/api/status", "/api/live"] {
+            let answer = server.get_with(path, headers).await;
+            let message = answer.fails(403, ErrorCode::ForeignOrigin);
+            assert!(message.contains("not a name of this server"), "{message}");
+        }
+    }
+    for headers in [
+        &[("host", "127.0.0.1:1")][..],
+        &[("host", "[::1]:8080"), ("origin", "http://localhost:3000")],
+    ] {
+        assert_eq!(server.get_with("/api/status", headers).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn the_token_is_asked_for_once() {
+    let server = Server::made(Made {
+        token: true,
+        ..Made::default()
+    });
+    server
+        .get("/api/runs")
+        .await
+        .fails(401, ErrorCode::TokenWanted);
+    let asked = server.get("/run/a").await;
+    assert_eq!(asked.status, 401);
+    assert!(asked.text().contains("name=\"token\""));
+    assert!(!asked.text().contains("style="), "the policy forbids it");
+
+    // Not taken from the query of the API, where it would end up in logs.
+    let api = server.get(&format!("/api/runs?token={TOKEN}")).await;
+    api.fails(401, ErrorCode::TokenWanted);
+    let wrong = server.get("/?token=0123456789abcdef0123456789abcdee").await;
+    assert_eq!(wrong.status, 401);
+    assert!(wrong.text().contains("not the token"));
+    assert_eq!(wrong.header("set-cookie"), "");
+
+    let welcome = server
+        .get(&format!("//evil.example/x?a=1&token={TOKEN}&b=2"))
+        .await;
+    assert_eq!(welcome.status, 303);
+    assert_eq!(welcome.header("location"), "/evil.example/x?a=1&b=2");
+    let cookie = welcome.header("set-cookie");
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+    let pair = cookie.split(';').next().unwrap();
+    assert!(pair.starts_with("trainscope-8080="), "{pair}");
+
+    let both = format!("other=1; {pair}");
+    assert_eq!(
+        server
+            .get_with("/api/runs", &[("cookie", &both)])
+            .await
+            .status,
+        200
+    );
+    assert_eq!(server.get_with("/", &[("cookie", pair)]).await.status, 200);
+    let bearer = format!("Bearer {TOKEN}");
+    assert_eq!(
+        server
+            .get_with("/api/runs", &[("authorization", &bearer)])
+            .await
+            .status,
+        200
+    );
+    for (name, value) in [
+        ("authorization", "Bearer x".to_owned()),
+        ("authorization", format!("Basic {TOKEN}")),
+        ("cookie", format!("trainscope-8081={TOKEN}")),
+        ("cookie", "trainscope-8080=".to_owned()),
+    ] {
+        let answer = server.get_with("/api/runs", &[(name, &value)]).await;
+        answer.fails(401, ErrorCode::TokenWanted);
+    }
+    // The names are checked before the token.
+    let foreign = [
+        ("authorization", bearer.as_str()),
+        ("origin", "http://evil.example"),
+    ];
+    server
+        .get_with("/api/runs", &foreign)
+        .await
+        .fails(403, ErrorCode::ForeignOrigin);
+}

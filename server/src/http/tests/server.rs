@@ -1,0 +1,181 @@
+//! A router over an index that reads a folder, and requests to it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use tokio::sync::watch;
+use tower::ServiceExt;
+use trainscope_api::error::{ApiError, ErrorCode};
+
+use crate::http::access::{Access, Token};
+use crate::http::{About, Assets, Parts, Site, router};
+use crate::ingest::{IngestSettings, Ingester};
+
+pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+pub(super) struct Server {
+    pub(super) router: Router,
+    pub(super) end: watch::Sender<bool>,
+    pub(super) ingester: Option<Ingester>,
+    pub(super) index: crate::index::Index,
+    pub(super) dir: tempfile::TempDir,
+}
+
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) prefix: &'static str,
+    pub(super) token: bool,
+    pub(super) host: Option<&'static str>,
+    pub(super) web_dir: Option<PathBuf>,
+    pub(super) base_dir: Option<PathBuf>,
+}
+
+impl Server {
+    pub(super) fn new() -> Self {
+        Self::made(Made::default())
+    }
+
+    pub(super) fn made(made: Made) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = dir.path().join("runs");
+        std::fs::create_dir(&runs).unwrap();
+        let base_dir = made.base_dir.unwrap_or(runs);
+        let (ingester, index) = Ingester::start(IngestSettings {
+            base_dirs: vec![base_dir.canonicalize().unwrap()],
+            cache_dir: dir.path().join("cache"),
+            reload_interval: Duration::from_millis(50),
+            file_events: false,
+        })
+        .unwrap();
+        let token = made.token.then(|| {
+            let path = dir.path().join("token");
+            std::fs::write(&path, TOKEN).unwrap();
+            Token::load_or_make(&path).unwrap()
+        });
+        let (end, ending) = watch::channel(false);
+        let assets = match &made.web_dir {
+            Some(dir) => Assets::folder(dir, made.prefix).unwrap(),
+            None => Assets::built_in(made.prefix),
+        };
+        let site = Site::new(Parts {
+            index: index.clone(),
+            about: About {
+                pid: 7,
+                started_secs: 1.5,
+                base_dirs: vec![base_dir],
+            },
+            access: Access::new(made.host.unwrap_or("127.0.0.1"), [], token),
+            assets,
+            prefix: made.prefix.to_owned(),
+            ending,
+        });
+        Self {
+            router: router(site),
+            end,
+            ingester: Some(ingester),
+            index,
+            dir,
+        }
+    }
+
+    /// A server that has read `sample-runs`.
+    pub(super) fn with_samples() -> Self {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs");
+        let server = Self::made(Made {
+            base_dir: Some(samples),
+            ..Made::default()
+        });
+        let until = Instant::now() + Duration::from_mins(1);
+        while !server.index.ingest().idle {
+            assert!(Instant::now() < until, "reading does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        server
+    }
+
+    pub(super) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body: body.collect().await.unwrap().to_bytes(),
+        }
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Answer {
+        self.send(request(Method::GET, path, &[], "")).await
+    }
+
+    pub(super) async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(request(Method::GET, path, headers, "")).await
+    }
+
+    pub(super) async fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        self.send(request(Method::POST, path, headers, body)).await
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(ingester) = self.ingester.take() {
+            ingester.stop();
+        }
+    }
+}
+
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Answer {
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(super) fn json<T: serde::de::DeserializeOwned>(&self) -> T {
+        assert_eq!(self.header("content-type"), "application/json");
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    #[track_caller]
+    pub(super) fn fails(&self, status: u16, code: ErrorCode) -> String {
+        let error: ApiError = self.json();
+        assert_eq!(
+            (self.status.as_u16(), error.code),
+            (status, code),
+            "{error:?}"
+        );
+        assert_eq!(self.header("cache-control"), "no-store");
+        error.message
+    }
+}
+
+/// A request with `Host: localhost` unless `headers` name another; an empty `Host` leaves it out.
+pub(super) fn request(
+    method: Method,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Request<Body> {
+    let mut builder = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        builder = builder.header("host", "localhost:8080");
+    }
+    for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
+        builder = builder.header(*name, *value);
+    }
+    builder.body(Body::from(body.to_owned())).unwrap()
+}
