@@ -1,5 +1,10 @@
 //! How a tensor differs from what it was a step ago: what statistics of either cannot tell.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code gets the instructions of the function that it is inlined into"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use super::DType;
@@ -88,10 +93,6 @@ fn of_any(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Ch
 
 const LANES: usize = 8;
 
-#[expect(
-    clippy::inline_always,
-    reason = "it is compiled once for each set of instructions, within the function that has them"
-)]
 #[inline(always)]
 fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> ChangeStats {
     let mut all = ChangeStats::default();
@@ -119,7 +120,7 @@ fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Change
     clippy::needless_bitwise_bool,
     reason = "equal infinities are meant; branches would not vectorise"
 )]
-#[inline]
+#[inline(always)]
 fn of_block(old: &[f64], new: &[f64], tolerance: Tolerance) -> ChangeStats {
     let mut finite = [0_u64; LANES];
     let mut changed = [0_u64; LANES];

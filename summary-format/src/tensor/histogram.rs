@@ -1,5 +1,10 @@
 //! Counts of values in equal bins of a given range.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code gets the instructions of the function that it is inlined into"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use super::DType;
@@ -85,10 +90,6 @@ fn count_places(dtype: DType, bytes: &[u8], range: (f64, f64), bins: u32) -> Vec
 const TABLES: usize = 4;
 
 /// Counts for each bin, then those below, above, and not a number.
-#[expect(
-    clippy::inline_always,
-    reason = "it is compiled once for each set of instructions, within the function that has them"
-)]
 #[inline(always)]
 fn count(dtype: DType, bytes: &[u8], (low, high): (f64, f64), bins: u32) -> Vec<u64> {
     let places = bins as usize + 3;

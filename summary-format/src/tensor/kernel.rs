@@ -2,6 +2,11 @@
 //!
 //! The loops are written over lanes, so that the compiler vectorises them for whatever the processor has.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code gets the instructions of the function that it is inlined into"
+)]
+
 use super::exponents::BUCKETS;
 
 /// Elements of a block: 8 KiB of `f32`.
@@ -30,17 +35,17 @@ impl Real for f32 {
     const SMALLEST_NORMAL: Self = Self::MIN_POSITIVE;
     const ZERO: Self = 0.0;
 
-    #[inline]
+    #[inline(always)]
     fn magnitude(self) -> Self {
         self.abs()
     }
 
-    #[inline]
+    #[inline(always)]
     fn wide(self) -> f64 {
         self.into()
     }
 
-    #[inline]
+    #[inline(always)]
     fn bucket(self) -> usize {
         (self.to_bits() >> 23) as usize
     }
@@ -51,17 +56,17 @@ impl Real for f64 {
     const SMALLEST_NORMAL: Self = Self::MIN_POSITIVE;
     const ZERO: Self = 0.0;
 
-    #[inline]
+    #[inline(always)]
     fn magnitude(self) -> Self {
         self.abs()
     }
 
-    #[inline]
+    #[inline(always)]
     fn wide(self) -> f64 {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     fn bucket(self) -> usize {
         let high = (self.to_bits() >> 52) as usize;
         // Biased by 1023 here and by 127 there.
@@ -84,7 +89,7 @@ pub(super) struct BlockSums {
 }
 
 /// Whether all are finite.
-#[inline]
+#[inline(always)]
 pub(super) fn all_finite<T: Real>(values: &[T]) -> bool {
     // Without early exit, so that it vectorises.
     let outside = values
@@ -93,13 +98,13 @@ pub(super) fn all_finite<T: Real>(values: &[T]) -> bool {
     outside == 0
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn is_finite<T: Real>(value: T) -> bool {
     value.magnitude() <= T::LARGEST
 }
 
 /// How many finite numbers are subnormal in the type they are in here.
-#[inline]
+#[inline(always)]
 pub(super) fn count_subnormal<T: Real>(values: &[T]) -> u64 {
     values.iter().fold(0, |count, &x| {
         count + u64::from(x != T::ZERO && x.magnitude() < T::SMALLEST_NORMAL)
@@ -107,7 +112,7 @@ pub(super) fn count_subnormal<T: Real>(values: &[T]) -> u64 {
 }
 
 /// Counts the exponents of finite numbers.
-#[inline]
+#[inline(always)]
 pub(super) fn count_exponents<T: Real>(values: &[T], tables: &mut ExponentTables) {
     let (chunks, rest) = values.as_chunks::<TABLES>();
     for chunk in chunks {
@@ -121,7 +126,7 @@ pub(super) fn count_exponents<T: Real>(values: &[T], tables: &mut ExponentTables
 }
 
 /// Sums over finite numbers, at least one and at most [`BLOCK`].
-#[inline]
+#[inline(always)]
 pub(super) fn sums<T: Real>(values: &[T]) -> BlockSums {
     let (chunks, rest) = values.as_chunks::<LANES>();
     let first = values.first().copied().unwrap_or_default();
@@ -130,75 +135,80 @@ pub(super) fn sums<T: Real>(values: &[T]) -> BlockSums {
     let mut negative = [0_u32; LANES];
     let mut min = [first; LANES];
     let mut max = [first; LANES];
-    for chunk in chunks {
+    for x in chunks {
         for lane in 0..LANES {
-            let x = chunk[lane];
-            zero[lane] += u32::from(x == T::ZERO);
-            negative[lane] += u32::from(x < T::ZERO);
-            min[lane] = if x < min[lane] { x } else { min[lane] };
-            max[lane] = if x > max[lane] { x } else { max[lane] };
+            zero[lane] += u32::from(x[lane] == T::ZERO);
+            negative[lane] += u32::from(x[lane] < T::ZERO);
+            min[lane] = smaller(x[lane], min[lane]);
+            max[lane] = larger(x[lane], max[lane]);
         }
-    }
-    for (lane, &x) in rest.iter().enumerate() {
-        zero[lane] += u32::from(x == T::ZERO);
-        negative[lane] += u32::from(x < T::ZERO);
-        min[lane] = if x < min[lane] { x } else { min[lane] };
-        max[lane] = if x > max[lane] { x } else { max[lane] };
     }
 
     let mut sum = [0.0; LANES];
     let mut sum_abs = [0.0; LANES];
     let mut sum_squares = [0.0; LANES];
     for chunk in chunks {
+        let x: [f64; LANES] = std::array::from_fn(|lane| chunk[lane].wide());
         for lane in 0..LANES {
-            let x = chunk[lane].wide();
-            sum[lane] += x;
-            sum_abs[lane] += x.abs();
-            sum_squares[lane] += x * x;
+            sum[lane] += x[lane];
+            sum_abs[lane] += x[lane].abs();
+            sum_squares[lane] += x[lane] * x[lane];
         }
     }
-    for (lane, x) in rest.iter().enumerate() {
+
+    let mut block = BlockSums {
+        zero: zero.iter().copied().map(u64::from).sum(),
+        negative: negative.iter().copied().map(u64::from).sum(),
+        min: min.into_iter().fold(first, smaller).wide(),
+        max: max.into_iter().fold(first, larger).wide(),
+        sum: total(sum),
+        sum_abs: total(sum_abs),
+        sum_squares: total(sum_squares),
+        m2: 0.0,
+    };
+    // What does not fill the lanes has sums of its own: variable lanes would keep all of them out of registers.
+    for &x in rest {
+        block.zero += u64::from(x == T::ZERO);
+        block.negative += u64::from(x < T::ZERO);
         let x = x.wide();
-        sum[lane] += x;
-        sum_abs[lane] += x.abs();
-        sum_squares[lane] += x * x;
+        block.min = block.min.min(x);
+        block.max = block.max.max(x);
+        block.sum += x;
+        block.sum_abs += x.abs();
+        block.sum_squares += x * x;
     }
-    let sum = total(sum);
 
     // A second look at the block, about its own mean: squares of large numbers that lie close together would cancel.
-    let mean = sum / values.len() as f64;
+    let mean = block.sum / values.len() as f64;
     let mut m2 = [0.0; LANES];
     for chunk in chunks {
+        let x: [f64; LANES] = std::array::from_fn(|lane| chunk[lane].wide());
         for lane in 0..LANES {
-            let distance = chunk[lane].wide() - mean;
+            let distance = x[lane] - mean;
             m2[lane] += distance * distance;
         }
     }
-    for (lane, x) in rest.iter().enumerate() {
+    block.m2 = total(m2);
+    for x in rest {
         let distance = x.wide() - mean;
-        m2[lane] += distance * distance;
+        block.m2 += distance * distance;
     }
-
-    BlockSums {
-        zero: zero.iter().copied().map(u64::from).sum(),
-        negative: negative.iter().copied().map(u64::from).sum(),
-        min: min
-            .map(Real::wide)
-            .into_iter()
-            .fold(f64::INFINITY, f64::min),
-        max: max
-            .map(Real::wide)
-            .into_iter()
-            .fold(f64::NEG_INFINITY, f64::max),
-        sum,
-        sum_abs: total(sum_abs),
-        sum_squares: total(sum_squares),
-        m2: total(m2),
-    }
+    block
 }
 
-/// The sum of lanes, in pairs.
-#[inline]
+#[inline(always)]
+fn smaller<T: Real>(a: T, b: T) -> T {
+    if a < b { a } else { b }
+}
+
+#[inline(always)]
+fn larger<T: Real>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
+/// The sum of lanes, in pairs. Not inlined: seen together with the loop before it, the compiler reorders the lanes in
+/// every round of that loop, at twice the time.
+#[inline(never)]
 fn total(mut lanes: [f64; LANES]) -> f64 {
     let mut len = LANES;
     while len > 1 {

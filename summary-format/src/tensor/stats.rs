@@ -1,5 +1,10 @@
 //! Statistics of a tensor: one pass over its bytes, and parts that can be merged.
 
+#![expect(
+    clippy::inline_always,
+    reason = "code gets the instructions of the function that it is inlined into"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use super::DType;
@@ -126,10 +131,6 @@ fn of_any(dtype: DType, bytes: &[u8]) -> TensorStats {
     with_widest_registers!(of, dtype: DType, bytes: &[u8] => TensorStats)
 }
 
-#[expect(
-    clippy::inline_always,
-    reason = "it is compiled once for each set of instructions, within the function that has them"
-)]
 #[inline(always)]
 fn of(dtype: DType, bytes: &[u8]) -> TensorStats {
     if dtype.fits_f32() {
@@ -144,7 +145,6 @@ fn of(dtype: DType, bytes: &[u8]) -> TensorStats {
 }
 
 /// Block by block: widen, set aside what is not finite, sum up the rest.
-#[expect(clippy::inline_always, reason = "as above")]
 #[inline(always)]
 fn fold<T: Real>(
     dtype: DType,
@@ -213,7 +213,7 @@ impl ExponentCounts {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add<T: Real>(&mut self, finite: &[T]) {
         if self.in_tables >= 1 << 31 {
             self.flush();
@@ -276,6 +276,7 @@ fn scaled(sums: &BlockSums, len: usize, scale: f64) -> FiniteStats {
 }
 
 /// Two parts as one (Chan et al., 1979), each with its number of finite elements, not 0.
+#[inline]
 fn merge_finite((a_count, a): (u64, FiniteStats), (b_count, b): (u64, FiniteStats)) -> FiniteStats {
     let total = (a_count + b_count) as f64;
     let (a_share, b_share) = (a_count as f64 / total, b_count as f64 / total);
