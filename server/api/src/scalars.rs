@@ -39,9 +39,14 @@ pub struct ScalarsQuery {
     pub to: Option<i64>,
     /// Most points or buckets wanted, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        param(minimum = 1, maximum = 1_000_000, default = 1_000)
+    )]
     pub points: Option<usize>,
     /// 1 to get the points that a restart has written again, in the order of the files.
     #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "openapi", param(maximum = 1))]
     pub superseded: u8,
     /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +68,7 @@ fn is_zero(value: &u8) -> bool {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScalarsRequest {
     /// Which series, at most [`MAX_SERIES`].
+    #[cfg_attr(feature = "openapi", schema(max_items = 20_000))]
     pub series: Vec<SeriesKey>,
     /// Lowest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,8 +76,12 @@ pub struct ScalarsRequest {
     /// Highest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// Most points or buckets a series.
+    /// Most points or buckets a series, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(minimum = 1, maximum = 1_000_000, default = 1_000)
+    )]
     pub points: Option<usize>,
     /// Whether superseded points are wanted too.
     #[serde(default)]

@@ -6,9 +6,11 @@ use axum::Extension;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 use trainscope_api::live::ChangeNotice;
-use utoipa::OpenApi;
 use utoipa::openapi::Server;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 
 use super::guard::NO_STORE;
 
@@ -21,9 +23,32 @@ use super::guard::NO_STORE;
                        `Authorization: Bearer` with the server's token, or the cookie that `/?token=` sets.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(ChangeNotice))
+    components(schemas(ChangeNotice)),
+    modifiers(&Token),
+    // Nothing on this machine, the token beyond.
+    security((), ("bearer" = []), ("cookie" = []))
 )]
 struct Api;
+
+/// The ways to show the token.
+struct Token;
+
+impl Modify for Token {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme(
+            "bearer",
+            SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)),
+        );
+        components.add_security_scheme(
+            "cookie",
+            SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
+                "trainscope-PORT",
+                "Set by `/?token=`; the name ends in the port of the address",
+            ))),
+        );
+    }
+}
 
 /// The document without its paths, for a server below `prefix`.
 pub(super) fn document(prefix: &str) -> utoipa::openapi::OpenApi {
@@ -43,12 +68,50 @@ pub(super) struct Document(Arc<Bytes>);
 
 impl Document {
     pub(super) fn new(document: &utoipa::openapi::OpenApi) -> Self {
-        let text = document.to_json().unwrap_or_else(|error| {
+        let text = serde_json::to_value(document).map(|mut document| {
+            plain_descriptions(&mut document);
+            document.to_string()
+        });
+        let text = text.unwrap_or_else(|error| {
             tracing::error!(%error, "the OpenAPI document cannot be written");
             "{}".to_owned()
         });
         Self(Arc::new(text.into()))
     }
+}
+
+/// Takes links out of descriptions: they come from the sources and lead to other places of the sources.
+fn plain_descriptions(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text) if name == "description" => *text = without_links(text),
+                    _ => plain_descriptions(field),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain_descriptions),
+        _ => {}
+    }
+}
+
+/// `see [a](b) and [c]` becomes `see a and c`.
+fn without_links(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, linked)) = rest.split_once('[') {
+        let Some((words, after)) = linked.split_once(']') else {
+            break;
+        };
+        plain.push_str(before);
+        plain.push_str(words);
+        rest = after
+            .strip_prefix('(')
+            .and_then(|target| target.split_once(')'))
+            .map_or(after, |(_, after)| after);
+    }
+    plain + rest
 }
 
 /// This document
@@ -64,4 +127,21 @@ pub(super) async fn get(Extension(Document(text)): Extension<Document>) -> Respo
         Bytes::clone(&text),
     )
         .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_links;
+
+    #[test]
+    fn links_become_words() {
+        for (text, plain) in [
+            ("1 to [`MAX`]; [`ONE`] if", "1 to `MAX`; `ONE` if"),
+            ("as [`a`](crate::a) and [b c](d).", "as `a` and b c."),
+            ("no link, a[0", "no link, a[0"),
+            ("", ""),
+        ] {
+            assert_eq!(without_links(text), plain);
+        }
+    }
 }

@@ -52,7 +52,7 @@ pub(super) async fn get(
                            `Accept` names it: the same as little-endian columns.",
             content(
                 (ScalarsAnswer = "application/json"),
-                (Vec<u8> = "application/octet-stream"),
+                (Columns = "application/octet-stream"),
             ),
         ),
         (status = "default", description = "Why not", body = ApiError),
@@ -89,6 +89,12 @@ pub(super) async fn post(
     })
     .await
 }
+
+/// Little-endian columns, laid out as in the documentation of the `trainscope-api` crate
+#[derive(utoipa::ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Columns(Vec<u8>);
 
 /// Whether the client asks for columns by name; `*/*` gets JSON.
 fn wants_columns(headers: &HeaderMap) -> bool {

@@ -9,7 +9,7 @@ use tower::ServiceExt;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::paths;
 use trainscope_api::runs::RunList;
-use trainscope_api::scalars::{MAX_POINTS, ScalarsAnswer, Series, decode};
+use trainscope_api::scalars::{MAX_POINTS, MAX_SERIES, ScalarsAnswer, Series, decode};
 use trainscope_api::status::Status;
 use trainscope_api::tags::TagList;
 use trainscope_format::Kind;
@@ -254,6 +254,22 @@ async fn the_description_is_whole_and_valid() {
     let media = post["responses"]["200"]["content"].as_object().unwrap();
     assert!(media.contains_key("application/json"));
     assert!(media.contains_key("application/octet-stream"));
+    let columns = &document["components"]["schemas"]["Columns"];
+    assert_eq!(
+        (&columns["type"], &columns["format"]),
+        (&"string".into(), &"binary".into())
+    );
+    let points = &described[paths::SCALARS]["get"]["parameters"][5];
+    assert_eq!(
+        (&points["name"], &points["schema"]["maximum"]),
+        (&"points".into(), &MAX_POINTS.into())
+    );
+    let many = &document["components"]["schemas"]["ScalarsRequest"]["properties"]["series"];
+    assert_eq!(many["maxItems"], MAX_SERIES);
+    assert!(
+        !answer.text().contains("](crate"),
+        "links lead into the sources"
+    );
     let parameters = described[paths::SCALARS]["get"]["parameters"]
         .as_array()
         .unwrap();
