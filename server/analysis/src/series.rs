@@ -41,9 +41,9 @@ impl Summary {
         non_finite: [0; 3],
     };
 
-    /// Of points in order; the slices have equal length.
+    /// Of points in order; the slices have equal length. Records without values have an empty last slice.
     pub fn of(steps: &[i64], wall_times_secs: &[f64], values: &[f64]) -> Self {
-        let (Some(&last_step), Some(&last_value)) = (steps.last(), values.last()) else {
+        let Some(&last_step) = steps.last() else {
             return Self::EMPTY;
         };
         let (mut min, mut max, mut finite) = (f64::INFINITY, f64::NEG_INFINITY, 0_u64);
@@ -61,10 +61,10 @@ impl Summary {
             }
         }
         Self {
-            count: values.len() as u64,
+            count: steps.len() as u64,
             last_step,
             last_wall_time_secs: wall_times_secs.last().copied().unwrap_or(f64::NAN),
-            last_value,
+            last_value: values.last().copied().unwrap_or(f64::NAN),
             min,
             max,
             non_finite,

@@ -53,6 +53,8 @@ pub(super) struct Writer {
     pub(super) name: Option<Arc<str>>,
     /// In order of time.
     pub(super) parts: Vec<Arc<Part>>,
+    /// The file of each part.
+    pub(super) sources: Vec<Arc<Source>>,
 }
 
 impl Catalog {

@@ -4,9 +4,11 @@
 //! order-preserving integers, each in [blocks](super::bits) that can be read alone.
 //!
 //! ```text
-//! n u16, single u8 (values are f32), then three columns (steps, wall times, values), each: length u32, bytes
+//! n u16, coding u8 (0 values are f64, 1 they are f32, 2 bodies instead of values), then three columns (steps, wall
+//! times, values or bodies), each: length u32, bytes
 //! steps and wall times: for each block of 64: first u64, then the differences of neighbours packed
 //! values: for each block: packed
+//! bodies: each: length u32, bytes
 //! ```
 
 use trainscope_analysis::series::Summary;
@@ -17,6 +19,12 @@ use super::bits::{BLOCK, pack, unpack};
 pub(super) const BLOCK_POINTS: usize = BLOCK;
 /// Points of a sealed chunk.
 pub(super) const CHUNK: usize = 1_024;
+/// Bytes of bodies that make a chunk, however few they are: the store holds sixteen values a page.
+const CHUNK_BYTES: usize = 16 << 10;
+
+const DOUBLE: u8 = 0;
+const SINGLE: u8 = 1;
+const BODIES: u8 = 2;
 
 /// What is known of a chunk without reading it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,12 +54,13 @@ impl ChunkMeta {
     }
 }
 
-/// Points of one series as columns of equal length.
+/// Points of one series as columns of equal length: scalars have values, records of other kinds have bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Points {
     pub(super) steps: Vec<i64>,
     pub(super) wall_times_secs: Vec<f64>,
     pub(super) values: Vec<f64>,
+    pub(super) bodies: Vec<Box<[u8]>>,
 }
 
 impl Points {
@@ -65,10 +74,22 @@ impl Points {
         self.values.push(value);
     }
 
+    pub(super) fn push_body(&mut self, step: i64, wall_time_secs: f64, body: Box<[u8]>) {
+        self.steps.push(step);
+        self.wall_times_secs.push(wall_time_secs);
+        self.bodies.push(body);
+    }
+
+    /// Whether they make a whole chunk.
+    pub(super) fn is_full(&self) -> bool {
+        self.len() >= CHUNK || self.bodies.iter().map(|body| body.len()).sum::<usize>() >= CHUNK_BYTES
+    }
+
     pub(super) fn clear(&mut self) {
         self.steps.clear();
         self.wall_times_secs.clear();
         self.values.clear();
+        self.bodies.clear();
     }
 
     /// Appends the points `from..to` of `other`.
@@ -84,6 +105,7 @@ impl Points {
         retain(&mut self.steps, keep);
         retain(&mut self.wall_times_secs, keep);
         retain(&mut self.values, keep);
+        retain(&mut self.bodies, keep);
     }
 }
 
@@ -224,24 +246,34 @@ fn column(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 pub(super) fn encode(points: &Points) -> Vec<u8> {
     let n = points.len();
     // Signalling NaNs of f32 do not survive widening on all machines, so NaN decides by its bits like all others.
-    let single = points.values.iter().all(|v| as_single(*v).is_some());
+    let coding = match points {
+        Points { bodies, .. } if !bodies.is_empty() => BODIES,
+        Points { values, .. } if values.iter().all(|v| as_single(*v).is_some()) => SINGLE,
+        _ => DOUBLE,
+    };
     let mut out = Vec::with_capacity(64 + n * 9);
     out.extend_from_slice(&u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes());
-    out.push(u8::from(single));
+    out.push(coding);
     column(&mut out, |out| {
         encode_differences(n, |i| map_step(points.steps[i]), out);
     });
     column(&mut out, |out| {
         encode_differences(n, |i| map_double(points.wall_times_secs[i]), out);
     });
-    column(&mut out, |out| encode_values(&points.values, single, out));
+    column(&mut out, |out| {
+        if coding == BODIES {
+            points.bodies.iter().for_each(|body| column(out, |out| out.extend_from_slice(body)));
+        } else {
+            encode_values(&points.values, coding == SINGLE, out);
+        }
+    });
     out
 }
 
-/// Which columns are wanted beside the steps and values.
+/// Which columns are wanted beside the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
-    /// Wall times stay empty.
+    /// Values or bodies; wall times stay empty.
     Values,
     /// All columns.
     All,
@@ -251,20 +283,28 @@ pub(super) enum Want {
 pub(super) fn decode(bytes: &[u8], want: Want, out: &mut Points) -> Option<()> {
     let (n, rest) = bytes.split_first_chunk::<2>()?;
     let n = usize::from(u16::from_le_bytes(*n));
-    let (&[single], rest) = rest.split_first_chunk::<1>()?;
+    let (&[coding], rest) = rest.split_first_chunk::<1>()?;
     if n > CHUNK {
         return None;
     }
     let (steps, rest) = take_column(rest)?;
     let (wall_times, rest) = take_column(rest)?;
-    let (values, _) = take_column(rest)?;
+    let (mut values, _) = take_column(rest)?;
     decode_differences(steps, n, |mapped| out.steps.push(unmap_step(mapped)))?;
     if want == Want::All {
         decode_differences(wall_times, n, |mapped| {
             out.wall_times_secs.push(unmap_double(mapped));
         })?;
     }
-    decode_values(values, n, single == 1, &mut out.values)
+    if coding == BODIES {
+        for _ in 0..n {
+            let (body, rest) = take_column(values)?;
+            out.bodies.push(body.into());
+            values = rest;
+        }
+        return Some(());
+    }
+    decode_values(values, n, coding == SINGLE, &mut out.values)
 }
 
 fn take_column(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -386,6 +426,23 @@ mod tests {
 
     fn bits(values: &[f64]) -> Vec<u64> {
         values.iter().map(|v| v.to_bits()).collect()
+    }
+
+    #[test]
+    fn bodies_come_back_byte_for_byte() {
+        let mut points = Points::default();
+        for (step, body) in [(1, &b"abc"[..]), (1, b""), (-7, &[0; 300])] {
+            points.push_body(step, 1e9, body.into());
+        }
+        let bytes = encode(&points);
+        let mut back = Points::default();
+        decode(&bytes, Want::All, &mut back).unwrap();
+        assert_eq!(back, points);
+        for cut in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..cut], Want::All, &mut Points::default()), None);
+        }
+        let meta = ChunkMeta::of(&points);
+        assert_eq!(decode_meta(&encode_summaries(&meta, &points)).unwrap().summary.count, 3);
     }
 
     fn assert_round_trip(points: &Points) -> usize {

@@ -69,6 +69,20 @@ struct PartData {
     open: Points,
 }
 
+impl PartData {
+    /// Makes a chunk of the open points if they are enough; says how many chunks that made.
+    fn seal_if_full(&mut self) -> usize {
+        if !self.open.is_full() {
+            return 0;
+        }
+        let meta = ChunkMeta::of(&self.open);
+        self.sealed.push(Arc::new(Sealed::of(&meta, &self.open)));
+        self.metas.push(meta);
+        self.open.clear();
+        1
+    }
+}
+
 /// Where the columns of a chunk are.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
@@ -142,15 +156,20 @@ impl Part {
             let to = points.len().min(from + CHUNK - data.open.len());
             data.open.extend(points, from, to);
             from = to;
-            if data.open.len() == CHUNK {
-                let meta = ChunkMeta::of(&data.open);
-                data.sealed.push(Arc::new(Sealed::of(&meta, &data.open)));
-                data.metas.push(meta);
-                data.open.clear();
-                sealed += 1;
-            }
+            sealed += data.seal_if_full();
         }
         sealed
+    }
+
+    /// The same for one record with a body.
+    pub(super) fn append_body(&self, step: i64, wall_time_secs: f64, body: Box<[u8]>, store: &Store) -> usize {
+        let data = &mut *self.data.write();
+        self.dirty.store(true, Ordering::Relaxed);
+        self.touched.store(true, Ordering::Relaxed);
+        data.counted.add(1, step, step);
+        thaw(self.id, data, store);
+        data.open.push_body(step, wall_time_secs, body);
+        data.seal_if_full()
     }
 
     /// Counts records whose bodies are not stored.
@@ -280,7 +299,7 @@ fn thaw(id: PartId, data: &mut PartData, store: &Store) {
     let read = store.columns(id, number(data.stored - 1), |bytes| {
         chunk::decode(bytes, Want::All, &mut data.open)
     });
-    if read.is_ok() {
+    if read.is_ok() && !data.open.is_full() {
         data.metas.pop();
         data.stored -= 1;
     } else {
