@@ -3,6 +3,7 @@
 //! All functions take little-endian bytes as they stand in files and in memory, of any alignment; a torn element at
 //! the end counts for nothing. NaN and infinities are counted and kept out of every sum.
 
+mod bytes;
 mod change;
 mod dispatch;
 mod dtype;

@@ -8,13 +8,14 @@ use crate::frame::Frame;
 use crate::i18n::I18n;
 use crate::pages::{NotFoundPage, RunPages, RunsPage};
 use crate::theme::ThemeState;
-use crate::{route, state};
+use crate::{format, route, state};
 
 /// The whole program.
 #[component]
 pub fn App() -> impl IntoView {
     I18n::provide();
     ThemeState::provide();
+    format::provide_clock();
     state::provide_all();
     view! {
         <Router base=route::base_path()>

@@ -1,5 +1,9 @@
 //! Numbers, sizes, ages and durations as people read them: tabular, with a real minus sign, by locale.
 
+use std::time::Duration;
+
+use leptos::prelude::*;
+
 use crate::i18n::Locale;
 
 /// An absolute number with thousands separators: `31,280`.
@@ -153,6 +157,25 @@ pub fn clock(secs: f64) -> String {
 /// Milliseconds since 1970 by the browser's clock.
 pub fn now_millis() -> f64 {
     js_sys::Date::now()
+}
+
+/// One clock for all ages of the page.
+#[derive(Clone, Copy)]
+struct Clock(RwSignal<f64>);
+
+/// Starts the clock that [`use_now_secs`] reads.
+pub fn provide_clock() {
+    let clock = Clock(RwSignal::new(now_millis() / 1_000.0));
+    provide_context(clock);
+    let tick = move || clock.0.set(now_millis() / 1_000.0);
+    if let Ok(handle) = set_interval_with_handle(tick, Duration::from_secs(1)) {
+        on_cleanup(move || handle.clear());
+    }
+}
+
+/// Now, in seconds since 1970, as a signal that ticks once a second.
+pub fn use_now_secs() -> Signal<f64> {
+    expect_context::<Clock>().0.into()
 }
 
 #[expect(

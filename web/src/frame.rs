@@ -13,7 +13,6 @@ mod search;
 mod switcher;
 
 use bar::Bar;
-pub(crate) use bar::use_now_secs;
 use help::HelpPanel;
 use notes::Notes;
 use rail::Rail;

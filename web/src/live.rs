@@ -134,19 +134,11 @@ impl Live {
 
     /// A number that grows whenever `run` has new points, in any tag. Charts ask again when it changes.
     pub fn run_version(self, run: &str) -> Signal<u64> {
-        let known = self
-            .versions
-            .with_value(|versions| versions.get(run).cloned());
-        known
-            .unwrap_or_else(|| {
-                // Counted, not owned: an effect that asks first would take it along when it runs again.
-                let version = ArcRwSignal::new(0);
-                self.versions.update_value(|versions| {
-                    versions.insert(run.to_owned(), version.clone());
-                });
-                version
-            })
-            .into()
+        let version = self.versions.try_update_value(|versions| {
+            let version = versions.entry(run.to_owned()).or_default();
+            version.clone()
+        });
+        version.unwrap_or_default().into()
     }
 
     /// Says that the first list holds nothing newer than this. A record from the future counts as now.

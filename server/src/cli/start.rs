@@ -158,8 +158,8 @@ async fn serve(
     let told = tokio::spawn({
         let ending = ending.clone();
         async move {
-            progress::tell(index.clone(), quiet, began, ending.clone()).await;
             if !quiet {
+                progress::tell(index.clone(), began, ending.clone()).await;
                 events::tell(index, ending).await;
             }
         }

@@ -94,9 +94,23 @@ pub(super) fn path(path: &Path) -> String {
     short_path(path, home.as_deref())
 }
 
+/// A name from a folder, safe for a terminal: what would move the cursor is replaced. Where it is wider than `width`
+/// it loses its front, because its end says what it is.
+pub(super) fn name(name: &str, width: Option<usize>) -> String {
+    let name = name.replace(char::is_control, "\u{fffd}");
+    let len = name.chars().count();
+    match width {
+        Some(width) if len > width => {
+            let kept = name.chars().skip(len + 1 - width.max(1));
+            std::iter::once('…').chain(kept).collect()
+        }
+        _ => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{count, size, size_of, span, step};
+    use super::{count, name, size, size_of, span, step};
     use std::time::Duration;
 
     #[test]
@@ -123,6 +137,15 @@ mod tests {
         }
         assert_eq!(size_of(3_100_000_000, 8_400_000_000), "3.1 of 8.4 GB");
         assert_eq!(size_of(0, 0), "0 of 0 bytes");
+    }
+
+    #[test]
+    fn names_lose_their_front_and_what_moves_the_cursor() {
+        assert_eq!(name("a/b/c", Some(5)), "a/b/c");
+        assert_eq!(name("encoder/layer3/weight", Some(9)), "…3/weight");
+        assert_eq!(name("encoder/layer3/weight", None), "encoder/layer3/weight");
+        assert_eq!(name("abc", Some(0)), "…");
+        assert_eq!(name("a\x1b[2J\n", None), "a\u{fffd}[2J\u{fffd}");
     }
 
     #[test]

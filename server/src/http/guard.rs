@@ -78,6 +78,11 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",
         ),
+        // Pages elsewhere must not get an answer into their process, not even as a picture or a script.
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

@@ -106,31 +106,26 @@ impl DType {
         }
     }
 
-    /// Whether every value of this type is one of `f32`.
-    pub(super) const fn fits_f32(self) -> bool {
-        !matches!(
+    /// Whether blocks of this type are read as `f32`: every value is one, and it is wider than a byte.
+    pub(super) const fn is_read_as_f32(self) -> bool {
+        matches!(
             self,
-            Self::U32 | Self::U64 | Self::I32 | Self::I64 | Self::F64
+            Self::U16 | Self::I16 | Self::F16 | Self::Bf16 | Self::F32
         )
     }
 
-    /// Writes the elements of `bytes` as `f32`, exactly, and returns how many; for types that fit.
+    /// Writes the elements of `bytes` as `f32`, exactly, and returns how many; none of types that are not read so.
     #[inline(always)]
     pub(super) fn widen_to_f32(self, bytes: &[u8], out: &mut [f32]) -> usize {
         match self {
-            Self::Bool => each(bytes, out, |[byte]| f32::from(u8::from(byte != 0))),
-            Self::U8 => each(bytes, out, |b| u8::from_le_bytes(b).into()),
-            Self::I8 => each(bytes, out, |b| i8::from_le_bytes(b).into()),
             Self::U16 => each(bytes, out, |b| u16::from_le_bytes(b).into()),
             Self::I16 => each(bytes, out, |b| i16::from_le_bytes(b).into()),
             Self::F16 => each(bytes, out, |b| f32_of_f16(u16::from_le_bytes(b))),
             Self::Bf16 => each(bytes, out, |b| {
                 f32::from_bits(u32::from(u16::from_le_bytes(b)) << 16)
             }),
-            Self::F8E4m3 => each(bytes, out, |[byte]| E4M3[usize::from(byte)]),
-            Self::F8E5m2 => each(bytes, out, |[byte]| f32_of_f16(u16::from(byte) << 8)),
             Self::F32 => each(bytes, out, f32::from_le_bytes),
-            Self::U32 | Self::U64 | Self::I32 | Self::I64 | Self::F64 => 0,
+            _ => 0,
         }
     }
 
@@ -208,7 +203,7 @@ mod tests {
     fn number(dtype: DType, bytes: &[u8]) -> f64 {
         let mut out = [f64::NAN; 2];
         assert_eq!(dtype.widen_to_f64(bytes, &mut out), 1, "{dtype:?}");
-        if dtype.fits_f32() {
+        if dtype.is_read_as_f32() {
             let mut narrow = [f32::NAN; 2];
             assert_eq!(dtype.widen_to_f32(bytes, &mut narrow), 1, "{dtype:?}");
             assert_eq!(

@@ -93,7 +93,7 @@ const TABLES: usize = 4;
 #[inline(always)]
 fn count(dtype: DType, bytes: &[u8], (low, high): (f64, f64), bins: u32) -> Vec<u64> {
     let places = bins as usize + 3;
-    let last = bins.saturating_sub(1);
+    let last = f64::from(bins.saturating_sub(1));
     // Halves, because `high - low` may exceed what an `f64` holds; and near its ends, where the number of bins by the
     // width would not be a normal number, a power of two brings both nearer to 1.
     let half_width = high / 2.0 - low / 2.0;
@@ -117,13 +117,12 @@ fn count(dtype: DType, bytes: &[u8], (low, high): (f64, f64), bins: u32) -> Vec<
     for piece in bytes.chunks(BLOCK * dtype.size_bytes()) {
         let len = dtype.widen_to_f64(piece, &mut block);
         for (place, &value) in place.iter_mut().zip(&block[..len]) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "what does not fit is outside of the range and placed below"
-            )]
-            let bin = ((value * zoom - origin) * per_width) as u32;
-            let inside = bin.min(last);
+            let position = ((value * zoom - origin) * per_width).floor();
+            let position = if position >= 0.0 { position } else { 0.0 };
+            let position = if position <= last { position } else { last };
+            // Of 2^52 + n, the last bits are n: the only way from f64 to integer that vectorises.
+            #[expect(clippy::cast_possible_truncation, reason = "it is below 2^32")]
+            let inside = (position + 4_503_599_627_370_496.0).to_bits() as u32;
             let beyond = if value < low { bins } else { bins + 1 };
             *place = if value >= low && value <= high {
                 inside
@@ -133,9 +132,11 @@ fn count(dtype: DType, bytes: &[u8], (low, high): (f64, f64), bins: u32) -> Vec<
                 beyond
             };
         }
-        for (index, &place) in place[..len].iter().enumerate() {
-            if let Some(counts) = tables.get_mut(place as usize) {
-                counts[index % TABLES] += 1;
+        for places in place[..len].chunks(TABLES) {
+            for (table, &place) in places.iter().enumerate() {
+                if let Some(counts) = tables.get_mut(place as usize) {
+                    counts[table] += 1;
+                }
             }
         }
     }

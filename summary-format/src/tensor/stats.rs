@@ -72,7 +72,11 @@ impl FiniteStats {
 impl TensorStats {
     /// The statistics of all elements in `bytes`.
     pub fn of(dtype: DType, bytes: &[u8]) -> Self {
-        of_any(dtype, bytes)
+        if dtype.size_bytes() == 1 {
+            super::bytes::stats_of(dtype, bytes)
+        } else {
+            of_any(dtype, bytes)
+        }
     }
 
     /// Adds the statistics of another part of the same tensor. Counts, minimum and maximum are exact, sums to rounding.
@@ -133,7 +137,7 @@ fn of_any(dtype: DType, bytes: &[u8]) -> TensorStats {
 
 #[inline(always)]
 fn of(dtype: DType, bytes: &[u8]) -> TensorStats {
-    if dtype.fits_f32() {
+    if dtype.is_read_as_f32() {
         fold(dtype, bytes, |bytes, block: &mut [f32; BLOCK]| {
             dtype.widen_to_f32(bytes, block)
         })
@@ -240,7 +244,7 @@ impl ExponentCounts {
             if let [nearest, others @ ..] = buckets {
                 *nearest = count - others.iter().sum::<u64>();
             }
-            if let (true, Some(exponent)) = (dtype.fits_f32(), dtype.min_normal_exponent()) {
+            if let (true, Some(exponent)) = (dtype.is_read_as_f32(), dtype.min_normal_exponent()) {
                 let below = usize::try_from(exponent + 127).unwrap_or(0);
                 stats.subnormal += buckets.iter().take(below).sum::<u64>();
             }

@@ -1,14 +1,12 @@
 //! The bar: which run, how far it is, search, age of the last update, language, theme.
 
-use std::time::Duration;
-
 use leptos::prelude::*;
 
 use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
 use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_name};
-use crate::format;
+use crate::format::{self, use_now_secs};
 use crate::i18n::{Locale, use_i18n};
 use crate::live::{Connection, use_live};
 use crate::route::{Place, use_place};
@@ -246,14 +244,4 @@ fn ThemeButton() -> impl IntoView {
             on_press=move || theme.toggle()
         />
     }
-}
-
-/// Now, in seconds since 1970, as a signal that ticks once a second.
-pub(crate) fn use_now_secs() -> Signal<f64> {
-    let now = RwSignal::new(format::now_millis() / 1_000.0);
-    let tick = move || now.set(format::now_millis() / 1_000.0);
-    if let Ok(handle) = set_interval_with_handle(tick, Duration::from_secs(1)) {
-        on_cleanup(move || handle.clear());
-    }
-    now.into()
 }

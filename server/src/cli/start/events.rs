@@ -154,8 +154,7 @@ fn lines(events: &[Event], time: &str) -> String {
         let step = event
             .last_step
             .map_or_else(String::new, |step| format!("step {:>7}", words::step(step)));
-        // Names come from folders: what would move the cursor must not reach the terminal.
-        let (run, what) = (plain(event.run), plain(&event.what));
+        let (run, what) = (words::name(event.run, None), words::name(&event.what, None));
         let line = format!(
             "{QUIET}{time}{QUIET:#}  {style}{:<8}{style:#} {STRONG}{run:<NAME_WIDTH$}{STRONG:#}  {step:<12}  {what}",
             event.word
@@ -164,10 +163,6 @@ fn lines(events: &[Event], time: &str) -> String {
         let _infallible = writeln!(text, "{}", line.trim_end());
     }
     text
-}
-
-fn plain(name: &str) -> String {
-    name.replace(char::is_control, "\u{fffd}")
 }
 
 #[cfg(test)]

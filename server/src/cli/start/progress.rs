@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use trainscope_api::runs::{FileStatus, RunList, RunStatus};
+use trainscope_api::runs::{FileStatus, Run, RunList, RunStatus};
 use trainscope_api::status::Ingest;
 
 use super::write_out;
@@ -27,10 +27,9 @@ const BAR_WIDTH: usize = 32;
 const LEAST_COLUMNS: usize = 80;
 
 /// Tells until everything is read or the server ends. What cannot be written is not told.
-pub(super) async fn tell(index: Index, quiet: bool, began: Instant, ending: watch::Receiver<bool>) {
+pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<bool>) {
     let mut teller = Teller {
         columns: columns(),
-        quiet,
         began,
         lines: 0,
         last: began,
@@ -68,7 +67,6 @@ fn columns() -> Option<usize> {
 struct Teller {
     /// Width of the terminal, if lines can be rewritten there.
     columns: Option<usize>,
-    quiet: bool,
     began: Instant,
     /// Lines of the last frame that stand above the cursor.
     lines: usize,
@@ -83,20 +81,20 @@ impl Teller {
                 "Ready in {:.1} s, watching for changes.  {QUIET}Ctrl-C ends the page, never a training.{QUIET:#}",
                 took.as_secs_f64()
             );
-            return if self.columns.is_some() {
-                self.frame(&[summary(runs), String::new(), ready, String::new()])
-            } else if self.quiet {
-                write_out(&format!("{}\n", summary(runs)))
-            } else {
-                write_out(&format!("{}\n\n{ready}\n", summary(runs)))
+            let mut lines = summary(runs, self.columns);
+            lines.extend([String::new(), ready, String::new()]);
+            return match self.columns {
+                Some(_) => self.frame(&lines),
+                None => write_out(&lines.join("\n")),
             };
         }
-        if self.quiet || took < QUICK {
+        if took < QUICK {
             return Ok(());
         }
         if let Some(columns) = self.columns {
-            let bar = bar(ingest, runs, took, columns);
-            return self.frame(&[summary(runs), String::new(), bar]);
+            let mut lines = summary(runs, self.columns);
+            lines.extend([String::new(), bar(ingest, runs, took, columns)]);
+            return self.frame(&lines);
         }
         if self.last.elapsed() >= SELDOM {
             self.last = Instant::now();
@@ -115,15 +113,17 @@ impl Teller {
         }
         let cleared: Vec<String> = lines.iter().map(|line| format!("\x1b[2K{line}")).collect();
         text.push_str(&cleared.join("\n"));
+        // The frame before may have had a line more.
+        text.push_str("\x1b[J");
         self.lines = lines.len() - 1;
         write_out(&text)
     }
 }
 
-/// `  Runs     14 in 6 folders, 8.4 GB: 1 damaged, 2 live`.
-fn summary(list: &RunList) -> String {
+/// `  Runs     14 in 6 folders, 8.4 GB: 1 damaged, 2 live`, and which one grows if one does.
+fn summary(list: &RunList, columns: Option<usize>) -> Vec<String> {
     if list.runs.is_empty() {
-        return "  Runs     none yet; they appear when a training writes".to_owned();
+        return vec!["  Runs     none yet; they appear when a training writes".to_owned()];
     }
     let folders: BTreeSet<&str> = list
         .runs
@@ -155,7 +155,7 @@ fn summary(list: &RunList) -> String {
     if live > 0 {
         said.push(format!("{} live", words::count(live)));
     }
-    format!(
+    let mut lines = vec![format!(
         "  Runs     {}{} in {}, {}{}{}",
         if list.cut { "more than " } else { "" },
         words::count(list.runs.len() as u64),
@@ -163,7 +163,28 @@ fn summary(list: &RunList) -> String {
         words::size(len_bytes),
         if said.is_empty() { "" } else { ": " },
         said.join(", ")
-    )
+    )];
+    let newest = list
+        .runs
+        .iter()
+        .filter(|run| run.status == RunStatus::Live)
+        .max_by(|a, b| {
+            let time = |run: &Run| run.last_wall_time_secs.unwrap_or(f64::NEG_INFINITY);
+            time(a).total_cmp(&time(b))
+        });
+    if let Some(run) = newest {
+        let step = run
+            .last_step
+            .map_or_else(String::new, |step| format!(", step {}", words::step(step)));
+        let head = "  Live     ";
+        // One column stays free, as with progress.
+        let name = words::name(
+            &run.id,
+            columns.map(|columns| columns.saturating_sub(head.len() + step.len() + 1)),
+        );
+        lines.push(format!("{head}{name}{step}"));
+    }
+    lines
 }
 
 /// Runs of which everything is read.
@@ -251,8 +272,8 @@ mod tests {
             "trainscope: reading 3.1 of 8.4 GB (36 %), 0 of 0 runs, 4 s"
         );
         assert_eq!(
-            summary(&runs),
-            "  Runs     none yet; they appear when a training writes"
+            summary(&runs, None),
+            ["  Runs     none yet; they appear when a training writes"]
         );
     }
 }

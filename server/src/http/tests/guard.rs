@@ -37,11 +37,9 @@ async fn every_answer_is_confined_to_its_origin() {
             "{number}"
         );
         assert_eq!(answer.header("referrer-policy"), "no-referrer", "{number}");
-        assert_eq!(
-            answer.header("cross-origin-opener-policy"),
-            "same-origin",
-            "{number}"
-        );
+        for name in ["cross-origin-opener-policy", "cross-origin-resource-policy"] {
+            assert_eq!(answer.header(name), "same-origin", "{number}");
+        }
         assert_eq!(answer.header("access-control-allow-origin"), "", "{number}");
     }
 }

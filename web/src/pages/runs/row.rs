@@ -10,9 +10,9 @@ use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
 use crate::components::{Check, Icon, IconName, RunChip, RunStatusLabel, short_name};
-use crate::frame::use_now_secs;
+use crate::format::{self, use_now_secs};
 use crate::i18n::{Texts, use_i18n};
-use crate::{format, route};
+use crate::route;
 
 /// Kinds with a column of their own among the data icons: name in the API, icon.
 const KINDS: [(&str, IconName); 8] = [

@@ -15,7 +15,8 @@ use crate::state::{AppState, use_app_state};
 /// A curve and how far its run was when it was asked for.
 #[derive(Clone, Default)]
 struct Held {
-    spark: RwSignal<Option<Arc<Spark>>>,
+    /// Not in the arena: it outlives the row that asks first.
+    spark: ArcRwSignal<Option<Arc<Spark>>>,
     at: Option<Stamp>,
 }
 
@@ -67,14 +68,15 @@ impl Sparks {
     }
 
     /// The curve of a run; `None` until it has been read.
-    pub(super) fn get(self, run: &str) -> RwSignal<Option<Arc<Spark>>> {
+    pub(super) fn get(self, run: &str) -> ArcRwSignal<Option<Arc<Spark>>> {
         let held = self
             .held
-            .with_value(|held| held.get(run).map(|held| held.spark));
+            .with_value(|held| held.get(run).map(|held| held.spark.clone()));
         held.unwrap_or_else(|| {
-            let spark = RwSignal::new(None);
+            let new = Held::default();
+            let spark = new.spark.clone();
             self.held.update_value(|held| {
-                held.insert(run.to_owned(), Held { spark, at: None });
+                held.insert(run.to_owned(), new);
             });
             spark
         })
