@@ -3,14 +3,32 @@
 //! Bytes go in, [`RecordBatch`]es come out; nothing here opens a file, starts a thread or waits. A [`Decoder`] is fed
 //! the bytes of one file in any cuts and remembers what it needs between two of them.
 
+pub mod body;
 pub mod decode;
+pub mod explanation;
 pub mod float;
 pub mod formats;
 pub mod frame;
+pub mod histogram;
+pub mod hparams;
+pub mod layout;
+pub mod lineage;
+pub mod media;
 pub mod record;
+pub mod surface;
 mod tags;
 pub mod tensor;
+pub mod values;
 mod wire;
 
+pub use body::{Body, GraphFormat, GraphSource, PrCurve, Stretch};
 pub use decode::{Checkpoint, Decoder, Format, RestoreError, rank_hint, sniff};
-pub use record::{Damage, Kind, RecordBatch, RunId, ScalarColumns, TagId, TagInfo, Unread};
+pub use explanation::Explanation;
+pub use histogram::Histogram;
+pub use hparams::Hparams;
+pub use layout::ChartLayout;
+pub use lineage::Lineage;
+pub use media::{Audio, ImageEncoding, Images};
+pub use record::{Damage, Kind, Record, RecordBatch, RunId, ScalarColumns, TagId, TagInfo, Unread};
+pub use surface::Landscape;
+pub use values::{Tensor, TensorData, Text};

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::body::Body;
+
 /// The name of a run: its folder relative to the base directory, with `/` between parts, or `.` for the base itself.
 ///
 /// It is text that comes from a file system and is looked up among discovered runs, never joined to a path.
@@ -145,6 +147,19 @@ impl ScalarColumns {
     }
 }
 
+/// A record that is not a scalar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Whose value it is; the tag's kind is that of the body.
+    pub tag: TagId,
+    /// The step as the program counted it; may repeat and may go back.
+    pub step: i64,
+    /// Seconds since 1970 as written; may be 0, NaN or go back.
+    pub wall_time_secs: f64,
+    /// What it holds.
+    pub body: Body,
+}
+
 /// A record of a kind that is recognised and counted but whose body is not decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unread {
@@ -175,9 +190,11 @@ pub struct RecordBatch {
     pub new_tags: Vec<TagInfo>,
     /// Scalars in file order.
     pub scalars: ScalarColumns,
+    /// Records of other kinds in file order.
+    pub records: Vec<Record>,
     /// Recognised records of kinds that are not decoded, in file order.
     pub unread: Vec<Unread>,
-    /// Damaged stretches passed over, by ascending offset.
+    /// Damaged stretches passed over, by ascending offset: between records, and single values within them.
     pub damages: Vec<Damage>,
     /// Records that are whole but hold nothing we can name (an event of an unknown field, say).
     pub skipped_records: u64,
@@ -188,6 +205,7 @@ impl RecordBatch {
     pub fn clear(&mut self) {
         self.new_tags.clear();
         self.scalars.truncate(0);
+        self.records.clear();
         self.unread.clear();
         self.damages.clear();
         self.skipped_records = 0;
@@ -195,6 +213,6 @@ impl RecordBatch {
 
     /// Points and records in it, of any kind.
     pub fn len_records(&self) -> u64 {
-        (self.scalars.len() + self.unread.len()) as u64
+        (self.scalars.len() + self.records.len() + self.unread.len()) as u64
     }
 }

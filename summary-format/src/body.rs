@@ -1,0 +1,129 @@
+//! What a record holds when it is not one number.
+//!
+//! Bodies are stored byte for byte by whoever indexes them, so every type here serialises in a form that describes
+//! nothing of itself: no field is left out, and numbers are plain `f64`. What may be large (pictures, sound, tensors,
+//! graphs) stays where it is: a [`Stretch`] says where in its file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::explanation::Explanation;
+use crate::histogram::Histogram;
+use crate::hparams::Hparams;
+use crate::layout::ChartLayout;
+use crate::lineage::Lineage;
+use crate::media::{Audio, Images};
+use crate::record::Kind;
+use crate::surface::Landscape;
+use crate::values::{Tensor, Text};
+
+/// Bytes of the file that a record was read from.
+///
+/// They are those that were written, and nothing says that they are what they claim to be.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Stretch {
+    /// Where they begin, in bytes from the start of the file.
+    pub offset: u64,
+    /// How many there are.
+    pub len_bytes: u64,
+}
+
+/// The content of a record. New kinds are appended: the order is part of the stored form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// Counts of values in bins.
+    Histogram(Histogram),
+    /// Encoded pictures.
+    Images(Images),
+    /// Encoded sound.
+    Audio(Audio),
+    /// Text, usually markdown.
+    Text(Text),
+    /// The values of a tensor.
+    Tensor(Tensor),
+    /// A computation graph, not decoded.
+    Graph(GraphSource),
+    /// Hyper-parameters.
+    Hparams(Hparams),
+    /// Precision and recall over thresholds.
+    PrCurve(PrCurve),
+    /// A layout of scalar charts.
+    CustomScalars(ChartLayout),
+    /// What a model was trained from and evaluated on.
+    Lineage(Box<Lineage>),
+    /// Loss around a path of weights.
+    Landscape(Box<Landscape>),
+    /// Explanations of a prediction.
+    Explanation(Box<Explanation>),
+}
+
+impl Body {
+    /// The kind of tag that such bodies belong to.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Histogram(_) => Kind::Histograms,
+            Self::Images(_) => Kind::Images,
+            Self::Audio(_) => Kind::Audio,
+            Self::Text(_) => Kind::Text,
+            Self::Tensor(_) => Kind::Tensors,
+            Self::Graph(_) => Kind::Graphs,
+            Self::Hparams(_) => Kind::Hparams,
+            Self::PrCurve(_) => Kind::PrCurves,
+            Self::CustomScalars(_) => Kind::CustomScalars,
+            Self::Lineage(_) => Kind::Lineage,
+            Self::Landscape(_) => Kind::Landscapes,
+            Self::Explanation(_) => Kind::Explanations,
+        }
+    }
+}
+
+/// How the bytes of a graph are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GraphFormat {
+    /// A `GraphDef` of `TensorFlow`; torch's traced models too.
+    TfGraphDef,
+    /// A `MetaGraphDef` of `TensorFlow`, which holds a `GraphDef`.
+    TfMetaGraphDef,
+    /// A `RunMetadata` of `TensorFlow`: what ran where, with the graphs that were made for it.
+    TfRunMetadata,
+    /// The JSON text of a Keras model.
+    KerasJson,
+    /// A `GraphProto` of `MindSpore`.
+    MindsporeGraph,
+    /// A `ModelProto` of `MindSpore`, as in its `.pb` files.
+    MindsporeModel,
+    /// A `ModelProto` of ONNX.
+    Onnx,
+}
+
+/// A computation graph where it lies; the decoders in [`crate::formats`] read it when somebody looks at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphSource {
+    /// How to read it.
+    pub format: GraphFormat,
+    /// Where it lies.
+    pub data: Stretch,
+}
+
+/// Precision and recall of a binary classifier over thresholds. All lists are equally long and in the order of the
+/// thresholds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PrCurve {
+    /// From 0 to 1 in equal steps: a prediction above it counts as positive.
+    pub thresholds: Vec<f64>,
+    /// Right positives, weighted.
+    pub true_positives: Vec<f64>,
+    /// Wrong positives, weighted.
+    pub false_positives: Vec<f64>,
+    /// Right negatives, weighted.
+    pub true_negatives: Vec<f64>,
+    /// Wrong negatives, weighted.
+    pub false_negatives: Vec<f64>,
+    /// Right among the positives, from 0 to 1, as written.
+    pub precision: Vec<f64>,
+    /// Found among what should be positive, from 0 to 1, as written.
+    pub recall: Vec<f64>,
+}

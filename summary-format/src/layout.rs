@@ -1,0 +1,54 @@
+//! Layouts of scalar charts, as a program asks for them.
+
+use serde::{Deserialize, Serialize};
+
+/// Categories of charts, in the order they are to be shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChartLayout {
+    /// The categories.
+    pub categories: Vec<ChartCategory>,
+}
+
+/// Charts under one heading.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChartCategory {
+    /// The heading.
+    pub title: String,
+    /// Whether it is folded at first.
+    pub is_closed: bool,
+    /// The charts.
+    pub charts: Vec<Chart>,
+}
+
+/// One chart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Its title.
+    pub title: String,
+    /// What it draws.
+    pub content: ChartContent,
+}
+
+/// What a chart draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChartContent {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// All tags that match one of these regular expressions, as lines.
+    Lines(Vec<String>),
+    /// Lines with margins.
+    Margins(Vec<MarginSeries>),
+}
+
+/// A line between two others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarginSeries {
+    /// The tag of the line.
+    pub value: String,
+    /// The tag below it.
+    pub lower: String,
+    /// The tag above it.
+    pub upper: String,
+}

@@ -1,0 +1,113 @@
+//! Where a model comes from: how it was trained, on what, and how it did, as `MindSpore` records it.
+//!
+//! Text and numbers are as written; text may be `None` in words. What is not in the file is `None`.
+
+use serde::{Deserialize, Serialize};
+
+/// One of four records of a training.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lineage {
+    /// How the model was trained.
+    Train(TrainLineage),
+    /// How it did.
+    Evaluation(EvaluationLineage),
+    /// What was done to the data before.
+    Dataset(DatasetNode),
+    /// What the user wanted to remember.
+    UserDefined(UserInfo),
+}
+
+/// How a model was trained.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainLineage {
+    /// The class of the optimizer.
+    pub optimizer: Option<String>,
+    /// An `f32`, widened.
+    pub learning_rate: Option<f64>,
+    /// The class of the loss function.
+    pub loss_function: Option<String>,
+    /// Epochs that were asked for.
+    pub epochs: Option<i64>,
+    /// `stand_alone`, `data_parallel`, …
+    pub parallel_mode: Option<String>,
+    /// Devices it ran on.
+    pub device_count: Option<i64>,
+    /// Samples a step.
+    pub batch_size: Option<i64>,
+    /// Where the training data were.
+    pub dataset_path: Option<String>,
+    /// How many batches they made, or samples; writers differ.
+    pub dataset_size: Option<i64>,
+    /// The class of the network.
+    pub network: Option<String>,
+    /// The last loss, an `f32`, widened.
+    pub loss: Option<f64>,
+    /// Where the model was stored.
+    pub model_path: Option<String>,
+    /// Bytes of the stored model.
+    pub model_size_bytes: Option<i64>,
+}
+
+/// How a model did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EvaluationLineage {
+    /// The metrics as JSON text, as written.
+    pub metric_json: Option<String>,
+    /// Names and numbers found in that text, in its order; text in it that is a number counts. Empty if it is not an
+    /// object of numbers.
+    pub metrics: Vec<(String, f64)>,
+    /// Where the data were.
+    pub dataset_path: Option<String>,
+    /// How many batches they made, or samples; writers differ.
+    pub dataset_size: Option<i64>,
+}
+
+/// A step of a data pipeline; its inputs are its children.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatasetNode {
+    /// What the step is given; its operation is the parameter `op_type`.
+    pub parameters: Vec<(String, LineageValue)>,
+    /// What it does to each sample, in order.
+    pub operations: Vec<DatasetOperation>,
+    /// How it chooses samples.
+    pub sampler: Option<DatasetOperation>,
+    /// Where its samples come from.
+    pub children: Vec<DatasetNode>,
+}
+
+/// An operation on samples, or a sampler.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatasetOperation {
+    /// What it is given.
+    pub parameters: Vec<(String, LineageValue)>,
+    /// Sizes it makes samples of.
+    pub sizes: Vec<i64>,
+    /// Weights, as `f32` widened.
+    pub weights: Vec<f64>,
+}
+
+/// What a parameter is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineageValue {
+    /// Text.
+    Text(String),
+    /// Texts.
+    Texts(Vec<String>),
+    /// Yes or no.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A number.
+    Number(f64),
+    /// Values with names.
+    Map(Vec<(String, LineageValue)>),
+}
+
+/// What the user wanted to remember.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UserInfo {
+    /// Names and values in the order of the file, those of nested lists among them.
+    pub values: Vec<(String, LineageValue)>,
+}

@@ -1,0 +1,124 @@
+//! Tensors of numbers and of text, as recorded in full.
+
+use half::{bf16, f16};
+use serde::{Deserialize, Serialize};
+
+use crate::body::Stretch;
+use crate::tensor::DType;
+
+/// A tensor of text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text {
+    /// Sizes, outermost first; none at all is a single text.
+    pub shape: Vec<u64>,
+    /// The texts, row by row, with replacement characters where they are not UTF-8. As many as the shape says.
+    pub items: Vec<String>,
+}
+
+/// A tensor of numbers, row by row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tensor {
+    /// The type of the elements where they are written.
+    pub dtype: DType,
+    /// The type they had in the program, if the writer changed it.
+    pub original_dtype: Option<DType>,
+    /// Sizes, outermost first; none at all is a single number.
+    pub shape: Vec<u64>,
+    /// The elements.
+    pub data: TensorData,
+}
+
+/// Where the elements of a tensor are: little-endian, in its `dtype`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TensorData {
+    /// All of them, in the file.
+    Stretch(Stretch),
+    /// Here. If there are fewer than the shape says, the last one repeats to the end; if there is none, all are 0.
+    Inline(Vec<u8>),
+}
+
+impl Tensor {
+    /// How many elements the shape says there are; `None` beyond 2^64.
+    pub fn len(&self) -> Option<u64> {
+        len_of(&self.shape)
+    }
+
+    /// Whether the shape says that there are none.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Elements from the one at `from` on, at most `len`, as numbers. `bytes` is what [`Tensor::data`] points at or
+    /// holds, from its beginning; elements that it should hold and does not are left out. Integers beyond 2^53 become
+    /// the nearest `f64`.
+    pub fn numbers(&self, bytes: &[u8], from: u64, len: usize) -> Vec<f64> {
+        let size = self.dtype.size_bytes();
+        let there = self.len().unwrap_or(u64::MAX).saturating_sub(from);
+        let len = usize::try_from(there).map_or(len, |there| there.min(len));
+        let mut elements = bytes.chunks_exact(size);
+        let skipped = usize::try_from(from)
+            .ok()
+            .and_then(|from| from.checked_sub(1));
+        let skips_all = skipped.is_some_and(|last| elements.nth(last).is_none());
+        let mut numbers: Vec<f64> = if skips_all {
+            Vec::new()
+        } else {
+            elements.take(len).map(|e| number(self.dtype, e)).collect()
+        };
+        if matches!(self.data, TensorData::Inline(_)) {
+            let last = bytes
+                .chunks_exact(size)
+                .next_back()
+                .map_or(0.0, |e| number(self.dtype, e));
+            numbers.resize(len, last);
+        }
+        numbers
+    }
+}
+
+/// The product of sizes; `None` beyond 2^64.
+pub(crate) fn len_of(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape
+        .iter()
+        .try_fold(1_u64, |len, &size| len.checked_mul(size))
+}
+
+/// One element, little-endian; 0 if the bytes are too few.
+pub(crate) fn number(dtype: DType, bytes: &[u8]) -> f64 {
+    fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+        bytes.first_chunk().copied().unwrap_or([0; N])
+    }
+    match dtype {
+        DType::Bool => f64::from(u8::from(first::<1>(bytes) != [0])),
+        DType::U8 => u8::from_le_bytes(first(bytes)).into(),
+        DType::U16 => u16::from_le_bytes(first(bytes)).into(),
+        DType::U32 => u32::from_le_bytes(first(bytes)).into(),
+        DType::U64 => u64::from_le_bytes(first(bytes)) as f64,
+        DType::I8 => i8::from_le_bytes(first(bytes)).into(),
+        DType::I16 => i16::from_le_bytes(first(bytes)).into(),
+        DType::I32 => i32::from_le_bytes(first(bytes)).into(),
+        DType::I64 => i64::from_le_bytes(first(bytes)) as f64,
+        DType::F16 => f16::from_le_bytes(first(bytes)).into(),
+        DType::Bf16 => bf16::from_le_bytes(first(bytes)).into(),
+        DType::F8E5m2 => f16::from_le_bytes([0, first::<1>(bytes)[0]]).into(),
+        DType::F8E4m3 => f8_e4m3(first::<1>(bytes)[0]),
+        DType::F32 => f32::from_le_bytes(first(bytes)).into(),
+        DType::F64 => f64::from_le_bytes(first(bytes)),
+    }
+}
+
+/// Bias 7; all ones is NaN, and there is no infinity (OCP 8-bit floating point specification).
+fn f8_e4m3(byte: u8) -> f64 {
+    let exponent = i32::from((byte >> 3) & 15);
+    let mantissa = f64::from(byte & 7) / 8.0;
+    let magnitude = match exponent {
+        15 if byte & 7 == 7 => f64::NAN,
+        0 => mantissa * 2.0_f64.powi(-6),
+        _ => (1.0 + mantissa) * 2.0_f64.powi(exponent - 7),
+    };
+    if byte < 128 { magnitude } else { -magnitude }
+}
