@@ -19,10 +19,12 @@ use crate::index::Index;
 
 pub mod access;
 mod assets;
+mod blob;
 mod error;
 mod guard;
 mod live;
 mod openapi;
+mod records;
 mod request;
 mod runs;
 mod scalars;
@@ -92,6 +94,18 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(runs::get))
         .routes(routes!(tags::get))
         .routes(routes!(scalars::get, scalars::post))
+        .routes(routes!(records::histograms))
+        .routes(routes!(records::images))
+        .routes(routes!(records::audio))
+        .routes(routes!(records::text))
+        .routes(routes!(records::tensors))
+        .routes(routes!(records::pr_curves))
+        .routes(routes!(records::custom_scalars))
+        .routes(routes!(records::landscapes))
+        .routes(routes!(records::explanations))
+        .routes(routes!(records::lineage))
+        .routes(routes!(records::hparams))
+        .routes(routes!(blob::get))
         .routes(routes!(live::get))
         .routes(routes!(openapi::get))
         .split_for_parts();

@@ -9,6 +9,7 @@ mod catalog;
 mod chunk;
 mod part;
 mod reader;
+mod records;
 mod source;
 mod store;
 #[cfg(test)]
@@ -28,12 +29,13 @@ use trainscope_api::scalars::{
 };
 use trainscope_api::status::Ingest;
 use trainscope_api::tags::TagList;
-use trainscope_format::Format;
+use trainscope_format::{Format, Kind};
 
-use catalog::Catalog;
+use catalog::{Catalog, RunEntry, Writer};
 use reader::Range;
 use source::Committing;
-pub(crate) use source::{Block, HEAD_BYTES, Head, Identity, Place, Source, Staging};
+pub use records::Found;
+pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
 use store::{Batch, Meta, Opened, Store};
 
 /// Notices that a slow client may be behind before it is told to ask for everything again.
@@ -69,14 +71,27 @@ pub enum ReadError {
     #[error("no run is called `{0}`")]
     UnknownRun(String),
     /// No such series in the run.
-    #[error("run `{run}` has no scalar `{tag}` of rank {rank}")]
+    #[error("run `{run}` has no `{tag}` among the {} of rank {rank}", kind.as_str())]
     UnknownTag {
         /// The run asked for.
         run: String,
+        /// The kind asked for.
+        kind: Kind,
         /// The tag asked for.
         tag: String,
         /// The rank asked for.
         rank: u32,
+    },
+    /// No such blob, or not any more.
+    #[error("no blob has the id `{0}`; ask for the records again")]
+    UnknownBlob(String),
+    /// A source file that the index points into cannot be read there.
+    #[error("{path} cannot be read: {reason}")]
+    Unreadable {
+        /// The file, as shown.
+        path: String,
+        /// What is wrong.
+        reason: String,
     },
     /// What was stored cannot be read back.
     #[error("the index cannot be read: {0}; it is made anew from the files")]
@@ -123,12 +138,13 @@ impl Index {
 
     /// The tags of one run.
     pub fn tags(&self, run: &str) -> Result<TagList, ReadError> {
-        let entry = self
-            .0
-            .catalog
-            .run(run)
-            .ok_or_else(|| ReadError::UnknownRun(run.to_owned()))?;
-        Ok(entry.tags(|parts| reader::live_points(parts, &self.0.store)))
+        let run = self.run(run)?;
+        Ok(run.tags(|parts| reader::live_points(parts, &self.0.store)))
+    }
+
+    fn run(&self, run: &str) -> Result<Arc<RunEntry>, ReadError> {
+        let found = self.0.catalog.run(run);
+        found.ok_or_else(|| ReadError::UnknownRun(run.to_owned()))
     }
 
     /// Points of one series.
@@ -186,17 +202,12 @@ impl Index {
     }
 
     fn read(&self, key: &SeriesKey, range: &Range) -> Result<Series, ReadError> {
-        let entry = self
-            .0
-            .catalog
-            .run(&key.run)
-            .ok_or_else(|| ReadError::UnknownRun(key.run.clone()))?;
-        let writers = entry.writers(key.rank, &key.tag);
-        let writer = writers
-            .iter()
-            .find(|writer| writer.name.as_deref() == key.writer.as_deref());
+        let writers = self.run(&key.run)?.writers(key.rank, Kind::Scalars, &key.tag);
+        let named = |writer: &&Writer| writer.name.as_deref() == key.writer.as_deref();
+        let writer = writers.iter().find(named);
         let writer = writer.ok_or_else(|| ReadError::UnknownTag {
             run: key.run.clone(),
+            kind: Kind::Scalars,
             tag: key.tag.clone(),
             rank: key.rank,
         })?;

@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use trainscope_api::status;
 use trainscope_format::sniff;
 
-use crate::index::{Identity, Index, Source};
-use crate::tail::{Outcome, Tail, Worker, head, same_head};
+use crate::index::{Identity, Index, Source, head};
+use crate::tail::{Outcome, Tail, Worker};
 use crate::watch::{self, Base, Found, Hints, Scan};
 
 /// Published chunks that wait in memory, of about 10 kB each, before they are committed.
@@ -383,7 +383,7 @@ impl Loop {
             && !state.head.0.is_empty()
             && File::open(&found.place.full)
                 .and_then(|mut file| head(&mut file))
-                .is_ok_and(|now| same_head(&state.head, &now))
+                .is_ok_and(|now| known.source.is_same(&now))
     }
 
     fn rename(&mut self, from: &Path, found: &Found) {

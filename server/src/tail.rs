@@ -9,7 +9,7 @@ use std::sync::mpsc;
 
 use trainscope_format::{Checkpoint, Decoder};
 
-use crate::index::{Block, HEAD_BYTES, Head, Index, Source, Staging};
+use crate::index::{Block, Index, Source, Staging, head};
 use crate::watch::identity;
 
 /// Bytes decoded at a time.
@@ -45,19 +45,6 @@ pub(crate) struct Worker {
     block: Block,
 }
 
-/// The first bytes of a file.
-pub(crate) fn head(file: &mut File) -> std::io::Result<Head> {
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    file.seek(SeekFrom::Start(0))?;
-    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-    Ok(Head(head))
-}
-
-/// Whether a file that begins with `now` can be the one that began with `before`.
-pub(crate) fn same_head(before: &Head, now: &Head) -> bool {
-    now.0.starts_with(&before.0)
-}
-
 impl Worker {
     /// Reads one turn of a source.
     pub(crate) fn turn(&mut self, source: &Source, tail: Option<Tail>, index: &Index) -> Outcome {
@@ -81,7 +68,7 @@ impl Worker {
         let now = head(&mut file)?;
         if identity(&metadata) != source.identity
             || len < state.fed_bytes
-            || !same_head(&state.head, &now)
+            || !source.is_same(&now)
         {
             return Ok(Outcome::Replaced);
         }

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::float;
+
 use crate::explanation::Explanation;
 use crate::histogram::Histogram;
 use crate::hparams::Hparams;
@@ -82,6 +84,7 @@ impl Body {
 /// How the bytes of a graph are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GraphFormat {
     /// A `GraphDef` of `TensorFlow`; torch's traced models too.
     TfGraphDef,
@@ -111,19 +114,27 @@ pub struct GraphSource {
 /// Precision and recall of a binary classifier over thresholds. All lists are equally long and in the order of the
 /// thresholds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PrCurve {
     /// From 0 to 1 in equal steps: a prediction above it counts as positive.
+    #[serde(with = "float::list")]
     pub thresholds: Vec<f64>,
     /// Right positives, weighted.
+    #[serde(with = "float::list")]
     pub true_positives: Vec<f64>,
     /// Wrong positives, weighted.
+    #[serde(with = "float::list")]
     pub false_positives: Vec<f64>,
     /// Right negatives, weighted.
+    #[serde(with = "float::list")]
     pub true_negatives: Vec<f64>,
     /// Wrong negatives, weighted.
+    #[serde(with = "float::list")]
     pub false_negatives: Vec<f64>,
     /// Right among the positives, from 0 to 1, as written.
+    #[serde(with = "float::list")]
     pub precision: Vec<f64>,
     /// Found among what should be positive, from 0 to 1, as written.
+    #[serde(with = "float::list")]
     pub recall: Vec<f64>,
 }

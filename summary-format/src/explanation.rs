@@ -4,8 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::float;
+
 /// A sample with its explanations, or what a file of them has in common; what was not written is empty or `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// The number of the sample.
     pub sample_id: Option<i64>,
@@ -33,29 +36,39 @@ pub struct Explanation {
 
 /// What a model said of a sample. Deviations and 95 % intervals are there where it was asked many times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inference {
     /// Probability of each true class.
+    #[serde(with = "float::list")]
     pub ground_truth_probs: Vec<f64>,
     /// Standard deviation of each of them.
+    #[serde(with = "float::list")]
     pub ground_truth_prob_deviations: Vec<f64>,
     /// Lower ends of their intervals.
+    #[serde(with = "float::list")]
     pub ground_truth_prob_lows: Vec<f64>,
     /// Upper ends of their intervals.
+    #[serde(with = "float::list")]
     pub ground_truth_prob_highs: Vec<f64>,
     /// The classes it predicts, as indices.
     pub predicted_labels: Vec<i64>,
     /// Probability of each of them.
+    #[serde(with = "float::list")]
     pub predicted_probs: Vec<f64>,
     /// Standard deviation of each of them.
+    #[serde(with = "float::list")]
     pub predicted_prob_deviations: Vec<f64>,
     /// Lower ends of their intervals.
+    #[serde(with = "float::list")]
     pub predicted_prob_lows: Vec<f64>,
     /// Upper ends of their intervals.
+    #[serde(with = "float::list")]
     pub predicted_prob_highs: Vec<f64>,
 }
 
 /// Where a model looked for one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Heatmap {
     /// The explainer.
     pub explain_method: String,
@@ -67,19 +80,23 @@ pub struct Heatmap {
 
 /// The score of one explainer by one benchmark.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Benchmark {
     /// The benchmark.
     pub benchmark_method: String,
     /// The explainer.
     pub explain_method: String,
     /// Over all classes.
+    #[serde(with = "float")]
     pub total_score: f64,
     /// Of each class.
+    #[serde(with = "float::list")]
     pub label_scores: Vec<f64>,
 }
 
 /// What must be covered for a prediction of one class to change, coarse to fine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Occlusion {
     /// The class, as an index.
     pub label: i64,
@@ -91,8 +108,10 @@ pub struct Occlusion {
 
 /// One level of covering.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OcclusionLayer {
     /// The probability that is left.
+    #[serde(with = "float")]
     pub prob: f64,
     /// What stays visible: x, y, width, height in pixels.
     pub boxes: Vec<[i64; 4]>,

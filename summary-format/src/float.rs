@@ -1,4 +1,5 @@
-//! `f64` that survives JSON: a number, or one of the strings `"NaN"`, `"Infinity"`, `"-Infinity"`.
+//! `f64` that survives JSON: a number, or one of the strings `"NaN"`, `"Infinity"`, `"-Infinity"`. In binary formats
+//! it is the plain eight bytes.
 //!
 //! Use it as `#[serde(with = "trainscope_format::float")]`, and the submodules for options and lists.
 
@@ -12,7 +13,7 @@ pub struct Float(pub f64);
 
 impl Serialize for Float {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_finite() {
+        if self.0.is_finite() || !serializer.is_human_readable() {
             serializer.serialize_f64(self.0)
         } else if self.0.is_nan() {
             serializer.serialize_str("NaN")
@@ -57,7 +58,11 @@ impl Visitor<'_> for FloatVisitor {
 
 impl<'de> Deserialize<'de> for Float {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FloatVisitor)
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(FloatVisitor)
+        } else {
+            deserializer.deserialize_f64(FloatVisitor)
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::float;
+
 /// One of three records: an experiment says what varies, each session says with what it began and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Hparams {
     /// What the sessions of an experiment have in common.
     Experiment(Experiment),
@@ -16,6 +19,7 @@ pub enum Hparams {
 
 /// What the sessions of an experiment have in common.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Experiment {
     /// Its name.
     pub name: String,
@@ -24,6 +28,7 @@ pub struct Experiment {
     /// Whose it is.
     pub user: String,
     /// Seconds since 1970 when it was made; 0 if not said.
+    #[serde(with = "float")]
     pub created_secs: f64,
     /// What varies.
     pub hparams: Vec<HparamInfo>,
@@ -33,6 +38,7 @@ pub struct Experiment {
 
 /// A hyper-parameter that varies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HparamInfo {
     /// Its name in [`SessionStart::values`].
     pub name: String,
@@ -49,6 +55,7 @@ pub struct HparamInfo {
 /// The type of a hyper-parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HparamType {
     /// Not said.
     #[default]
@@ -64,6 +71,7 @@ pub enum HparamType {
 /// Which values a hyper-parameter may take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HparamDomain {
     /// Not said.
     #[default]
@@ -73,8 +81,10 @@ pub enum HparamDomain {
     /// Numbers between two, both included.
     Interval {
         /// The smallest.
+        #[serde(with = "float")]
         min: f64,
         /// The largest.
+        #[serde(with = "float")]
         max: f64,
     },
 }
@@ -82,11 +92,12 @@ pub enum HparamDomain {
 /// The value of a hyper-parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HparamValue {
     /// Nothing: `None` of Python.
     Null,
     /// A number.
-    Number(f64),
+    Number(#[serde(with = "float")] f64),
     /// Text.
     Text(String),
     /// Yes or no.
@@ -95,6 +106,7 @@ pub enum HparamValue {
 
 /// A scalar that judges a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MetricInfo {
     /// Below the folder of the session, the folder of the run that has it; empty: the session's own.
     pub group: String,
@@ -111,6 +123,7 @@ pub struct MetricInfo {
 /// What a metric was measured on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MetricDataset {
     /// Not said.
     #[default]
@@ -123,6 +136,7 @@ pub enum MetricDataset {
 
 /// With what a session began.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionStart {
     /// Name and value, in the order of the file.
     pub values: Vec<(String, HparamValue)>,
@@ -133,21 +147,25 @@ pub struct SessionStart {
     /// Where the session can be watched, as its writer named it.
     pub monitor_url: String,
     /// Seconds since 1970 when it began; 0 if not said.
+    #[serde(with = "float")]
     pub start_secs: f64,
 }
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionEnd {
     /// How.
     pub status: SessionStatus,
     /// Seconds since 1970 when it ended; 0 if not said.
+    #[serde(with = "float")]
     pub end_secs: f64,
 }
 
 /// How a session stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SessionStatus {
     /// Not said.
     #[default]

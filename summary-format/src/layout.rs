@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Categories of charts, in the order they are to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChartLayout {
     /// The categories.
     pub categories: Vec<ChartCategory>,
@@ -11,6 +12,7 @@ pub struct ChartLayout {
 
 /// Charts under one heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChartCategory {
     /// The heading.
     pub title: String,
@@ -22,6 +24,7 @@ pub struct ChartCategory {
 
 /// One chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Chart {
     /// Its title.
     pub title: String,
@@ -32,6 +35,7 @@ pub struct Chart {
 /// What a chart draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ChartContent {
     /// Nothing.
     #[default]
@@ -44,6 +48,7 @@ pub enum ChartContent {
 
 /// A line between two others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MarginSeries {
     /// The tag of the line.
     pub value: String,

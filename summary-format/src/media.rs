@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::float;
+
 use crate::body::Stretch;
 
 /// How a picture is encoded, by its first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ImageEncoding {
     /// Portable network graphics.
     Png,
@@ -82,6 +85,7 @@ pub struct Images {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Audio {
     /// Frames a second of the first item: as the writer says, else by the header of a WAV file.
+    #[serde(with = "float::option")]
     pub sample_rate_hz: Option<f64>,
     /// Channels of the first item, found alike.
     pub channels: Option<u32>,

@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::float;
+
 /// A loss landscape. With a path of intervals it belongs to a part of the training, otherwise to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Landscape {
     /// The loss over the plane.
     pub surface: Option<Points>,
@@ -23,6 +26,7 @@ pub struct Landscape {
 
 /// Points of a plane and the loss there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Points {
     /// Coordinates along the first direction.
     pub x: Grid,
@@ -34,9 +38,11 @@ pub struct Points {
 
 /// Numbers with a shape, row by row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Grid {
     /// Sizes, outermost first; as written, and not always the number of values.
     pub shape: Vec<u64>,
     /// The numbers, `f32` widened.
+    #[serde(with = "float::list")]
     pub values: Vec<f64>,
 }

@@ -8,6 +8,7 @@ use crate::tensor::DType;
 
 /// A tensor of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Text {
     /// Sizes, outermost first; none at all is a single text.
     pub shape: Vec<u64>,
@@ -56,22 +57,15 @@ impl Tensor {
         let size = self.dtype.size_bytes();
         let there = self.len().unwrap_or(u64::MAX).saturating_sub(from);
         let len = usize::try_from(there).map_or(len, |there| there.min(len));
-        let mut elements = bytes.chunks_exact(size);
-        let skipped = usize::try_from(from)
-            .ok()
-            .and_then(|from| from.checked_sub(1));
-        let skips_all = skipped.is_some_and(|last| elements.nth(last).is_none());
-        let mut numbers: Vec<f64> = if skips_all {
-            Vec::new()
-        } else {
-            elements.take(len).map(|e| number(self.dtype, e)).collect()
-        };
+        let start = usize::try_from(from).unwrap_or(usize::MAX);
+        let rest = bytes.get(start.saturating_mul(size)..).unwrap_or_default();
+        let elements = rest.chunks_exact(size).take(len);
+        let mut numbers: Vec<f64> = elements
+            .map(|element| number(self.dtype, element))
+            .collect();
         if matches!(self.data, TensorData::Inline(_)) {
-            let last = bytes
-                .chunks_exact(size)
-                .next_back()
-                .map_or(0.0, |e| number(self.dtype, e));
-            numbers.resize(len, last);
+            let last = bytes.chunks_exact(size).next_back();
+            numbers.resize(len, last.map_or(0.0, |element| number(self.dtype, element)));
         }
         numbers
     }

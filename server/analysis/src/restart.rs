@@ -11,8 +11,6 @@ pub struct Extent {
     pub first_wall_time_secs: f64,
     /// Wall time of the last point.
     pub last_wall_time_secs: f64,
-    /// Lowest step.
-    pub min_step: i64,
 }
 
 /// Groups the extents of one (rank, tag) into writers: each inner list holds indices of `extents` that follow one
@@ -21,12 +19,10 @@ pub struct Extent {
 /// `extents` are in the order of their file names, which decides where wall times say nothing (NaN, or all equal).
 pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
-    // Stable, and NaN compares equal: unusable times keep the order of the names.
+    // Stable: equal times keep the order of the names. NaN comes last, or first if its sign says so.
     order.sort_by(|a, b| {
-        let (a, b) = (&extents[*a], &extents[*b]);
-        a.first_wall_time_secs
-            .partial_cmp(&b.first_wall_time_secs)
-            .unwrap_or(std::cmp::Ordering::Equal)
+        let time = |index: &usize| extents[*index].first_wall_time_secs;
+        time(a).total_cmp(&time(b))
     });
     let mut writers: Vec<Vec<usize>> = Vec::new();
     for index in order {
@@ -75,39 +71,38 @@ pub fn mark_live(steps: &[i64], limit: i64, live: &mut Vec<bool>) -> i64 {
 mod tests {
     use super::*;
 
-    fn extent(first: f64, last: f64, min_step: i64) -> Extent {
+    fn extent(first: f64, last: f64) -> Extent {
         Extent {
             first_wall_time_secs: first,
             last_wall_time_secs: last,
-            min_step,
         }
     }
 
     #[test]
     fn files_one_after_the_other_are_one_writer_and_overlapping_ones_are_two() {
         assert_eq!(
-            writers(&[extent(10.0, 20.0, 0), extent(0.0, 9.0, 0)]),
+            writers(&[extent(10.0, 20.0), extent(0.0, 9.0)]),
             [vec![1, 0]]
         );
         assert_eq!(
-            writers(&[extent(0.0, 10.0, 0), extent(5.0, 15.0, 0)]),
+            writers(&[extent(0.0, 10.0), extent(5.0, 15.0)]),
             [vec![0], vec![1]]
         );
         assert_eq!(
             writers(&[
-                extent(0.0, 10.0, 0),
-                extent(5.0, 15.0, 0),
-                extent(11.0, 12.0, 0)
+                extent(0.0, 10.0),
+                extent(5.0, 15.0),
+                extent(11.0, 12.0)
             ]),
             [vec![0, 2], vec![1]]
         );
         assert_eq!(
-            writers(&[extent(0.0, 0.0, 0), extent(0.0, 0.0, 5)]),
+            writers(&[extent(0.0, 0.0), extent(0.0, 0.0)]),
             [vec![0, 1]]
         );
         assert_eq!(
-            writers(&[extent(f64::NAN, f64::NAN, 0), extent(1.0, 2.0, 5)]),
-            [vec![0, 1]]
+            writers(&[extent(f64::NAN, f64::NAN), extent(1.0, 2.0)]),
+            [vec![1, 0]]
         );
         assert_eq!(writers(&[]), Vec::<Vec<usize>>::new());
     }

@@ -29,6 +29,10 @@ pub enum ErrorCode {
     UnknownRun,
     /// 404: the run has no such tag of that kind and rank.
     UnknownTag,
+    /// 404: no such blob, or not any more: ask for the records again.
+    UnknownBlob,
+    /// 404: the source file that holds what was asked for cannot be read there any more.
+    SourceUnreadable,
     /// 405: the path exists, the method does not.
     MethodNotAllowed,
     /// 413: the request asks for more than one answer may hold.

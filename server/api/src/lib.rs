@@ -7,6 +7,7 @@ pub mod error;
 pub mod live;
 #[cfg(feature = "openapi")]
 mod openapi;
+pub mod records;
 pub mod runs;
 pub mod scalars;
 pub mod status;
@@ -23,6 +24,32 @@ pub mod paths {
     /// `GET` with [`ScalarsQuery`](crate::scalars::ScalarsQuery): [`Series`](crate::scalars::Series);
     /// `POST` [`ScalarsRequest`](crate::scalars::ScalarsRequest): [`ScalarsAnswer`](crate::scalars::ScalarsAnswer).
     pub const SCALARS: &str = "/api/scalars";
+    /// `GET` with [`RecordsQuery`](crate::records::RecordsQuery), as the following ones: histograms.
+    pub const HISTOGRAMS: &str = "/api/histograms";
+    /// `GET`: pictures.
+    pub const IMAGES: &str = "/api/images";
+    /// `GET`: sound.
+    pub const AUDIO: &str = "/api/audio";
+    /// `GET`: text.
+    pub const TEXT: &str = "/api/text";
+    /// `GET`: tensors recorded in full.
+    pub const TENSORS: &str = "/api/tensors";
+    /// `GET`: precision and recall.
+    pub const PR_CURVES: &str = "/api/pr_curves";
+    /// `GET`: layouts of scalar charts.
+    pub const CUSTOM_SCALARS: &str = "/api/custom_scalars";
+    /// `GET`: loss landscapes.
+    pub const LANDSCAPES: &str = "/api/landscapes";
+    /// `GET`: explanations of predictions.
+    pub const EXPLANATIONS: &str = "/api/explanations";
+    /// `GET ?run=`: [`Lineages`](crate::records::Lineages).
+    pub const LINEAGE: &str = "/api/lineage";
+    /// `GET ?run=`: [`HparamsList`](crate::records::HparamsList).
+    pub const HPARAMS: &str = "/api/hparams";
+    /// `GET` with [`GraphQuery`](crate::graphs::GraphQuery): [`GraphAnswer`](crate::graphs::GraphAnswer).
+    pub const GRAPH: &str = "/api/graph";
+    /// `GET ?id=`: the bytes of a [`Blob`](crate::records::Blob).
+    pub const BLOB: &str = "/api/blob";
     /// `GET`: server-sent events, see [`live`](crate::live).
     pub const LIVE: &str = "/api/live";
     /// `GET`: this API as an `OpenAPI` document.

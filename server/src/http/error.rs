@@ -35,9 +35,11 @@ impl Failure {
             ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
             ErrorCode::TokenWanted => StatusCode::UNAUTHORIZED,
             ErrorCode::ForeignOrigin => StatusCode::FORBIDDEN,
-            ErrorCode::UnknownPath | ErrorCode::UnknownRun | ErrorCode::UnknownTag => {
-                StatusCode::NOT_FOUND
-            }
+            ErrorCode::UnknownPath
+            | ErrorCode::UnknownRun
+            | ErrorCode::UnknownTag
+            | ErrorCode::UnknownBlob
+            | ErrorCode::SourceUnreadable => StatusCode::NOT_FOUND,
             ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -63,6 +65,10 @@ impl From<ReadError> for Failure {
         match &error {
             ReadError::UnknownRun(_) => Self::new(ErrorCode::UnknownRun, error.to_string()),
             ReadError::UnknownTag { .. } => Self::new(ErrorCode::UnknownTag, error.to_string()),
+            ReadError::UnknownBlob(_) => Self::new(ErrorCode::UnknownBlob, error.to_string()),
+            ReadError::Unreadable { .. } => {
+                Self::new(ErrorCode::SourceUnreadable, error.to_string())
+            }
             ReadError::Storage(_) => Self::internal("the index cannot be read", &error),
         }
     }

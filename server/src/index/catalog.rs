@@ -302,7 +302,7 @@ impl RunEntry {
     }
 
     fn last_value(&self, rank: u32, tag: &str) -> Option<LastValue> {
-        let writers = self.writers(rank, tag);
+        let writers = self.writers(rank, Kind::Scalars, tag);
         let (step, value) = writers.first()?.parts.last()?.last()?;
         Some(LastValue {
             tag: tag.to_owned(),
@@ -312,42 +312,44 @@ impl RunEntry {
         })
     }
 
-    /// The parts of one scalar, grouped by writer.
-    pub(super) fn writers(&self, rank: u32, tag: &str) -> Vec<Writer> {
+    /// The parts of one tag of a kind, grouped by writer.
+    pub(super) fn writers(&self, rank: u32, kind: Kind, tag: &str) -> Vec<Writer> {
         let sources = self.sources.read();
-        let found = sources.iter().filter_map(|source| {
-            let part = source.scalar(tag)?;
-            let place = source.place();
-            (place.rank == rank).then_some((place.path, part))
-        });
-        group(found.collect())
+        let found = sources.iter().filter(|source| source.place().rank == rank);
+        group(
+            found
+                .filter_map(|source| Some((Arc::clone(source), source.part(kind, tag)?)))
+                .collect(),
+        )
+    }
+
+    /// All tags of a kind with their ranks, ordered.
+    pub(super) fn tags_of(&self, kind: Kind) -> Vec<(Arc<str>, u32)> {
+        let mut tags = BTreeSet::new();
+        for source in self.sources.read().iter() {
+            let rank = source.place().rank;
+            let parts = source.parts();
+            let wanted = parts.iter().filter(|part| part.kind == kind);
+            tags.extend(wanted.map(|part| (Arc::clone(&part.tag), rank)));
+        }
+        tags.into_iter().collect()
     }
 
     /// All series of the run. `live_points` counts the points of one writer that are not superseded.
     pub(super) fn tags(&self, live_points: impl Fn(&[Arc<Part>]) -> LivePoints) -> TagList {
         let mut by_key = BTreeMap::<_, Vec<_>>::new();
         for source in self.sources.read().iter() {
-            let place = source.place();
+            let rank = source.place().rank;
             for part in source.parts() {
-                let key = (Arc::clone(&part.tag), part.kind, place.rank);
-                by_key
-                    .entry(key)
-                    .or_default()
-                    .push((Arc::clone(&place.path), part));
+                let key = (Arc::clone(&part.tag), part.kind, rank);
+                let parts = by_key.entry(key).or_default();
+                parts.push((Arc::clone(source), part));
             }
         }
         let cut = by_key.len() > MAX_TAGS;
         let mut tags = Vec::with_capacity(by_key.len());
         for ((tag, kind, rank), parts) in by_key.into_iter().take(MAX_TAGS) {
-            let writers = if kind == Kind::Scalars {
-                group(parts)
-            } else {
-                vec![Writer {
-                    name: None,
-                    parts: parts.into_iter().map(|(_, part)| part).collect(),
-                }]
-            };
-            for writer in writers {
+            for writer in group(parts) {
                 let live = live_points(&writer.parts);
                 tags.push(Tag {
                     tag: tag.to_string(),
@@ -375,36 +377,26 @@ pub(super) struct LivePoints {
 }
 
 /// Groups parts that are ordered by path into writers.
-fn group(parts: Vec<(Arc<str>, Arc<Part>)>) -> Vec<Writer> {
-    if parts.len() == 1 {
-        return parts
-            .into_iter()
-            .map(|(_, part)| Writer {
-                name: None,
-                parts: vec![part],
-            })
-            .collect();
-    }
+fn group(parts: Vec<(Arc<Source>, Arc<Part>)>) -> Vec<Writer> {
     let extents: Vec<_> = parts
         .iter()
         .map(|(_, part)| {
             let (first, last) = part.wall_times_secs().unwrap_or((f64::NAN, f64::NAN));
-            let min_step = part.counted().min_step.unwrap_or(i64::MAX);
             restart::Extent {
                 first_wall_time_secs: first,
                 last_wall_time_secs: last,
-                min_step,
             }
         })
         .collect();
-    let writers = restart::writers(&extents);
-    let name = |indices: &[usize]| indices.first().map(|i| Arc::clone(&parts[*i].0));
-    writers
-        .iter()
-        .enumerate()
-        .map(|(n, indices)| Writer {
-            name: if n == 0 { None } else { name(indices) },
-            parts: indices.iter().map(|i| Arc::clone(&parts[*i].1)).collect(),
-        })
-        .collect()
+    let writers = restart::writers(&extents).into_iter().enumerate();
+    let writer = |(n, indices): (usize, Vec<usize>)| {
+        let first = indices.first().map(|i| parts[*i].0.place().path);
+        let of_writer = || indices.iter().map(|i| &parts[*i]);
+        Writer {
+            name: first.filter(|_| n > 0),
+            parts: of_writer().map(|(_, part)| Arc::clone(part)).collect(),
+            sources: of_writer().map(|(source, _)| Arc::clone(source)).collect(),
+        }
+    };
+    writers.map(writer).collect()
 }

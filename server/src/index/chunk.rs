@@ -273,6 +273,8 @@ pub(super) fn encode(points: &Points) -> Vec<u8> {
 /// Which columns are wanted beside the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
+    /// Nothing else.
+    Steps,
     /// Values or bodies; wall times stay empty.
     Values,
     /// All columns.
@@ -291,6 +293,9 @@ pub(super) fn decode(bytes: &[u8], want: Want, out: &mut Points) -> Option<()> {
     let (wall_times, rest) = take_column(rest)?;
     let (mut values, _) = take_column(rest)?;
     decode_differences(steps, n, |mapped| out.steps.push(unmap_step(mapped)))?;
+    if want == Want::Steps {
+        return Some(());
+    }
     if want == Want::All {
         decode_differences(wall_times, n, |mapped| {
             out.wall_times_secs.push(unmap_double(mapped));

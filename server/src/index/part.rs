@@ -194,6 +194,12 @@ impl Part {
         ))
     }
 
+    /// Whether there is more than a count.
+    pub(super) fn has_points(&self) -> bool {
+        let data = self.data.read();
+        !data.metas.is_empty() || data.open.len() > 0
+    }
+
     /// Step and value of the last point.
     pub(super) fn last(&self) -> Option<(i64, f64)> {
         let data = self.data.read();

@@ -12,7 +12,7 @@ use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
 use super::ReadError;
 use super::catalog::LivePoints;
 use super::chunk::{self, ChunkMeta, Points, Want};
-use super::part::{Part, Piece, Place};
+use super::part::{Part, PartId, Piece, Place};
 use super::store::Store;
 
 /// What is wanted of a series.
@@ -40,15 +40,15 @@ const CLASS_NAMES: [NonFiniteClass; 3] = [
 enum Selected {
     /// All of it, not read.
     Whole(Piece),
-    /// The points of it that are wanted.
-    Points(Points),
+    /// The points of it that are wanted, and the part they are of.
+    Points(PartId, Points),
 }
 
 impl Selected {
     fn count(&self) -> u64 {
         match self {
             Self::Whole(piece) => piece.meta.summary.count,
-            Self::Points(points) => points.len() as u64,
+            Self::Points(_, points) => points.len() as u64,
         }
     }
 }
@@ -94,6 +94,7 @@ fn points(piece: &Piece, want: Want, store: &Store) -> Result<Points, ReadError>
     points.steps.truncate(n);
     points.wall_times_secs.truncate(n);
     points.values.truncate(n);
+    points.bodies.truncate(n);
     Ok(points)
 }
 
@@ -136,7 +137,7 @@ fn select(
         } else {
             let mut points = points(&piece, want, store)?;
             keep(&mut points, range, limit, &mut marks);
-            selected.push(Selected::Points(points));
+            selected.push(Selected::Points(piece.part, points));
         }
     }
     Ok(selected)
@@ -170,7 +171,7 @@ fn raw(
     for part in selected {
         let mut points = match part {
             Selected::Whole(piece) => points(&piece, want, store)?,
-            Selected::Points(points) => points,
+            Selected::Points(_, points) => points,
         };
         series.steps.append(&mut points.steps);
         series.values.append(&mut points.values);
@@ -211,7 +212,7 @@ fn bucketed(
     let mut blocks = BlockReader::default();
     for (i, part) in selected.iter().enumerate() {
         match part {
-            Selected::Points(points) => push_points(points, &mut buckets, &mut stretches),
+            Selected::Points(_, points) => push_points(points, &mut buckets, &mut stretches),
             Selected::Whole(piece) if by_chunk && !has_non_finite(&piece.meta) => {
                 buckets.push(&piece.meta.summary);
             }
@@ -406,14 +407,72 @@ impl Stretches {
     }
 }
 
+/// One record with its body, as it was published.
+pub(super) struct Stored {
+    /// Which of the parts it is of.
+    pub(super) part: PartId,
+    pub(super) step: i64,
+    pub(super) wall_time_secs: f64,
+    pub(super) body: Box<[u8]>,
+}
+
+/// The records of one writer in a range: how many there are, and `range.points` of them, evenly spaced with the first
+/// and the last among them, or all if they are no more.
+pub(super) fn read_bodies(
+    parts: &[Arc<Part>],
+    range: &Range,
+    store: &Store,
+) -> Result<(u64, Vec<Stored>), ReadError> {
+    let selected = select(parts, range, Want::All, store)?;
+    let total: u64 = selected.iter().map(Selected::count).sum();
+    let wanted = total.min(range.points as u64);
+    // Which record is the n-th wanted one; the last one of several is the last of all.
+    let nth = |n: u64| match wanted {
+        1 => total - 1,
+        _ => u64::try_from(u128::from(n) * u128::from(total - 1) / u128::from(wanted - 1)).unwrap_or(0),
+    };
+    let mut records = Vec::new();
+    let (mut next, mut begin) = (0, 0);
+    for chunk in selected {
+        let end = begin + chunk.count();
+        if next < wanted && nth(next) < end {
+            let (part, mut points) = match chunk {
+                Selected::Whole(piece) => (piece.part, points(&piece, Want::All, store)?),
+                Selected::Points(part, points) => (part, points),
+            };
+            while next < wanted && nth(next) < end {
+                let at = usize::try_from(nth(next) - begin).unwrap_or(usize::MAX);
+                if let Some(body) = points.bodies.get_mut(at) {
+                    let body = std::mem::take(body);
+                    let (step, wall_time_secs) = (points.steps[at], points.wall_times_secs[at]);
+                    records.push(Stored { part, step, wall_time_secs, body });
+                }
+                next += 1;
+            }
+        }
+        begin = end;
+    }
+    Ok((total, records))
+}
+
+/// The steps of one writer's records in a range, in order.
+pub(super) fn read_steps(parts: &[Arc<Part>], range: &Range, store: &Store) -> Result<Vec<i64>, ReadError> {
+    let mut steps = Vec::new();
+    for chunk in select(parts, range, Want::Steps, store)? {
+        let mut points = match chunk {
+            Selected::Whole(piece) => points(&piece, Want::Steps, store)?,
+            Selected::Points(_, points) => points,
+        };
+        steps.append(&mut points.steps);
+    }
+    Ok(steps)
+}
+
 /// How many points of a writer are live; reads only chunks that a restart has cut.
 pub(super) fn live_points(parts: &[Arc<Part>], store: &Store) -> LivePoints {
     let mut live = LivePoints::default();
     let (mut min, mut max) = (i64::MAX, i64::MIN);
-    if parts
-        .iter()
-        .any(|part| part.kind != trainscope_format::Kind::Scalars)
-    {
+    if parts.iter().any(|part| !part.has_points()) {
         for counted in parts.iter().map(|part| part.counted()) {
             live.points += counted.points;
             min = min.min(counted.min_step.unwrap_or(i64::MAX));

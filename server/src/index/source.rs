@@ -4,6 +4,8 @@
 //! and the offset it came from belong together.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -46,7 +48,15 @@ pub(crate) struct Place {
 pub(crate) struct Head(pub(crate) Vec<u8>);
 
 /// How many bytes a [`Head`] holds at most. Each event file differs in its first 64: they hold its wall time.
-pub(crate) const HEAD_BYTES: usize = 64;
+const HEAD_BYTES: usize = 64;
+
+/// The first bytes of a file.
+pub(crate) fn head(file: &mut File) -> std::io::Result<Head> {
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    file.seek(SeekFrom::Start(0))?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    Ok(Head(head))
+}
 
 /// What is stored of a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -144,17 +154,13 @@ pub(super) struct Touched {
 struct Parts {
     /// By the decoder's tag id.
     list: Vec<Arc<Part>>,
-    scalars: FxHashMap<Arc<str>, u32>,
+    by_name: FxHashMap<(Kind, Arc<str>), u32>,
 }
 
 impl Parts {
     fn push(&mut self, part: Arc<Part>) {
-        if part.kind == Kind::Scalars {
-            self.scalars.insert(
-                Arc::clone(&part.tag),
-                u32::try_from(self.list.len()).unwrap_or(u32::MAX),
-            );
-        }
+        let at = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.by_name.insert((part.kind, Arc::clone(&part.tag)), at);
         self.list.push(part);
     }
 }
@@ -208,6 +214,11 @@ impl Source {
         self.dirty.store(true, Ordering::Relaxed);
     }
 
+    /// Whether a file that begins so can be this one, grown.
+    pub(crate) fn is_same(&self, now: &Head) -> bool {
+        now.0.starts_with(&self.state.lock().head.0)
+    }
+
     /// A copy of its state.
     pub(crate) fn state(&self) -> SourceState {
         self.state.lock().clone()
@@ -250,13 +261,10 @@ impl Source {
         self.parts.read().list.len()
     }
 
-    pub(super) fn scalar(&self, tag: &str) -> Option<Arc<Part>> {
+    pub(super) fn part(&self, kind: Kind, tag: &str) -> Option<Arc<Part>> {
         let parts = self.parts.read();
-        parts
-            .scalars
-            .get(tag)
-            .and_then(|i| parts.list.get(*i as usize))
-            .cloned()
+        let at = parts.by_name.get(&(kind, Arc::from(tag)))?;
+        parts.list.get(*at as usize).cloned()
     }
 
     /// Publishes a block; returns how many records became answerable and how many chunks were sealed.
@@ -282,6 +290,14 @@ impl Source {
         }
         let parts = self.parts.read();
         let sealed = stage(batch, &parts.list, staging, store);
+        let mut sealed = sealed;
+        for record in &batch.records {
+            let body = postcard::to_allocvec(&record.body);
+            if let (Some(part), Ok(body)) = (parts.list.get(record.tag.0 as usize), body) {
+                let (step, time) = (record.step, record.wall_time_secs);
+                sealed += part.append_body(step, time, body.into(), store);
+            }
+        }
         for record in &batch.unread {
             if let Some(part) = parts.list.get(record.tag.0 as usize) {
                 part.count(record.step);
@@ -431,20 +447,14 @@ impl SourceState {
         if self.first_damage.is_none() {
             self.first_damage = batch.damages.first().cloned();
         }
-        let unread = || batch.unread.iter();
-        let steps = batch
-            .scalars
-            .steps
-            .iter()
-            .copied()
-            .chain(unread().map(|record| record.step));
+        let records = || batch.records.iter().map(|r| (r.step, r.wall_time_secs));
+        let unread = || batch.unread.iter().map(|r| (r.step, r.wall_time_secs));
+        let scalars = &batch.scalars;
+        let steps = scalars.steps.iter().copied();
+        let steps = steps.chain(records().chain(unread()).map(|(step, _)| step));
         self.last_step = self.last_step.max(steps.max());
-        let wall_times = batch
-            .scalars
-            .wall_times_secs
-            .iter()
-            .copied()
-            .chain(unread().map(|r| r.wall_time_secs));
+        let wall_times = scalars.wall_times_secs.iter().copied();
+        let wall_times = wall_times.chain(records().chain(unread()).map(|(_, time)| time));
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
         for time in wall_times.filter(|time| time.is_finite() && *time != 0.0) {
             first = first.min(time);

@@ -150,7 +150,7 @@ impl Store {
         })
     }
 
-    fn wrong(&self, what: &str) -> ReadError {
+    pub(super) fn wrong(&self, what: &str) -> ReadError {
         self.broken.store(true, Ordering::Relaxed);
         ReadError::Storage(format!("{what} is damaged"))
     }

@@ -1,0 +1,122 @@
+//! Answers about records of all kinds but scalars: their bodies, and the stretches of files that these point at.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQuery};
+use trainscope_format::{Body, Kind, Stretch};
+
+use super::reader::{self, Range};
+use super::source::{Source, head};
+use super::{Index, ReadError};
+
+/// Bytes of one blob at most: it is held in memory while it is sent.
+const MAX_BLOB_BYTES: u64 = 1 << 30;
+
+/// A body and the file that its stretches are of.
+pub struct Found {
+    /// What was recorded.
+    pub body: Body,
+    source: Arc<Source>,
+}
+
+impl Found {
+    /// The id of one of its stretches, for [`Index::blob`]. A file that took the place of another has other ids.
+    pub fn blob_id(&self, stretch: Stretch) -> String {
+        format!("{}-{}-{}", self.source.id, stretch.offset, stretch.len_bytes)
+    }
+
+    /// Reads one of its stretches.
+    pub fn read(&self, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
+        read(&self.source, stretch)
+    }
+}
+
+impl Index {
+    /// Records of one tag, each as `describe` says; `None` from it means that a body is not of this kind.
+    pub fn records<T>(
+        &self,
+        kind: Kind,
+        query: &RecordsQuery,
+        describe: impl Fn(Found) -> Result<Option<T>, ReadError>,
+    ) -> Result<Records<T>, ReadError> {
+        let run = self.run(&query.run)?;
+        let writers = run.writers(query.rank, kind, &query.tag);
+        let writer = writers.iter().find(|writer| writer.name.as_deref() == query.writer.as_deref());
+        let writer = writer.ok_or_else(|| ReadError::UnknownTag {
+            run: query.run.clone(),
+            kind,
+            tag: query.tag.clone(),
+            rank: query.rank,
+        })?;
+        let range = Range {
+            from: query.from.unwrap_or(i64::MIN),
+            to: query.to.unwrap_or(i64::MAX),
+            points: query.points.unwrap_or(DEFAULT_RECORDS),
+            superseded: query.superseded != 0,
+            wall_times: true,
+        };
+        let store = &self.0.store;
+        let mut steps = reader::read_steps(&writer.parts, &range, store)?;
+        steps.truncate(MAX_STEPS);
+        let (total, stored) = reader::read_bodies(&writer.parts, &range, store)?;
+        let mut records = Vec::with_capacity(stored.len());
+        for record in stored {
+            let body = postcard::from_bytes(&record.body).map_err(|_| store.wrong("a record"))?;
+            let part = writer.parts.iter().position(|part| part.id == record.part);
+            let Some(source) = part.and_then(|part| writer.sources.get(part)) else {
+                continue;
+            };
+            let found = Found { body, source: Arc::clone(source) };
+            if let Some(body) = describe(found)? {
+                let (step, wall_time_secs) = (record.step, record.wall_time_secs);
+                records.push(At { step, wall_time_secs, body });
+            }
+        }
+        let cut = (records.len() as u64) < total;
+        Ok(Records { total, cut, steps, records })
+    }
+
+    /// All tags of a kind in a run, with their ranks.
+    pub fn tags_of(&self, run: &str, kind: Kind) -> Result<Vec<(Arc<str>, u32)>, ReadError> {
+        Ok(self.run(run)?.tags_of(kind))
+    }
+
+    /// The bytes of a blob that an answer has named.
+    pub fn blob(&self, id: &str) -> Result<Vec<u8>, ReadError> {
+        let gone = || ReadError::UnknownBlob(id.to_owned());
+        let mut numbers = id.splitn(3, '-').map(|part| part.parse::<u64>().ok());
+        let mut next = || numbers.next().flatten().ok_or_else(gone);
+        let (source, offset, len_bytes) = (next()?, next()?, next()?);
+        let sources = self.0.catalog.sources();
+        let source = sources.iter().find(|known| known.id == source).ok_or_else(gone)?;
+        read(source, Stretch { offset, len_bytes })
+    }
+}
+
+/// Reads a stretch of what was decoded of a file, if it still is the same file.
+fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
+    let place = source.place();
+    let gone = |reason: String| ReadError::Unreadable { path: place.path.to_string(), reason };
+    let decoded = source.with_state(|state| state.offset);
+    let end = stretch.offset.checked_add(stretch.len_bytes);
+    if stretch.len_bytes > MAX_BLOB_BYTES || end.is_none_or(|end| end > decoded) {
+        return Err(gone("the place asked for is not in the file".to_owned()));
+    }
+    let read = || {
+        let mut file = File::open(&place.full)?;
+        if !source.is_same(&head(&mut file)?) {
+            return Err(std::io::Error::other("another file has taken its place"));
+        }
+        file.seek(SeekFrom::Start(stretch.offset))?;
+        let mut bytes = Vec::new();
+        file.take(stretch.len_bytes).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|e| gone(e.to_string()))?;
+    if (bytes.len() as u64) < stretch.len_bytes {
+        return Err(gone("it was cut short".to_owned()));
+    }
+    Ok(bytes)
+}
