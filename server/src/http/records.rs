@@ -155,8 +155,8 @@ fn describe_tensor(found: Found) -> Result<Option<Tensor>, ReadError> {
         }
     };
     Ok(Some(Tensor {
-        dtype: body.dtype.to_string(),
-        original_dtype: body.original_dtype.map(|dtype| dtype.to_string()),
+        dtype: body.dtype.as_str().to_owned(),
+        original_dtype: body.original_dtype.map(|dtype| dtype.as_str().to_owned()),
         shape: body.shape.clone(),
         len: body.len().unwrap_or(u64::MAX),
         values,
