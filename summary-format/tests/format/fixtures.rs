@@ -8,7 +8,7 @@ use trainscope_format::{Format, Kind, sniff};
 
 use crate::support::{Seen, whole};
 
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures");
+pub(crate) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures");
 
 /// Every event file among the fixtures, by path.
 pub(crate) fn all() -> Vec<(PathBuf, Format)> {
