@@ -13,7 +13,7 @@ use trainscope_format::{Format, RecordBatch};
     reason = "the benches write events and do not compare what is decoded"
 )]
 mod support;
-use support::{frame, simple_value, summary, tensor, tensor_value};
+use support::{bytes_field, frame, simple_value, summary, tensor, tensor_value, varint_field};
 
 /// As readers of files cut them.
 const PIECE: usize = 1 << 20;
@@ -97,18 +97,33 @@ fn benches(criterion: &mut Criterion) {
         &tensors,
     );
 
-    let payload = vec![0x5a; 1 << 18];
+    // Rows of left edge, right edge and count.
+    let payload = vec![0x5a; 24 << 13];
     let histograms: Vec<u8> = (0..large)
         .flat_map(|step| {
             let value = tensor_value(
                 "weights",
-                &tensor(2, &[1 << 15], &payload),
+                &tensor(2, &[1 << 13, 3], &payload),
                 Some("histograms"),
             );
             summary(wall(step), step.into(), &[value])
         })
         .collect();
     run(criterion, "large histograms", large.into(), &histograms);
+
+    let picture = vec![0x5a; 100_000];
+    let images: Vec<u8> = (0..10 * large)
+        .flat_map(|step| {
+            let image = [
+                varint_field(1, 200),
+                varint_field(2, 200),
+                bytes_field(4, &picture),
+            ];
+            let value = [bytes_field(1, b"sample"), bytes_field(4, &image.concat())];
+            summary(wall(step), step.into(), &[value.concat()])
+        })
+        .collect();
+    run(criterion, "images of 100 kB", (10 * large).into(), &images);
 
     // Frames whose payload is wrong, back to back: the search must stay linear.
     let mut damaged: Vec<u8> = (0..scalars / 10).flat_map(|_| frame(&[0x5a; 40])).collect();

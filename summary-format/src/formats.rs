@@ -1,8 +1,8 @@
 //! One module a format, and the order in which they claim a file.
 
 pub(crate) mod event_file;
+mod media;
 pub(crate) mod mindspore_summary;
-mod tensor_proto;
 pub(crate) mod tfevents;
 
 use std::path::Path;

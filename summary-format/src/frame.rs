@@ -74,16 +74,17 @@ impl FrameReader {
         }
     }
 
-    /// Reads the bytes that follow those of the last call. Each complete frame's payload is handed to `read`, which
-    /// says why it makes no sense if it does not; such a frame is damage like one with a wrong checksum, and `read`
-    /// may see it again after a restart from [`Self::offset`]. Ended damage is appended to `damages`.
+    /// Reads the bytes that follow those of the last call. Each complete frame's payload is handed to `read` with its
+    /// offset in the file. `read` says why it makes no sense if it does not; such a frame is damage like one with a
+    /// wrong checksum, and `read` may see it again after a restart from [`Self::offset`]. Ended damage is appended to
+    /// `damages`.
     ///
     /// Complete frames are handed over in place; only what is torn by the end of `bytes` is copied.
     pub fn push(
         &mut self,
         mut bytes: &[u8],
         damages: &mut Vec<Damage>,
-        mut read: impl FnMut(&[u8]) -> Result<(), &'static str>,
+        mut read: impl FnMut(&[u8], u64) -> Result<(), &'static str>,
     ) {
         if !self.waiting.is_empty() {
             bytes = self.push_onto_waiting(bytes, damages, &mut read);
@@ -102,7 +103,7 @@ impl FrameReader {
         &mut self,
         mut bytes: &'a [u8],
         damages: &mut Vec<Damage>,
-        read: &mut impl FnMut(&[u8]) -> Result<(), &'static str>,
+        read: &mut impl FnMut(&[u8], u64) -> Result<(), &'static str>,
     ) -> &'a [u8] {
         loop {
             let old_len = self.waiting.len() - self.start;
@@ -144,7 +145,7 @@ impl FrameReader {
         &mut self,
         bytes: &[u8],
         damages: &mut Vec<Damage>,
-        read: &mut impl FnMut(&[u8]) -> Result<(), &'static str>,
+        read: &mut impl FnMut(&[u8], u64) -> Result<(), &'static str>,
     ) -> (usize, usize) {
         let mut used = 0;
         let needed = loop {
@@ -152,10 +153,13 @@ impl FrameReader {
             let (step, broken) = match self.candidate(rest) {
                 Candidate::Torn { needed } => break needed,
                 Candidate::Broken { skip, reason } => (skip, Some(reason)),
-                Candidate::Frame { len } => match read(&rest[HEADER_LEN..len - 4]) {
-                    Ok(()) => (len, None),
-                    Err(reason) => (len, Some(reason)),
-                },
+                Candidate::Frame { len } => {
+                    let payload_offset = self.position + HEADER_LEN as u64;
+                    match read(&rest[HEADER_LEN..len - 4], payload_offset) {
+                        Ok(()) => (len, None),
+                        Err(reason) => (len, Some(reason)),
+                    }
+                }
             };
             if let Some(reason) = broken {
                 let offset = self.position;

@@ -110,6 +110,73 @@ pub(crate) fn bytes_of(message: &[u8], number: u32) -> Result<Option<&[u8]>, Mal
     Ok(found)
 }
 
+/// Calls `each` with every element of a repeated varint, packed or not.
+pub(crate) fn varints(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(), Malformed> {
+    match value {
+        Value::Varint(number) => each(number),
+        Value::Bytes(packed) => {
+            let mut packed = Fields::of(packed);
+            while !packed.rest().is_empty() {
+                each(packed.varint().ok_or(Malformed)?);
+            }
+        }
+        Value::Fixed32(_) | Value::Fixed64(_) => {}
+    }
+    Ok(())
+}
+
+/// Calls `each` with every element of a repeated `float`, packed or not.
+pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), Malformed> {
+    match value {
+        Value::Fixed32(bits) => each(f32::from_bits(bits)),
+        Value::Bytes(packed) => {
+            let (elements, rest) = packed.as_chunks();
+            for bytes in elements {
+                each(f32::from_le_bytes(*bytes));
+            }
+            return if rest.is_empty() {
+                Ok(())
+            } else {
+                Err(Malformed)
+            };
+        }
+        Value::Varint(_) | Value::Fixed64(_) => {}
+    }
+    Ok(())
+}
+
+/// Appends every element of a repeated `double`, packed or not.
+pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), Malformed> {
+    match value {
+        Value::Fixed64(bits) => out.push(f64::from_bits(bits)),
+        Value::Bytes(packed) => {
+            let (elements, rest) = packed.as_chunks();
+            out.extend(elements.iter().map(|bytes| f64::from_le_bytes(*bytes)));
+            return if rest.is_empty() {
+                Ok(())
+            } else {
+                Err(Malformed)
+            };
+        }
+        Value::Varint(_) | Value::Fixed32(_) => {}
+    }
+    Ok(())
+}
+
+/// Text of a file, with replacement characters where it is not UTF-8.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// An `int32` of the wire: the lower half, with its sign.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "protobuf drops the upper half of an int32"
+)]
+pub(crate) const fn int32(bits: u64) -> i32 {
+    bits as i32
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Fields, Malformed, Value};

@@ -1,13 +1,15 @@
 //! What all event files have in common: frames that hold one event each, and tags that are named once.
 
+use crate::body::{Body, Stretch};
 use crate::decode::{Checkpoint, Decoder, RestoreError};
 use crate::frame::FrameReader;
-use crate::record::{Damage, Kind, RecordBatch, Unread};
+use crate::record::{Damage, Kind, Record, RecordBatch, Unread};
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 
 /// Appends what one event holds to the batch. After `Malformed` the caller takes back what was appended, except tags.
-pub(crate) type ReadEvent = fn(&[u8], &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>;
+pub(crate) type ReadEvent =
+    fn(Source<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>;
 
 const NOT_AN_EVENT: &str = "a record is framed well but is not an event";
 /// Changes when a checkpoint of an older version would be read wrongly.
@@ -46,20 +48,30 @@ impl EventFile {
 
 impl Decoder for EventFile {
     fn push(&mut self, bytes: &[u8], out: &mut RecordBatch) {
-        let mut damages = std::mem::take(&mut out.damages);
-        self.frames.push(bytes, &mut damages, |payload| {
+        // Damage between frames goes here, damaged values within them into the batch.
+        let mut damages = Vec::new();
+        let old_damages = out.damages.len();
+        self.frames.push(bytes, &mut damages, |payload, offset| {
             let scalars = out.scalars.len();
+            let records = out.records.len();
             let unread = out.unread.len();
+            let damages = out.damages.len();
             let skipped_records = out.skipped_records;
-            (self.read_event)(payload, &mut self.tags, out).map_err(|Malformed| {
+            let source = Source { payload, offset };
+            (self.read_event)(source, &mut self.tags, out).map_err(|Malformed| {
                 // It will be read again after a restart from here, and must not count twice.
                 out.scalars.truncate(scalars);
+                out.records.truncate(records);
                 out.unread.truncate(unread);
+                out.damages.truncate(damages);
                 out.skipped_records = skipped_records;
                 NOT_AN_EVENT
             })
         });
-        out.damages = damages;
+        if !damages.is_empty() {
+            out.damages.append(&mut damages);
+            out.damages[old_damages..].sort_by_key(|damage| damage.offset);
+        }
     }
 
     fn offset(&self) -> u64 {
@@ -79,14 +91,58 @@ impl Decoder for EventFile {
     }
 }
 
-/// The coordinates of an event; what it does not say is 0.
-#[derive(Clone, Copy, Default)]
-pub(super) struct At {
-    pub(super) step: i64,
-    pub(super) wall_time_secs: f64,
+/// The bytes of one event, and where in the file they begin.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(super) payload: &'a [u8],
+    pub(super) offset: u64,
 }
 
-impl At {
+impl Source<'_> {
+    /// Where a part of the payload lies in the file.
+    pub(super) fn stretch(self, part: &[u8]) -> Stretch {
+        let within = part
+            .as_ptr()
+            .addr()
+            .wrapping_sub(self.payload.as_ptr().addr());
+        debug_assert!(within <= self.payload.len(), "not a part of the payload");
+        Stretch {
+            offset: self.offset + within as u64,
+            len_bytes: part.len() as u64,
+        }
+    }
+}
+
+/// Why a value cannot be read although its event can: a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fault(pub(super) &'static str);
+
+impl From<Malformed> for Fault {
+    fn from(_: Malformed) -> Self {
+        Self("a value is not a message of its kind")
+    }
+}
+
+/// Messages of many small parts take many times their length once they are read. No writer makes large ones.
+const MAX_DETAILED_BYTES: usize = 4 << 20;
+
+/// A message that is read part by part, unless it is so long that it cannot be meant.
+pub(super) fn detailed(message: &[u8]) -> Result<&[u8], Fault> {
+    if message.len() > MAX_DETAILED_BYTES {
+        return Err(Fault("a value is read part by part and above 4 MiB"));
+    }
+    Ok(message)
+}
+
+/// The coordinates of an event; what it does not say is 0.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) step: i64,
+    pub(super) wall_time_secs: f64,
+    pub(super) source: Source<'a>,
+}
+
+impl At<'_> {
     #[inline]
     pub(super) fn scalar(self, tag: &[u8], value: f64, tags: &mut TagTable, out: &mut RecordBatch) {
         let tag = tags.id(tag, Kind::Scalars, &mut out.new_tags);
@@ -100,36 +156,72 @@ impl At {
             wall_time_secs: self.wall_time_secs,
         });
     }
+
+    /// A record whose body lies in `value`, or the damage that it is. The tag is taken note of either way: what names
+    /// it may not come again.
+    pub(super) fn record(
+        self,
+        (tag, kind): (&[u8], Kind),
+        body: Result<Body, Fault>,
+        value: &[u8],
+        tags: &mut TagTable,
+        out: &mut RecordBatch,
+    ) {
+        let tag = tags.id(tag, kind, &mut out.new_tags);
+        match body {
+            Ok(body) => {
+                debug_assert_eq!(body.kind(), kind);
+                out.records.push(Record {
+                    tag,
+                    step: self.step,
+                    wall_time_secs: self.wall_time_secs,
+                    body,
+                });
+            }
+            Err(Fault(reason)) => {
+                let Stretch { offset, len_bytes } = self.source.stretch(value);
+                out.damages.push(Damage {
+                    offset,
+                    len_bytes,
+                    reason: reason.to_owned(),
+                });
+            }
+        }
+    }
 }
 
-/// A body: its field number and bytes.
-pub(super) type Body<'a> = Option<(u32, &'a [u8])>;
+/// What an event says: its field number and bytes.
+pub(super) type Content<'a> = Option<(u32, &'a [u8])>;
 
-/// What all events begin with, wall time 1 and step 2, and their body: one of the fields from 3 to 10, the last of them
-/// if there are several.
+/// What all events begin with, wall time 1 and step 2, and their content: one of the fields from 3 to 10, the last of
+/// them if there are several.
 #[inline]
-pub(super) fn coordinates(event: &[u8]) -> Result<(At, Body<'_>), Malformed> {
-    let mut at = At::default();
-    let mut body = None;
-    for field in Fields::of(event) {
+pub(super) fn coordinates(source: Source<'_>) -> Result<(At<'_>, Content<'_>), Malformed> {
+    let mut at = At {
+        step: 0,
+        wall_time_secs: 0.0,
+        source,
+    };
+    let mut content = None;
+    for field in Fields::of(source.payload) {
         match field? {
             (1, Value::Fixed64(bits)) => at.wall_time_secs = f64::from_bits(bits),
             (2, Value::Varint(step)) => at.step = step.cast_signed(),
-            (number @ 3..=10, Value::Bytes(bytes)) => body = Some((number, bytes)),
+            (number @ 3..=10, Value::Bytes(bytes)) => content = Some((number, bytes)),
             _ => {}
         }
     }
-    Ok((at, body))
+    Ok((at, content))
 }
 
 /// Reads a `Summary`, of either framework: its values are field 1.
 #[inline]
 pub(super) fn read_summary(
     summary: &[u8],
-    at: At,
+    at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-    read_value: impl Fn(&[u8], At, &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>,
+    read_value: impl Fn(&[u8], At<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>,
 ) -> Result<(), Malformed> {
     let mut is_empty = true;
     for field in Fields::of(summary) {

@@ -1,10 +1,19 @@
 //! MindSpore summary, explain and lineage files: their `Event` messages and what their values are.
 //!
-//! Scalars are decoded, all other kinds are recognised and reported as unread. Tags are kept as the file has them.
+//! Tags are kept as the file has them.
+
+mod explanation;
+mod histogram;
+mod landscape;
+mod lineage;
+mod metrics;
+mod tensor;
 
 use std::net::Ipv4Addr;
 
-use super::event_file::{At, coordinates, read_summary};
+use super::event_file::{At, Source, coordinates, read_summary};
+use super::media;
+use crate::body::{Body, GraphFormat, GraphSource};
 use crate::record::{Kind, RecordBatch};
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
@@ -35,16 +44,25 @@ pub(crate) fn rank_hint(file_name: &str) -> Option<u32> {
 /// Reads one `Event` of a summary or explain file: wall time 1, step 2, and one of version 3, graph 4, summary 5,
 /// explanation 6.
 pub(crate) fn read_event(
-    event: &[u8],
+    event: Source<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
 ) -> Result<(), Malformed> {
-    let (at, body) = coordinates(event)?;
-    match body {
+    let (at, content) = coordinates(event)?;
+    match content {
         Some((3, _)) => {}
-        Some((4, _)) => at.unread(b"graph", Kind::Graphs, tags, out),
+        Some((4, graph)) => {
+            let body = Body::Graph(GraphSource {
+                format: GraphFormat::MindsporeGraph,
+                data: event.stretch(graph),
+            });
+            at.record((b"graph", Kind::Graphs), Ok(body), graph, tags, out);
+        }
         Some((5, summary)) => read_summary(summary, at, tags, out, read_value)?,
-        Some((6, _)) => at.unread(b"explain", Kind::Explanations, tags, out),
+        Some((6, message)) => {
+            let body = explanation::read(message);
+            at.record((b"explain", Kind::Explanations), body, message, tags, out);
+        }
         _ => out.skipped_records += 1,
     }
     Ok(())
@@ -53,51 +71,66 @@ pub(crate) fn read_event(
 /// Reads one `LineageEvent`: wall time 1, step 2, and one of version 3, training 6, evaluation 7, data set graph 9,
 /// information of the user 10.
 pub(crate) fn read_lineage_event(
-    event: &[u8],
+    event: Source<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
 ) -> Result<(), Malformed> {
-    let (at, body) = coordinates(event)?;
-    let tag: &[u8] = match body {
+    let (at, content) = coordinates(event)?;
+    let (tag, body, message): (&[u8], _, _) = match content {
         Some((3, _)) => return Ok(()),
-        Some((6, _)) => b"train_lineage",
-        Some((7, _)) => b"evaluation_lineage",
-        Some((9, _)) => b"dataset_graph",
-        Some((10, _)) => b"user_defined_info",
+        Some((6, message)) => (b"train_lineage", lineage::training(message), message),
+        Some((7, message)) => (b"evaluation_lineage", lineage::evaluation(message), message),
+        Some((9, message)) => (b"dataset_graph", lineage::dataset(message), message),
+        Some((10, message)) => (
+            b"user_defined_info",
+            lineage::user_defined(message),
+            message,
+        ),
         _ => {
             out.skipped_records += 1;
             return Ok(());
         }
     };
-    at.unread(tag, Kind::Lineage, tags, out);
+    let body = body.map(|lineage| Body::Lineage(Box::new(lineage)));
+    at.record((tag, Kind::Lineage), body, message, tags, out);
     Ok(())
 }
 
 /// Reads a `Summary.Value`: tag 1, and one of scalar 3, image 4, tensor 8, histogram 9, loss landscape 10.
 fn read_value(
     value: &[u8],
-    at: At,
+    at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
 ) -> Result<(), Malformed> {
     let mut tag: &[u8] = b"";
     let mut scalar = None;
-    let mut kind = None;
+    let mut content = None;
     for field in Fields::of(value) {
         match field? {
             (1, Value::Bytes(bytes)) => tag = bytes,
             (3, Value::Fixed32(bits)) => scalar = Some(f32::from_bits(bits)),
-            (4, Value::Bytes(_)) => kind = Some(Kind::Images),
-            (8, Value::Bytes(_)) => kind = Some(Kind::Tensors),
-            (9, Value::Bytes(_)) => kind = Some(Kind::Histograms),
-            (10, Value::Bytes(_)) => kind = Some(Kind::Landscapes),
+            (number @ (4 | 8 | 9 | 10), Value::Bytes(bytes)) => content = Some((number, bytes)),
             _ => {}
         }
     }
-    match (scalar, kind) {
-        (Some(scalar), _) => at.scalar(tag, scalar.into(), tags, out),
-        (None, Some(kind)) => at.unread(tag, kind, tags, out),
-        (None, None) => out.skipped_records += 1,
+    if let Some(scalar) = scalar {
+        at.scalar(tag, scalar.into(), tags, out);
+        return Ok(());
     }
+    let (kind, body) = match content {
+        Some((4, message)) => (Kind::Images, media::image(message, at.source)),
+        Some((8, message)) => (
+            Kind::Tensors,
+            tensor::read(message, at.source).map(Body::Tensor),
+        ),
+        Some((9, message)) => (Kind::Histograms, histogram::read(message)),
+        Some((_, message)) => (Kind::Landscapes, landscape::read(message)),
+        None => {
+            out.skipped_records += 1;
+            return Ok(());
+        }
+    };
+    at.record((tag, kind), body, value, tags, out);
     Ok(())
 }

@@ -1,10 +1,19 @@
 //! TensorBoard event files of both generations, and our own: the `Event` message and what its values are.
 //!
-//! Scalars are decoded, all other kinds are recognised and reported as unread. The first generation says what a value
-//! is by the field it is written in, the second writes tensors and names a plugin, on the first value of a tag only.
+//! The first generation says what a value is by the field it is written in, the second writes tensors and names a
+//! plugin, on the first value of a tag only. Meshes, projections and unknown plugins are reported as unread.
 
-use super::event_file::{At, coordinates, read_summary};
-use super::tensor_proto;
+mod histogram;
+mod hparams;
+mod layout;
+mod pr_curve;
+mod scalar;
+mod tensor;
+
+pub(super) use self::tensor::TensorProto;
+use super::event_file::{At, Fault, Source, coordinates, read_summary};
+use super::media;
+use crate::body::{Body, GraphFormat, GraphSource};
 use crate::record::{Kind, RecordBatch};
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value, bytes_of};
@@ -12,7 +21,7 @@ use crate::wire::{Fields, Malformed, Value, bytes_of};
 /// Reads one `Event`: wall time 1, step 2, and one of file version 3, graph 4, summary 5, log message 6, session log 7,
 /// run metadata 8, meta graph 9, writer 10.
 pub(crate) fn read_event(
-    event: &[u8],
+    event: Source<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
 ) -> Result<(), Malformed> {
@@ -20,19 +29,26 @@ pub(crate) fn read_event(
         at.scalar(tag, value.into(), tags, out);
         return Ok(());
     }
-    let (at, body) = coordinates(event)?;
-    match body {
-        Some((5, summary)) => read_summary(summary, at, tags, out, read_value)?,
+    let (at, content) = coordinates(event)?;
+    let (tag, format, graph): (&[u8], _, _) = match content {
+        Some((5, summary)) => return read_summary(summary, at, tags, out, read_value),
         // They say who wrote the file and when it was opened.
-        Some((3 | 7 | 10, _)) => {}
-        Some((4, _)) => at.unread(b"graph", Kind::Graphs, tags, out),
-        Some((8, metadata)) => {
-            let tag = bytes_of(metadata, 1)?.unwrap_or_default();
-            at.unread(tag, Kind::Graphs, tags, out);
+        Some((3 | 7 | 10, _)) => return Ok(()),
+        Some((4, graph)) => (b"graph", GraphFormat::TfGraphDef, graph),
+        Some((8, tagged)) => {
+            let tag = bytes_of(tagged, 1)?.unwrap_or_default();
+            let metadata = bytes_of(tagged, 2)?.unwrap_or(&tagged[..0]);
+            (tag, GraphFormat::TfRunMetadata, metadata)
         }
-        Some((9, _)) => at.unread(b"meta_graph", Kind::Graphs, tags, out),
-        _ => out.skipped_records += 1,
-    }
+        Some((9, graph)) => (b"meta_graph", GraphFormat::TfMetaGraphDef, graph),
+        _ => {
+            out.skipped_records += 1;
+            return Ok(());
+        }
+    };
+    let data = event.stretch(graph);
+    let body = Body::Graph(GraphSource { format, data });
+    at.record((tag, Kind::Graphs), Ok(body), graph, tags, out);
     Ok(())
 }
 
@@ -40,13 +56,13 @@ pub(crate) fn read_event(
 /// bytes: nearly all events of most files. Reading it as a pattern is twice as fast as field by field, and gives the
 /// same.
 #[inline]
-fn usual_scalar(event: &[u8]) -> Option<(At, &[u8], f32)> {
+fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     // A tensor of type 1 (`f32`), no dimensions, four bytes of content; then the plugin, with or without a data class.
     const TENSOR: [u8; 8] = [0x42, 10, 0x08, 1, 0x12, 0, 0x22, 4];
     const PLUGIN: &[u8] = b"\x4a\x0b\x0a\x09\x0a\x07scalars";
     const PLUGIN_AND_CLASS: &[u8] = b"\x4a\x0d\x0a\x09\x0a\x07scalars\x20\x01";
 
-    let (head, rest) = event.split_first_chunk::<10>()?;
+    let (head, rest) = source.payload.split_first_chunk::<10>()?;
     let [0x09, wall_time @ .., 0x10] = head else {
         return None;
     };
@@ -86,6 +102,7 @@ fn usual_scalar(event: &[u8]) -> Option<(At, &[u8], f32)> {
     let at = At {
         step,
         wall_time_secs: f64::from_le_bytes(*wall_time),
+        source,
     };
     Some((at, tag, f32::from_le_bytes(*number.first_chunk()?)))
 }
@@ -95,14 +112,14 @@ fn usual_scalar(event: &[u8]) -> Option<(At, &[u8], f32)> {
 #[inline]
 fn read_value(
     value: &[u8],
-    at: At,
+    at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
 ) -> Result<(), Malformed> {
     let mut tag: &[u8] = b"";
     let mut number = None;
     let mut is_exact = false;
-    let mut kind = None;
+    let mut first_generation = None;
     let mut tensor = None;
     let mut metadata = None;
     for field in Fields::of(value) {
@@ -111,9 +128,9 @@ fn read_value(
             (2, Value::Fixed32(bits)) if !is_exact => {
                 number = Some(f64::from(f32::from_bits(bits)));
             }
-            (4, Value::Bytes(_)) => kind = Some(Kind::Images),
-            (5, Value::Bytes(_)) => kind = Some(Kind::Histograms),
-            (6, Value::Bytes(_)) => kind = Some(Kind::Audio),
+            (4, Value::Bytes(bytes)) => first_generation = Some((Kind::Images, bytes)),
+            (5, Value::Bytes(bytes)) => first_generation = Some((Kind::Histograms, bytes)),
+            (6, Value::Bytes(bytes)) => first_generation = Some((Kind::Audio, bytes)),
             (8, Value::Bytes(bytes)) => tensor = Some(bytes),
             (9, Value::Bytes(bytes)) => metadata = Some(bytes),
             (1000, Value::Fixed64(bits)) => {
@@ -127,49 +144,128 @@ fn read_value(
         at.scalar(tag, number, tags, out);
         return Ok(());
     }
-    if kind.is_none() {
-        kind = match metadata {
-            Some(metadata) => plugin_kind(metadata)?,
-            None => None,
+    if let Some((kind, message)) = first_generation {
+        let body = match kind {
+            Kind::Images => media::image(message, at.source),
+            Kind::Histograms => histogram::first_generation(message),
+            _ => media::sound(message, at.source),
         };
+        at.record((tag, kind), body, value, tags, out);
+        return Ok(());
     }
+    let plugin = match metadata {
+        Some(metadata) => Plugin::of(metadata)?,
+        None => None,
+    };
+    let named_kind = plugin.as_ref().map(Plugin::kind);
     // Hyper-parameters live in the metadata alone; everything else without a value says nothing.
-    if kind.is_none() && tensor.is_some() {
-        kind = tags.newest_kind(tag).or(Some(Kind::Tensors));
-    }
+    let kind = match (named_kind, tensor) {
+        (None, Some(_)) => tags.newest_kind(tag),
+        (named_kind, _) => named_kind,
+    };
     match (kind, tensor) {
-        (Some(Kind::Scalars), Some(tensor)) => match tensor_proto::single_number(tensor)? {
+        (Some(Kind::Scalars), Some(tensor)) => match scalar::single_number(tensor)? {
             Some(number) => at.scalar(tag, number, tags, out),
             None => out.skipped_records += 1,
         },
-        (None | Some(Kind::Scalars), _) => out.skipped_records += 1,
-        (Some(kind), _) => at.unread(tag, kind, tags, out),
+        (Some(Kind::Hparams), _) => {
+            let content = plugin.map_or(&[][..], |plugin| plugin.content);
+            at.record(
+                (tag, Kind::Hparams),
+                hparams::read(content),
+                value,
+                tags,
+                out,
+            );
+        }
+        (Some(kind @ (Kind::Meshes | Kind::Projector | Kind::Unknown)), _) => {
+            at.unread(tag, kind, tags, out);
+        }
+        (kind, Some(tensor)) => {
+            let tensor = TensorProto::parse(tensor)?;
+            let kind = match kind {
+                Some(Kind::Tensors) | None => tensor.kind(),
+                Some(kind) => kind,
+            };
+            let name = plugin.map_or(&[][..], |plugin| plugin.name);
+            let body = body(kind, &tensor, name, at.source);
+            at.record((tag, kind), body, value, tags, out);
+        }
+        (_, None) => out.skipped_records += 1,
     }
     Ok(())
 }
 
-/// The kind that a `SummaryMetadata` names: plugin data 1, in it the name 1. `None` if it names none.
-fn plugin_kind(metadata: &[u8]) -> Result<Option<Kind>, Malformed> {
-    let Some(plugin_data) = bytes_of(metadata, 1)? else {
-        return Ok(None);
-    };
-    let Some(name) = bytes_of(plugin_data, 1)? else {
-        return Ok(None);
-    };
-    Ok(Some(match name {
-        b"" => return Ok(None),
-        b"scalars" => Kind::Scalars,
-        b"histograms" => Kind::Histograms,
-        b"images" => Kind::Images,
-        b"audio" => Kind::Audio,
-        b"text" => Kind::Text,
-        b"tensor" => Kind::Tensors,
-        b"hparams" => Kind::Hparams,
-        b"pr_curves" => Kind::PrCurves,
-        b"custom_scalars" => Kind::CustomScalars,
-        b"mesh" => Kind::Meshes,
-        b"projector" => Kind::Projector,
-        name if name.starts_with(b"graph") => Kind::Graphs,
-        _ => Kind::Unknown,
+/// What a tensor holds that is a value of this kind.
+fn body(
+    kind: Kind,
+    tensor: &TensorProto<'_>,
+    plugin: &[u8],
+    source: Source<'_>,
+) -> Result<Body, Fault> {
+    match kind {
+        Kind::Histograms => histogram::second_generation(tensor),
+        Kind::Images => media::images(tensor, source),
+        Kind::Audio => media::sounds(tensor, source),
+        Kind::Text => tensor.text().map(Body::Text),
+        Kind::Graphs => graph(tensor, plugin, source),
+        Kind::PrCurves => pr_curve::read(tensor),
+        Kind::CustomScalars => layout::read(tensor),
+        _ => tensor.values(source).map(Body::Tensor),
+    }
+}
+
+/// A graph in a tensor of text, its only element. Keras writes JSON, everything else in tensors is run metadata.
+fn graph(tensor: &TensorProto<'_>, plugin: &[u8], source: Source<'_>) -> Result<Body, Fault> {
+    let graph = tensor.single_text()?;
+    let is_json = plugin == b"graph_keras_model" || graph.first() == Some(&b'{');
+    Ok(Body::Graph(GraphSource {
+        format: if is_json {
+            GraphFormat::KerasJson
+        } else {
+            GraphFormat::TfRunMetadata
+        },
+        data: source.stretch(graph),
     }))
+}
+
+/// What a `SummaryMetadata` says: plugin data 1, in it the name 1 and the content 2.
+#[derive(Clone, Copy)]
+struct Plugin<'a> {
+    name: &'a [u8],
+    content: &'a [u8],
+}
+
+impl<'a> Plugin<'a> {
+    /// `None` if it names none.
+    fn of(metadata: &'a [u8]) -> Result<Option<Self>, Malformed> {
+        let Some(plugin_data) = bytes_of(metadata, 1)? else {
+            return Ok(None);
+        };
+        Ok(match bytes_of(plugin_data, 1)? {
+            None | Some(b"") => None,
+            Some(name) => Some(Self {
+                name,
+                content: bytes_of(plugin_data, 2)?.unwrap_or_default(),
+            }),
+        })
+    }
+
+    fn kind(&self) -> Kind {
+        match self.name {
+            b"scalars" => Kind::Scalars,
+            b"histograms" => Kind::Histograms,
+            b"images" => Kind::Images,
+            b"audio" => Kind::Audio,
+            b"text" => Kind::Text,
+            b"tensor" => Kind::Tensors,
+            b"hparams" => Kind::Hparams,
+            b"pr_curves" => Kind::PrCurves,
+            b"custom_scalars" => Kind::CustomScalars,
+            b"mesh" => Kind::Meshes,
+            b"projector" => Kind::Projector,
+            name if name.starts_with(b"graph") => Kind::Graphs,
+            _ => Kind::Unknown,
+        }
+    }
 }

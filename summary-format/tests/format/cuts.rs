@@ -104,6 +104,10 @@ fn every_truncation_gives_a_prefix() {
                 cut.batch.new_tags,
                 all.batch.new_tags[..cut.batch.new_tags.len()]
             );
+            assert_eq!(
+                format!("{:?}", cut.batch.records),
+                format!("{:?}", &all.batch.records[..cut.batch.records.len()]),
+            );
             assert_eq!(cut.batch.unread, all.batch.unread[..cut.batch.unread.len()]);
             assert_eq!(
                 cut.batch.damages,

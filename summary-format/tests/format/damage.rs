@@ -168,8 +168,8 @@ fn garbage_takes_linear_time() {
             state.to_le_bytes()[3]
         })
     };
-    // A debug build takes about ten times as long.
-    let limit = Duration::from_secs(20);
+    // A debug build on a busy machine takes about thirty times as long.
+    let limit = Duration::from_secs(60);
     for garbage in [
         noise(LEN).collect::<Vec<_>>(),
         vec![0; LEN],

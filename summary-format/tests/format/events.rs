@@ -5,7 +5,7 @@ use trainscope_format::{Format, Kind, TagInfo};
 
 use crate::support::{
     Seen, bytes_field, event, fixed32_field, fixed64_field, frame, simple_value, summary, tensor,
-    tensor_value, varint, varint_field, whole,
+    tensor_value, text_tensor, varint, varint_field, whole,
 };
 
 fn read(records: &[Vec<u8>]) -> Seen {
@@ -122,13 +122,14 @@ fn what_is_no_number_is_skipped_and_counted() {
 #[test]
 fn a_plugin_is_named_once_a_tag() {
     let number = tensor(1, &[], &2.0_f32.to_le_bytes());
-    let image = tensor(7, &[3], b"");
+    let image = text_tensor(&[3], &[b"4", b"5", b"GIF89a"]);
     let values = |plugin: bool| {
         vec![
             tensor_value("loss", &number, plugin.then_some("scalars")),
             tensor_value("photo", &image, plugin.then_some("images")),
             tensor_value("strange", &image, plugin.then_some("of_the_future")),
             tensor_value("bare", &image, None),
+            tensor_value("numbers", &number, None),
         ]
     };
     let records = [
@@ -143,11 +144,13 @@ fn a_plugin_is_named_once_a_tag() {
             ("loss", Kind::Scalars),
             ("photo", Kind::Images),
             ("strange", Kind::Unknown),
-            ("bare", Kind::Tensors),
+            ("bare", Kind::Text),
+            ("numbers", Kind::Tensors),
         ]
     );
     assert_eq!(seen.points("loss"), [(1, 2.0), (2, 2.0), (3, 2.0)]);
-    assert_eq!(seen.batch.unread.len(), 9);
+    assert_eq!(seen.batch.unread.len(), 3);
+    assert_eq!(seen.batch.records.len(), 9);
 
     // The memory survives a restart.
     let first = whole(Format::Tfevents, &records[0]);
@@ -155,7 +158,8 @@ fn a_plugin_is_named_once_a_tag() {
     let rest = crate::support::feed(resumed, &records[1..].concat(), &[]);
     assert_eq!(rest.batch.new_tags, []);
     assert_eq!(rest.batch.scalars.steps, [2, 3]);
-    assert_eq!(rest.batch.unread, seen.batch.unread[3..]);
+    assert_eq!(rest.batch.unread, seen.batch.unread[1..]);
+    assert_eq!(rest.batch.records.len(), 6);
 }
 
 #[test]

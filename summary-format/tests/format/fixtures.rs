@@ -8,7 +8,7 @@ use trainscope_format::{Format, Kind, sniff};
 
 use crate::support::{Seen, whole};
 
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures");
+pub(crate) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures");
 
 /// Every event file among the fixtures, by path.
 pub(crate) fn all() -> Vec<(PathBuf, Format)> {
@@ -35,11 +35,13 @@ fn read(path: &str) -> Seen {
     whole(format, &fs::read(path).unwrap())
 }
 
-/// Points and unread records of each tag.
+/// Points and records of each tag.
 fn counts(seen: &Seen) -> BTreeMap<(Kind, &str), usize> {
     let mut counts = BTreeMap::new();
     let unread = seen.batch.unread.iter().map(|unread| unread.tag);
-    for id in seen.batch.scalars.tags.iter().copied().chain(unread) {
+    let records = seen.batch.records.iter().map(|record| record.tag);
+    let scalars = seen.batch.scalars.tags.iter().copied();
+    for id in scalars.chain(records).chain(unread) {
         let tag = &seen.batch.new_tags[id.0 as usize];
         *counts.entry((tag.kind, &*tag.name)).or_default() += 1;
     }

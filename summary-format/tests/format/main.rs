@@ -8,6 +8,7 @@
     reason = "values pass through unchanged, or they are wrong"
 )]
 
+mod bodies;
 mod cuts;
 mod damage;
 mod events;

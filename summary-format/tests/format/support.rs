@@ -1,6 +1,6 @@
 //! Writes events and frames as the ecosystem's writers do, independently of the decoders, and gathers what is decoded.
 
-use trainscope_format::{Checkpoint, Damage, Decoder, Format, RecordBatch, TagId};
+use trainscope_format::{Body, Checkpoint, Damage, Decoder, Format, RecordBatch, TagId};
 
 /// crc32c bit by bit from its definition (polynomial 0x1EDC6F41, reflected), masked as TFRecord does.
 fn masked_crc32c(bytes: &[u8]) -> u32 {
@@ -116,6 +116,12 @@ pub(crate) fn tensor(data_type: u64, dims: &[u64], content: &[u8]) -> Vec<u8> {
     .concat()
 }
 
+/// A tensor of these dimensions that holds texts.
+pub(crate) fn text_tensor(dims: &[u64], texts: &[&[u8]]) -> Vec<u8> {
+    let texts = texts.iter().flat_map(|text| bytes_field(8, text));
+    tensor(7, dims, b"").into_iter().chain(texts).collect()
+}
+
 /// Appends one batch to another, as a reader of the whole file does.
 pub(crate) fn append(all: &mut RecordBatch, next: &RecordBatch) {
     all.new_tags.extend_from_slice(&next.new_tags);
@@ -126,6 +132,7 @@ pub(crate) fn append(all: &mut RecordBatch, next: &RecordBatch) {
         .wall_times_secs
         .extend_from_slice(&columns.wall_times_secs);
     all.scalars.values.extend_from_slice(&columns.values);
+    all.records.extend_from_slice(&next.records);
     all.unread.extend_from_slice(&next.unread);
     all.damages.extend_from_slice(&next.damages);
     all.skipped_records += next.skipped_records;
@@ -154,6 +161,17 @@ impl Seen {
         (0..columns.len())
             .filter(|&i| id(&columns.tags[i]))
             .map(|i| (columns.steps[i], columns.values[i]))
+            .collect()
+    }
+}
+
+impl Seen {
+    /// Step and body of each record of a tag that is not a scalar.
+    pub(crate) fn bodies(&self, tag: &str) -> Vec<(i64, &Body)> {
+        let records = self.batch.records.iter();
+        records
+            .filter(|record| &*self.batch.new_tags[record.tag.0 as usize].name == tag)
+            .map(|record| (record.step, &record.body))
             .collect()
     }
 }

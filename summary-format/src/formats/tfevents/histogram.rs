@@ -1,0 +1,75 @@
+//! Histograms of both generations.
+
+use super::super::event_file::Fault;
+use super::tensor::TensorProto;
+use crate::body::Body;
+use crate::histogram::Histogram;
+use crate::wire::{Fields, Value, doubles};
+
+const WRONG_LEN: Fault = Fault("the edges and counts of a histogram are not equally many");
+const WRONG_SHAPE: Fault = Fault("a histogram is not a tensor of three columns");
+
+/// A `HistogramProto`: min 1, max 2, number of values 3, sum 4, sum of squares 5, upper edges 6, counts 7.
+///
+/// A bin begins where the one before ends. The outermost bins reach to the ends of what an `f64` can be; values do not,
+/// so there the smallest and largest value are taken.
+pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
+    let mut stated = [0.0; 5];
+    let mut rights = Vec::new();
+    let mut counts = Vec::new();
+    for field in Fields::of(message) {
+        match field? {
+            (number @ 1..=5, Value::Fixed64(bits)) => {
+                stated[number as usize - 1] = f64::from_bits(bits);
+            }
+            (6, value) => doubles(value, &mut rights)?,
+            (7, value) => doubles(value, &mut counts)?,
+            _ => {}
+        }
+    }
+    if rights.len() != counts.len() {
+        return Err(WRONG_LEN);
+    }
+    let [min, max, count, sum, sum_squares] = stated;
+    let mut lefts = Vec::with_capacity(rights.len());
+    // Some writers put an empty bin in front, which ends before the smallest value.
+    lefts.extend(
+        rights
+            .first()
+            .map(|&right| if min <= right { min } else { right }),
+    );
+    lefts.extend(rights.split_last().map_or(&[][..], |(_, inner)| inner));
+    if let (Some(left), Some(right)) = (lefts.last(), rights.last_mut())
+        && *left <= max
+        && max < *right
+    {
+        *right = max;
+    }
+    Ok(Body::Histogram(Histogram {
+        lefts,
+        rights,
+        counts,
+        min: Some(min),
+        max: Some(max),
+        sum: Some(sum),
+        sum_squares: Some(sum_squares),
+        count,
+        ..Histogram::default()
+    }))
+}
+
+/// A tensor with a row for each bin: left edge, right edge, count.
+pub(super) fn second_generation(tensor: &TensorProto<'_>) -> Result<Body, Fault> {
+    let [_, 3] = tensor.shape[..] else {
+        return Err(WRONG_SHAPE);
+    };
+    let numbers = tensor.numbers()?;
+    let (rows, _) = numbers.as_chunks::<3>();
+    Ok(Body::Histogram(Histogram {
+        lefts: rows.iter().map(|row| row[0]).collect(),
+        rights: rows.iter().map(|row| row[1]).collect(),
+        counts: rows.iter().map(|row| row[2]).collect(),
+        count: rows.iter().map(|row| row[2]).sum(),
+        ..Histogram::default()
+    }))
+}

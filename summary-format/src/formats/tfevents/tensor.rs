@@ -1,0 +1,252 @@
+//! `TensorProto`: numbers and text in tensors, as the second generation writes everything.
+
+use super::super::event_file::{Fault, Source};
+use crate::record::Kind;
+use crate::tensor::DType;
+use crate::values::{Tensor, TensorData, Text, len_of, number};
+use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, text, varints};
+
+const UNKNOWN_TYPE: Fault = Fault("a tensor has a type that is not known");
+const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");
+const NOT_TEXT: Fault = Fault("a tensor holds numbers where text belongs");
+const NOT_NUMBERS: Fault = Fault("a tensor holds text where numbers belong");
+const TOO_MANY: Fault = Fault("a tensor holds more than a million texts");
+const TOO_LONG: Fault = Fault("a tensor is written element by element and above 64 MiB");
+
+/// What is decoded element by element is kept in memory; no writer makes such a list of large tensors.
+const MAX_LISTED_BYTES: usize = 64 << 20;
+/// A text takes many times its length once it is read, if it is empty.
+const MAX_TEXTS: usize = 1 << 20;
+/// `DT_STRING`.
+const STRING: u64 = 7;
+
+/// A tensor whose type and shape are known. Fields: type 1, shape 2, raw little-endian content 4, or a list per type
+/// from 5 on.
+pub(in crate::formats) struct TensorProto<'a> {
+    data_type: u64,
+    pub(in crate::formats) shape: Vec<u64>,
+    /// Empty if the elements are in a list.
+    content: &'a [u8],
+    message: &'a [u8],
+}
+
+impl<'a> TensorProto<'a> {
+    pub(super) fn parse(message: &'a [u8]) -> Result<Self, Malformed> {
+        let mut tensor = Self {
+            data_type: 0,
+            shape: Vec::new(),
+            content: &[],
+            message,
+        };
+        for field in Fields::of(message) {
+            match field? {
+                (1, Value::Varint(number)) => tensor.data_type = number,
+                (2, Value::Bytes(shape)) => tensor.shape = sizes(shape)?,
+                (4, Value::Bytes(content)) => tensor.content = content,
+                _ => {}
+            }
+        }
+        Ok(tensor)
+    }
+
+    /// What a tensor is that nobody named.
+    pub(super) fn kind(&self) -> Kind {
+        match self.data_type {
+            STRING => Kind::Text,
+            _ => Kind::Tensors,
+        }
+    }
+
+    /// The texts, undecoded: list 8.
+    pub(in crate::formats) fn texts(&self) -> Result<Vec<&'a [u8]>, Fault> {
+        if self.data_type != STRING {
+            return Err(NOT_TEXT);
+        }
+        let mut texts = Vec::new();
+        for field in Fields::of(self.message) {
+            if let (8, Value::Bytes(bytes)) = field? {
+                if texts.len() == MAX_TEXTS {
+                    return Err(TOO_MANY);
+                }
+                texts.push(bytes);
+            }
+        }
+        if len_of(&self.shape) != Some(texts.len() as u64) {
+            return Err(WRONG_LEN);
+        }
+        Ok(texts)
+    }
+
+    /// The only text of a tensor.
+    pub(super) fn single_text(&self) -> Result<&'a [u8], Fault> {
+        match self.texts()?[..] {
+            [text] => Ok(text),
+            _ => Err(WRONG_LEN),
+        }
+    }
+
+    pub(super) fn text(&self) -> Result<Text, Fault> {
+        let items = self.texts()?.into_iter().map(text).collect();
+        Ok(Text {
+            shape: self.shape.clone(),
+            items,
+        })
+    }
+
+    /// All numbers, which must be as many as the shape says.
+    pub(super) fn numbers(&self) -> Result<Vec<f64>, Fault> {
+        let dtype = self.dtype()?;
+        let listed;
+        let bytes = match self.content {
+            [] => {
+                listed = self.listed(dtype)?;
+                &listed[..]
+            }
+            content => content,
+        };
+        if !self.is_len(bytes.len(), dtype) {
+            return Err(WRONG_LEN);
+        }
+        let elements = bytes.chunks_exact(dtype.size_bytes());
+        Ok(elements.map(|element| number(dtype, element)).collect())
+    }
+
+    /// The numbers where they lie, if they lie there as they are used.
+    pub(super) fn values(&self, source: Source<'_>) -> Result<Tensor, Fault> {
+        let dtype = self.dtype()?;
+        let data = match self.content {
+            [] => match self.packed(dtype)? {
+                Some(packed) if self.is_len(packed.len(), dtype) => {
+                    TensorData::Stretch(source.stretch(packed))
+                }
+                _ => {
+                    let listed = self.listed(dtype)?;
+                    let len = (listed.len() / dtype.size_bytes()) as u64;
+                    // Fewer are no fault: the last one repeats.
+                    if len_of(&self.shape).is_none_or(|expected| len > expected) {
+                        return Err(WRONG_LEN);
+                    }
+                    TensorData::Inline(listed)
+                }
+            },
+            content if self.is_len(content.len(), dtype) => {
+                TensorData::Stretch(source.stretch(content))
+            }
+            _ => return Err(WRONG_LEN),
+        };
+        Ok(Tensor {
+            dtype,
+            original_dtype: None,
+            shape: self.shape.clone(),
+            data,
+        })
+    }
+
+    fn is_len(&self, len_bytes: usize, dtype: DType) -> bool {
+        let expected =
+            len_of(&self.shape).and_then(|len| len.checked_mul(dtype.size_bytes() as u64));
+        expected == Some(len_bytes as u64)
+    }
+
+    fn dtype(&self) -> Result<DType, Fault> {
+        Ok(match self.data_type {
+            1 => DType::F32,
+            2 => DType::F64,
+            3 => DType::I32,
+            4 => DType::U8,
+            5 => DType::I16,
+            6 => DType::I8,
+            STRING => return Err(NOT_NUMBERS),
+            9 => DType::I64,
+            10 => DType::Bool,
+            14 => DType::Bf16,
+            17 => DType::U16,
+            19 => DType::F16,
+            22 => DType::U32,
+            23 => DType::U64,
+            _ => return Err(UNKNOWN_TYPE),
+        })
+    }
+
+    /// Elements that are written in one piece and as they lie in memory.
+    fn packed(&self, dtype: DType) -> Result<Option<&'a [u8]>, Malformed> {
+        let list = match dtype {
+            DType::F32 => 5,
+            DType::F64 => 6,
+            _ => return Ok(None),
+        };
+        let mut found = None;
+        for field in Fields::of(self.message) {
+            match field? {
+                (number, Value::Bytes(packed)) if number == list && found.is_none() => {
+                    found = Some(packed);
+                }
+                (number, _) if number == list => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// The elements of the list that belongs to a type, as they would lie in memory.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the list is wider than the type; the writer widened it"
+    )]
+    fn listed(&self, dtype: DType) -> Result<Vec<u8>, Fault> {
+        let list = match dtype {
+            DType::F32 => 5,
+            DType::F64 => 6,
+            DType::I64 => 10,
+            DType::Bool => 11,
+            DType::F16 | DType::Bf16 => 13,
+            DType::U32 => 16,
+            DType::U64 => 17,
+            _ => 7,
+        };
+        let mut bytes = Vec::new();
+        let mut numbers = Vec::new();
+        for field in Fields::of(self.message) {
+            let (number, value) = field?;
+            if number != list {
+                continue;
+            }
+            match dtype {
+                DType::F32 => floats(value, |number| bytes.extend(number.to_le_bytes()))?,
+                DType::F64 => {
+                    doubles(value, &mut numbers)?;
+                    bytes.extend(numbers.drain(..).flat_map(f64::to_le_bytes));
+                }
+                _ => varints(value, |bits| match dtype {
+                    DType::I64 | DType::U64 => bytes.extend(bits.to_le_bytes()),
+                    DType::I32 => bytes.extend(int32(bits).to_le_bytes()),
+                    DType::U32 => bytes.extend((bits as u32).to_le_bytes()),
+                    DType::Bool => bytes.push(u8::from(bits != 0)),
+                    DType::U8 | DType::I8 => bytes.push(bits as u8),
+                    _ => bytes.extend((bits as u16).to_le_bytes()),
+                })?,
+            }
+            if bytes.len() > MAX_LISTED_BYTES {
+                return Err(TOO_LONG);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// The sizes in a `TensorShapeProto`: dimensions 2, their size 1. Negative ones (unknown) become huge.
+pub(super) fn sizes(shape: &[u8]) -> Result<Vec<u64>, Malformed> {
+    let mut sizes = Vec::new();
+    for field in Fields::of(shape) {
+        if let (2, Value::Bytes(dimension)) = field? {
+            let mut size = 0;
+            for field in Fields::of(dimension) {
+                if let (1, Value::Varint(number)) = field? {
+                    size = number;
+                }
+            }
+            sizes.push(size);
+        }
+    }
+    Ok(sizes)
+}
