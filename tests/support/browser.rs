@@ -4,9 +4,9 @@
 
 use std::future::Future;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use fantoccini::{Client, ClientBuilder, Locator};
@@ -16,6 +16,9 @@ use tempfile::TempDir;
 
 use super::server::Server;
 use super::wait::{DEADLINE, PAUSE};
+
+/// Several frames of the browser: two pictures so far apart are of finished drawings.
+const FRAMES: Duration = Duration::from_millis(120);
 
 /// An open browser. Call [`Browser::close`] at the end of each test: it fails the test if the page complained.
 pub(crate) struct Browser {
@@ -64,7 +67,7 @@ impl Driver {
 }
 
 impl Browser {
-    /// A window of 1280 × 800 with a profile of its own, in English, with the light theme.
+    /// A page of 1280 × 800 (the rest of the window is the browser's own) with a profile of its own, in English, with the light theme.
     pub(crate) async fn open() -> Self {
         let driver = Driver::start();
         let profile = TempDir::new().unwrap();
@@ -79,7 +82,7 @@ impl Browser {
                     "--no-first-run",
                     "--lang=en-US",
                     "--force-device-scale-factor=1",
-                    "--window-size=1280,800",
+                    "--window-size=1280,943",
                     format!("--user-data-dir={}", profile.path().display()),
                 ],
             },
@@ -260,9 +263,41 @@ impl Browser {
         self.run(&script).await.as_u64().unwrap()
     }
 
-    /// Writes a picture of the window.
-    pub(crate) async fn screenshot(&self, path: &Path) {
-        std::fs::write(path, self.client.screenshot().await.unwrap()).unwrap();
+    /// [`Browser::picture`] once it is the same twice: what is being drawn is finished.
+    pub(crate) async fn settled_picture(&self, selector: &str) -> u64 {
+        let last = std::cell::Cell::new(0);
+        self.wait_for("a picture that stays", async || {
+            tokio::time::sleep(FRAMES).await;
+            let picture = self.picture(selector).await;
+            (last.replace(picture) == picture && picture != 0).then_some(picture)
+        })
+        .await
+    }
+
+    /// Waits until a canvas shows another picture than `before`, and says which.
+    pub(crate) async fn wait_for_other_picture(&self, selector: &str, before: u64) -> u64 {
+        self.wait_for("another picture", async || {
+            Some(self.picture(selector).await).filter(|picture| *picture != before && *picture != 0)
+        })
+        .await;
+        self.settled_picture(selector).await
+    }
+
+    /// An attribute of the first element that a selector finds; empty without it.
+    pub(crate) async fn attribute(&self, selector: &str, name: &str) -> String {
+        let Ok(element) = self.client.find(Locator::Css(selector)).await else {
+            return String::new();
+        };
+        element.attr(name).await.ok().flatten().unwrap_or_default()
+    }
+
+    /// Writes a picture of the window to the folder that `TRAINSCOPE_PICTURES` names, if it is set: README's pictures
+    /// are made this way.
+    pub(crate) async fn show(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("TRAINSCOPE_PICTURES") {
+            let path = PathBuf::from(folder).join(name).with_extension("png");
+            std::fs::write(path, self.client.screenshot().await.unwrap()).unwrap();
+        }
     }
 
     /// What the console holds that is an error: exceptions, failed requests, reports of the content security policy.
