@@ -239,15 +239,27 @@ impl Browser {
         (number(0), number(1), number(2), number(3))
     }
 
-    /// How many different colours the pixels of the first such canvas have; 0 while there is none, 1 if it is blank.
-    pub(crate) async fn colours(&self, selector: &str) -> u64 {
+    /// In which share of the columns of a plot something dark is drawn: 0 while there is no such canvas or only its
+    /// axes, about 1 where a line runs across. Labels, the lane below the plot and pale grid lines do not count.
+    pub(crate) async fn drawn_share(&self, selector: &str) -> f64 {
         let script = format!(
             "const canvas = document.querySelector({selector:?});
              if (!canvas || !canvas.width || !canvas.height) return 0;
-             const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-             return new Set(new Uint32Array(pixels.buffer)).size;"
+             const {{width, height}} = canvas;
+             const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+             const left = Math.round(width * 0.2), right = Math.round(width * 0.9);
+             const top = Math.round(height * 0.05), bottom = Math.round(height * 0.8);
+             let drawn = 0;
+             for (let x = left; x < right; x++) {{
+               for (let y = top; y < bottom; y++) {{
+                 const at = 4 * (y * width + x), alpha = pixels[at + 3] / 255;
+                 const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3 * alpha + 255 * (1 - alpha);
+                 if (light < 190) {{ drawn++; break; }}
+               }}
+             }}
+             return drawn / (right - left);"
         );
-        self.run(&script).await.as_u64().unwrap()
+        self.run(&script).await.as_f64().unwrap()
     }
 
     /// A number that differs when the pixels of the first such canvas do.
