@@ -1,4 +1,4 @@
-//! A headless browser over WebDriver. A console error or a report of the content security policy fails the test.
+//! A headless browser, driven as the `WebDriver` protocol says. A console error or a report of the content security policy fails the test.
 //!
 //! The driver comes with the browser (`chromedriver`); where there is none the tests fail, they are not skipped.
 
@@ -159,14 +159,13 @@ impl Browser {
             if let Some(found) = look().await {
                 return found;
             }
-            if begun.elapsed() > DEADLINE {
-                panic!(
-                    "waited in vain for {what} at {}; the page says:\n{}\nconsole: {:#?}",
-                    self.url().await,
-                    self.text().await,
-                    self.complaints()
-                );
-            }
+            assert!(
+                begun.elapsed() < DEADLINE,
+                "waited in vain for {what} at {}; the page says:\n{}\nconsole: {:#?}",
+                self.url().await,
+                self.text().await,
+                self.complaints()
+            );
             tokio::time::sleep(PAUSE).await;
         }
     }

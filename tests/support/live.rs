@@ -59,7 +59,7 @@ impl Live {
             match self.events.recv_timeout(left) {
                 Ok(event) if is_wanted(&event) => return event,
                 Ok(_) => {}
-                Err(_) => panic!("no notice of {what} came"),
+                Err(error) => panic!("no notice of {what} came: {error}"),
             }
         }
     }

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::de::DeserializeOwned;
@@ -116,11 +115,6 @@ impl Server {
     /// `http://127.0.0.1:<port>`.
     pub(crate) fn address(&self) -> &str {
         &self.address
-    }
-
-    /// What it has printed so far.
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap()
     }
 
     /// `GET` of a path with an encoded query.
@@ -320,6 +314,3 @@ pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
         .collect();
     pairs.join("&")
 }
-
-/// How long a request that must be answered at once may take.
-pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);
