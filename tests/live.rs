@@ -233,3 +233,28 @@ fn a_run_that_is_written_is_live() {
     });
     assert_eq!(server.status().live_runs, 1);
 }
+
+#[test]
+fn a_client_that_missed_notices_is_told_to_ask_again() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.scalar("loss", 0, 1.0);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 1);
+    let seen = server.status().seq;
+    recording.scalar("loss", 1, 1.0);
+    server.wait_for_points("run", "loss", 2);
+    let live = server.live_since(seen);
+    let event = live.wait_for("what was missed", |event| event.name == "reload");
+    assert!(event.id.parse::<u64>().unwrap() > seen);
+}
+
+#[test]
+fn the_end_of_the_server_does_not_wait_for_streams() {
+    let lab = Lab::new();
+    lab.record("run").scalar("loss", 0, 1.0);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 1);
+    let _live = server.live();
+    assert_eq!(server.stop().code(), Some(0));
+}

@@ -213,7 +213,12 @@ impl Server {
 
     /// The stream of notices from now on.
     pub(crate) fn live(&self) -> Live {
-        Live::open(&self.address)
+        Live::open(&self.address, None)
+    }
+
+    /// The same for a client that has seen everything up to `seq`.
+    pub(crate) fn live_since(&self, seq: u64) -> Live {
+        Live::open(&self.address, Some(seq))
     }
 
     /// Waits until as many points of a scalar are answered.
