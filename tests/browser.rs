@@ -1,6 +1,32 @@
 //! The pages in a real browser: open, see data, act, see change.
 
-use crate::support::{Browser, Lab};
+use std::fs;
+
+use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::{Browser, Lab, Recording, Server};
+
+/// The curve in the card of a tag.
+fn canvas(tag: &str) -> String {
+    format!("section[data-tag={tag:?}] canvas[role=img]")
+}
+
+async fn open_samples(lab: &Lab) -> (Server, Browser) {
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    (server, Browser::open().await)
+}
+
+/// Waits until a curve is drawn over more than a share of the plot's width, and returns its picture.
+async fn wait_for_curve(browser: &Browser, tag: &str, least: f64) -> u64 {
+    let canvas = canvas(tag);
+    browser
+        .wait_for(&format!("a curve of {tag}"), async || {
+            (browser.drawn_share(&canvas).await > least).then_some(())
+        })
+        .await;
+    browser.settled_picture(&canvas).await
+}
 
 #[tokio::test]
 async fn an_empty_folder_shows_how_to_record() {
@@ -9,37 +35,254 @@ async fn an_empty_folder_shows_how_to_record() {
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
     browser.wait_for_text("SummaryWriter").await;
+    // The first run appears without a reload.
+    lab.record("first").scalar("loss", 0, 1.0);
+    browser
+        .wait_for_element("a[href='/run/first/scalars']")
+        .await;
     browser.close().await;
 }
 
 #[tokio::test]
-async fn runs_are_listed() {
+async fn the_list_leads_to_the_curves_of_a_run() {
     let lab = Lab::new();
-    let server = lab.start_on(
-        &[&crate::support::lab::workspace_root().join("sample-runs")],
-        &[],
+    let (server, browser) = open_samples(&lab).await;
+    browser.goto(&server, "/").await;
+    let link = "a[href='/run/transformer-small/fp16/scalars']";
+    browser.wait_for_element(link).await;
+    browser.wait_for_text("NaN").await;
+    browser.show("runs").await;
+    browser.click(link).await;
+    wait_for_curve(&browser, "train/loss", 0.8).await;
+    wait_for_curve(&browser, "val/accuracy", 0.5).await;
+    browser.show("scalars").await;
+    assert!(
+        browser
+            .url()
+            .await
+            .contains("/run/transformer-small/fp16/scalars")
     );
+    let described = browser.attribute(&canvas("train/loss"), "aria-label").await;
+    assert!(described.contains("NaN from 412 to 1,184"), "{described}");
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_list_is_filtered_by_name() {
+    let lab = Lab::new();
+    let (server, browser) = open_samples(&lab).await;
+    browser.goto(&server, "/").await;
+    browser
+        .wait_for_element("a[href='/run/torch/hp0/scalars']")
+        .await;
+    browser
+        .fill("input[aria-label='Filter runs']", "transformer")
+        .await;
+    browser
+        .wait_for("only the runs of that name", async || {
+            (browser.count("a[href*='/run/torch']").await == 0).then_some(())
+        })
+        .await;
+    assert!(
+        browser
+            .count("a[href='/run/transformer-small/bf16/scalars']")
+            .await
+            > 0
+    );
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_filter_leaves_the_cards_it_matches() {
+    let lab = Lab::new();
+    let (server, browser) = open_samples(&lab).await;
+    browser
+        .goto(&server, "/run/transformer-small/bf16/scalars")
+        .await;
+    browser
+        .wait_for_element("section[data-tag='train/loss']")
+        .await;
+    browser
+        .wait_for_element("section[data-tag='train/grad_norm']")
+        .await;
+    browser
+        .fill(
+            "input[aria-label='Filter tags (regular expression)']",
+            "^val/.*|loss$",
+        )
+        .await;
+    browser
+        .wait_for("other cards to go", async || {
+            (browser.count("section[data-tag='train/grad_norm']").await == 0).then_some(())
+        })
+        .await;
+    for tag in ["train/loss", "val/loss", "val/accuracy"] {
+        browser
+            .wait_for_element(&format!("section[data-tag='{tag}']"))
+            .await;
+    }
+    // The filter is part of the address: the same view opens again.
+    browser.reload().await;
+    browser
+        .wait_for_element("section[data-tag='val/loss']")
+        .await;
+    assert_eq!(
+        browser.count("section[data-tag='train/grad_norm']").await,
+        0
+    );
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn dragging_zooms_until_raw_points_are_asked_for() {
+    let lab = Lab::new();
+    lab.record("long")
+        .curve("loss", 0..200_000, |step| (step % 7_919) as f32);
+    let server = lab.start();
+    server.wait_for_points("long", "loss", 200_000);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/long/scalars").await;
+    let wide = wait_for_curve(&browser, "loss", 0.5).await;
+    browser.drag_over(&canvas("loss"), 0.50, 0.52).await;
+    let close = browser.wait_for_other_picture(&canvas("loss"), wide).await;
+    browser
+        .wait_for("the range in the address", async || {
+            browser.url().await.contains("range=").then_some(())
+        })
+        .await;
+    let described = browser.attribute(&canvas("loss"), "aria-label").await;
+    assert!(!described.contains("0 to 199,999"), "{described}");
+    // The address alone brings the range back.
+    browser.reload().await;
+    wait_for_curve(&browser, "loss", 0.5).await;
+    assert_eq!(
+        browser.attribute(&canvas("loss"), "aria-label").await,
+        described
+    );
+    assert_ne!(close, wide);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_growing_run_changes_the_picture() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.curve("loss", 0..100, |step| step as f32);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 100);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/scalars").await;
+    let before = wait_for_curve(&browser, "loss", 0.5).await;
+    recording.curve("loss", 100..300, |step| 300.0 - step as f32);
+    browser
+        .wait_for_other_picture(&canvas("loss"), before)
+        .await;
+    browser
+        .wait_for("the new end", async || {
+            let described = browser.attribute(&canvas("loss"), "aria-label").await;
+            described.contains("0 to 300").then_some(())
+        })
+        .await;
+    // A tag that appears gets a card, and what was there stays.
+    recording.scalar("accuracy", 300, 0.5);
+    browser
+        .wait_for_element("section[data-tag='accuracy']")
+        .await;
+    assert_eq!(browser.count("section[data-tag='loss']").await, 1);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn language_and_theme_switch_and_are_remembered() {
+    let lab = Lab::new();
+    let (server, browser) = open_samples(&lab).await;
+    browser.goto(&server, "/").await;
+    browser.wait_for_text("How to record").await;
+    let background = "return getComputedStyle(document.body).backgroundColor";
+    let light = browser.run(background).await;
+    browser.click("button[aria-label='Dark theme']").await;
+    browser
+        .wait_for("the dark theme", async || {
+            (browser.run(background).await != light).then_some(())
+        })
+        .await;
+    let dark = browser.run(background).await;
+    browser.click("button.language").await;
+    browser.wait_for_text("训练").await;
+    let language = browser.run("return document.documentElement.lang").await;
+    assert!(language.as_str().unwrap().starts_with("zh"), "{language}");
+    browser.reload().await;
+    browser.wait_for_text("训练").await;
+    assert_eq!(browser.run(background).await, dark);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_named_with_its_place() {
+    let lab = Lab::new();
+    let mut recording = lab.record("hurt");
+    recording.curve("loss", 0..50, |step| step as f32);
+    let offset = recording.len_bytes();
+    recording.curve("loss", 50..60, |step| step as f32);
+    let mut bytes = fs::read(recording.path()).unwrap();
+    bytes[usize::try_from(offset).unwrap() + 14] ^= 1;
+    fs::write(recording.path(), bytes).unwrap();
+    let server = lab.start();
+    server.wait_for_points("hurt", "loss", 59);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/?panel=files:hurt").await;
+    browser
+        .wait_for_text("events.out.tfevents.1760000000.host.1.0")
+        .await;
+    browser.wait_for_text(&grouped(offset)).await;
+    browser.close().await;
+}
+
+/// With a comma before the last three digits.
+fn grouped(number: u64) -> String {
+    if number < 1_000 {
+        number.to_string()
+    } else {
+        format!("{},{:03}", grouped(number / 1_000), number % 1_000)
+    }
+}
+
+#[tokio::test]
+async fn names_from_files_are_shown_as_text() {
+    let lab = Lab::new();
+    let name = "<img src=x onerror=document.title='hurt'>";
+    let tag = "<script>document.title='hurt'</script>";
+    Recording::begin(&lab.base().join(name))
+        .scalar(tag, 0, 1.0)
+        .scalar(tag, 1, 2.0);
+    let server = lab.start();
+    server.wait_for_points(name, tag, 2);
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
-    browser.wait_for_text("fp16").await;
+    browser.wait_for_text(name).await;
+    browser.click("a[href$='/scalars']").await;
+    browser.wait_for_text("<script>").await;
+    assert_ne!(browser.run("return document.title").await, "hurt");
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn everything_works_below_a_prefix() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..10, |step| step as f32);
+    let server = lab.start_with(&["--url-path-prefix", "/behind/a/proxy"]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/behind/a/proxy/").await;
     browser
-        .screenshot(std::path::Path::new("/tmp/runs.png"))
+        .wait_for_element("a[href$='/run/run/scalars']")
         .await;
-    browser
-        .goto(&server, "/scalars?run=transformer-small%2Ffp16")
-        .await;
-    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
-    browser
-        .screenshot(std::path::Path::new("/tmp/scalars.png"))
-        .await;
-    println!("{}", browser.url().await);
-    println!(
-        "{}",
+    browser.click("a[href$='/run/run/scalars']").await;
+    wait_for_curve(&browser, "loss", 0.5).await;
+    assert!(
         browser
-            .run("return document.body.outerHTML")
+            .url()
             .await
-            .as_str()
-            .unwrap()
+            .contains("/behind/a/proxy/run/run/scalars")
     );
     browser.close().await;
 }

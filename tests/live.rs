@@ -24,9 +24,9 @@ fn a_growing_file_is_followed(flags: &[&str]) {
     recording.curve("loss", 0..10, |step| step as f32);
     let server = lab.start_with(flags);
     server.wait_for_points("run", "loss", 10);
-    for round in 1..=5 {
+    for (round, points) in [(1, 20), (2, 30), (3, 40), (4, 50), (5, 60)] {
         recording.curve("loss", round * 10..(round + 1) * 10, |step| step as f32);
-        let series = server.wait_for_points("run", "loss", (round as u64 + 1) * 10);
+        let series = server.wait_for_points("run", "loss", points);
         assert!(series.steps.iter().copied().eq(0..(round + 1) * 10));
     }
     recording.scalar("accuracy", 60, 0.5);
@@ -232,4 +232,29 @@ fn a_run_that_is_written_is_live() {
         server.run("run").map(|run| run.status)
     });
     assert_eq!(server.status().live_runs, 1);
+}
+
+#[test]
+fn a_client_that_missed_notices_is_told_to_ask_again() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.scalar("loss", 0, 1.0);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 1);
+    let seen = server.status().seq;
+    recording.scalar("loss", 1, 1.0);
+    server.wait_for_points("run", "loss", 2);
+    let live = server.live_since(seen);
+    let event = live.wait_for("what was missed", |event| event.name == "reload");
+    assert!(event.id.parse::<u64>().unwrap() > seen);
+}
+
+#[test]
+fn the_end_of_the_server_does_not_wait_for_streams() {
+    let lab = Lab::new();
+    lab.record("run").scalar("loss", 0, 1.0);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 1);
+    let _live = server.live();
+    assert_eq!(server.stop().code(), Some(0));
 }

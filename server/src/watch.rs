@@ -101,10 +101,8 @@ fn shown(prefix: &str, below: &Path) -> String {
 fn coordinate(prefix: &str, folder: &Path, file_name: &str) -> (Arc<str>, u32) {
     let rank_of = |name: &std::ffi::OsStr| name.to_str()?.strip_prefix("rank_")?.parse().ok();
     let parts: Vec<_> = folder.iter().collect();
-    let found = parts.iter().enumerate().rev();
-    let found = found
-        .filter_map(|(i, name)| Some((i, rank_of(name)?)))
-        .next();
+    let mut found = parts.iter().enumerate().rev();
+    let found = found.find_map(|(i, name)| Some((i, rank_of(name)?)));
     let (run, rank) = match found {
         Some((at, rank)) => {
             let others = parts.iter().enumerate().filter(|(i, _)| *i != at);

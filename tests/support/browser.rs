@@ -1,12 +1,12 @@
-//! A headless browser over WebDriver. A console error or a report of the content security policy fails the test.
+//! A headless browser, driven as the `WebDriver` protocol says. A console error or a report of the content security policy fails the test.
 //!
 //! The driver comes with the browser (`chromedriver`); where there is none the tests fail, they are not skipped.
 
 use std::future::Future;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use fantoccini::{Client, ClientBuilder, Locator};
@@ -16,6 +16,9 @@ use tempfile::TempDir;
 
 use super::server::Server;
 use super::wait::{DEADLINE, PAUSE};
+
+/// Several frames of the browser: two pictures so far apart are of finished drawings.
+const FRAMES: Duration = Duration::from_millis(120);
 
 /// An open browser. Call [`Browser::close`] at the end of each test: it fails the test if the page complained.
 pub(crate) struct Browser {
@@ -64,7 +67,7 @@ impl Driver {
 }
 
 impl Browser {
-    /// A window of 1280 × 800 with a profile of its own, in English, with the light theme.
+    /// A page of 1280 × 800 (the rest of the window is the browser's own) with a profile of its own, in English, with the light theme.
     pub(crate) async fn open() -> Self {
         let driver = Driver::start();
         let profile = TempDir::new().unwrap();
@@ -79,7 +82,7 @@ impl Browser {
                     "--no-first-run",
                     "--lang=en-US",
                     "--force-device-scale-factor=1",
-                    "--window-size=1280,800",
+                    "--window-size=1280,943",
                     format!("--user-data-dir={}", profile.path().display()),
                 ],
             },
@@ -156,14 +159,13 @@ impl Browser {
             if let Some(found) = look().await {
                 return found;
             }
-            if begun.elapsed() > DEADLINE {
-                panic!(
-                    "waited in vain for {what} at {}; the page says:\n{}\nconsole: {:#?}",
-                    self.url().await,
-                    self.text().await,
-                    self.complaints()
-                );
-            }
+            assert!(
+                begun.elapsed() < DEADLINE,
+                "waited in vain for {what} at {}; the page says:\n{}\nconsole: {:#?}",
+                self.url().await,
+                self.text().await,
+                self.complaints()
+            );
             tokio::time::sleep(PAUSE).await;
         }
     }
@@ -236,15 +238,27 @@ impl Browser {
         (number(0), number(1), number(2), number(3))
     }
 
-    /// How many different colours the pixels of the first such canvas have; 0 while there is none, 1 if it is blank.
-    pub(crate) async fn colours(&self, selector: &str) -> u64 {
+    /// In which share of the columns of a plot something dark is drawn: 0 while there is no such canvas or only its
+    /// axes, about 1 where a line runs across. Labels, the lane below the plot and pale grid lines do not count.
+    pub(crate) async fn drawn_share(&self, selector: &str) -> f64 {
         let script = format!(
             "const canvas = document.querySelector({selector:?});
              if (!canvas || !canvas.width || !canvas.height) return 0;
-             const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-             return new Set(new Uint32Array(pixels.buffer)).size;"
+             const {{width, height}} = canvas;
+             const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+             const left = Math.round(width * 0.2), right = Math.round(width * 0.9);
+             const top = Math.round(height * 0.05), bottom = Math.round(height * 0.8);
+             let drawn = 0;
+             for (let x = left; x < right; x++) {{
+               for (let y = top; y < bottom; y++) {{
+                 const at = 4 * (y * width + x), alpha = pixels[at + 3] / 255;
+                 const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3 * alpha + 255 * (1 - alpha);
+                 if (light < 190) {{ drawn++; break; }}
+               }}
+             }}
+             return drawn / (right - left);"
         );
-        self.run(&script).await.as_u64().unwrap()
+        self.run(&script).await.as_f64().unwrap()
     }
 
     /// A number that differs when the pixels of the first such canvas do.
@@ -260,9 +274,41 @@ impl Browser {
         self.run(&script).await.as_u64().unwrap()
     }
 
-    /// Writes a picture of the window.
-    pub(crate) async fn screenshot(&self, path: &Path) {
-        std::fs::write(path, self.client.screenshot().await.unwrap()).unwrap();
+    /// [`Browser::picture`] once it is the same twice: what is being drawn is finished.
+    pub(crate) async fn settled_picture(&self, selector: &str) -> u64 {
+        let last = std::cell::Cell::new(0);
+        self.wait_for("a picture that stays", async || {
+            tokio::time::sleep(FRAMES).await;
+            let picture = self.picture(selector).await;
+            (last.replace(picture) == picture && picture != 0).then_some(picture)
+        })
+        .await
+    }
+
+    /// Waits until a canvas shows another picture than `before`, and says which.
+    pub(crate) async fn wait_for_other_picture(&self, selector: &str, before: u64) -> u64 {
+        self.wait_for("another picture", async || {
+            Some(self.picture(selector).await).filter(|picture| *picture != before && *picture != 0)
+        })
+        .await;
+        self.settled_picture(selector).await
+    }
+
+    /// An attribute of the first element that a selector finds; empty without it.
+    pub(crate) async fn attribute(&self, selector: &str, name: &str) -> String {
+        let Ok(element) = self.client.find(Locator::Css(selector)).await else {
+            return String::new();
+        };
+        element.attr(name).await.ok().flatten().unwrap_or_default()
+    }
+
+    /// Writes a picture of the window to the folder that `TRAINSCOPE_PICTURES` names, if it is set: README's pictures
+    /// are made this way.
+    pub(crate) async fn show(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("TRAINSCOPE_PICTURES") {
+            let path = PathBuf::from(folder).join(name).with_extension("png");
+            std::fs::write(path, self.client.screenshot().await.unwrap()).unwrap();
+        }
     }
 
     /// What the console holds that is an error: exceptions, failed requests, reports of the content security policy.

@@ -15,20 +15,15 @@ pub(crate) struct EventFile<W> {
 impl<W: Write> EventFile<W> {
     /// Begins a file with the version record that every one has.
     pub(crate) fn begin(out: W, wall_time_secs: f64) -> Result<Self> {
-        let mut file = Self::resume(out);
+        let mut file = Self {
+            out,
+            event: Vec::new(),
+            frame: Vec::new(),
+        };
         put_double(&mut file.event, 1, wall_time_secs);
         put_bytes(&mut file.event, 3, b"brain.Event:2");
         file.write_event()?;
         Ok(file)
-    }
-
-    /// Goes on with a file that has been begun.
-    pub(crate) fn resume(out: W) -> Self {
-        Self {
-            out,
-            event: Vec::new(),
-            frame: Vec::new(),
-        }
     }
 
     /// One event with one value for each tag.

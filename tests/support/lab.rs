@@ -119,15 +119,6 @@ impl Recording {
         }
     }
 
-    /// Goes on with a file that is there.
-    pub(crate) fn go_on(path: &Path) -> Self {
-        let file = OpenOptions::new().append(true).open(path).unwrap();
-        Self {
-            path: path.to_path_buf(),
-            file: EventFile::resume(file),
-        }
-    }
-
     /// One scalar; wall times follow the steps, ten a second.
     pub(crate) fn scalar(&mut self, tag: &str, step: i64, value: f32) -> &mut Self {
         self.scalar_at(tag, step, STARTED_SECS + step as f64 / 10.0, value)
@@ -144,6 +135,7 @@ impl Recording {
         self.file
             .scalars(wall_time_secs, step, &[(tag, value)])
             .unwrap();
+        self.file.flush().unwrap();
         self
     }
 

@@ -22,10 +22,12 @@ pub(crate) struct LiveEvent {
 }
 
 impl Live {
-    pub(super) fn open(address: &str) -> Self {
-        let response = ureq::get(format!("{address}{}", paths::LIVE))
-            .call()
-            .unwrap();
+    pub(super) fn open(address: &str, seen: Option<u64>) -> Self {
+        let mut request = ureq::get(format!("{address}{}", paths::LIVE));
+        if let Some(seq) = seen {
+            request = request.header("last-event-id", seq.to_string());
+        }
+        let response = request.call().unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let (sender, events) = channel();
         std::thread::spawn(move || {
@@ -59,7 +61,7 @@ impl Live {
             match self.events.recv_timeout(left) {
                 Ok(event) if is_wanted(&event) => return event,
                 Ok(_) => {}
-                Err(_) => panic!("no notice of {what} came"),
+                Err(error) => panic!("no notice of {what} came: {error}"),
             }
         }
     }

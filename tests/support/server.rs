@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde::de::DeserializeOwned;
@@ -118,11 +117,6 @@ impl Server {
         &self.address
     }
 
-    /// What it has printed so far.
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap()
-    }
-
     /// `GET` of a path with an encoded query.
     pub(crate) fn get(&self, path: &str) -> Answer {
         let response = self
@@ -219,7 +213,12 @@ impl Server {
 
     /// The stream of notices from now on.
     pub(crate) fn live(&self) -> Live {
-        Live::open(&self.address)
+        Live::open(&self.address, None)
+    }
+
+    /// The same for a client that has seen everything up to `seq`.
+    pub(crate) fn live_since(&self, seq: u64) -> Live {
+        Live::open(&self.address, Some(seq))
     }
 
     /// Waits until as many points of a scalar are answered.
@@ -320,6 +319,3 @@ pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
         .collect();
     pairs.join("&")
 }
-
-/// How long a request that must be answered at once may take.
-pub(crate) const AT_ONCE: Duration = Duration::from_secs(5);

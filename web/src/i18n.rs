@@ -1,9 +1,9 @@
 //! The words of every page, in English and Chinese.
 //!
-//! A struct a page whose fields must all be present in both languages: a missing text does not compile, which no
-//! message-file library offers without a build step of its own, and nothing is parsed when the page starts. Texts with
-//! numbers or names in them are functions, so each language builds its own sentence and its own plural. Terms follow
-//! `MindSpore`'s Chinese documents.
+//! A struct a page whose fields must all be present in both languages, so a missing text does not compile. Texts with
+//! numbers or names in them are functions: each language builds its own sentence and its own plural. `leptos_i18n`
+//! checks the same from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`, `time`, ICU data)
+//! for two languages and one build-time parser. Terms follow `MindSpore`'s Chinese documents.
 
 use leptos::prelude::*;
 

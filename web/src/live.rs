@@ -9,7 +9,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::paths;
-use trainscope_api::status::Ingest;
+use trainscope_api::status::{Ingest, Status};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{EventSource, MessageEvent};
@@ -58,6 +58,7 @@ pub struct Live {
     versions: StoredValue<HashMap<String, ArcRwSignal<u64>>>,
     held: StoredValue<Held>,
     socket: StoredValue<Option<Socket>, LocalStorage>,
+    started: StoredValue<bool>,
     attempts: StoredValue<usize>,
     retry_round: StoredValue<u64>,
 }
@@ -94,7 +95,7 @@ pub fn use_live() -> Live {
 }
 
 impl Live {
-    /// Makes the signals and provides them. [`Live::connect`] opens the stream.
+    /// Makes the signals and provides them. [`Live::start`] opens the stream.
     pub fn provide() -> Self {
         let live = Self {
             seq: RwSignal::new(0),
@@ -108,6 +109,7 @@ impl Live {
             versions: StoredValue::new(HashMap::new()),
             held: StoredValue::new(Held::default()),
             socket: StoredValue::new_local(None),
+            started: StoredValue::new(false),
             attempts: StoredValue::new(0),
             retry_round: StoredValue::new(0),
         };
@@ -115,13 +117,26 @@ impl Live {
         live
     }
 
-    /// Opens the stream and keeps it open while the tab is visible.
-    pub fn connect(self) {
+    /// Opens the stream, unless it was opened before: from the sequence number of `status` on, so that nothing is
+    /// missed between the first answers and the stream. Without a status it is tried from now on.
+    pub fn start(self, status: Option<&Status>) {
+        if self.started.get_value() {
+            return;
+        }
+        self.started.set_value(true);
+        if let Some(status) = status {
+            self.seq.set(status.seq);
+            self.ingest.set(Some(status.ingest));
+        }
         self.open();
+    }
+
+    /// Closes the stream while the tab is hidden, and opens it when it is seen again.
+    pub fn watch_visibility(self) {
         let handle = window_event_listener_untyped("visibilitychange", move |_| {
             if document().hidden() {
                 self.close();
-            } else {
+            } else if self.started.get_value() {
                 self.attempts.set_value(0);
                 self.open();
             }

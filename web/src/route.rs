@@ -1,6 +1,8 @@
 //! The addresses of the pages: `/` and `/run/<name of the run>/<page>`.
 //!
-//! A name may hold slashes and any character; each of its segments is percent-encoded. The base directory itself, the
+//! A name may hold slashes and any character; each of its segments is percent-encoded. The router decodes a path once
+//! when a link is followed and not at all when a page is loaded, so a percent sign is written `~1` (and `~` is `~0`, as
+//! in a JSON pointer): then decoding twice changes nothing. The base directory itself, the
 //! run `.`, has no segment of its own, because browsers drop `.` from paths: its scalars are at `/run/scalars`.
 
 use leptos::prelude::*;
@@ -116,7 +118,8 @@ fn run_path(run: &str, page: RunPage) -> String {
     let mut path = String::from("/run/");
     if run != "." {
         for segment in run.split('/') {
-            path.extend(utf8_percent_encode(segment, SEGMENT));
+            let segment = segment.replace('~', "~0").replace('%', "~1");
+            path.extend(utf8_percent_encode(&segment, SEGMENT));
             path.push('/');
         }
     }
@@ -139,10 +142,11 @@ fn parse(path: &str, base: &str) -> Place {
     if page != RunPage::Scalars.as_str() {
         return Place::Unknown;
     }
-    let segments: Vec<_> = run
-        .split('/')
-        .map(|segment| percent_decode_str(segment).decode_utf8_lossy())
-        .collect();
+    let segment = |text: &str| {
+        let text = percent_decode_str(text).decode_utf8_lossy();
+        text.replace("~1", "%").replace("~0", "~")
+    };
+    let segments: Vec<_> = run.split('/').map(segment).collect();
     Place::Run {
         run: segments.join("/"),
         page: RunPage::Scalars,
@@ -163,9 +167,13 @@ mod tests {
             "lr=0.1, wd=1e-4/seed #3",
             "100%/训练?",
             "run/scalars",
+            "50%20off",
+            "~1 ~0 ~",
         ] {
-            let place = parse(&run_path(run, RunPage::Scalars), "");
-            assert_eq!(place.run(), Some(run));
+            let path = run_path(run, RunPage::Scalars);
+            assert_eq!(parse(&path, "").run(), Some(run));
+            let decoded = percent_decode_str(&path).decode_utf8_lossy();
+            assert_eq!(parse(&decoded, "").run(), Some(run), "decoded before");
         }
     }
 

@@ -34,32 +34,48 @@ impl RunColour {
 #[derive(Clone, Debug, Default)]
 pub struct Assigned {
     colours: HashMap<String, RunColour>,
-    used: [u32; COLOURS as usize],
+    /// How often each colour is taken by the first runs, all folders together.
+    first: [u32; SLOTS],
+    /// How often each colour is taken in a folder.
+    folders: HashMap<String, [u32; SLOTS]>,
 }
+
+const SLOTS: usize = COLOURS as usize;
 
 impl Assigned {
     /// Gives each run that has none a colour, in the order of the iterator; ask in the order of names, so that the same
-    /// runs get the same colours in every browser.
-    pub fn assign<'a>(&mut self, runs: impl IntoIterator<Item = &'a str>) {
+    /// runs get the same colours in every browser. Whether there was such a run.
+    ///
+    /// The first twenty differ from each other. After that no look is left that nobody has, and what matters is that
+    /// runs of one folder differ, because they are the ones that are compared.
+    pub fn assign<'a>(&mut self, runs: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut any = false;
         for run in runs {
             if self.colours.contains_key(run) {
                 continue;
             }
+            any = true;
             let home = usize::from(home(run));
-            // First a colour that nobody has, then one whose pattern nobody has, then the run's own.
-            let slot = [0, 1].into_iter().find_map(|taken| {
-                (0..self.used.len())
-                    .map(|offset| (home + offset) % self.used.len())
-                    .find(|&slot| self.used[slot] <= taken)
-            });
-            let slot = slot.unwrap_or(home);
-            let colour = RunColour {
-                number: u8::try_from(slot + 1).unwrap_or(COLOURS),
-                pattern: self.used[slot] > 0,
+            let folder = run.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let in_folder = self.folders.entry(folder.to_owned()).or_default();
+            let is_first = self.first.iter().any(|&used| used < 2);
+            let used = if is_first { &self.first } else { &*in_folder };
+            // The nearest slot, from the run's own on, that is plain; then one whose pattern is free.
+            let free = |taken: u32| {
+                let mut slots = (0..SLOTS).map(|offset| (home + offset) % SLOTS);
+                slots.find(|&slot| used[slot] <= taken)
             };
-            self.used[slot] += 1;
-            self.colours.insert(run.to_owned(), colour);
+            let slot = free(0).or_else(|| free(1)).unwrap_or(home);
+            let pattern = used[slot] > 0;
+            if is_first {
+                self.first[slot] += 1;
+            }
+            in_folder[slot] += 1;
+            let number = u8::try_from(slot + 1).unwrap_or(COLOURS);
+            self.colours
+                .insert(run.to_owned(), RunColour { number, pattern });
         }
+        any
     }
 
     /// The colour of a run; of one that was never seen, its first choice.
@@ -93,7 +109,7 @@ impl RunColours {
 
     /// Gives new runs their colours; `runs` are ordered by name.
     pub fn assign<'a>(self, runs: impl IntoIterator<Item = &'a str>) {
-        self.0.update(|assigned| assigned.assign(runs));
+        self.0.maybe_update(|assigned| assigned.assign(runs));
     }
 
     /// The colour of a run; reactive.
@@ -121,6 +137,22 @@ mod tests {
         assert_eq!(seen.len(), 20);
         assert!(names[..10].iter().all(|name| !assigned.get(name).pattern));
         assert!(names[10..].iter().all(|name| assigned.get(name).pattern));
+    }
+
+    #[test]
+    fn later_runs_differ_within_their_folder() {
+        let names: Vec<String> = (0..40)
+            .map(|n| format!("folder-{}/{}", n / 8, n % 8))
+            .collect();
+        let mut assigned = Assigned::default();
+        assert!(assigned.assign(names.iter().map(String::as_str)));
+        for folder in names.chunks(8) {
+            let seen: std::collections::HashSet<_> =
+                folder.iter().map(|name| assigned.get(name)).collect();
+            assert_eq!(seen.len(), 8, "{folder:?}");
+        }
+        assert!(names[24..].iter().all(|name| !assigned.get(name).pattern));
+        assert!(!assigned.assign(names.iter().map(String::as_str)));
     }
 
     #[test]

@@ -6,16 +6,20 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use trainscope_api::live::ChangeNotice;
 use trainscope_api::runs::{Run, RunList};
 use trainscope_api::status::Status;
 use trainscope_api::tags::TagList;
 
 use crate::client::{self, ClientError};
-use crate::live::{Live, use_live};
+use crate::format;
+use crate::live::{Connection, Live, use_live};
 use crate::run_colour::RunColours;
 
 /// The list of runs is asked for at most this often while trainings write.
-const LIST_PAUSE: Duration = Duration::from_secs(1);
+const LIST_PAUSE_MILLIS: f64 = 1_000.0;
+/// Share of the time that may go into lists: one that takes 0.3 s is asked for every 6 s.
+const LIST_SHARE: f64 = 0.05;
 
 /// How far the first load of the list is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +84,15 @@ impl AppState {
             live.list_version.track();
             state.refresh(live, colours);
         });
+        Effect::new(move |_| live.last_notice.with(|notice| state.apply(notice)));
+        Effect::new(move |_| {
+            let failed = state
+                .load
+                .with_untracked(|load| matches!(load, Load::Failed(_)));
+            if live.connection.get() == Connection::Open && failed {
+                state.refresh(live, colours);
+            }
+        });
         state
     }
 
@@ -118,7 +131,36 @@ impl AppState {
         });
     }
 
-    /// At most one request is under way; changes meanwhile lead to one more after [`LIST_PAUSE`].
+    /// Puts the steps of a notice into the list, and asks again for known tags that have become more.
+    fn apply(self, notice: &ChangeNotice) {
+        for change in notice.runs.iter().filter(|change| change.tags_changed) {
+            if self
+                .tags
+                .with_untracked(|tags| tags.contains_key(&change.run))
+            {
+                self.load_tags(change.run.clone(), true);
+            }
+        }
+        if notice.runs.is_empty() || self.load.get_untracked() != Load::Ready {
+            return;
+        }
+        let index = self.index.get_untracked();
+        self.runs.update(|list| {
+            let list = Arc::make_mut(list);
+            for change in &notice.runs {
+                let run = index
+                    .get(&change.run)
+                    .and_then(|&position| list.runs.get_mut(position))
+                    .filter(|run| run.id == change.run);
+                if let (Some(run), Some(step)) = (run, change.last_step) {
+                    run.last_step = Some(step);
+                }
+            }
+        });
+    }
+
+    /// At most one request is under way; changes meanwhile lead to one more after a pause, which is longer the longer
+    /// the list takes. Steps follow the notices without it.
     fn refresh(self, live: Live, colours: RunColours) {
         if self.asked.get_value() {
             self.again.set_value(true);
@@ -126,6 +168,13 @@ impl AppState {
         }
         self.asked.set_value(true);
         spawn_local(async move {
+            let began = format::now_millis();
+            // First the number, then the list: what changes between the two is announced by the stream.
+            let status = client::status().await;
+            live.start(status.as_ref().ok());
+            if let Ok(status) = status {
+                self.status.set(Some(status));
+            }
             match client::runs().await {
                 Ok(list) => {
                     colours.assign(list.runs.iter().map(|run| run.id.as_str()));
@@ -141,13 +190,7 @@ impl AppState {
                 // The old list stays on the page; the lost connection is said by the stream.
                 Err(_) => {}
             }
-            if let Ok(status) = client::status().await {
-                if live.ingest.get_untracked().is_none() {
-                    live.ingest.set(Some(status.ingest));
-                    live.seq.set(status.seq);
-                }
-                self.status.set(Some(status));
-            }
+            let pause = ((format::now_millis() - began) / LIST_SHARE).max(LIST_PAUSE_MILLIS);
             set_timeout(
                 move || {
                     self.asked.set_value(false);
@@ -155,7 +198,7 @@ impl AppState {
                         self.refresh(live, colours);
                     }
                 },
-                LIST_PAUSE,
+                Duration::from_secs_f64(pause / 1_000.0),
             );
         });
     }
@@ -171,8 +214,8 @@ fn newest_secs(list: &RunList) -> Option<f64> {
 pub fn provide_all() {
     let colours = RunColours::provide();
     let live = Live::provide();
+    live.watch_visibility();
     AppState::provide(live, colours);
-    live.connect();
 }
 
 /// The version of a run's points, see [`Live::run_version`].

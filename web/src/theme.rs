@@ -3,6 +3,8 @@
 //! `boot.js` applies the remembered choice before the first paint; this module changes it.
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
 
 use crate::storage;
 
@@ -43,6 +45,12 @@ impl ThemeState {
     pub fn provide() -> Self {
         let state = Self(RwSignal::new(current()));
         provide_context(state);
+        if let Some(query) = dark_query() {
+            let follow = Closure::<dyn Fn()>::new(move || state.0.set(current()));
+            query.set_onchange(Some(follow.as_ref().unchecked_ref()));
+            // Both live as long as the page.
+            follow.forget();
+        }
         state
     }
 
@@ -76,12 +84,13 @@ fn current() -> Theme {
         Some("dark") => Theme::Dark,
         Some("light") => Theme::Light,
         _ => {
-            let dark = window()
-                .match_media("(prefers-color-scheme: dark)")
-                .ok()
-                .flatten()
-                .is_some_and(|query| query.matches());
+            let dark = dark_query().is_some_and(|query| query.matches());
             if dark { Theme::Dark } else { Theme::Light }
         }
     }
+}
+
+fn dark_query() -> Option<web_sys::MediaQueryList> {
+    let query = window().match_media("(prefers-color-scheme: dark)");
+    query.ok().flatten()
 }

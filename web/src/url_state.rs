@@ -84,8 +84,9 @@ impl UrlState {
 
     /// Sets keys, or removes them with `None`; all other keys stay as they are.
     pub fn set(self, changes: &[(&str, Option<&str>)], history: History) {
-        // The address bar is asked, not the signal: two changes in one turn must not undo each other.
-        let search = window().location().search().unwrap_or_default();
+        // The signal is asked, not the address bar: it follows at once, so two changes in one turn do not undo each
+        // other, while the bar still shows the page before until the next one stands.
+        let search = self.search.get_untracked();
         let query = with_changes(&search, changes);
         if query == search.trim_start_matches('?') {
             return;

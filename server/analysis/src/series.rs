@@ -165,7 +165,7 @@ mod tests {
             wanted in 1_usize..40,
             cut in 1_usize..17,
         ) {
-            let steps: Vec<i64> = (0..values.len() as i64).collect();
+            let steps: Vec<i64> = (0_i64..).take(values.len()).collect();
             let walls = vec![1.0; values.len()];
             let mut buckets = Buckets::new(values.len() as u64, wanted);
             for (i, part) in values.chunks(cut).enumerate() {
@@ -176,7 +176,7 @@ mod tests {
             assert!(buckets.len() <= wanted);
             let mut at = 0;
             for bucket in &buckets {
-                let end = at + bucket.count as usize;
+                let end = at + usize::try_from(bucket.count).unwrap();
                 let (min, max, non_finite) = naive(&values[at..end]);
                 assert_eq!((bucket.min, bucket.max, bucket.non_finite), (min, max, non_finite));
                 assert_eq!(bucket.last_step, steps[end - 1]);

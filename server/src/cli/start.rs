@@ -11,9 +11,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::client::{self, Answer};
+use super::client;
 use super::mistake::Mistake;
-use super::state::{ServerState, StateDir, remove_file, replace_file};
+use super::state::{Presence, ServerState, StateDir, remove_file, replace_file};
 use super::style::{LINK, QUIET, STRONG};
 use super::{Failed, words};
 use crate::http::access::{Access, Token};
@@ -116,7 +116,6 @@ async fn serve(
         file_events: settings.file_events,
     })
     .map_err(Mistake::from)?;
-    let secret = token.as_ref().map(|token| token.reveal().to_owned());
     let (end, ending) = watch::channel(false);
     let names = settings
         .allowed_hosts
@@ -150,7 +149,7 @@ async fn serve(
 
     let marks = Marks::new(state.clone(), settings.port_file.clone());
     listen_for_signals(end, marks.clone()).map_err(cannot)?;
-    if answers(&state, secret).await {
+    if answers(&state).await {
         marks.set()?;
     }
     announce(&settings, &state)?;
@@ -179,15 +178,16 @@ async fn serve(
 }
 
 /// Asks the server itself, which it answers once everything is in place.
-async fn answers(state: &ServerState, secret: Option<String>) -> bool {
-    let address = state.address();
+async fn answers(state: &ServerState) -> bool {
+    let state = state.clone();
     let asked = tokio::task::spawn_blocking(move || {
         let until = std::time::Instant::now() + FIRST_ANSWER;
         while std::time::Instant::now() < until {
-            match client::ask(&address, secret.as_deref()) {
-                Answer::Status(_) => return true,
-                Answer::Silence => std::thread::sleep(Duration::from_millis(20)),
-                Answer::Stranger | Answer::TokenWanted => return false,
+            match state.presence() {
+                Presence::Answers(_) => return true,
+                Presence::Silent => std::thread::sleep(Duration::from_millis(20)),
+                // The name means another address, which another server has.
+                Presence::Gone => return false,
             }
         }
         false

@@ -79,17 +79,23 @@ pub(super) fn process_lives(pid: u32) -> bool {
     }
     // Where the system tells, a process that has ended and only waits for its parent does not count, nor does another
     // program that got the same number.
-    match fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
-        Ok(stat) => {
-            let name = stat
-                .split_once('(')
-                .and_then(|(_, rest)| rest.rsplit_once(')'));
-            name.is_none_or(|(name, rest)| {
-                name.starts_with("trainscope") && !rest.trim_start().starts_with('Z')
-            })
+    match stat(&pid.as_raw_nonzero().to_string()) {
+        Some((name, state)) => {
+            let ours = name.starts_with("trainscope")
+                || stat("self").is_some_and(|(own_name, _)| own_name == name);
+            ours && state != 'Z'
         }
-        Err(_) => true,
+        None => true,
     }
+}
+
+/// Name and state of a process, on systems that have `/proc`.
+fn stat(process: &str) -> Option<(String, char)> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name stands in parentheses and may hold some.
+    let (_, rest) = text.split_once('(')?;
+    let (name, rest) = rest.rsplit_once(')')?;
+    Some((name.to_owned(), rest.trim_start().chars().next()?))
 }
 
 /// The folder of the state files.

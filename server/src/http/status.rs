@@ -3,7 +3,6 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ApiError;
-use trainscope_api::runs::RunStatus;
 use trainscope_api::status::Status;
 
 use super::error::Failure;
@@ -21,8 +20,7 @@ use super::{Site, blocking, json};
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || {
-        let runs = site.index.runs().runs;
-        let live = runs.iter().filter(|run| run.status == RunStatus::Live);
+        let (runs, live_runs) = site.index.run_counts();
         json(&Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: site.about.pid,
@@ -35,8 +33,8 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
                 .collect(),
             ingest: site.index.ingest(),
             seq: site.index.seq(),
-            live_runs: live.count() as u64,
-            runs: runs.len() as u64,
+            live_runs: live_runs as u64,
+            runs: runs as u64,
             notes: site.index.notes(),
         })
     })

@@ -294,3 +294,23 @@ fn merge_finite((a_count, a): (u64, FiniteStats), (b_count, b): (u64, FiniteStat
         l2: a.l2.hypot(b.l2),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DType, TensorStats, of};
+
+    #[test]
+    fn any_processor_computes_the_same() {
+        let bytes: Vec<u8> = (0..50_000_u32)
+            .flat_map(|i| (i as f32 * 0.37).sin().to_le_bytes())
+            .chain(f32::INFINITY.to_le_bytes())
+            .collect();
+        for dtype in DType::ALL {
+            if dtype.size_bytes() > 1 {
+                let plain = of(dtype, &bytes);
+                let widest = TensorStats::of(dtype, &bytes);
+                assert_eq!(format!("{plain:?}"), format!("{widest:?}"));
+            }
+        }
+    }
+}

@@ -154,6 +154,8 @@ fn a_checkpoint_of_another_version_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn random_cuts_are_the_same_as_whole(
         file in any::<prop::sample::Index>(),

@@ -222,13 +222,15 @@ impl Geometry {
     }
 }
 
-/// The range of x rounded up to the next half tick, so that the axis of a growing run moves only when one is passed.
-pub fn grow(lo: f64, hi: f64, kind: XKind) -> f64 {
+/// The end of a range of x that shows everything. That of a growing run is the next half tick, so that its axis moves
+/// only when one is passed; otherwise a tick that is nearly reached is taken along with its label.
+pub fn end_of(lo: f64, hi: f64, kind: XKind, is_growing: bool) -> f64 {
     let axis = Axis::new(lo, hi, Scale::Linear);
     let (ticks, _) = x_values(&axis, kind, 6);
     let half = ticks.step / 2.0;
     let grown = (axis.hi() / half).ceil() * half;
-    if grown.is_finite() && half > 0.0 {
+    let is_near = grown - hi <= 0.02 * (hi - lo);
+    if grown.is_finite() && half > 0.0 && (is_growing || is_near) {
         grown.max(hi)
     } else {
         hi

@@ -3,7 +3,7 @@
 //! The input is plain data in the units of the axes. Drawing order is: grid, all envelopes, raw points, all lines with
 //! the main one last, then the marks of values that are not finite. Nothing is drawn across a gap.
 
-use plotters::prelude::{DrawResult, DrawingBackend, IntoDrawingArea};
+use plotters::prelude::{DrawResult, DrawingBackend};
 
 use crate::geometry::{Geometry, LANE_ROW};
 use crate::label;
@@ -136,8 +136,7 @@ pub fn draw<DB: DrawingBackend>(
     theme: &Theme,
     font_scale: f64,
 ) -> DrawResult<(), DB> {
-    let area = backend.into_drawing_area();
-    let painter = Painter::new(area, spec.dpr, &theme.font, font_scale);
+    let painter = Painter::new(backend, spec.dpr, &theme.font, font_scale);
     let plot = Plot {
         painter,
         geometry,

@@ -1,6 +1,6 @@
 //! What moves with the pointer, drawn over the plot on a layer of its own: crosshair, selection.
 
-use plotters::prelude::{DrawResult, DrawingBackend, IntoDrawingArea};
+use plotters::prelude::{DrawResult, DrawingBackend};
 
 use crate::geometry::Geometry;
 use crate::label;
@@ -29,8 +29,7 @@ pub fn draw<DB: DrawingBackend>(
     crosshair: Option<&Crosshair>,
     selection: Option<(f64, f64)>,
 ) -> DrawResult<(), DB> {
-    let area = backend.into_drawing_area();
-    let painter = Painter::new(area, geometry.dpr, &theme.font, 1.0);
+    let painter = Painter::new(backend, geometry.dpr, &theme.font, 1.0);
     if let Some((from, to)) = selection {
         select(&painter, geometry, theme, from, to)?;
     }

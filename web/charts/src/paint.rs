@@ -1,12 +1,14 @@
-//! Strokes, fills and texts in CSS pixels on a plotters drawing area; the one place where they become whole numbers.
+//! Strokes, fills and texts in CSS pixels on a plotters backend; the one place where they become whole numbers.
 //!
-//! Hairlines are filled rectangles on whole device pixels, because a stroke between two of them is blurred.
+//! The backend is called directly: a drawing area would cut everything at the backend's size, which for a canvas is in
+//! device pixels and not in the finer units that are handed over. Hairlines are filled rectangles on whole device pixels, because a stroke between two of them is blurred.
 
-use plotters::coord::Shift;
-use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
-use plotters::prelude::{DrawResult, DrawingArea, DrawingBackend, FontDesc, FontFamily, FontStyle};
+use std::cell::RefCell;
+
+use plotters::drawing::DrawingAreaErrorKind;
+use plotters::prelude::{DrawResult, DrawingBackend, FontDesc, FontFamily, FontStyle};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoTextStyle, RGBAColor, ShapeStyle, TextStyle};
+use plotters::style::{Color, RGBAColor, ShapeStyle};
 
 use crate::theme::{FONT_SIZE, Rgb};
 
@@ -41,9 +43,9 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A drawing area that is spoken to in CSS pixels.
+/// A backend that is spoken to in CSS pixels.
 pub(crate) struct Painter<'a, DB: DrawingBackend> {
-    area: DrawingArea<DB, Shift>,
+    backend: RefCell<DB>,
     dpr: f64,
     font: &'a str,
     font_scale: f64,
@@ -60,14 +62,9 @@ pub(crate) fn device_pixels(dpr: f64) -> f64 {
 
 impl<'a, DB: DrawingBackend> Painter<'a, DB> {
     /// `font_scale` undoes what a backend does to font sizes (SVG divides them by 1.24).
-    pub(crate) fn new(
-        area: DrawingArea<DB, Shift>,
-        dpr: f64,
-        font: &'a str,
-        font_scale: f64,
-    ) -> Self {
+    pub(crate) fn new(backend: DB, dpr: f64, font: &'a str, font_scale: f64) -> Self {
         Self {
-            area,
+            backend: RefCell::new(backend),
             dpr: device_pixels(dpr),
             font,
             font_scale,
@@ -93,7 +90,10 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
 
     /// Tells the backend that the picture is whole.
     pub(crate) fn present(&self) -> DrawResult<(), DB> {
-        self.area.present()
+        self.backend
+            .borrow_mut()
+            .present()
+            .map_err(DrawingAreaErrorKind::BackendError)
     }
 
     /// One CSS pixel as a whole number of device pixels.
@@ -102,11 +102,11 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
     }
 
     pub(crate) fn rect(&self, from: Point, to: Point, ink: impl Into<Ink>) -> DrawResult<(), DB> {
-        let colour = ink.into().colour();
-        self.area.draw(&Rectangle::new(
-            [self.at(from), self.at(to)],
-            colour.filled(),
-        ))
+        let style = ink.into().colour().filled();
+        self.backend
+            .borrow_mut()
+            .draw_rect(self.at(from), self.at(to), &style, true)
+            .map_err(DrawingAreaErrorKind::BackendError)
     }
 
     /// A horizontal line one pixel high, `y` at its upper edge.
@@ -126,19 +126,21 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
         width: f64,
         ink: impl Into<Ink>,
     ) -> DrawResult<(), DB> {
-        let style = ShapeStyle {
-            color: ink.into().colour(),
-            filled: false,
-            stroke_width: self.width(width),
-        };
-        let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
-        self.area.draw(&PathElement::new(points, style))
+        let style = self.stroke(width, ink.into());
+        let points = points.iter().map(|&point| self.at(point));
+        self.backend
+            .borrow_mut()
+            .draw_path(points, &style)
+            .map_err(DrawingAreaErrorKind::BackendError)
     }
 
     pub(crate) fn polygon(&self, points: &[Point], ink: impl Into<Ink>) -> DrawResult<(), DB> {
-        let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
-        self.area
-            .draw(&Polygon::new(points, ink.into().colour().filled()))
+        let style = ink.into().colour().filled();
+        let points = points.iter().map(|&point| self.at(point));
+        self.backend
+            .borrow_mut()
+            .fill_polygon(points, &style)
+            .map_err(DrawingAreaErrorKind::BackendError)
     }
 
     pub(crate) fn disc(
@@ -148,8 +150,10 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
         ink: impl Into<Ink>,
     ) -> DrawResult<(), DB> {
         let style = ink.into().colour().filled();
-        self.area
-            .draw(&Circle::new(self.at(centre), self.width(radius), style))
+        self.backend
+            .borrow_mut()
+            .draw_circle(self.at(centre), self.width(radius), &style, true)
+            .map_err(DrawingAreaErrorKind::BackendError)
     }
 
     pub(crate) fn ring(
@@ -159,13 +163,11 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
         width: f64,
         ink: impl Into<Ink>,
     ) -> DrawResult<(), DB> {
-        let style = ShapeStyle {
-            color: ink.into().colour(),
-            filled: false,
-            stroke_width: self.width(width),
-        };
-        self.area
-            .draw(&Circle::new(self.at(centre), self.width(radius), style))
+        let style = self.stroke(width, ink.into());
+        self.backend
+            .borrow_mut()
+            .draw_circle(self.at(centre), self.width(radius), &style, false)
+            .map_err(DrawingAreaErrorKind::BackendError)
     }
 
     /// A text of axis size, its vertical middle at the point.
@@ -183,11 +185,21 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        let style: TextStyle<'_> = font
+        let style = font
             .color(&ink.into().colour())
-            .pos(Pos::new(hangs, VPos::Center))
-            .into_text_style(&self.area);
-        self.area.draw(&Text::new(text, self.at(at), style))
+            .pos(Pos::new(hangs, VPos::Center));
+        self.backend
+            .borrow_mut()
+            .draw_text(text, &style, self.at(at))
+            .map_err(DrawingAreaErrorKind::BackendError)
+    }
+
+    fn stroke(&self, width: f64, ink: Ink) -> ShapeStyle {
+        ShapeStyle {
+            color: ink.colour(),
+            filled: false,
+            stroke_width: self.width(width),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! No input makes a plot panic or leave its picture.
 
 use proptest::prelude::*;
-use trainscope_charts::geometry::{Geometry, grow};
+use trainscope_charts::geometry::{Geometry, end_of};
 use trainscope_charts::line::{Class, Line, Spec, Stretch, Stroke, XKind};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::{Rgb, Theme};
@@ -105,8 +105,8 @@ proptest! {
     }
 
     #[test]
-    fn growing_never_shrinks(lo in number(), hi in number()) {
-        let grown = grow(lo, hi, XKind::Step);
+    fn growing_never_shrinks(lo in number(), hi in number(), is_growing in any::<bool>()) {
+        let grown = end_of(lo, hi, XKind::Step, is_growing);
         prop_assert!(hi.is_nan() || grown >= hi, "{}", grown);
     }
 
@@ -120,7 +120,12 @@ proptest! {
     }
 
     #[test]
-    fn smoothing_keeps_the_length(values in prop::collection::vec(number(), 0..50), weight in number()) {
-        prop_assert_eq!(smooth::smooth(&values, weight).len(), values.len());
+    fn smoothing_keeps_the_length(
+        x in prop::collection::vec(number(), 0..50),
+        values in prop::collection::vec(number(), 0..50),
+        weight in number(),
+        unit in number(),
+    ) {
+        prop_assert_eq!(smooth::smooth(&x, &values, weight, unit).len(), values.len());
     }
 }

@@ -66,7 +66,7 @@ fn curve(colour: Rgb, seed: u32, count: u32, step: f64, end: f64) -> Line {
         line.high
             .push(value.max(mean * (1.08 + 0.1 * noise().abs())));
     }
-    line.values = smooth::smooth(&values, 0.9);
+    line.values = smooth::smooth(&line.x, &values, 0.9, step);
     line
 }
 

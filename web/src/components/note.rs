@@ -28,7 +28,8 @@ pub fn Note(
     #[prop(into)]
     next: Signal<String>,
     /// The action: a link or a button of class `link`.
-    children: Children,
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
     let warning = kind == NoteKind::Warning;
     view! {
@@ -42,7 +43,7 @@ pub fn Note(
                 <span class="ink2">{move || next.get()}</span>
             </span>
             <span class="grow"></span>
-            {children()}
+            {children.map(|children| children())}
         </div>
     }
 }

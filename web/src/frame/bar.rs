@@ -12,6 +12,7 @@ use crate::live::{Connection, use_live};
 use crate::route::{Place, use_place};
 use crate::state::use_app_state;
 use crate::theme::{Theme, use_theme};
+use crate::url_state::{History, use_url_state};
 
 /// The bar over the content.
 #[component]
@@ -146,8 +147,8 @@ fn ListTitle(place: Memo<Place>) -> impl IntoView {
         <span class="name">{title}</span>
         <span class="small ink3 hide-small cut" title=dirs>
             {move || {
-                let dirs = dirs().map(|dirs| format!("{dirs} · "));
-                (place.get() == Place::Runs).then(|| (dirs, summary()))
+                let parts = [dirs(), summary()].into_iter().flatten().collect::<Vec<_>>();
+                (place.get() == Place::Runs).then(|| parts.join(" · "))
             }}
         </span>
     }
@@ -202,7 +203,10 @@ fn LiveAge() -> impl IntoView {
 fn LanguageButton() -> impl IntoView {
     let i18n = use_i18n();
     let is = move |locale| i18n.locale() == locale;
+    let url = use_url_state();
     let flip = move |_| {
+        // A link may have asked for a language; the choice is newer.
+        url.set(&[("lang", None)], History::Replace);
         i18n.set(match i18n.locale() {
             Locale::En => Locale::Zh,
             Locale::Zh => Locale::En,
@@ -227,6 +231,7 @@ fn LanguageButton() -> impl IntoView {
 fn ThemeButton() -> impl IntoView {
     let i18n = use_i18n();
     let theme = use_theme();
+    let url = use_url_state();
     view! {
         <IconButton
             icon=Signal::derive(move || match theme.get() {
@@ -241,7 +246,10 @@ fn ThemeButton() -> impl IntoView {
                 }
             })
             size=16
-            on_press=move || theme.toggle()
+            on_press=move || {
+                url.set(&[("theme", None)], History::Replace);
+                theme.toggle();
+            }
         />
     }
 }

@@ -232,7 +232,7 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
 /// Tags are asked for when somebody begins to search, of the first runs only: a list of a thousand runs is searched by
 /// name at once, and by tag where a tag is known.
 fn load_tags(state: AppState) {
-    const RUNS_ASKED: usize = 100;
+    const RUNS_ASKED: usize = 50;
     let list = state.runs.get_untracked();
     for run in list.runs.iter().take(RUNS_ASKED) {
         state.load_tags(run.id.clone(), false);

@@ -24,6 +24,10 @@ fn of_files(bad: u64, all: u64, what: &str) -> String {
     }
 }
 
+fn is_or_are(count: u64) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
 pub(super) static TEXTS: Texts = Texts {
     frame: FrameTexts {
         runs: "Runs",
@@ -209,7 +213,7 @@ pub(super) static TEXTS: Texts = Texts {
             if all == 1 {
                 "Its file is damaged".to_owned()
             } else {
-                format!("{bad} of {all} files are damaged")
+                format!("{bad} of {all} files {} damaged", is_or_are(bad))
             }
         },
         unreadable: |bad, all| {
@@ -223,7 +227,8 @@ pub(super) static TEXTS: Texts = Texts {
             if all == 1 {
                 "Its file ends in the middle of a record".to_owned()
             } else {
-                format!("{bad} of {all} files end in the middle of a record")
+                let ends = if bad == 1 { "ends" } else { "end" };
+                format!("{bad} of {all} files {ends} in the middle of a record")
             }
         },
         gone: "Its files are no longer on the disk",
@@ -246,7 +251,7 @@ pub(super) static TEXTS: Texts = Texts {
         unread: "Not shown yet",
         reason: "Reason",
         files_cut: "There are more files; the damaged ones are all listed.",
-        ranks: "Ranks",
+        ranks: |count| format!("Written by {} ranks.", format::count(count)),
         open_scalars: "Show scalars",
     },
     record: RecordTexts {

@@ -148,8 +148,8 @@ pub struct PanelTexts {
     pub reason: &'static str,
     /// Not every file is listed.
     pub files_cut: &'static str,
-    /// Row: ranks.
-    pub ranks: &'static str,
+    /// How many ranks wrote the run.
+    pub ranks: fn(u64) -> String,
     /// Link to the scalars.
     pub open_scalars: &'static str,
 }

@@ -215,7 +215,7 @@ pub(super) static TEXTS: Texts = Texts {
         unread: "暂不显示",
         reason: "原因",
         files_cut: "还有更多文件；损坏的文件已全部列出。",
-        ranks: "Rank",
+        ranks: |count| format!("由 {} 个 rank 写入。", format::count(count)),
         open_scalars: "查看标量",
     },
     record: RecordTexts {

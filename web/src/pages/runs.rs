@@ -30,7 +30,7 @@ use model::{Model, SidePanel, use_model};
 use panel::FilesPanel;
 use record::RecordPanel;
 use sparks::Sparks;
-use states::Content;
+use states::{Content, ServerNotes};
 use toolbar::Toolbar;
 
 /// The list of runs.
@@ -42,7 +42,10 @@ pub fn RunsPage() -> impl IntoView {
     view! {
         <div class="with-side">
             <main class="main runs-page">
-                <Toolbar />
+                <Show when=move || model.state.runs.with(|list| !list.runs.is_empty())>
+                    <Toolbar />
+                </Show>
+                <ServerNotes />
                 <Content />
             </main>
             {move || match model.panel.get() {

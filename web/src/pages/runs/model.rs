@@ -150,10 +150,14 @@ impl Model {
         let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
         let items = Memo::new(move |_| {
             let list = state.runs.get();
+            let only = only.get();
+            // Signals are read once, not once a run.
+            let hidden = hidden.get();
             let kept = parsed.with(|filter| {
-                let shown = list.runs.iter().filter(|run| {
-                    only.get().holds(run) && hidden.with(|hidden| !hidden.contains(&run.id))
-                });
+                let shown = list
+                    .runs
+                    .iter()
+                    .filter(|run| only.holds(run) && !hidden.contains(&run.id));
                 if filter.asks_for_tags() {
                     state.with_tags(|known| {
                         let tags = |run: &Run| known.get(&run.id).map(AsRef::as_ref);

@@ -92,6 +92,7 @@ fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
     let shown = run
         .last_step
         .map(|step| (panel.shown_to_step)(&format::integer(step)));
+    let ranks = (run.ranks.len() > 1).then(|| (panel.ranks)(run.ranks.len() as u64));
     view! {
         <h3 class="flex verdict">
             <span class=class>
@@ -99,7 +100,7 @@ fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
             </span>
             {title}
         </h3>
-        <p class="small ink2">{shown}</p>
+        <p class="small ink2">{shown} " " {ranks}</p>
         {also}
         <p class="small ink2">{next}</p>
     }

@@ -263,7 +263,7 @@ fn Curve(id: StoredValue<String>, run: Memo<Option<Run>>) -> impl IntoView {
                     role="img"
                     aria-label=label
                 >
-                    <path class="ln" class:dashed=colour.pattern d=spark.path.clone() />
+                    <path class="ln" d=spark.path.clone() />
                     {nan}
                     {dot}
                 </svg>

@@ -10,7 +10,10 @@ use crate::components::{IconName, Note, StatePage};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
-use crate::state::Load;
+use crate::state::{Load, use_app_state};
+
+/// Notes of the server that are shown at once.
+const NOTES: usize = 3;
 
 /// Which of the designed states.
 #[derive(Clone, PartialEq)]
@@ -130,5 +133,29 @@ fn FailedPage(error: ClientError) -> impl IntoView {
                 </button>
             </div>
         </StatePage>
+    }
+}
+
+/// What the server says of itself: a folder that cannot be read, an index that was rebuilt.
+#[component]
+pub(super) fn ServerNotes() -> impl IntoView {
+    let state = use_app_state();
+    let notes = Memo::new(move |_| {
+        state.status.with(|status| {
+            status
+                .as_ref()
+                .map(|status| status.notes.clone())
+                .unwrap_or_default()
+        })
+    });
+    move || {
+        let notes = notes.get().into_iter().take(NOTES);
+        notes
+            .map(|note| {
+                view! {
+                    <Note icon=IconName::Info title=note next="" />
+                }
+            })
+            .collect_view()
     }
 }

@@ -208,7 +208,7 @@ fn StateButtons() -> impl IntoView {
                 aria-pressed=move || pressed(Only::Live)
                 on:click=move |_| model.press_only(Only::Live)
             >
-                <i class="dot live small-dot"></i>
+                <i class="dot small-dot" class:live=move || { model.counts.get().live > 0 }></i>
                 {move || format::count(model.counts.get().live)}
             </button>
         </div>

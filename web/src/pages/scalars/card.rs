@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use trainscope_charts::geometry::{Geometry, grow};
+use trainscope_charts::geometry::{Geometry, end_of};
 use trainscope_charts::label;
 use trainscope_charts::overlay::Crosshair;
 
@@ -120,7 +120,7 @@ pub(super) fn Card(
             data-tag=tag.get_value()
             aria-label=tag.get_value()
         >
-            <Head page=page tag=tag picture=picture readings=readings canvas=canvas />
+            <Head page=page tag=tag picture=picture readings=readings canvas=canvas width=width />
             <div class="body">
                 <LineChart
                     figure=figure
@@ -152,6 +152,7 @@ fn Head(
     picture: Memo<Picture>,
     readings: Memo<Option<Vec<Option<super::data::Reading>>>>,
     canvas: NodeRef<html::Canvas>,
+    width: Signal<f64>,
 ) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
@@ -198,7 +199,7 @@ fn Head(
             />
             {move || shared().map(|text| view! { <span class="micro ink3 cut">{text}</span> })}
             <span class="grow"></span>
-            <HeadValues page=page tag=tag picture=picture readings=readings />
+            <HeadValues page=page tag=tag picture=picture readings=readings width=width />
             <span class="acts">
                 <IconButton
                     icon=Signal::derive(move || {
@@ -451,21 +452,32 @@ fn use_picture(page: PageState, loaded: RwSignal<Arc<Loaded>>) -> Memo<Picture> 
         move |_| {
             let facts = page.facts.get();
             let palette = palette.get();
+            let loaded = loaded.get();
             settings.own.with(|own| {
                 let look = Look {
                     x: settings.x.get(),
                     smoothing: settings.smoothing.get(),
+                    span: settings.range.get().map(|(lo, hi)| hi - lo),
                     has_band: settings.has_band.get(),
                     own,
                     colour: &|run| {
                         let colour = colours.get(run);
-                        (palette.run(colour), colour.pattern)
+                        // Dashes only where they tell two lines of this card apart.
+                        let has_twin = || {
+                            let mut others =
+                                loaded.curves.iter().map(|curve| curve.id.run.as_str());
+                            others.any(|other| {
+                                let other = (other != run).then(|| colours.get(other));
+                                other.is_some_and(|other| other.number == colour.number)
+                            })
+                        };
+                        (palette.run(colour), colour.pattern && has_twin())
                     },
                     is_live: &|run| facts.get(run).is_some_and(|facts| facts.is_live),
                     start: &|run| facts.get(run).and_then(|facts| facts.start),
                     inf_at: i18n.texts().scalars.inf_at,
                 };
-                Picture::new(loaded.get(), &look)
+                Picture::new(Arc::clone(&loaded), &look)
             })
         },
         |_, _| true,
@@ -495,11 +507,7 @@ fn use_range(
         let last = picture
             .with(Picture::extent)
             .map_or(hi, |(_, last)| hi.max(last));
-        if is_live {
-            (lo, grow(lo, last, x.kind()))
-        } else {
-            (lo, hi)
-        }
+        (lo, end_of(lo, last, x.kind(), is_live))
     })
 }
 

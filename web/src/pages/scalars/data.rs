@@ -11,6 +11,10 @@ use trainscope_charts::theme::Rgb;
 use super::settings::XChoice;
 use super::tags::SeriesId;
 
+/// The moving average forgets by the weight over such a part of the width of the plot: a point on a plot of as many
+/// points counts as one, and a line of few points is smoothed less.
+const SMOOTHING_UNITS: f64 = 500.0;
+
 /// What a card wants to know; equal wants have equal answers until something is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Want {
@@ -115,6 +119,8 @@ pub(super) struct Look<'a> {
     pub(super) x: XChoice,
     /// Weight of the moving average.
     pub(super) smoothing: f64,
+    /// Width of the zoomed range; `None` if everything is shown.
+    pub(super) span: Option<f64>,
     /// Whether envelopes (or raw points behind a smoothed line) are shown.
     pub(super) has_band: bool,
     /// The run whose page it is.
@@ -171,10 +177,20 @@ pub(super) struct Reading {
 impl Picture {
     /// Draws up the lines.
     pub(super) fn new(loaded: Arc<Loaded>, look: &Look<'_>) -> Self {
+        let all_x: Vec<Vec<f64>> = loaded
+            .curves
+            .iter()
+            .map(|curve| x_values(curve, look.x, (look.start)(&curve.id.run)))
+            .collect();
+        let span = look
+            .span
+            .or_else(|| extent_of(all_x.iter()).map(|(lo, hi)| hi - lo));
+        let unit = span.unwrap_or_default() / SMOOTHING_UNITS;
         let mut lines: Vec<Line> = loaded
             .curves
             .iter()
-            .map(|curve| line(curve, look))
+            .zip(all_x)
+            .map(|(curve, x)| line(curve, x, look, unit))
             .collect();
         let is_shared = lines.len() > 1
             && lines
@@ -196,15 +212,7 @@ impl Picture {
 
     /// From the first to the last x of all lines.
     pub(super) fn extent(&self) -> Option<(f64, f64)> {
-        let finite = self
-            .lines
-            .iter()
-            .flat_map(|line| &line.x)
-            .filter(|x| x.is_finite());
-        finite.fold(None, |extent: Option<(f64, f64)>, &x| {
-            let (lo, hi) = extent.unwrap_or((x, x));
-            Some((lo.min(x), hi.max(x)))
-        })
+        extent_of(self.lines.iter().map(|line| &line.x))
     }
 
     /// Whether no line has a point between the two.
@@ -290,6 +298,15 @@ impl Picture {
     }
 }
 
+/// From the least to the greatest finite x.
+fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(f64, f64)> {
+    let finite = all.flatten().filter(|x| x.is_finite());
+    finite.fold(None, |extent: Option<(f64, f64)>, &x| {
+        let (lo, hi) = extent.unwrap_or((x, x));
+        Some((lo.min(x), hi.max(x)))
+    })
+}
+
 /// Position of the x that is nearest, in a list that ascends but for restarts.
 fn nearest_index(points: &[f64], x: f64) -> Option<usize> {
     if points.is_sorted() {
@@ -312,10 +329,9 @@ fn same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
-fn line(curve: &Curve, look: &Look<'_>) -> Line {
+fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     let series = &curve.series;
     let run = curve.id.run.as_str();
-    let x = x_values(curve, look.x, (look.start)(run));
     let is_smoothed = look.smoothing > 0.0;
     let (colour, is_dashed) = (look.colour)(run);
     let show_raw = !series.cut && is_smoothed && look.has_band;
@@ -351,7 +367,7 @@ fn line(curve: &Curve, look: &Look<'_>) -> Line {
         },
         is_main: run == look.own,
         is_live: (look.is_live)(run),
-        values: smooth(&series.values, look.smoothing),
+        values: smooth(&x, &series.values, look.smoothing, unit),
         raw: if show_raw {
             series.values.clone()
         } else {
@@ -415,6 +431,7 @@ mod tests {
         Look {
             x,
             smoothing,
+            span: None,
             has_band: true,
             own: "a",
             colour: &|_| (Rgb(1, 2, 3), false),

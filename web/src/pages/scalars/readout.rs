@@ -16,7 +16,11 @@ use crate::components::RunChip;
 use crate::i18n::use_i18n;
 
 /// Values in a head, at most.
-const MOST_IN_HEAD: usize = 4;
+const MOST_IN_HEAD: usize = 6;
+/// Pixels of a head that are not values: padding, buttons, gaps.
+const HEAD_PIXELS: f64 = 92.0;
+/// Pixels of a chip and the gaps beside it.
+const CHIP_PIXELS: f64 = 24.0;
 /// Rows of the read-out, at most; the others are counted.
 const MOST_ROWS: usize = 12;
 
@@ -38,6 +42,7 @@ pub(super) fn HeadValues(
     tag: StoredValue<String>,
     picture: Memo<Picture>,
     readings: Memo<Option<Vec<Option<Reading>>>>,
+    width: Signal<f64>,
 ) -> impl IntoView {
     let values = move || {
         let is_pointed = page.pointer.with(|pointer| {
@@ -53,6 +58,15 @@ pub(super) fn HeadValues(
                 return None;
             }
             let readings = readings.get().unwrap_or_else(|| picture.last_readings());
+            // All or none: a value that is cut reads like another one.
+            let values = readings.iter().flatten();
+            let wanted: f64 = values
+                .map(|reading| CHIP_PIXELS + label::width(&label::value(reading.value)))
+                .sum();
+            let name = tag.with_value(|tag| 1.2 * label::width(tag));
+            if wanted + name + HEAD_PIXELS > width.get() {
+                return None;
+            }
             let found = readings.into_iter().flatten().filter_map(|reading| {
                 let curve = picture.loaded.curves.get(reading.line)?;
                 let title = format!("{} · {}", curve.id.label(), label::step(reading.step));

@@ -262,7 +262,6 @@ fn TreeRowView(
                         <Icon name=if is_open { IconName::Down } else { IconName::Right } size=12 />
                         <span class="cut">{name}</span>
                     </button>
-                    <span class="n">{of(ticked, tags)}</span>
                     <Check
                         checked=is_all
                         some=is_some
@@ -271,6 +270,7 @@ fn TreeRowView(
                             settings.change_selection(|chosen| chosen.set_group(&group, !is_all));
                         }
                     />
+                    <span class="n">{of(ticked, tags)}</span>
                 </div>
             }
             .into_any()
