@@ -82,7 +82,7 @@ pub struct DatasetNode {
     /// How it chooses samples.
     pub sampler: Option<DatasetOperation>,
     /// Where its samples come from.
-    #[cfg_attr(feature = "openapi", schema(no_recursion))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     pub children: Vec<DatasetNode>,
 }
 
@@ -115,7 +115,8 @@ pub enum LineageValue {
     /// A number.
     Number(#[serde(with = "float")] f64),
     /// Values with names.
-    #[cfg_attr(feature = "openapi", schema(no_recursion))]
+    // The schema of a type that holds itself would have no end.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     Map(Vec<(String, LineageValue)>),
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use axum::extract::connect_info::MockConnectInfo;
+use axum::extract::ConnectInfo;
 use axum::http::Method;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -206,11 +206,9 @@ async fn only_other_machines_get_compressed_answers() {
         ),
     ] {
         let peer: SocketAddr = peer.parse().unwrap();
-        let router = server.router.clone().layer(MockConnectInfo(peer));
-        let response = router
-            .oneshot(request(Method::GET, path, &gzip, ""))
-            .await
-            .unwrap();
+        let mut request = request(Method::GET, path, &gzip, "");
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let response = server.router.clone().oneshot(request).await.unwrap();
         let got = response.headers().get("content-encoding");
         assert_eq!(
             got.map_or("", |value| value.to_str().unwrap()),
@@ -233,6 +231,18 @@ async fn the_description_is_whole_and_valid() {
         (paths::RUNS, &["get"]),
         (paths::TAGS, &["get"]),
         (paths::SCALARS, &["get", "post"]),
+        (paths::HISTOGRAMS, &["get"]),
+        (paths::IMAGES, &["get"]),
+        (paths::AUDIO, &["get"]),
+        (paths::TEXT, &["get"]),
+        (paths::TENSORS, &["get"]),
+        (paths::PR_CURVES, &["get"]),
+        (paths::CUSTOM_SCALARS, &["get"]),
+        (paths::LANDSCAPES, &["get"]),
+        (paths::EXPLANATIONS, &["get"]),
+        (paths::LINEAGE, &["get"]),
+        (paths::HPARAMS, &["get"]),
+        (paths::BLOB, &["get"]),
         (paths::LIVE, &["get"]),
         (paths::OPENAPI, &["get"]),
     ];
