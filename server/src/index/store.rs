@@ -23,7 +23,7 @@ use super::part::{Counted, PartId, Sealed};
 use super::source::FileRecord;
 
 /// Changes when the meaning of any stored byte does; another number means: rebuild.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// What is stored of a part beside its chunks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
