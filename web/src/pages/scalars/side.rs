@@ -62,7 +62,6 @@ fn RunList(page: PageState) -> impl IntoView {
         settings
             .hidden
             .with(|hidden| listed.extend(hidden.iter().cloned()));
-        listed.sort();
         listed
     });
     let counts = move || {
@@ -105,7 +104,11 @@ fn RunRow(page: PageState, run: String) -> impl IntoView {
         name.with_value(|name| settings.shown.with(|shown| shown.contains(name)))
     });
     let is_own = move || name.with_value(|name| settings.own.with(|own| own == name));
-    let toggle = move |_| {
+    let toggle = move |event: ev::MouseEvent| {
+        // The second click of a double one belongs to that.
+        if event.detail() > 1 {
+            return;
+        }
         let run = name.get_value();
         let mut shown = settings.shown.get_untracked().to_vec();
         let mut hidden = settings.hidden.get_untracked().to_vec();
