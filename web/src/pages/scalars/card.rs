@@ -84,7 +84,6 @@ pub(super) fn Card(
         let pointer = nearest.map(|x| Pointer {
             x,
             tag: tag.get_value(),
-            is_hovering: true,
         });
         if page.pointer.with_untracked(|before| *before != pointer) {
             page.pointer.set(pointer);
