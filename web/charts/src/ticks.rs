@@ -145,24 +145,25 @@ fn log(lo: f64, hi: f64, most: u32) -> Ticks {
 
 fn symlog(axis: &Axis, linear_to: f64, most: u32) -> Ticks {
     let widest = axis.lo().abs().max(axis.hi().abs());
-    let (from, to) = (linear_to.log10().ceil(), widest.log10().floor());
-    let sides = if axis.lo() < 0.0 && axis.hi() > 0.0 {
-        2.0
-    } else {
-        1.0
+    let (from, to) = (linear_to.log10().floor(), widest.log10().floor());
+    let most = most.max(3) as usize;
+    let with = |mantissas: &[f64], stride: f64| {
+        let mut values = vec![0.0];
+        // From outside in: the outermost power is the one that says how large it is.
+        let mut exponent = to;
+        while exponent >= from && values.len() <= 4 * most {
+            let sizes = mantissas.iter().map(|m| m * 10_f64.powf(exponent));
+            values.extend(sizes.flat_map(|size| [size, -size]));
+            exponent -= stride;
+        }
+        values.retain(|&at| axis.contains(at));
+        values
     };
-    let each_side = ((f64::from(most.max(3)) - 1.0) / sides).floor().max(1.0);
-    let stride = ((to - from + 1.0) / each_side).ceil().max(1.0);
-    let mut values = Vec::new();
-    if axis.contains(0.0) {
-        values.push(0.0);
-    }
-    // The outermost power is the one that says how large it is, hence from outside in.
-    let mut exponent = to;
-    while exponent >= from && values.len() as f64 <= 2.0 * each_side {
-        let power = 10_f64.powf(exponent);
-        values.extend([power, -power].into_iter().filter(|&at| axis.contains(at)));
-        exponent -= stride;
+    let mut values = with(&[1.0, 2.0, 5.0], 1.0);
+    let mut stride = 1.0;
+    while values.len() > most && stride < 700.0 {
+        values = with(&[1.0], stride);
+        stride += 1.0;
     }
     values.sort_by(f64::total_cmp);
     Ticks { values, step: 0.0 }

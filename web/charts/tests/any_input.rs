@@ -1,8 +1,10 @@
 //! No input makes a plot panic or leave its picture.
 
+use plotters::prelude::SVGBackend;
 use proptest::prelude::*;
 use trainscope_charts::geometry::{Geometry, end_of};
 use trainscope_charts::line::{Class, Line, Spec, Stretch, Stroke, XKind};
+use trainscope_charts::overlay::{self, Crosshair};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::{Rgb, Theme};
 use trainscope_charts::{label, smooth, spark, svg};
@@ -92,6 +94,12 @@ proptest! {
         prop_assert!(geometry.x_at(geometry.plot.left).is_finite());
         prop_assert!(geometry.y_at(-1e9).is_finite());
         prop_assert!(svg::line(&spec, &Theme::light()).ends_with("</svg>\n"));
+        let crosshair = Crosshair { x: x.1, text: "<1>".to_owned(), dots: vec![(x.0, Rgb(1, 2, 3))] };
+        let mut text = String::new();
+        let backend = SVGBackend::with_string(&mut text, (100, 100));
+        let selection = Some((width, height));
+        let drawn = overlay::draw(backend, &geometry, &Theme::dark(), Some(&crosshair), selection);
+        prop_assert!(drawn.is_ok());
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn on_key(page: PageState, key: &str, is_far: bool) -> bool {
         "f" => settings.set_range(None),
         "ArrowLeft" | "ArrowRight" => {
             if page.pointer.with_untracked(Option::is_none) {
-                return false;
+                return page.point_at_end();
             }
             let count = if is_far { FAR } else { 1 };
             let count = if key == "ArrowLeft" { -count } else { count };

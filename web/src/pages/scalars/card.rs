@@ -40,7 +40,7 @@ pub(super) fn Card(
     let i18n = use_i18n();
     let tag = StoredValue::new(tag);
     let loading = Loading::start(page, tag, width);
-    let picture = use_picture(page, loading.loaded);
+    let picture = use_picture(page, loading);
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
 
@@ -84,7 +84,6 @@ pub(super) fn Card(
         let pointer = nearest.map(|x| Pointer {
             x,
             tag: tag.get_value(),
-            is_hovering: true,
         });
         if page.pointer.with_untracked(|before| *before != pointer) {
             page.pointer.set(pointer);
@@ -443,7 +442,7 @@ fn step_range(lo: f64, hi: f64) -> (i64, i64) {
     (lo.floor() as i64, hi.ceil() as i64)
 }
 
-fn use_picture(page: PageState, loaded: RwSignal<Arc<Loaded>>) -> Memo<Picture> {
+fn use_picture(page: PageState, loading: Loading) -> Memo<Picture> {
     let settings = page.settings;
     let palette = use_palette();
     let colours = use_run_colours();
@@ -452,7 +451,8 @@ fn use_picture(page: PageState, loaded: RwSignal<Arc<Loaded>>) -> Memo<Picture> 
         move |_| {
             let facts = page.facts.get();
             let palette = palette.get();
-            let loaded = loaded.get();
+            let loaded = loading.loaded.get();
+            let whole = loading.outline.get().map(|(_, outline)| outline);
             settings.own.with(|own| {
                 let look = Look {
                     x: settings.x.get(),
@@ -477,7 +477,7 @@ fn use_picture(page: PageState, loaded: RwSignal<Arc<Loaded>>) -> Memo<Picture> 
                     start: &|run| facts.get(run).and_then(|facts| facts.start),
                     inf_at: i18n.texts().scalars.inf_at,
                 };
-                Picture::new(Arc::clone(&loaded), &look)
+                Picture::new(Arc::clone(&loaded), whole, &look)
             })
         },
         |_, _| true,
@@ -534,7 +534,7 @@ fn describe(tag: &str, picture: &Picture, (lo, hi): (f64, f64), i18n: crate::i18
     };
     let mut text = (texts.canvas)(tag, picture.lines.len() as u64, &first, &x_text(x, hi));
     for curve in &picture.loaded.curves {
-        for stretch in curve.series.non_finite.iter().take(3) {
+        for stretch in picture.stretches(curve).into_iter().take(3) {
             let (_, class) = class_of(stretch.class);
             let (first, last) = (
                 label::step(stretch.first_step),

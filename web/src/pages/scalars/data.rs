@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use trainscope_api::scalars::{Field, NonFiniteClass, ScalarsRequest, Series, SeriesKey};
+use trainscope_api::scalars::{
+    Field, NonFinite, NonFiniteClass, ScalarsRequest, Series, SeriesKey,
+};
 use trainscope_charts::label;
 use trainscope_charts::line::{Class, Line, Stretch, Stroke};
 use trainscope_charts::smooth::smooth;
@@ -153,6 +155,8 @@ pub(super) fn x_values(curve: &Curve, x: XChoice, start: Option<f64>) -> Vec<f64
 pub(super) struct Picture {
     /// Where it comes from.
     pub(super) loaded: Arc<Loaded>,
+    /// The last answer without a range, which knows where stretches begin and end beyond the zoomed one.
+    pub(super) whole: Option<Arc<Loaded>>,
     /// One line a curve, in the same order.
     pub(super) lines: Arc<Vec<Line>>,
     /// Whether all lines are the same, drawn as one.
@@ -176,7 +180,7 @@ pub(super) struct Reading {
 
 impl Picture {
     /// Draws up the lines.
-    pub(super) fn new(loaded: Arc<Loaded>, look: &Look<'_>) -> Self {
+    pub(super) fn new(loaded: Arc<Loaded>, whole: Option<Arc<Loaded>>, look: &Look<'_>) -> Self {
         let all_x: Vec<Vec<f64>> = loaded
             .curves
             .iter()
@@ -205,9 +209,28 @@ impl Picture {
         }
         Self {
             loaded,
+            whole,
             lines: Arc::new(lines),
             is_shared,
         }
+    }
+
+    /// Stretches of a line that are not finite, each as long as it is in the whole recording.
+    pub(super) fn stretches(&self, curve: &Curve) -> Vec<NonFinite> {
+        let whole = self.whole.iter().flat_map(|whole| &whole.curves);
+        let known: Vec<&NonFinite> = whole
+            .filter(|other| other.id == curve.id)
+            .flat_map(|other| &other.series.non_finite)
+            .collect();
+        let longer = |stretch: &NonFinite| {
+            let around = known.iter().find(|other| {
+                other.class == stretch.class
+                    && other.first_step <= stretch.first_step
+                    && stretch.last_step <= other.last_step
+            });
+            around.map_or(*stretch, |around| **around)
+        };
+        curve.series.non_finite.iter().map(longer).collect()
     }
 
     /// From the first to the last x of all lines.
@@ -403,8 +426,6 @@ fn x_of_step(series: &Series, x: &[f64], step: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::scalars::NonFinite;
-
     use super::*;
 
     fn id(run: &str) -> SeriesId {
@@ -447,7 +468,7 @@ mod tests {
             .iter()
             .map(|(_, series)| Some(series.clone()))
             .collect();
-        Picture::new(Arc::new(Loaded::new(&ids, answers)), look)
+        Picture::new(Arc::new(Loaded::new(&ids, answers)), None, look)
     }
 
     #[test]

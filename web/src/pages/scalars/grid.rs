@@ -8,6 +8,7 @@ use super::page::PageState;
 use super::tag_tree::whole;
 
 const GAP: f64 = 12.0;
+const LEAST_WIDTH: f64 = 300.0;
 const LEAST_HEIGHT: f64 = 260.0;
 const MOST_HEIGHT: f64 = 420.0;
 /// Rows that exist above and below the view.
@@ -24,13 +25,15 @@ struct Layout {
 impl Layout {
     /// Two columns, three from 1600 pixels of window, one below 900; two rows fill the view.
     fn new(width: f64, height: f64, window_width: f64) -> Self {
-        let columns = if window_width >= 1600.0 {
+        let most: usize = if window_width >= 1600.0 {
             3
         } else if window_width >= 900.0 {
             2
         } else {
             1
         };
+        // A panel at the right may leave less than the window promises.
+        let columns = most.min(whole(width / LEAST_WIDTH)).max(1);
         let gaps = GAP * (columns as f64 + 1.0);
         Self {
             columns,
@@ -207,6 +210,7 @@ mod tests {
         assert_eq!(Layout::new(872.0, 708.0, 1280.0).columns, 2);
         assert_eq!(Layout::new(1200.0, 708.0, 1600.0).columns, 3);
         assert_eq!(Layout::new(500.0, 708.0, 800.0).columns, 1);
+        assert_eq!(Layout::new(520.0, 708.0, 1280.0).columns, 1);
         let layout = Layout::new(872.0, 708.0, 1280.0);
         assert!((layout.card_height - 336.0).abs() < 1e-9);
         assert!((layout.card_width - 418.0).abs() < 1e-9);

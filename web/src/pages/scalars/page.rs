@@ -27,8 +27,6 @@ pub(super) struct Pointer {
     pub(super) x: f64,
     /// The card that it was set on.
     pub(super) tag: String,
-    /// Whether the pointer is on that card; otherwise keys have moved the crosshair.
-    pub(super) is_hovering: bool,
 }
 
 /// What the page knows of a shown run.
@@ -174,6 +172,20 @@ impl PageState {
             own
         };
         (first as f64, last as f64)
+    }
+
+    /// Puts the crosshair to the last step of the first card, for the keyboard to begin with; `false` if there is none.
+    pub(super) fn point_at_end(self) -> bool {
+        let first = self.cards.with_untracked(|cards| cards.first().cloned());
+        let entry = first.and_then(|tag| untrack(|| self.entry(&tag)));
+        let Some(entry) = entry.filter(|_| self.settings.x.get_untracked() == XChoice::Step) else {
+            return false;
+        };
+        self.pointer.set(entry.last_step.map(|last| Pointer {
+            x: last as f64,
+            tag: entry.tag,
+        }));
+        true
     }
 
     /// Removes the crosshair when what x counts has changed.

@@ -17,8 +17,8 @@ use crate::i18n::use_i18n;
 
 /// Values in a head, at most.
 const MOST_IN_HEAD: usize = 6;
-/// Pixels of a head that are not values: padding, buttons, gaps.
-const HEAD_PIXELS: f64 = 92.0;
+/// Pixels of a head that are not values: padding, buttons, pin, the word for the scale, gaps.
+const HEAD_PIXELS: f64 = 150.0;
 /// Pixels of a chip and the gaps beside it.
 const CHIP_PIXELS: f64 = 24.0;
 /// Rows of the read-out, at most; the others are counted.
@@ -229,7 +229,7 @@ fn context_lines(
 ) -> Option<String> {
     let mut found = Vec::new();
     for (curve, line) in picture.loaded.curves.iter().zip(picture.lines.iter()) {
-        for (stretch, drawn) in curve.series.non_finite.iter().zip(&line.stretches) {
+        for (stretch, drawn) in picture.stretches(curve).iter().zip(&line.stretches) {
             if drawn.first <= x && x <= drawn.last {
                 let (_, class) = class_of(stretch.class);
                 let (first, last) = (

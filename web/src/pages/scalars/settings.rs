@@ -237,6 +237,16 @@ fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
                 runs.with(|list| neighbours(own, list.runs.iter().map(|run| run.id.as_str())))
             });
         }
+        runs.with(|list| {
+            // A link may name runs that are no more; nothing would ever arrive for them.
+            if !list.runs.is_empty() && !list.cut {
+                shown.retain(|run| {
+                    list.runs
+                        .binary_search_by(|known| known.id.cmp(run))
+                        .is_ok()
+                });
+            }
+        });
         shown.retain(|run| !hide.contains(run));
         shown.sort();
         shown.dedup();

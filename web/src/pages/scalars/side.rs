@@ -6,7 +6,7 @@ use trainscope_api::runs::RunStatus;
 
 use super::page::PageState;
 use super::tag_tree::TagTree;
-use crate::components::{Icon, IconButton, IconName, RunChip, short_name};
+use crate::components::{Icon, IconButton, IconName, RunChip, short_name, split_name};
 use crate::i18n::use_i18n;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
@@ -62,7 +62,12 @@ fn RunList(page: PageState) -> impl IntoView {
         settings
             .hidden
             .with(|hidden| listed.extend(hidden.iter().cloned()));
-        listed.sort();
+        // The run's own folder first; whether a run is shown does not move it under the pointer.
+        let home = settings.own.with(|own| split_name(own).0.to_owned());
+        listed.sort_by(|a, b| {
+            let is_away = |run: &str| split_name(run).0 != home;
+            (is_away(a), a).cmp(&(is_away(b), b))
+        });
         listed
     });
     let counts = move || {
@@ -105,7 +110,11 @@ fn RunRow(page: PageState, run: String) -> impl IntoView {
         name.with_value(|name| settings.shown.with(|shown| shown.contains(name)))
     });
     let is_own = move || name.with_value(|name| settings.own.with(|own| own == name));
-    let toggle = move |_| {
+    let toggle = move |event: ev::MouseEvent| {
+        // The second click of a double one belongs to that.
+        if event.detail() > 1 {
+            return;
+        }
         let run = name.get_value();
         let mut shown = settings.shown.get_untracked().to_vec();
         let mut hidden = settings.hidden.get_untracked().to_vec();

@@ -79,9 +79,7 @@ pub(super) fn Toolbar() -> impl IntoView {
                     label=word(|t| t.min_max)
                     on_press=move || settings.set_band(!settings.has_band.get_untracked())
                 />
-                <span on:click=move |_| settings.set_band(!settings.has_band.get_untracked())>
-                    {move || texts().min_max}
-                </span>
+                {move || texts().min_max}
             </label>
             <Show when=has_superseded>
                 <label class="ctl">
@@ -92,9 +90,7 @@ pub(super) fn Toolbar() -> impl IntoView {
                             settings.set_superseded(!settings.has_superseded.get_untracked());
                         }
                     />
-                    <span on:click=move |_| {
-                        settings.set_superseded(!settings.has_superseded.get_untracked());
-                    }>{move || texts().superseded}</span>
+                    {move || texts().superseded}
                 </label>
             </Show>
             <span class="grow"></span>
