@@ -12,6 +12,7 @@ mod boundaries;
 mod browser;
 mod formats;
 mod live;
+mod records;
 mod recovery;
 mod samples;
 mod support;

@@ -33,8 +33,8 @@ use trainscope_format::{Format, Kind};
 
 use catalog::{Catalog, RunEntry, Writer};
 use reader::Range;
-use source::Committing;
 pub use records::Found;
+use source::Committing;
 pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
 use store::{Batch, Meta, Opened, Store};
 
@@ -202,7 +202,9 @@ impl Index {
     }
 
     fn read(&self, key: &SeriesKey, range: &Range) -> Result<Series, ReadError> {
-        let writers = self.run(&key.run)?.writers(key.rank, Kind::Scalars, &key.tag);
+        let writers = self
+            .run(&key.run)?
+            .writers(key.rank, Kind::Scalars, &key.tag);
         let named = |writer: &&Writer| writer.name.as_deref() == key.writer.as_deref();
         let writer = writers.iter().find(named);
         let writer = writer.ok_or_else(|| ReadError::UnknownTag {

@@ -66,9 +66,7 @@ impl Worker {
         let metadata = file.metadata()?;
         let (len, state) = (metadata.len(), source.state());
         let now = head(&mut file)?;
-        if identity(&metadata) != source.identity
-            || len < state.fed_bytes
-            || !source.is_same(&now)
+        if identity(&metadata) != source.identity || len < state.fed_bytes || !source.is_same(&now)
         {
             return Ok(Outcome::Replaced);
         }

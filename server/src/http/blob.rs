@@ -36,13 +36,12 @@ pub(super) async fn get(
         let bytes = site.index.blob(&query.id)?;
         // An id names one stretch of one file for ever.
         let kept = (CACHE_CONTROL, "private, max-age=31536000, immutable");
-        Ok(match media_type(&bytes) {
-            Some(media_type) => ([(CONTENT_TYPE, media_type), kept], bytes).into_response(),
-            None => {
-                let download = (CONTENT_DISPOSITION, "attachment; filename=\"blob.bin\"");
-                ([(CONTENT_TYPE, "application/octet-stream"), kept, download], bytes).into_response()
-            }
-        })
+        if let Some(media_type) = media_type(&bytes) {
+            return Ok(([(CONTENT_TYPE, media_type), kept], bytes).into_response());
+        }
+        let download = (CONTENT_DISPOSITION, "attachment; filename=\"blob.bin\"");
+        let media_type = (CONTENT_TYPE, "application/octet-stream");
+        Ok(([media_type, kept, download], bytes).into_response())
     })
     .await
 }
@@ -54,7 +53,21 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
         encoding => return Some(encoding.content_type()),
     }
     match bytes {
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some("audio/wav"),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'A',
+            b'V',
+            b'E',
+            ..,
+        ] => Some("audio/wav"),
         [b'f', b'L', b'a', b'C', ..] => Some("audio/flac"),
         [b'O', b'g', b'g', b'S', ..] => Some("audio/ogg"),
         [b'I', b'D', b'3', ..] => Some("audio/mpeg"),

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ApiError;
 use trainscope_api::records::{
-    At, Audio, Blob, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery, RunQuery,
-    Tensor,
+    At, Audio, Blob, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records,
+    RecordsQuery, RunQuery, Tensor,
 };
 use trainscope_format::{
     Body, ChartLayout, Explanation, Histogram, Kind, Landscape, PrCurve, Stretch, TensorData, Text,
@@ -36,15 +36,15 @@ macro_rules! as_recorded {
     ($name:ident, $path:literal, $kind:ident, $body:ident($type:ty), $doc:literal) => {
         #[doc = $doc]
         #[utoipa::path(
-            get,
-            path = $path,
-            operation_id = stringify!($name),
-            params(RecordsQuery),
-            responses(
-                (status = 200, description = "Records of one tag", body = Records<$type>),
-                (status = "default", description = "Why not", body = ApiError),
-            )
-        )]
+                    get,
+                    path = $path,
+                    operation_id = stringify!($name),
+                    params(RecordsQuery),
+                    responses(
+                        (status = 200, description = "Records of one tag", body = Records<$type>),
+                        (status = "default", description = "Why not", body = ApiError),
+                    )
+                )]
         pub(super) async fn $name(
             State(site): State<Site>,
             Params(query): Params<RecordsQuery>,
@@ -58,15 +58,48 @@ macro_rules! as_recorded {
     };
 }
 
-as_recorded!(histograms, "/api/histograms", Histograms, Histogram(Histogram), "Histograms of one tag");
+as_recorded!(
+    histograms,
+    "/api/histograms",
+    Histograms,
+    Histogram(Histogram),
+    "Histograms of one tag"
+);
 as_recorded!(text, "/api/text", Text, Text(Text), "Texts of one tag");
-as_recorded!(pr_curves, "/api/pr_curves", PrCurves, PrCurve(PrCurve), "Precision and recall of one tag");
-as_recorded!(custom_scalars, "/api/custom_scalars", CustomScalars, CustomScalars(ChartLayout), "Layouts of charts");
-as_recorded!(landscapes, "/api/landscapes", Landscapes, Landscape(Landscape), "Loss landscapes of one tag");
-as_recorded!(explanations, "/api/explanations", Explanations, Explanation(Explanation), "Explanations of one tag");
+as_recorded!(
+    pr_curves,
+    "/api/pr_curves",
+    PrCurves,
+    PrCurve(PrCurve),
+    "Precision and recall of one tag"
+);
+as_recorded!(
+    custom_scalars,
+    "/api/custom_scalars",
+    CustomScalars,
+    CustomScalars(ChartLayout),
+    "Layouts of charts"
+);
+as_recorded!(
+    landscapes,
+    "/api/landscapes",
+    Landscapes,
+    Landscape(Landscape),
+    "Loss landscapes of one tag"
+);
+as_recorded!(
+    explanations,
+    "/api/explanations",
+    Explanations,
+    Explanation(Explanation),
+    "Explanations of one tag"
+);
 
 fn blob(found: &Found, stretch: Stretch) -> Blob {
-    Blob { id: found.blob_id(stretch), len_bytes: stretch.len_bytes }
+    Blob {
+        id: found.blob_id(stretch),
+        len_bytes: stretch.len_bytes,
+    }
 }
 
 /// Pictures of one tag
@@ -85,13 +118,19 @@ pub(super) async fn images(
     Params(query): Params<RecordsQuery>,
 ) -> Result<Response, Failure> {
     list(site, Kind::Images, query, |found| {
-        let Body::Images(body) = &found.body else { return Ok(None) };
+        let Body::Images(body) = &found.body else {
+            return Ok(None);
+        };
         Ok(Some(Images {
             width: body.width,
             height: body.height,
             channels: body.channels,
             encoding: body.encoding,
-            items: body.items.iter().map(|stretch| blob(&found, *stretch)).collect(),
+            items: body
+                .items
+                .iter()
+                .map(|stretch| blob(&found, *stretch))
+                .collect(),
         }))
     })
     .await
@@ -113,14 +152,20 @@ pub(super) async fn audio(
     Params(query): Params<RecordsQuery>,
 ) -> Result<Response, Failure> {
     list(site, Kind::Audio, query, |found| {
-        let Body::Audio(body) = &found.body else { return Ok(None) };
+        let Body::Audio(body) = &found.body else {
+            return Ok(None);
+        };
         Ok(Some(Audio {
             sample_rate_hz: body.sample_rate_hz,
             channels: body.channels,
             frames: body.frames,
             content_type: body.content_type.clone(),
             labels: body.labels.clone(),
-            items: body.items.iter().map(|stretch| blob(&found, *stretch)).collect(),
+            items: body
+                .items
+                .iter()
+                .map(|stretch| blob(&found, *stretch))
+                .collect(),
         }))
     })
     .await
@@ -144,13 +189,22 @@ pub(super) async fn tensors(
     list(site, Kind::Tensors, query, describe_tensor).await
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the others move the body out"
+)]
 fn describe_tensor(found: Found) -> Result<Option<Tensor>, ReadError> {
-    let Body::Tensor(body) = &found.body else { return Ok(None) };
+    let Body::Tensor(body) = &found.body else {
+        return Ok(None);
+    };
     let values = match &body.data {
         TensorData::Inline(bytes) => body.numbers(bytes, 0, PREVIEW_ELEMENTS),
         TensorData::Stretch(stretch) => {
             let preview = (PREVIEW_ELEMENTS * body.dtype.size_bytes()) as u64;
-            let bytes = found.read(Stretch { len_bytes: stretch.len_bytes.min(preview), ..*stretch })?;
+            let bytes = found.read(Stretch {
+                len_bytes: stretch.len_bytes.min(preview),
+                ..*stretch
+            })?;
             body.numbers(&bytes, 0, PREVIEW_ELEMENTS)
         }
     };
@@ -205,10 +259,15 @@ pub(super) async fn lineage(
     Params(query): Params<RunQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || {
-        let records = of_run(&site.index, &query.run, Kind::Lineage, |found| match found.body {
-            Body::Lineage(body) => Ok(Some(*body)),
-            _ => Ok(None),
-        })?;
+        let records = of_run(
+            &site.index,
+            &query.run,
+            Kind::Lineage,
+            |found| match found.body {
+                Body::Lineage(body) => Ok(Some(*body)),
+                _ => Ok(None),
+            },
+        )?;
         json(&Lineages { records })
     })
     .await
@@ -230,10 +289,15 @@ pub(super) async fn hparams(
     Params(query): Params<RunQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || {
-        let records = of_run(&site.index, &query.run, Kind::Hparams, |found| match found.body {
-            Body::Hparams(body) => Ok(Some(body)),
-            _ => Ok(None),
-        })?;
+        let records = of_run(
+            &site.index,
+            &query.run,
+            Kind::Hparams,
+            |found| match found.body {
+                Body::Hparams(body) => Ok(Some(body)),
+                _ => Ok(None),
+            },
+        )?;
         json(&HparamsList { records })
     })
     .await

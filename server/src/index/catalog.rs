@@ -316,11 +316,8 @@ impl RunEntry {
     pub(super) fn writers(&self, rank: u32, kind: Kind, tag: &str) -> Vec<Writer> {
         let sources = self.sources.read();
         let found = sources.iter().filter(|source| source.place().rank == rank);
-        group(
-            found
-                .filter_map(|source| Some((Arc::clone(source), source.part(kind, tag)?)))
-                .collect(),
-        )
+        let parts = found.filter_map(|source| Some((Arc::clone(source), source.part(kind, tag)?)));
+        group(&parts.collect::<Vec<_>>())
     }
 
     /// All tags of a kind with their ranks, ordered.
@@ -349,7 +346,7 @@ impl RunEntry {
         let cut = by_key.len() > MAX_TAGS;
         let mut tags = Vec::with_capacity(by_key.len());
         for ((tag, kind, rank), parts) in by_key.into_iter().take(MAX_TAGS) {
-            for writer in group(parts) {
+            for writer in group(&parts) {
                 let live = live_points(&writer.parts);
                 tags.push(Tag {
                     tag: tag.to_string(),
@@ -377,7 +374,7 @@ pub(super) struct LivePoints {
 }
 
 /// Groups parts that are ordered by path into writers.
-fn group(parts: Vec<(Arc<Source>, Arc<Part>)>) -> Vec<Writer> {
+fn group(parts: &[(Arc<Source>, Arc<Part>)]) -> Vec<Writer> {
     let extents: Vec<_> = parts
         .iter()
         .map(|(_, part)| {

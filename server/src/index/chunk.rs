@@ -82,7 +82,8 @@ impl Points {
 
     /// Whether they make a whole chunk.
     pub(super) fn is_full(&self) -> bool {
-        self.len() >= CHUNK || self.bodies.iter().map(|body| body.len()).sum::<usize>() >= CHUNK_BYTES
+        self.len() >= CHUNK
+            || self.bodies.iter().map(|body| body.len()).sum::<usize>() >= CHUNK_BYTES
     }
 
     pub(super) fn clear(&mut self) {
@@ -262,7 +263,10 @@ pub(super) fn encode(points: &Points) -> Vec<u8> {
     });
     column(&mut out, |out| {
         if coding == BODIES {
-            points.bodies.iter().for_each(|body| column(out, |out| out.extend_from_slice(body)));
+            points
+                .bodies
+                .iter()
+                .for_each(|body| column(out, |out| out.extend_from_slice(body)));
         } else {
             encode_values(&points.values, coding == SINGLE, out);
         }
@@ -444,10 +448,19 @@ mod tests {
         decode(&bytes, Want::All, &mut back).unwrap();
         assert_eq!(back, points);
         for cut in 0..bytes.len() {
-            assert_eq!(decode(&bytes[..cut], Want::All, &mut Points::default()), None);
+            assert_eq!(
+                decode(&bytes[..cut], Want::All, &mut Points::default()),
+                None
+            );
         }
         let meta = ChunkMeta::of(&points);
-        assert_eq!(decode_meta(&encode_summaries(&meta, &points)).unwrap().summary.count, 3);
+        assert_eq!(
+            decode_meta(&encode_summaries(&meta, &points))
+                .unwrap()
+                .summary
+                .count,
+            3
+        );
     }
 
     fn assert_round_trip(points: &Points) -> usize {

@@ -162,7 +162,13 @@ impl Part {
     }
 
     /// The same for one record with a body.
-    pub(super) fn append_body(&self, step: i64, wall_time_secs: f64, body: Box<[u8]>, store: &Store) -> usize {
+    pub(super) fn append_body(
+        &self,
+        step: i64,
+        wall_time_secs: f64,
+        body: Box<[u8]>,
+        store: &Store,
+    ) -> usize {
         let data = &mut *self.data.write();
         self.dirty.store(true, Ordering::Relaxed);
         self.touched.store(true, Ordering::Relaxed);

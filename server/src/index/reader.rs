@@ -429,7 +429,8 @@ pub(super) fn read_bodies(
     // Which record is the n-th wanted one; the last one of several is the last of all.
     let nth = |n: u64| match wanted {
         1 => total - 1,
-        _ => u64::try_from(u128::from(n) * u128::from(total - 1) / u128::from(wanted - 1)).unwrap_or(0),
+        _ => u64::try_from(u128::from(n) * u128::from(total - 1) / u128::from(wanted - 1))
+            .unwrap_or(0),
     };
     let mut records = Vec::new();
     let (mut next, mut begin) = (0, 0);
@@ -445,7 +446,12 @@ pub(super) fn read_bodies(
                 if let Some(body) = points.bodies.get_mut(at) {
                     let body = std::mem::take(body);
                     let (step, wall_time_secs) = (points.steps[at], points.wall_times_secs[at]);
-                    records.push(Stored { part, step, wall_time_secs, body });
+                    records.push(Stored {
+                        part,
+                        step,
+                        wall_time_secs,
+                        body,
+                    });
                 }
                 next += 1;
             }
@@ -456,7 +462,11 @@ pub(super) fn read_bodies(
 }
 
 /// The steps of one writer's records in a range, in order.
-pub(super) fn read_steps(parts: &[Arc<Part>], range: &Range, store: &Store) -> Result<Vec<i64>, ReadError> {
+pub(super) fn read_steps(
+    parts: &[Arc<Part>],
+    range: &Range,
+    store: &Store,
+) -> Result<Vec<i64>, ReadError> {
     let mut steps = Vec::new();
     for chunk in select(parts, range, Want::Steps, store)? {
         let mut points = match chunk {

@@ -24,7 +24,10 @@ pub struct Found {
 impl Found {
     /// The id of one of its stretches, for [`Index::blob`]. A file that took the place of another has other ids.
     pub fn blob_id(&self, stretch: Stretch) -> String {
-        format!("{}-{}-{}", self.source.id, stretch.offset, stretch.len_bytes)
+        format!(
+            "{}-{}-{}",
+            self.source.id, stretch.offset, stretch.len_bytes
+        )
     }
 
     /// Reads one of its stretches.
@@ -43,7 +46,9 @@ impl Index {
     ) -> Result<Records<T>, ReadError> {
         let run = self.run(&query.run)?;
         let writers = run.writers(query.rank, kind, &query.tag);
-        let writer = writers.iter().find(|writer| writer.name.as_deref() == query.writer.as_deref());
+        let writer = writers
+            .iter()
+            .find(|writer| writer.name.as_deref() == query.writer.as_deref());
         let writer = writer.ok_or_else(|| ReadError::UnknownTag {
             run: query.run.clone(),
             kind,
@@ -68,14 +73,26 @@ impl Index {
             let Some(source) = part.and_then(|part| writer.sources.get(part)) else {
                 continue;
             };
-            let found = Found { body, source: Arc::clone(source) };
+            let found = Found {
+                body,
+                source: Arc::clone(source),
+            };
             if let Some(body) = describe(found)? {
                 let (step, wall_time_secs) = (record.step, record.wall_time_secs);
-                records.push(At { step, wall_time_secs, body });
+                records.push(At {
+                    step,
+                    wall_time_secs,
+                    body,
+                });
             }
         }
         let cut = (records.len() as u64) < total;
-        Ok(Records { total, cut, steps, records })
+        Ok(Records {
+            total,
+            cut,
+            steps,
+            records,
+        })
     }
 
     /// All tags of a kind in a run, with their ranks.
@@ -90,7 +107,10 @@ impl Index {
         let mut next = || numbers.next().flatten().ok_or_else(gone);
         let (source, offset, len_bytes) = (next()?, next()?, next()?);
         let sources = self.0.catalog.sources();
-        let source = sources.iter().find(|known| known.id == source).ok_or_else(gone)?;
+        let source = sources
+            .iter()
+            .find(|known| known.id == source)
+            .ok_or_else(gone)?;
         read(source, Stretch { offset, len_bytes })
     }
 }
@@ -98,7 +118,10 @@ impl Index {
 /// Reads a stretch of what was decoded of a file, if it still is the same file.
 fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
     let place = source.place();
-    let gone = |reason: String| ReadError::Unreadable { path: place.path.to_string(), reason };
+    let gone = |reason: String| ReadError::Unreadable {
+        path: place.path.to_string(),
+        reason,
+    };
     let decoded = source.with_state(|state| state.offset);
     let end = stretch.offset.checked_add(stretch.len_bytes);
     if stretch.len_bytes > MAX_BLOB_BYTES || end.is_none_or(|end| end > decoded) {

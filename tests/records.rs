@@ -1,0 +1,207 @@
+//! Everything but scalars that other programs wrote, through the API: pictures, sound, text, histograms, tensors,
+//! hyper-parameters, lineage.
+
+use serde_json::{Value, json};
+use trainscope_api::paths;
+
+use crate::support::server::query;
+use crate::support::{Lab, Server, wait_for};
+
+fn served(lab: &Lab, name: &str) -> Server {
+    lab.copy_fixture(name, name);
+    let server = lab.start();
+    wait_for("the files to be read", || {
+        let status = server.status();
+        (status.ingest.idle && status.runs > 0).then_some(())
+    });
+    server
+}
+
+fn records(server: &Server, path: &str, run: &str, tag: &str) -> Value {
+    let answer = server.get(&format!(
+        "{path}?{}",
+        query(&[("run", run), ("tag", tag), ("points", "1000")])
+    ));
+    assert_eq!(answer.status, 200, "{path} of {tag} in {run}");
+    let list = answer.json();
+    assert_eq!(list["total"], list["records"].as_array().unwrap().len());
+    assert_eq!(list["total"], list["steps"].as_array().unwrap().len());
+    list
+}
+
+fn blob(server: &Server, item: &Value) -> (String, Vec<u8>) {
+    let id = item["id"].as_str().unwrap();
+    let answer = server.get(&format!("{}?{}", paths::BLOB, query(&[("id", id)])));
+    assert_eq!(
+        (answer.status, item["len_bytes"].as_u64()),
+        (200, Some(answer.body.len() as u64))
+    );
+    (answer.media_type, answer.body)
+}
+
+fn numbers(list: &Value) -> Vec<f64> {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_f64().unwrap())
+        .collect()
+}
+
+#[test]
+fn pytorch_records_of_every_kind_are_answered_as_they_were_written() {
+    let lab = Lab::new();
+    let server = served(&lab, "torch-tensorboard");
+    let run = "torch-tensorboard/torch/run1";
+
+    let rgb = records(&server, paths::IMAGES, run, "image/rgb");
+    let first = &rgb["records"][0];
+    assert_eq!(
+        (&first["width"], &first["height"]),
+        (&json!(24), &json!(24))
+    );
+    let (media_type, picture) = blob(&server, &first["items"][0]);
+    assert_eq!(
+        (media_type.as_str(), &picture[..4]),
+        ("image/png", &b"\x89PNG"[..])
+    );
+
+    let tone = records(&server, paths::AUDIO, run, "tone");
+    let clip = &tone["records"][0];
+    assert_eq!(
+        (&clip["sample_rate_hz"], &clip["frames"]),
+        (&json!(8000.0), &json!(2000))
+    );
+    let (media_type, sound) = blob(&server, &clip["items"][0]);
+    assert_eq!(
+        (media_type.as_str(), &sound[..4]),
+        ("audio/wav", &b"RIFF"[..])
+    );
+
+    let notes = records(&server, paths::TEXT, run, "notes/text_summary");
+    let text = notes["records"][0]["items"][0].as_str().unwrap();
+    assert!(
+        text.contains("| a | b |") && text.contains("<script>"),
+        "{text}"
+    );
+
+    let weights = records(&server, paths::HISTOGRAMS, run, "weights/fc");
+    assert!(
+        weights["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|step| step.as_i64().unwrap() % 5 == 0)
+    );
+    for record in weights["records"].as_array().unwrap() {
+        let (lefts, rights) = (numbers(&record["lefts"]), numbers(&record["rights"]));
+        let counts = numbers(&record["counts"]);
+        assert!(lefts.len() == counts.len() && rights.len() == counts.len());
+        assert!(lefts.iter().zip(&rights).all(|(left, right)| left <= right));
+        assert!((counts.iter().sum::<f64>() - record["count"].as_f64().unwrap()).abs() < 1e-6);
+    }
+
+    let tensor = records(&server, paths::TENSORS, run, "tensor");
+    let tensor = &tensor["records"][0];
+    assert_eq!(tensor["shape"], json!([2, 3]));
+    assert_eq!(numbers(&tensor["values"]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+
+    for (n, (lr, batch, opt)) in [
+        (0.1, 8.0, "sgd"),
+        (0.01, 16.0, "adam"),
+        (0.001, 32.0, "rms"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let run = format!("torch-tensorboard/torch/hp{n}");
+        let answer = server
+            .get(&format!("{}?{}", paths::HPARAMS, query(&[("run", &run)])))
+            .json();
+        let of_session = |record: &Value| record["session_start"]["values"].as_array().cloned();
+        let values = answer["records"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find_map(of_session)
+            .unwrap();
+        for wanted in [
+            json!(["lr", {"number": lr}]),
+            json!(["bsize", {"number": batch}]),
+            json!(["opt", {"text": opt}]),
+        ] {
+            assert!(values.contains(&wanted), "{wanted} in {values:?}");
+        }
+    }
+}
+
+#[test]
+fn mindspore_records_of_every_kind_are_answered_as_they_were_written() {
+    let lab = Lab::new();
+    let server = served(&lab, "ms210-summary/healthy");
+    let run = "ms210-summary/healthy";
+    let input = records(&server, paths::IMAGES, run, "input_image");
+    assert_eq!(
+        blob(&server, &input["records"][0]["items"][0]).0,
+        "image/png"
+    );
+    let logits = records(&server, paths::TENSORS, run, "logits");
+    assert_eq!(logits["records"][0]["shape"], json!([8, 10]));
+    assert_eq!(numbers(&logits["records"][0]["values"]).len(), 80);
+    let weight = records(&server, paths::HISTOGRAMS, run, "conv1.weight/auto");
+    let counts = numbers(&weight["records"][0]["counts"]);
+    assert_eq!(counts.iter().sum::<f64>().to_bits(), 36.0_f64.to_bits());
+
+    let lineage = server
+        .get(&format!("{}?{}", paths::LINEAGE, query(&[("run", run)])))
+        .json();
+    let records = lineage["records"].as_array().unwrap();
+    let kind = |name: &str| records.iter().find_map(|record| record.get(name)).unwrap();
+    assert_eq!(kind("train")["optimizer"], "Momentum");
+    assert_eq!(kind("train")["batch_size"], 8);
+    assert_eq!(kind("train")["epochs"], 5);
+    assert_eq!(kind("evaluation")["metrics"], json!([["Accuracy", 1.0]]));
+    assert_eq!(
+        kind("dataset")["parameters"][0],
+        json!(["op_type", {"text": "Batch"}])
+    );
+    let wanted = json!(["opt_name", {"text": "momentum"}]);
+    assert!(
+        kind("user_defined")["values"]
+            .as_array()
+            .unwrap()
+            .contains(&wanted)
+    );
+}
+
+#[test]
+fn a_blob_is_found_by_its_id_alone_and_never_beyond_what_was_read() {
+    let lab = Lab::new();
+    let server = served(&lab, "torch-tensorboard");
+    let rgb = records(
+        &server,
+        paths::IMAGES,
+        "torch-tensorboard/torch/run1",
+        "image/rgb",
+    );
+    let id = rgb["records"][0]["items"][0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let (file, _) = id.split_once('-').unwrap();
+    let beyond = format!("{file}-0-99999999");
+    let wraps = format!("{file}-{}-2", u64::MAX);
+    for (id, code) in [
+        ("", "unknown_blob"),
+        ("../../etc/passwd", "unknown_blob"),
+        ("999999-0-1", "unknown_blob"),
+        (&beyond, "source_unreadable"),
+        (&wraps, "source_unreadable"),
+    ] {
+        let answer = server.get(&format!("{}?{}", paths::BLOB, query(&[("id", id)])));
+        assert_eq!(
+            (answer.status, &answer.json()["code"]),
+            (404, &json!(code)),
+            "{id}"
+        );
+    }
+}
