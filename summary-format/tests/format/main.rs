@@ -13,5 +13,6 @@ mod cuts;
 mod damage;
 mod events;
 mod fixtures;
+mod graphs;
 mod support;
 mod tensors;
