@@ -14,5 +14,7 @@ mod damage;
 mod events;
 mod fixtures;
 mod graphs;
+mod mindspore;
 mod support;
 mod tensors;
+mod values;
