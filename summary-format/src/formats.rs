@@ -1,8 +1,13 @@
 //! One module a format, and the order in which they claim a file.
 
 pub(crate) mod event_file;
+mod graph_builder;
+pub(crate) mod graph_keras;
+pub(crate) mod graph_mindspore;
+pub(crate) mod graph_tf;
 mod media;
 pub(crate) mod mindspore_summary;
+pub(crate) mod onnx;
 pub(crate) mod tfevents;
 
 use std::path::Path;

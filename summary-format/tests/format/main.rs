@@ -13,5 +13,8 @@ mod cuts;
 mod damage;
 mod events;
 mod fixtures;
+mod graphs;
+mod mindspore;
 mod support;
 mod tensors;
+mod values;

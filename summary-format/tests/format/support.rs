@@ -199,3 +199,42 @@ pub(crate) fn feed(mut decoder: Box<dyn Decoder>, bytes: &[u8], cuts: &[usize]) 
 pub(crate) fn whole(format: Format, bytes: &[u8]) -> Seen {
     feed(format.decoder(), bytes, &[])
 }
+
+/// Why a value is damage.
+pub(crate) const NOT_A_MESSAGE: &str = "a value is not a message of its kind";
+/// Why a tensor is damage.
+pub(crate) const WRONG_LEN: &str = "the shape and the content of a tensor disagree";
+
+pub(crate) fn double(number: u64, value: f64) -> Vec<u8> {
+    fixed64_field(number, value.to_bits())
+}
+
+/// A packed list.
+pub(crate) fn doubles(number: u64, values: &[f64]) -> Vec<u8> {
+    let bytes: Vec<_> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    bytes_field(number, &bytes)
+}
+
+/// A value whose tag is `x` and whose content is this field.
+pub(crate) fn value(number: u64, message: &[u8]) -> Vec<u8> {
+    [bytes_field(1, b"x"), bytes_field(number, message)].concat()
+}
+
+/// What is read of an event with this value.
+pub(crate) fn one_value(format: Format, value: &[u8]) -> Seen {
+    let seen = whole(format, &summary(1.0, 3, &[value.to_vec()]));
+    assert_eq!(seen.open_damage, None);
+    seen
+}
+
+/// The only body of what was read, or why there is none.
+pub(crate) fn only_body(seen: &Seen) -> Result<Body, String> {
+    match (&seen.batch.records[..], &seen.batch.damages[..]) {
+        ([record], []) => Ok(record.body.clone()),
+        ([], [damage]) => Err(damage.reason.clone()),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,248 @@
+//! Puts a graph together from nodes that name each other: looks names up at the end and notes what is odd.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::graph::{Edge, Graph, GraphOutput, Node};
+
+/// Above this, a graph is cut: nobody can look at it, and made-up files could fill the memory.
+const MAX_NODES: usize = 1 << 20;
+const MAX_EDGES: usize = 1 << 23;
+/// Values of attributes that are longer are only said to be there.
+const MAX_TEXT_BYTES: usize = 256;
+
+/// A graph that is not complete.
+#[derive(Default)]
+pub(super) struct GraphBuilder {
+    pub(super) graph: Graph,
+    /// What a name stands for: a node and one of its outputs.
+    values: HashMap<String, (u32, u32), foldhash::fast::RandomState>,
+    edges: Vec<Wanted>,
+    outputs: Vec<(String, Wanted)>,
+    left_out: usize,
+}
+
+/// An edge that knows its origin by name.
+struct Wanted {
+    to: u32,
+    from: String,
+    slot: u32,
+    is_control: bool,
+}
+
+impl GraphBuilder {
+    /// Adds a node; `None` if there are too many.
+    pub(super) fn node(&mut self, node: Node) -> Option<u32> {
+        if self.graph.nodes.len() >= MAX_NODES {
+            self.left_out += 1;
+            return None;
+        }
+        let index = u32::try_from(self.graph.nodes.len()).ok()?;
+        self.graph.nodes.push(node);
+        Some(index)
+    }
+
+    /// Says which name the output of a node has. Of several with one name the first counts.
+    pub(super) fn define(&mut self, name: String, node: u32, slot: u32) {
+        self.values.entry(name).or_insert((node, slot));
+    }
+
+    /// Whether something has this name.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// An input of a node: the output `slot` of what has this name, counted from the one that has it.
+    pub(super) fn input(&mut self, to: u32, from: String, slot: u32, is_control: bool) {
+        if self.edges.len() >= MAX_EDGES {
+            self.left_out += 1;
+            return;
+        }
+        self.edges.push(Wanted {
+            to,
+            from,
+            slot,
+            is_control,
+        });
+    }
+
+    /// Something that the graph computes, by the name it has there.
+    pub(super) fn output(&mut self, name: String, from: String) {
+        if self.outputs.len() >= MAX_EDGES {
+            self.left_out += 1;
+            return;
+        }
+        let wanted = Wanted {
+            to: 0,
+            from,
+            slot: 0,
+            is_control: false,
+        };
+        self.outputs.push((name, wanted));
+    }
+
+    /// Says what is odd.
+    pub(super) fn note(&mut self, note: String) {
+        self.graph.notes.push(note);
+    }
+
+    /// Looks up all names.
+    pub(super) fn finish(mut self) -> Graph {
+        let values = self.values;
+        let find = |wanted: Wanted| match values.get(&wanted.from) {
+            Some(&(node, slot)) => Edge {
+                node: Some(node),
+                slot: slot.saturating_add(wanted.slot),
+                is_control: wanted.is_control,
+                missing: String::new(),
+            },
+            None => Edge {
+                node: None,
+                slot: wanted.slot,
+                is_control: wanted.is_control,
+                missing: wanted.from,
+            },
+        };
+        for wanted in self.edges {
+            if let Some(node) = self.graph.nodes.get_mut(wanted.to as usize) {
+                node.inputs.push(find(wanted));
+            }
+        }
+        for (name, wanted) in self.outputs {
+            let from = find(wanted);
+            self.graph.outputs.push(GraphOutput { name, from });
+        }
+        for node in &mut self.graph.nodes {
+            node.inputs.sort_by_key(|edge| edge.is_control);
+        }
+        if self.left_out > 0 {
+            let note = format!(
+                "{} nodes and edges are left out: the graph is too large",
+                self.left_out
+            );
+            self.graph.notes.push(note);
+        }
+        let notes = notes_on(&self.graph);
+        self.graph.notes.extend(notes);
+        self.graph
+    }
+}
+
+/// What is odd about a graph's shape.
+fn notes_on(graph: &Graph) -> Vec<String> {
+    if graph.nodes.is_empty() {
+        return vec!["the graph has no nodes".to_owned()];
+    }
+    let mut notes = Vec::new();
+    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
+    let repeated: Vec<_> = graph
+        .nodes
+        .iter()
+        .filter(|node| !seen.insert(&*node.name))
+        .collect();
+    if let Some(first) = repeated.first() {
+        let name = short(&first.name);
+        notes.push(format!(
+            "{} nodes repeat a name, {name} for one",
+            repeated.len()
+        ));
+    }
+    let edges = graph.nodes.iter().flat_map(|node| &node.inputs);
+    let edges = edges.chain(graph.outputs.iter().map(|output| &output.from));
+    let missing: Vec<_> = edges.filter(|edge| edge.node.is_none()).collect();
+    if let Some(first) = missing.first() {
+        let name = short(&first.missing);
+        notes.push(format!(
+            "{} inputs lead nowhere, {name} for one",
+            missing.len()
+        ));
+    }
+    let in_cycles = count_in_cycles(graph);
+    if in_cycles > 0 {
+        notes.push(format!(
+            "{in_cycles} nodes are part of a cycle or wait for one"
+        ));
+    }
+    notes
+}
+
+/// Nodes that have no place in an order where each comes after its inputs.
+fn count_in_cycles(graph: &Graph) -> usize {
+    let origins =
+        |node: &Node| -> Vec<u32> { node.inputs.iter().filter_map(|edge| edge.node).collect() };
+    let mut waiting_for: Vec<usize> = graph.nodes.iter().map(|node| origins(node).len()).collect();
+    // Followers of each node, one after the other.
+    let mut begins = vec![0_usize; graph.nodes.len() + 1];
+    for node in &graph.nodes {
+        for origin in origins(node) {
+            begins[origin as usize + 1] += 1;
+        }
+    }
+    for index in 1..begins.len() {
+        begins[index] += begins[index - 1];
+    }
+    let mut ends = begins.clone();
+    let mut followers = vec![0_usize; begins.last().copied().unwrap_or(0)];
+    for (index, node) in graph.nodes.iter().enumerate() {
+        for origin in origins(node) {
+            let end = &mut ends[origin as usize];
+            followers[*end] = index;
+            *end += 1;
+        }
+    }
+    let mut ready: Vec<usize> = (0..waiting_for.len())
+        .filter(|&index| waiting_for[index] == 0)
+        .collect();
+    let mut placed = 0;
+    while let Some(index) = ready.pop() {
+        placed += 1;
+        for &follower in &followers[begins[index]..begins[index + 1]] {
+            waiting_for[follower] -= 1;
+            if waiting_for[follower] == 0 {
+                ready.push(follower);
+            }
+        }
+    }
+    graph.nodes.len() - placed
+}
+
+/// Text of a file as the value of an attribute: as it is if it is short and is text.
+pub(super) fn short_bytes(bytes: &[u8]) -> String {
+    match str::from_utf8(bytes) {
+        Ok(text) if bytes.len() <= MAX_TEXT_BYTES => text.to_owned(),
+        _ => format!("… {} bytes", bytes.len()),
+    }
+}
+
+fn short(text: &str) -> String {
+    short_bytes(text.as_bytes())
+}
+
+/// Gathers the values of a list as `[a, b, …]`; of a long one only how many there are.
+#[derive(Default)]
+pub(super) struct ShortList {
+    text: String,
+    len: usize,
+}
+
+impl ShortList {
+    pub(super) fn push(&mut self, value: &str) {
+        self.len += 1;
+        if self.text.len() <= MAX_TEXT_BYTES {
+            let separator = if self.len > 1 { ", " } else { "" };
+            self.text.push_str(separator);
+            self.text.push_str(value);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(super) fn finish(self) -> String {
+        if self.text.len() <= MAX_TEXT_BYTES {
+            format!("[{}]", self.text)
+        } else {
+            format!("[… {} values]", self.len)
+        }
+    }
+}
