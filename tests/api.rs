@@ -351,6 +351,7 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::EXPLANATIONS),
         ("get", paths::LINEAGE),
         ("get", paths::HPARAMS),
+        ("get", paths::GRAPH),
         ("get", paths::BLOB),
         ("get", paths::LIVE),
         ("get", paths::OPENAPI),

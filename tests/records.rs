@@ -174,6 +174,42 @@ fn mindspore_records_of_every_kind_are_answered_as_they_were_written() {
 }
 
 #[test]
+fn graphs_of_three_frameworks_are_answered_in_one_form() {
+    for (fixture, run, op_type) in [
+        (
+            "torch-tensorboard",
+            "torch-tensorboard/torch/run1",
+            "aten::linear",
+        ),
+        ("tensorflow-events", "tensorflow-events/v2", "MatMul"),
+        ("ms210-summary/healthy", "ms210-summary/healthy", "Conv2D"),
+    ] {
+        let lab = Lab::new();
+        let server = served(&lab, fixture);
+        let answer = server.get(&format!("{}?{}", paths::GRAPH, query(&[("run", run)])));
+        assert_eq!(
+            answer.status,
+            200,
+            "{run}: {}",
+            String::from_utf8_lossy(&answer.body)
+        );
+        let answer = answer.json();
+        let nodes = answer["graph"]["nodes"].as_array().unwrap();
+        assert_eq!(answer["total_nodes"], nodes.len());
+        let types: Vec<_> = nodes
+            .iter()
+            .map(|node| node["op_type"].as_str().unwrap())
+            .collect();
+        assert!(types.contains(&op_type), "{run}: {types:?}");
+        let unknown = query(&[("run", run), ("tag", "nothing")]);
+        assert_eq!(
+            server.get(&format!("{}?{unknown}", paths::GRAPH)).status,
+            404
+        );
+    }
+}
+
+#[test]
 fn a_blob_is_found_by_its_id_alone_and_never_beyond_what_was_read() {
     let lab = Lab::new();
     let server = served(&lab, "torch-tensorboard");

@@ -21,6 +21,7 @@ pub mod access;
 mod assets;
 mod blob;
 mod error;
+mod graph;
 mod guard;
 mod live;
 mod openapi;
@@ -105,6 +106,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(records::explanations))
         .routes(routes!(records::lineage))
         .routes(routes!(records::hparams))
+        .routes(routes!(graph::get))
         .routes(routes!(blob::get))
         .routes(routes!(live::get))
         .routes(routes!(openapi::get))

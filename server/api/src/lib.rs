@@ -4,6 +4,7 @@
 //! says in `cut` whether something was left out. A run is a relative path containing `/`, hence a query parameter.
 
 pub mod error;
+pub mod graphs;
 pub mod live;
 #[cfg(feature = "openapi")]
 mod openapi;

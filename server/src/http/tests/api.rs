@@ -242,6 +242,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::EXPLANATIONS, &["get"]),
         (paths::LINEAGE, &["get"]),
         (paths::HPARAMS, &["get"]),
+        (paths::GRAPH, &["get"]),
         (paths::BLOB, &["get"]),
         (paths::LIVE, &["get"]),
         (paths::OPENAPI, &["get"]),
