@@ -10,7 +10,7 @@ mod state;
 
 pub use chart::{ChartEvents, Figure, LineChart, Palette, to_png, use_palette};
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
-pub use icon::{Icon, IconName};
+pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
 pub use run_chip::{RunChip, RunStatusLabel, short_name, split_name};

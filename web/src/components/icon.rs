@@ -174,3 +174,22 @@ pub fn Icon(
         ></svg>
     }
 }
+
+/// An icon that never changes: without a signal, for lists that make hundreds of them.
+pub fn fixed_icon(name: IconName, size: u32) -> impl IntoView {
+    view! {
+        <svg
+            class="i"
+            width=size
+            height=size
+            viewBox="0 0 16 16"
+            fill="none"
+            stroke="currentColor"
+            stroke-width="1.5"
+            stroke-linecap="round"
+            stroke-linejoin="round"
+            aria-hidden="true"
+            inner_html=name.paths()
+        ></svg>
+    }
+}

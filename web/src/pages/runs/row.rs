@@ -9,7 +9,7 @@ use super::model::{SidePanel, use_model};
 use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
-use crate::components::{Check, Icon, IconName, RunChip, RunStatusLabel, short_name};
+use crate::components::{Check, IconName, RunChip, RunStatusLabel, fixed_icon, short_name};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{Texts, use_i18n};
 use crate::route;
@@ -51,10 +51,10 @@ pub(super) fn GroupRow(group: Group) -> impl IntoView {
                     on:click=move |_| model.toggle_folded(&toggled)
                 >
                     <span class="ink3">
-                        <Icon name=if folded { IconName::Right } else { IconName::Down } size=12 />
+                        {fixed_icon(if folded { IconName::Right } else { IconName::Down }, 12)}
                     </span>
                     <span class="ink3">
-                        <Icon name=IconName::Folder size=14 />
+                        {fixed_icon(IconName::Folder, 14)}
                     </span>
                     <b class="med cut">
                         {move || {
@@ -193,7 +193,7 @@ fn files_cell(href: String, run: &Run, texts: &'static Texts) -> impl IntoView +
     let title = format!("{text} · {}", texts.runs.show_files);
     view! {
         <a class=class href=href title=title>
-            <Icon name=icon size=14 />
+            {fixed_icon(icon, 14)}
             <span class="cut">{text}</span>
         </a>
     }
@@ -281,7 +281,7 @@ fn data_icons(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
             match run.kinds.get(*kind).copied().unwrap_or(0) {
                 0 => view! {
                     <span class="no" title=(texts.runs.kind_none)(name)>
-                        <Icon name=*icon size=14 />
+                        {fixed_icon(*icon, 14)}
                     </span>
                 }
                 .into_any(),
@@ -293,14 +293,14 @@ fn data_icons(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
                             title=label.clone()
                             aria-label=label
                         >
-                            <Icon name=*icon size=14 />
+                            {fixed_icon(*icon, 14)}
                         </a>
                     }
                     .into_any()
                 }
                 count => view! {
                     <span class="unshown" title=(texts.runs.kind_count)(name, count)>
-                        <Icon name=*icon size=14 />
+                        {fixed_icon(*icon, 14)}
                     </span>
                 }
                 .into_any(),
