@@ -2,8 +2,9 @@
 //!
 //! One thread owns what is known of the files; a pool of workers reads them. Handlers never wait for either.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::File;
+mod compare;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -11,11 +12,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use trainscope_api::status;
-use trainscope_format::sniff;
 
-use crate::index::{Identity, Index, Source, head};
+use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
-use crate::watch::{self, Base, Found, Hints, Scan};
+use crate::watch::{self, Base, Found, Hints};
 
 /// Published chunks that wait in memory, of about 10 kB each, before they are committed.
 const COMMIT_CHUNKS: usize = 1_024;
@@ -65,6 +65,7 @@ pub struct Ingester {
 
 enum Message {
     Hint,
+    Watching,
     Problem(String),
     Done(Arc<Source>, Outcome),
     Stop,
@@ -206,18 +207,12 @@ impl Loop {
     }
 
     fn run(&mut self, inbox: &mpsc::Receiver<Message>, sender: &mpsc::Sender<Message>) {
-        let events = self.settings.file_events.then(|| {
-            let (hint, problem) = (sender.clone(), sender.clone());
-            // If the loop has ended nobody is interested any more.
-            let wake = move || drop(hint.send(Message::Hint));
-            watch::events(&self.bases, self.hints.clone(), wake, move |e| {
-                drop(problem.send(Message::Problem(e)));
-            })
-        });
+        let mut events = None;
         loop {
             match inbox.recv_timeout(self.until_due()) {
                 Ok(Message::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Ok(Message::Hint) => self.look_at_hints(),
+                Ok(Message::Watching) => self.next_scan = Instant::now(),
                 Ok(Message::Problem(problem)) => self.index.note(problem),
                 Ok(Message::Done(source, outcome)) => self.done(&source, outcome),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
@@ -227,9 +222,29 @@ impl Loop {
             }
             self.dispatch();
             self.settle();
+            if events.is_none() && self.settings.file_events && self.is_idle() {
+                events = Some(self.watch(sender));
+            }
         }
         drop(events);
         self.stop(inbox);
+    }
+
+    /// Asks for file events. Setting that up walks all folders, so it waits until what is there is read.
+    fn watch(&self, sender: &mpsc::Sender<Message>) -> mpsc::Sender<()> {
+        // If the loop has ended nobody is interested any more.
+        let tell = |message: fn() -> Message| {
+            let sender = sender.clone();
+            move || drop(sender.send(message()))
+        };
+        let problem = sender.clone();
+        watch::events(
+            &self.bases,
+            self.hints.clone(),
+            tell(|| Message::Hint),
+            tell(|| Message::Watching),
+            move |e| drop(problem.send(Message::Problem(e))),
+        )
     }
 
     /// Waits for the workers, which end at their next block's end, and commits.
@@ -269,187 +284,6 @@ impl Loop {
         let (_, live) = self.index.run_counts();
         self.runs_changed |= live != self.live_runs;
         self.live_runs = live;
-    }
-
-    fn apply(&mut self, scan: Scan, first: bool) {
-        self.index.set_problems(scan.problems);
-        let present: BTreeSet<PathBuf> = scan
-            .files
-            .iter()
-            .map(|found| found.place.full.clone())
-            .collect();
-        let mut moved_from = BTreeMap::<Identity, PathBuf>::new();
-        for (path, known) in &self.known {
-            if !present.contains(path) && known.source.identity != Identity::default() {
-                moved_from.insert(known.source.identity, path.clone());
-            }
-        }
-        for found in scan.files {
-            if self.known.contains_key(&found.place.full) {
-                self.look(&found);
-            } else if let Some(path) = moved_from
-                .get(&found.identity)
-                .filter(|path| self.is_moved(path, &found))
-            {
-                self.rename(&path.clone(), &found);
-            } else {
-                self.add(&found);
-            }
-        }
-        let missing: Vec<PathBuf> = self
-            .known
-            .keys()
-            .filter(|path| !present.contains(*path))
-            .cloned()
-            .collect();
-        for path in missing {
-            self.is_missing(&path, first);
-        }
-    }
-
-    fn add(&mut self, found: &Found) {
-        let source = self
-            .index
-            .add(found.place.clone(), found.format, found.identity);
-        source.with_state(|state| {
-            state.len_bytes = found.len_bytes;
-            state.modified = found.modified;
-            state.unreadable.clone_from(&found.unreadable);
-        });
-        self.known
-            .insert(found.place.full.clone(), Known::new(source));
-        self.runs_changed = true;
-        if found.len_bytes > 0 {
-            self.enqueue(&found.place.full);
-        }
-    }
-
-    /// A known file is on disk: has it grown, or was it replaced?
-    fn look(&mut self, found: &Found) {
-        let path = &found.place.full;
-        let Some(known) = self.known.get_mut(path) else {
-            return;
-        };
-        let (same, changed, came_back) = known.source.with_state(|state| {
-            let same =
-                known.source.identity == found.identity && found.len_bytes >= state.fed_bytes;
-            let changed = found.len_bytes != state.len_bytes
-                || found.modified != state.modified
-                || found.len_bytes > state.fed_bytes
-                || found.unreadable != state.unreadable;
-            let came_back = state.gone;
-            state.gone = false;
-            if same {
-                state.len_bytes = found.len_bytes;
-                state.modified = found.modified;
-                state.unreadable.clone_from(&found.unreadable);
-            }
-            (same, changed, came_back)
-        });
-        self.runs_changed |= came_back;
-        if !same {
-            self.replace(found);
-        } else if changed && found.unreadable.is_none() {
-            self.enqueue(&path.clone());
-        }
-    }
-
-    /// Another file is in the place of a known one.
-    fn replace(&mut self, found: &Found) {
-        let Some(known) = self.known.get_mut(&found.place.full) else {
-            return;
-        };
-        if known.busy {
-            known.replaced = Some(found.clone());
-            return;
-        }
-        let Some(known) = self.known.remove(&found.place.full) else {
-            return;
-        };
-        self.index.remove(&known.source);
-        self.add(found);
-    }
-
-    /// Whether a file that has no known name is the one that was known as `path`: inodes are used again, so its first
-    /// bytes must be the same.
-    fn is_moved(&self, path: &Path, found: &Found) -> bool {
-        let Some(known) = self.known.get(path) else {
-            return false;
-        };
-        let state = known.source.state();
-        !known.busy
-            && known.source.format == found.format
-            && found.len_bytes >= state.fed_bytes
-            && !state.head.0.is_empty()
-            && File::open(&found.place.full)
-                .and_then(|mut file| head(&mut file))
-                .is_ok_and(|now| known.source.is_same(&now))
-    }
-
-    fn rename(&mut self, from: &Path, found: &Found) {
-        let Some(known) = self.known.remove(from) else {
-            return;
-        };
-        self.index.move_to(&known.source, found.place.clone());
-        self.known.insert(found.place.full.clone(), known);
-        self.runs_changed = true;
-        self.look(found);
-    }
-
-    /// A known file is not on disk. What was read of it stays until the server ends; after that nothing vouches for it.
-    fn is_missing(&mut self, path: &Path, first: bool) {
-        let Some(known) = self.known.get(path) else {
-            return;
-        };
-        if first && !known.busy {
-            self.index.remove(&known.source);
-            self.known.remove(path);
-            self.runs_changed = true;
-        } else if known
-            .source
-            .with_state(|state| !std::mem::replace(&mut state.gone, true))
-        {
-            self.runs_changed = true;
-        }
-    }
-
-    /// Looks at the files the system has named; anything else it named means: walk again.
-    fn look_at_hints(&mut self) {
-        let mut walk = false;
-        match self.hints.take() {
-            None => walk = true,
-            Some(paths) => {
-                for path in paths {
-                    let metadata = std::fs::metadata(&path);
-                    match (self.known.get(&path), metadata) {
-                        (Some(known), Ok(metadata)) if metadata.is_file() => {
-                            let found = Found {
-                                place: known.source.place(),
-                                format: known.source.format,
-                                identity: watch::identity(&metadata),
-                                len_bytes: metadata.len(),
-                                modified: metadata.modified().ok(),
-                                unreadable: None,
-                            };
-                            self.look(&found);
-                        }
-                        (Some(_), _) => walk = true,
-                        (None, metadata) => {
-                            let name = path.file_name().and_then(|name| name.to_str());
-                            // Something that vanished may have been a folder of runs.
-                            let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
-                            walk |= may_matter || name.is_some_and(|name| sniff(name).is_some());
-                        }
-                    }
-                }
-            }
-        }
-        if walk {
-            self.next_scan = self
-                .next_scan
-                .min(self.last_scan + HINTED_SCAN_INTERVAL)
-                .max(Instant::now());
-        }
     }
 
     fn enqueue(&mut self, path: &Path) {

@@ -258,11 +258,13 @@ impl Hints {
 }
 
 /// Asks the system for file events below `bases`; each first hint since the last look calls `wake`. The watcher lives
-/// as long as the returned sender, and a thread of its own sets it up, because that takes long for many folders.
+/// as long as the returned sender, and a thread of its own sets it up, because that takes long for many folders. When
+/// it is set up, `ready` is called: what changed before was not reported.
 pub(crate) fn events(
     bases: &[Base],
     hints: Hints,
     wake: impl Fn() + Send + 'static,
+    ready: impl Fn() + Send + 'static,
     problem: impl Fn(String) + Send + 'static,
 ) -> mpsc::Sender<()> {
     let (alive, ended) = mpsc::channel::<()>();
@@ -289,8 +291,11 @@ pub(crate) fn events(
             Ok(watcher)
         });
         match watched {
-            // Waits until the other end is dropped: nothing is ever sent.
-            Ok(_watcher) => drop(ended.recv()),
+            Ok(_watcher) => {
+                ready();
+                // Waits until the other end is dropped: nothing is ever sent.
+                let _ended = ended.recv();
+            }
             Err(e) => problem(format!(
                 "The system reports no file events ({e}); changes are found by looking again."
             )),

@@ -1,0 +1,196 @@
+//! Compares what is on disk with what is known: which files are new, have grown, were renamed, replaced or removed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use trainscope_format::sniff;
+
+use super::{HINTED_SCAN_INTERVAL, Known, Loop};
+use crate::index::{Identity, head};
+use crate::watch::{self, Found, Scan};
+
+impl Loop {
+    /// Takes note of everything a walk has found; `first` is the first walk of this server.
+    pub(super) fn apply(&mut self, scan: Scan, first: bool) {
+        self.index.set_problems(scan.problems);
+        let present: BTreeSet<PathBuf> = scan
+            .files
+            .iter()
+            .map(|found| found.place.full.clone())
+            .collect();
+        let mut moved_from = BTreeMap::<Identity, PathBuf>::new();
+        for (path, known) in &self.known {
+            if !present.contains(path) && known.source.identity != Identity::default() {
+                moved_from.insert(known.source.identity, path.clone());
+            }
+        }
+        for found in scan.files {
+            if self.known.contains_key(&found.place.full) {
+                self.look(&found);
+            } else if let Some(path) = moved_from
+                .get(&found.identity)
+                .filter(|path| self.is_moved(path, &found))
+            {
+                self.rename(&path.clone(), &found);
+            } else {
+                self.add(&found);
+            }
+        }
+        let missing: Vec<PathBuf> = self
+            .known
+            .keys()
+            .filter(|path| !present.contains(*path))
+            .cloned()
+            .collect();
+        for path in missing {
+            self.is_missing(&path, first);
+        }
+    }
+
+    fn add(&mut self, found: &Found) {
+        let source = self
+            .index
+            .add(found.place.clone(), found.format, found.identity);
+        source.with_state(|state| {
+            state.len_bytes = found.len_bytes;
+            state.modified = found.modified;
+            state.unreadable.clone_from(&found.unreadable);
+        });
+        self.known
+            .insert(found.place.full.clone(), Known::new(source));
+        self.runs_changed = true;
+        if found.len_bytes > 0 {
+            self.enqueue(&found.place.full);
+        }
+    }
+
+    /// A known file is on disk: has it grown, or was it replaced?
+    fn look(&mut self, found: &Found) {
+        let path = &found.place.full;
+        let Some(known) = self.known.get_mut(path) else {
+            return;
+        };
+        let (same, changed, came_back) = known.source.with_state(|state| {
+            let same =
+                known.source.identity == found.identity && found.len_bytes >= state.fed_bytes;
+            let changed = found.len_bytes != state.len_bytes
+                || found.modified != state.modified
+                || found.len_bytes > state.fed_bytes
+                || found.unreadable != state.unreadable;
+            let came_back = state.gone;
+            state.gone = false;
+            if same {
+                state.len_bytes = found.len_bytes;
+                state.modified = found.modified;
+                state.unreadable.clone_from(&found.unreadable);
+            }
+            (same, changed, came_back)
+        });
+        self.runs_changed |= came_back;
+        if !same {
+            self.replace(found);
+        } else if changed && found.unreadable.is_none() {
+            self.enqueue(&path.clone());
+        }
+    }
+
+    /// Another file is in the place of a known one.
+    pub(super) fn replace(&mut self, found: &Found) {
+        let Some(known) = self.known.get_mut(&found.place.full) else {
+            return;
+        };
+        if known.busy {
+            known.replaced = Some(found.clone());
+            return;
+        }
+        let Some(known) = self.known.remove(&found.place.full) else {
+            return;
+        };
+        self.index.remove(&known.source);
+        self.add(found);
+    }
+
+    /// Whether a file that has no known name is the one that was known as `path`: inodes are used again, so its first
+    /// bytes must be the same.
+    fn is_moved(&self, path: &Path, found: &Found) -> bool {
+        let Some(known) = self.known.get(path) else {
+            return false;
+        };
+        let state = known.source.state();
+        !known.busy
+            && known.source.format == found.format
+            && found.len_bytes >= state.fed_bytes
+            && !state.head.0.is_empty()
+            && File::open(&found.place.full)
+                .and_then(|mut file| head(&mut file))
+                .is_ok_and(|now| known.source.is_same(&now))
+    }
+
+    fn rename(&mut self, from: &Path, found: &Found) {
+        let Some(known) = self.known.remove(from) else {
+            return;
+        };
+        self.index.move_to(&known.source, found.place.clone());
+        self.known.insert(found.place.full.clone(), known);
+        self.runs_changed = true;
+        self.look(found);
+    }
+
+    /// A known file is not on disk. What was read of it stays until the server ends; after that nothing vouches for it.
+    fn is_missing(&mut self, path: &Path, first: bool) {
+        let Some(known) = self.known.get(path) else {
+            return;
+        };
+        if first && !known.busy {
+            self.index.remove(&known.source);
+            self.known.remove(path);
+            self.runs_changed = true;
+        } else if known
+            .source
+            .with_state(|state| !std::mem::replace(&mut state.gone, true))
+        {
+            self.runs_changed = true;
+        }
+    }
+
+    /// Looks at the files the system has named; anything else it named means: walk again.
+    pub(super) fn look_at_hints(&mut self) {
+        let mut walk = false;
+        match self.hints.take() {
+            None => walk = true,
+            Some(paths) => {
+                for path in paths {
+                    let metadata = std::fs::metadata(&path);
+                    match (self.known.get(&path), metadata) {
+                        (Some(known), Ok(metadata)) if metadata.is_file() => {
+                            let found = Found {
+                                place: known.source.place(),
+                                format: known.source.format,
+                                identity: watch::identity(&metadata),
+                                len_bytes: metadata.len(),
+                                modified: metadata.modified().ok(),
+                                unreadable: None,
+                            };
+                            self.look(&found);
+                        }
+                        (Some(_), _) => walk = true,
+                        (None, metadata) => {
+                            let name = path.file_name().and_then(|name| name.to_str());
+                            // Something that vanished may have been a folder of runs.
+                            let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
+                            walk |= may_matter || name.is_some_and(|name| sniff(name).is_some());
+                        }
+                    }
+                }
+            }
+        }
+        if walk {
+            self.next_scan = self
+                .next_scan
+                .min(self.last_scan + HINTED_SCAN_INTERVAL)
+                .max(Instant::now());
+        }
+    }
+}
