@@ -16,6 +16,7 @@ mod events;
 mod fixtures;
 mod graphs;
 mod mindspore;
+mod odd_graphs;
 mod support;
 mod tensors;
 mod values;
