@@ -115,8 +115,7 @@ pub enum LineageValue {
     /// A number.
     Number(#[serde(with = "float")] f64),
     /// Values with names.
-    #[cfg_attr(feature = "openapi", schema(no_recursion))]
-    Map(Vec<(String, LineageValue)>),
+    Map(UserInfo),
 }
 
 /// What the user wanted to remember.
@@ -124,5 +123,6 @@ pub enum LineageValue {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UserInfo {
     /// Names and values in the order of the file, those of nested lists among them.
+    #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub values: Vec<(String, LineageValue)>,
 }
