@@ -102,6 +102,22 @@ pub enum GraphFormat {
     Onnx,
 }
 
+impl GraphFormat {
+    /// Recognises a file that is a graph by its name and first bytes; 16 are enough.
+    ///
+    /// `.onnx` is ONNX. A `.pb` of `MindSpore` begins with a version (field 1) and goes on with the graph (field 4), a
+    /// `GraphDef` begins with a node (field 1); other files of that name are not graphs.
+    pub fn sniff(file_name: &str, head: &[u8]) -> Option<Self> {
+        let (_, extension) = file_name.rsplit_once('.')?;
+        match (&*extension.to_ascii_lowercase(), head) {
+            ("onnx", _) => Some(Self::Onnx),
+            ("pb", [0x08, version, 0x22, ..]) if *version < 0x80 => Some(Self::MindsporeModel),
+            ("pb", [0x0a, ..]) => Some(Self::TfGraphDef),
+            _ => None,
+        }
+    }
+}
+
 /// A computation graph where it lies; the decoders in [`crate::formats`] read it when somebody looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphSource {

@@ -12,7 +12,7 @@ const HEADER_LEN: usize = 12;
 /// Everything in a frame that is not payload.
 const OVERHEAD_LEN: usize = HEADER_LEN + 4;
 /// A frame that claims to be longer is damage: no writer makes one, and waiting for its end would be waiting forever.
-const MAX_PAYLOAD_LEN: u64 = 1 << 30;
+pub(crate) const MAX_PAYLOAD_LEN: u64 = 1 << 30;
 /// A buffer that grew above this for one large torn frame is given back after it.
 const KEPT_CAPACITY: usize = 1 << 20;
 /// In a damaged stretch, each byte passed buys this many bytes of checksums over payloads that turn out wrong. Without

@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod decode;
+pub mod encode;
 pub mod explanation;
 pub mod float;
 pub mod formats;
@@ -24,6 +25,7 @@ mod wire;
 
 pub use body::{Body, GraphFormat, GraphSource, PrCurve, Stretch};
 pub use decode::{Checkpoint, Decoder, Format, RestoreError, rank_hint, sniff};
+pub use encode::RecordWriter;
 pub use explanation::Explanation;
 pub use graph::Graph;
 pub use histogram::Histogram;

@@ -82,7 +82,7 @@ pub struct DatasetNode {
     /// How it chooses samples.
     pub sampler: Option<DatasetOperation>,
     /// Where its samples come from.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+    #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub children: Vec<DatasetNode>,
 }
 
@@ -115,9 +115,7 @@ pub enum LineageValue {
     /// A number.
     Number(#[serde(with = "float")] f64),
     /// Values with names.
-    // The schema of a type that holds itself would have no end.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
-    Map(Vec<(String, LineageValue)>),
+    Map(UserInfo),
 }
 
 /// What the user wanted to remember.
@@ -125,5 +123,6 @@ pub enum LineageValue {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UserInfo {
     /// Names and values in the order of the file, those of nested lists among them.
+    #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub values: Vec<(String, LineageValue)>,
 }

@@ -108,7 +108,8 @@ fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
 }
 
 /// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9 names
-/// the plugin. Field 1000 is ours: the exact value where a simple value has lost bits.
+/// the plugin. Fields from 1000 on are ours, and say what the others cannot: the exact value 1000 where a simple value
+/// has lost bits, and 1001 what a tensor of bins does not hold of a histogram.
 #[inline]
 fn read_value(
     value: &[u8],
@@ -119,6 +120,7 @@ fn read_value(
     let mut tag: &[u8] = b"";
     let mut number = None;
     let mut is_exact = false;
+    let mut exact = None;
     let mut first_generation = None;
     let mut tensor = None;
     let mut metadata = None;
@@ -137,6 +139,7 @@ fn read_value(
                 number = Some(f64::from_bits(bits));
                 is_exact = true;
             }
+            (1001, Value::Bytes(bytes)) => exact = Some(bytes),
             _ => {}
         }
     }
@@ -182,13 +185,13 @@ fn read_value(
             at.unread(tag, kind, tags, out);
         }
         (kind, Some(tensor)) => {
-            let tensor = TensorProto::parse(tensor)?;
-            let kind = match kind {
-                Some(Kind::Tensors) | None => tensor.kind(),
-                Some(kind) => kind,
-            };
             let name = plugin.map_or(&[][..], |plugin| plugin.name);
-            let body = body(kind, &tensor, name, at.source);
+            let parsed = TensorProto::parse(tensor).map_err(Fault::from);
+            let kind = match (kind, &parsed) {
+                (Some(Kind::Tensors) | None, Ok(tensor)) => tensor.kind(),
+                (kind, _) => kind.unwrap_or(Kind::Tensors),
+            };
+            let body = parsed.and_then(|tensor| body(kind, &tensor, name, exact, at.source));
             at.record((tag, kind), body, value, tags, out);
         }
         (_, None) => out.skipped_records += 1,
@@ -201,10 +204,11 @@ fn body(
     kind: Kind,
     tensor: &TensorProto<'_>,
     plugin: &[u8],
+    exact: Option<&[u8]>,
     source: Source<'_>,
 ) -> Result<Body, Fault> {
     match kind {
-        Kind::Histograms => histogram::second_generation(tensor),
+        Kind::Histograms => histogram::second_generation(tensor, exact),
         Kind::Images => media::images(tensor, source),
         Kind::Audio => media::sounds(tensor, source),
         Kind::Text => tensor.text().map(Body::Text),

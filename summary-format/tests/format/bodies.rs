@@ -1,5 +1,6 @@
 //! What the fixtures' records hold: what their makers put in (`tests/fixtures/README.md`, `truth.json`).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use trainscope_format::layout::ChartContent;
 use trainscope_format::lineage::{DatasetNode, LineageValue};
 use trainscope_format::tensor::DType;
 use trainscope_format::{
-    Body, GraphFormat, Hparams, ImageEncoding, Kind, Lineage, Stretch, TensorData, sniff,
+    Body, GraphFormat, Histogram, Hparams, ImageEncoding, Kind, Lineage, Stretch, TensorData, sniff,
 };
 
 use crate::fixtures::{self, FIXTURES};
@@ -105,6 +106,34 @@ fn every_body_is_of_its_tags_kind_and_lies_in_its_file() {
             }
         }
     }
+}
+
+#[test]
+fn every_body_is_stored_and_sent_without_loss() {
+    let nan = Body::Histogram(Histogram {
+        counts: vec![f64::NAN, f64::NEG_INFINITY],
+        min: Some(f64::NAN),
+        max: Some(f64::INFINITY),
+        count: f64::NAN,
+        ..Histogram::default()
+    });
+    let recorded = fixtures::all().into_iter().flat_map(|(path, format)| {
+        let records = whole(format, &fs::read(path).unwrap()).batch.records;
+        records.into_iter().map(|record| record.body)
+    });
+    let mut kinds = BTreeSet::new();
+    for body in recorded.chain([nan]) {
+        kinds.insert(body.kind());
+        let expected = format!("{body:?}");
+        let stored = postcard::to_allocvec(&body).unwrap();
+        let back: Body = postcard::from_bytes(&stored).unwrap();
+        assert_eq!(format!("{back:?}"), expected);
+        let sent = serde_json::to_string(&body).unwrap();
+        let back: Body = serde_json::from_str(&sent).unwrap();
+        assert_eq!(format!("{back:?}"), expected);
+    }
+    // All but explanations, which no fixture has.
+    assert_eq!(kinds.len(), 11);
 }
 
 #[test]

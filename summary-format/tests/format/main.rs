@@ -11,10 +11,12 @@
 mod bodies;
 mod cuts;
 mod damage;
+mod encode;
 mod events;
 mod fixtures;
 mod graphs;
 mod mindspore;
+mod odd_graphs;
 mod support;
 mod tensors;
 mod values;

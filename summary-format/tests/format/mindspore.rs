@@ -1,6 +1,6 @@
 //! Values of MindSpore written by hand: what is kept of them, and what they cost.
 
-use trainscope_format::lineage::LineageValue;
+use trainscope_format::lineage::{LineageValue, UserInfo};
 use trainscope_format::tensor::DType;
 use trainscope_format::{Body, Format, Lineage, TensorData};
 
@@ -209,7 +209,8 @@ fn lineage_may_be_nested_but_not_without_end() {
     let Lineage::UserDefined(user) = *seen else {
         panic!()
     };
-    let inner = vec![("inner".to_owned(), LineageValue::Text("v".into()))];
+    let values = vec![("inner".to_owned(), LineageValue::Text("v".into()))];
+    let inner = UserInfo { values };
     assert_eq!(user.values, [("outer".into(), LineageValue::Map(inner))]);
 
     let (mut dataset, mut user) = (Vec::new(), Vec::new());

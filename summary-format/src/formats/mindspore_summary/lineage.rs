@@ -194,11 +194,11 @@ fn user_info(
         };
         let value = match (number, value) {
             (2, Value::Bytes(nested)) => {
-                let mut values = Vec::new();
-                user_info(nested, depth + 1, &mut values)?;
-                LineageValue::Map(values)
+                let mut info = UserInfo::default();
+                user_info(nested, depth + 1, &mut info.values)?;
+                LineageValue::Map(info)
             }
-            (2, _) => LineageValue::Map(Vec::new()),
+            (2, _) => LineageValue::Map(UserInfo::default()),
             (3, value) => integer(value),
             (4, Value::Bytes(value)) => LineageValue::Text(text(value)),
             (4, _) => LineageValue::Text(String::new()),

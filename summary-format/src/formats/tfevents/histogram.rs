@@ -58,18 +58,36 @@ pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
     }))
 }
 
-/// A tensor with a row for each bin: left edge, right edge, count.
-pub(super) fn second_generation(tensor: &TensorProto<'_>) -> Result<Body, Fault> {
+/// A tensor with a row for each bin: left edge, right edge, count. `exact` is ours: NaN 1, +∞ 2, −∞ 3, min 4, max 5, sum
+/// 6, sum of squares 7, number of values 8.
+pub(super) fn second_generation(
+    tensor: &TensorProto<'_>,
+    exact: Option<&[u8]>,
+) -> Result<Body, Fault> {
     let [_, 3] = tensor.shape[..] else {
         return Err(WRONG_SHAPE);
     };
     let numbers = tensor.numbers()?;
     let (rows, _) = numbers.as_chunks::<3>();
-    Ok(Body::Histogram(Histogram {
+    let mut histogram = Histogram {
         lefts: rows.iter().map(|row| row[0]).collect(),
         rights: rows.iter().map(|row| row[1]).collect(),
         counts: rows.iter().map(|row| row[2]).collect(),
         count: rows.iter().map(|row| row[2]).sum(),
         ..Histogram::default()
-    }))
+    };
+    for field in Fields::of(exact.unwrap_or_default()) {
+        match field? {
+            (1, Value::Varint(number)) => histogram.nan = number,
+            (2, Value::Varint(number)) => histogram.pos_inf = number,
+            (3, Value::Varint(number)) => histogram.neg_inf = number,
+            (4, Value::Fixed64(bits)) => histogram.min = Some(f64::from_bits(bits)),
+            (5, Value::Fixed64(bits)) => histogram.max = Some(f64::from_bits(bits)),
+            (6, Value::Fixed64(bits)) => histogram.sum = Some(f64::from_bits(bits)),
+            (7, Value::Fixed64(bits)) => histogram.sum_squares = Some(f64::from_bits(bits)),
+            (8, Value::Fixed64(bits)) => histogram.count = f64::from_bits(bits),
+            _ => {}
+        }
+    }
+    Ok(Body::Histogram(histogram))
 }

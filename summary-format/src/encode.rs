@@ -1,0 +1,252 @@
+//! Records to bytes: the event files that trainscope writes, which TensorBoard opens as they are.
+//!
+//! Every record is one frame with one event, handed to the writer in one call. What TensorBoard's messages cannot say
+//! rides in fields from 1000 on, which other readers skip; `FORMAT.md` has the layout.
+
+mod hparams;
+mod message;
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use self::message::Message;
+use crate::frame::{MAX_PAYLOAD_LEN, masked_crc32c};
+use crate::histogram::Histogram;
+use crate::hparams::Hparams;
+use crate::record::Kind;
+use crate::values::Text;
+
+/// `DT_FLOAT`, `DT_DOUBLE` and `DT_STRING` of `TensorProto`.
+const F32: u64 = 1;
+const F64: u64 = 2;
+const STRING: u64 = 7;
+
+/// Writes records as an event file.
+///
+/// A plugin is named on the first value of a tag, as readers expect: one writer writes one file from its beginning.
+#[derive(Debug)]
+pub struct RecordWriter<W> {
+    out: W,
+    /// Tags whose plugin has been named.
+    named: HashSet<(Kind, String), foldhash::fast::RandomState>,
+    /// One frame; kept for its memory.
+    frame: Vec<u8>,
+}
+
+/// When a record was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moment {
+    /// The step as the program counts it.
+    pub step: i64,
+    /// Seconds since 1970.
+    pub wall_time_secs: f64,
+}
+
+impl<W: Write> RecordWriter<W> {
+    /// Begins a file: says which version it has, and who writes it.
+    pub fn new(out: W, wall_time_secs: f64) -> io::Result<Self> {
+        let mut writer = Self {
+            out,
+            named: HashSet::default(),
+            frame: Vec::new(),
+        };
+        let mut source = Message::default();
+        source.bytes(1, b"trainscope");
+        let mut event = Message::default();
+        event.double(1, wall_time_secs);
+        event.bytes(3, b"brain.Event:2");
+        event.message(10, &source);
+        writer.write(&event)?;
+        Ok(writer)
+    }
+
+    /// Writes one number. Where an `f32` would lose bits, the exact number is written beside it.
+    pub fn scalar(&mut self, tag: &str, at: Moment, value: f64) -> io::Result<()> {
+        self.scalars(at, &[(tag, value)])
+    }
+
+    /// Writes numbers of several tags as one event: all of them are read, or none.
+    pub fn scalars(&mut self, at: Moment, values: &[(&str, f64)]) -> io::Result<()> {
+        let mut summary = Message::default();
+        let mut message = Message::default();
+        for &(tag, value) in values {
+            message.clear();
+            message.bytes(1, tag.as_bytes());
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "what is lost is written beside it"
+            )]
+            let rounded = value as f32;
+            message.float(2, rounded);
+            if f64::from(rounded).to_bits() != value.to_bits() && !value.is_nan() {
+                message.double(1000, value);
+            }
+            summary.message(1, &message);
+        }
+        self.write_summary(at, &summary)
+    }
+
+    /// Writes a histogram. Its lists must be equally long; what one is too long is left out.
+    pub fn histogram(&mut self, tag: &str, at: Moment, histogram: &Histogram) -> io::Result<()> {
+        let bins = histogram
+            .lefts
+            .iter()
+            .zip(&histogram.rights)
+            .zip(&histogram.counts);
+        let rows = bins
+            .clone()
+            .flat_map(|((left, right), count)| [left, right, count]);
+        let content: Vec<u8> = rows.flat_map(|number| number.to_le_bytes()).collect();
+        let mut tensor = tensor(F64, &[bins.len() as u64, 3]);
+        tensor.bytes(4, &content);
+        let counted: f64 = bins.map(|(_, count)| count).sum();
+        let mut exact = Message::default();
+        for (number, count) in [
+            (1, histogram.nan),
+            (2, histogram.pos_inf),
+            (3, histogram.neg_inf),
+        ] {
+            if count > 0 {
+                exact.varint(number, count);
+            }
+        }
+        for (number, value) in [
+            (4, histogram.min),
+            (5, histogram.max),
+            (6, histogram.sum),
+            (7, histogram.sum_squares),
+            (
+                8,
+                Some(histogram.count).filter(|count| count.to_bits() != counted.to_bits()),
+            ),
+        ] {
+            if let Some(value) = value {
+                exact.double(number, value);
+            }
+        }
+        let mut value = self.value(tag, Kind::Histograms, "histograms", 2);
+        value.message(8, &tensor);
+        if !exact.is_empty() {
+            value.message(1001, &exact);
+        }
+        self.write_value(at, &value)
+    }
+
+    /// Writes encoded pictures of one size.
+    pub fn images(
+        &mut self,
+        tag: &str,
+        at: Moment,
+        [width, height]: [u32; 2],
+        encoded: &[&[u8]],
+    ) -> io::Result<()> {
+        let mut tensor = tensor(STRING, &[encoded.len() as u64 + 2]);
+        tensor.bytes(8, width.to_string().as_bytes());
+        tensor.bytes(8, height.to_string().as_bytes());
+        for encoded in encoded {
+            tensor.bytes(8, encoded);
+        }
+        let mut value = self.value(tag, Kind::Images, "images", 3);
+        value.message(8, &tensor);
+        self.write_value(at, &value)
+    }
+
+    /// Writes text, usually markdown: as many items as the shape says.
+    pub fn text(&mut self, tag: &str, at: Moment, text: &Text) -> io::Result<()> {
+        let mut tensor = tensor(STRING, &text.shape);
+        for item in &text.items {
+            tensor.bytes(8, item.as_bytes());
+        }
+        let mut value = self.value(tag, Kind::Text, "text", 2);
+        value.message(8, &tensor);
+        self.write_value(at, &value)
+    }
+
+    /// Writes hyper-parameters, below the tag that readers look for.
+    pub fn hparams(&mut self, at: Moment, hparams: &Hparams) -> io::Result<()> {
+        let (tag, content) = hparams::encode(hparams);
+        let mut data = Message::default();
+        data.bytes(1, b"hparams");
+        data.message(2, &content);
+        let mut metadata = Message::default();
+        metadata.message(1, &data);
+        metadata.varint(4, 2);
+        let mut value = Message::default();
+        value.bytes(1, tag);
+        // Readers skip a value that has none.
+        value.message(8, &tensor(F32, &[0]));
+        value.message(9, &metadata);
+        self.write_value(at, &value)
+    }
+
+    /// Flushes what is below.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    /// A value that begins with its tag and, for the first time, the name of its plugin and the class of its data (2
+    /// tensors, 3 sequences of blobs).
+    fn value(&mut self, tag: &str, kind: Kind, plugin: &str, data_class: u64) -> Message {
+        let mut value = Message::default();
+        value.bytes(1, tag.as_bytes());
+        if self.named.insert((kind, tag.to_owned())) {
+            let mut data = Message::default();
+            data.bytes(1, plugin.as_bytes());
+            let mut metadata = Message::default();
+            metadata.message(1, &data);
+            metadata.varint(4, data_class);
+            value.message(9, &metadata);
+        }
+        value
+    }
+
+    fn write_value(&mut self, at: Moment, value: &Message) -> io::Result<()> {
+        let mut summary = Message::default();
+        summary.message(1, value);
+        self.write_summary(at, &summary)
+    }
+
+    fn write_summary(&mut self, at: Moment, summary: &Message) -> io::Result<()> {
+        let mut event = Message::default();
+        event.double(1, at.wall_time_secs);
+        event.varint(2, at.step.cast_unsigned());
+        event.message(5, summary);
+        self.write(&event)
+    }
+
+    /// Frames an event and writes it in one call.
+    fn write(&mut self, event: &Message) -> io::Result<()> {
+        let payload = event.as_bytes();
+        let len = payload.len() as u64;
+        if len > MAX_PAYLOAD_LEN {
+            let reason = "a record is longer than 1 GiB, which no reader takes";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        self.frame.clear();
+        self.frame.extend(len.to_le_bytes());
+        self.frame
+            .extend(masked_crc32c(&len.to_le_bytes()).to_le_bytes());
+        self.frame.extend_from_slice(payload);
+        self.frame.extend(masked_crc32c(payload).to_le_bytes());
+        self.out.write_all(&self.frame)
+    }
+}
+
+/// A `TensorProto` without content.
+fn tensor(data_type: u64, sizes: &[u64]) -> Message {
+    let mut shape = Message::default();
+    for &size in sizes {
+        let mut dimension = Message::default();
+        dimension.varint(1, size);
+        shape.message(2, &dimension);
+    }
+    let mut tensor = Message::default();
+    tensor.varint(1, data_type);
+    tensor.message(2, &shape);
+    tensor
+}
