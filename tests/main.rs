@@ -16,3 +16,4 @@ mod records;
 mod recovery;
 mod samples;
 mod support;
+mod tensorboard;

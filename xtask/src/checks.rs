@@ -11,6 +11,7 @@ use crate::bundle;
 use crate::console;
 use crate::packages;
 use crate::process::{cargo, find_program, run, run_reading};
+use crate::tensorboard;
 use crate::workspace::Workspace;
 
 /// A browser, the program that drives it, and glyphs for the two languages of the pages.
@@ -38,8 +39,11 @@ struct Step {
 /// Runs all of it; the exit status says whether all is well.
 pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
     type Action = fn(&Workspace) -> Result<Counts>;
-    let actions: [(&str, Action); 5] = [
+    let actions: [(&str, Action); 6] = [
         ("a browser to test with", browser),
+        ("TensorBoard to test with", |workspace| {
+            tensorboard::ensure(workspace).map(|()| Counts::default())
+        }),
         ("formatting", formatting),
         ("browser bundle", |workspace| {
             bundle::build(workspace).map(|()| Counts::default())
@@ -99,12 +103,10 @@ fn lints(workspace: &Workspace) -> Result<Counts> {
 fn tests(workspace: &Workspace) -> Result<Counts> {
     let mut counts = Counts::default();
     let succeeded = run_reading(
-        cargo().current_dir(&workspace.root).args([
-            "test",
-            "--workspace",
-            "--locked",
-            "--no-fail-fast",
-        ]),
+        cargo()
+            .current_dir(&workspace.root)
+            .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
+            .args(["test", "--workspace", "--locked", "--no-fail-fast"]),
         |line| counts.add(line),
     )?;
     if !succeeded && counts.failed == 0 {

@@ -13,6 +13,7 @@ mod process;
 mod random;
 mod samples;
 mod server;
+mod tensorboard;
 mod toolchain;
 mod workspace;
 
