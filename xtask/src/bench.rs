@@ -3,6 +3,8 @@
 //! The end-to-end figures are medians of rounds that alternate between the programs, each on files that are in the
 //! page cache, each after waiting for idle cores. They are printed as the table that README shows.
 
+mod browser;
+mod bundle_size;
 mod data;
 mod machine;
 mod peer;
@@ -10,16 +12,20 @@ mod report;
 mod requests;
 mod server;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
+use self::browser::{FirstCurve, first_curve, seen_after_append};
 use self::data::Shape;
+use self::machine::Cores;
 use self::peer::RustBoard;
 use self::report::{Report, Samples};
+use self::requests::Latency;
 use self::server::Cache;
+use crate::bundle;
 use crate::console;
-use crate::process::{cargo, run as run_command};
+use crate::process::{cargo, find_program, run as run_command};
 use crate::workspace::Workspace;
 
 /// What the command line asks for.
@@ -35,6 +41,13 @@ struct Plan {
 /// Runs everything. Flags: `--peer VENV`, `--rounds N`, `--end-to-end`.
 pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     let plan = Plan::parse(flags)?;
+    ensure!(
+        find_program("chromedriver").is_some(),
+        "no `chromedriver` is on the search path: `cargo xtask test` installs it"
+    );
+    if !workspace.dist().join("trainscope_web_bg.wasm").exists() {
+        bundle::build(workspace)?;
+    }
     if !plan.is_end_to_end_only {
         console::step("benches of the packages");
         run_command(cargo().current_dir(&workspace.root).args([
@@ -59,9 +72,20 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     let mut report = Report::default();
     bench.loading(&Shape::ONE_LONG, &mut report)?;
     bench.loading(&Shape::HUNDRED_RUNS, &mut report)?;
+    bench.one_core(&Shape::ONE_LONG, &mut report)?;
+    bench.one_core(&Shape::HUNDRED_RUNS, &mut report)?;
     bench.long_series(&mut report)?;
+    bench.ranges(&mut report)?;
     bench.requests(&mut report)?;
     bench.wide_request(&mut report)?;
+    bench.pages(&workspace.root.join("sample-runs"), &mut report)?;
+    report.figure(
+        "all files of the page after gzip",
+        &format!(
+            "{:.0} kB",
+            bundle_size::gzip_bytes(&workspace.dist())? as f64 / 1e3
+        ),
+    );
     console::step("results");
     console::line(&report.markdown());
     Ok(())
@@ -122,9 +146,9 @@ impl Bench {
 
             if let Some(peer) = &self.peer {
                 machine::settle(&data.folder)?;
-                peer_sampled.push(peer.load(&data.folder, false)?.secs);
+                peer_sampled.push(peer.load(&data.folder, false, Cores::All)?.secs);
                 machine::settle(&data.folder)?;
-                peer_all.push(peer.load(&data.folder, true)?.secs);
+                peer_all.push(peer.load(&data.folder, true, Cores::All)?.secs);
             }
         }
         let all_points = format!("{}: start to every point answerable", shape.name);
@@ -151,6 +175,30 @@ impl Bench {
         Ok(())
     }
 
+    /// Start to everything committed where one core must do it all.
+    fn one_core(&self, shape: &Shape, report: &mut Report) -> Result<()> {
+        console::step(&format!("{} on one core", shape.name));
+        let data = shape.on_disk(&self.scratch)?;
+        let (mut ours, mut theirs) = (Samples::new(), Samples::new());
+        for _ in 0..self.rounds {
+            let cache = Cache::empty(&self.scratch)?;
+            machine::settle(&data.folder)?;
+            let server = cache.start_on(Cores::One, &self.program, &data.folder)?;
+            ours.push(server.wait_for_commit(data.points)?);
+            server.stop()?;
+            if let Some(peer) = &self.peer {
+                machine::settle(&data.folder)?;
+                theirs.push(peer.load(&data.folder, true, Cores::One)?.secs);
+            }
+        }
+        report.times(
+            &format!("{}: start to everything committed, on one core", shape.name),
+            &ours,
+            &theirs,
+        );
+        Ok(())
+    }
+
     /// Ten million points in one series: time and memory.
     fn long_series(&self, report: &mut Report) -> Result<()> {
         let shape = &Shape::VERY_LONG;
@@ -168,7 +216,7 @@ impl Bench {
             server.stop()?;
             if let Some(peer) = &self.peer {
                 machine::settle(&data.folder)?;
-                let load = peer.load(&data.folder, true)?;
+                let load = peer.load(&data.folder, true, Cores::All)?;
                 theirs.push(load.secs);
                 their_resident.push(load.resident_bytes as f64);
             }
@@ -186,6 +234,41 @@ impl Bench {
         Ok(())
     }
 
+    /// The whole of a long series as 1,000 buckets, and a range of it as raw points.
+    fn ranges(&self, report: &mut Report) -> Result<()> {
+        for (shape, ranges) in [
+            (
+                &Shape::ONE_LONG,
+                &[("1,000,000 points as 1,000 buckets", "", true)][..],
+            ),
+            (
+                &Shape::VERY_LONG,
+                &[
+                    ("10,000,000 points as 1,000 buckets", "", true),
+                    (
+                        "1,000 raw points amid 10,000,000",
+                        "&from=5000000&to=5000999",
+                        false,
+                    ),
+                ],
+            ),
+        ] {
+            console::step(shape.name);
+            let data = shape.on_disk(&self.scratch)?;
+            let cache = Cache::empty(&self.scratch)?;
+            let server = cache.start(&self.program, &data.folder)?;
+            server.wait_for_commit(data.points)?;
+            for &(name, query, is_cut) in ranges {
+                machine::settle(&data.folder)?;
+                let range = requests::range(server.address(), &data.first_run, query)?;
+                ensure!(range.is_cut == is_cut, "{name}: wrong kind of points");
+                report.millis(&format!("one answer: {name}"), range.median_ms, None);
+            }
+            server.stop()?;
+        }
+        Ok(())
+    }
+
     /// One series of 1,000 points over and over.
     fn requests(&self, report: &mut Report) -> Result<()> {
         let shape = &Shape::HUNDRED_RUNS;
@@ -194,21 +277,46 @@ impl Bench {
         let cache = Cache::empty(&self.scratch)?;
         let server = cache.start(&self.program, &data.folder)?;
         server.wait_for_commit(data.points)?;
-        machine::settle(&data.folder)?;
-        let alone = requests::series(server.address(), &data.first_run, 1)?;
-        machine::settle(&data.folder)?;
-        let eight = requests::series(server.address(), &data.first_run, 8)?;
-        server.stop()?;
-        report.figure(
-            "one series of 1,000 points, 1 connection: median, 99th percentile",
-            &format!("{:.2} ms, {:.2} ms", alone.median_ms, alone.p99_ms),
+        let url = format!(
+            "{}/api/scalars?run={}&tag=metrics/tag_00",
+            server.address(),
+            data.first_run
         );
-        report.figure(
-            "the same, 8 connections from the same two cores",
-            &format!(
-                "{:.0} answers/s, median {:.2} ms",
-                eight.per_sec, eight.median_ms
-            ),
+        machine::settle(&data.folder)?;
+        let alone = requests::repeated(&url, 1)?;
+        machine::settle(&data.folder)?;
+        let eight = requests::repeated(&url, 8)?;
+        server.stop()?;
+
+        let (mut peer_alone, mut peer_eight) = (None, None);
+        if let Some(peer) = &self.peer {
+            let server = peer.serve(&data.folder)?;
+            let url = server.wait_for_series(&data.first_run, "metrics/tag_00", shape.steps)?;
+            machine::settle(&data.folder)?;
+            peer_alone = Some(requests::repeated(&url, 1)?);
+            machine::settle(&data.folder)?;
+            peer_eight = Some(requests::repeated(&url, 8)?);
+        }
+        let median = |latency: &Latency| latency.median_ms;
+        report.millis(
+            "one series of 1,000 points, 1 connection: median (peer: the whole of TensorBoard)",
+            alone.median_ms,
+            peer_alone.as_ref().map(median),
+        );
+        report.millis(
+            "the same: 99th percentile",
+            alone.p99_ms,
+            peer_alone.as_ref().map(|latency| latency.p99_ms),
+        );
+        report.rates(
+            "the same, 8 connections: answers a second",
+            eight.per_sec,
+            peer_eight.as_ref().map(|latency| latency.per_sec),
+        );
+        report.millis(
+            "the same, 8 connections: median",
+            eight.median_ms,
+            peer_eight.as_ref().map(median),
         );
         Ok(())
     }
@@ -231,6 +339,38 @@ impl Bench {
                 wide.median_ms,
                 wide.len_bytes as f64 / 1e6
             ),
+        );
+        Ok(())
+    }
+
+    /// What a person at the browser waits for.
+    fn pages(&self, samples: &Path, report: &mut Report) -> Result<()> {
+        console::step("pages in a browser");
+        let cache = Cache::empty(&self.scratch)?;
+        let server = cache.start(&self.program, samples)?;
+        server.wait_until_idle()?;
+        let address = format!("{}/run/transformer-small/fp16/scalars", server.address());
+        let (mut cold, mut warm) = (Samples::new(), Samples::new());
+        for _ in 0..self.rounds {
+            machine::settle(samples)?;
+            let FirstCurve { cold_ms, warm_ms } = first_curve(&address)?;
+            cold.push(cold_ms);
+            warm.push(warm_ms);
+        }
+        server.stop()?;
+        let millis = |samples: &Samples| samples.median().unwrap_or(f64::NAN);
+        report.millis(
+            "page of a sample run in a new browser: navigation to the first curve",
+            millis(&cold),
+            None,
+        );
+        report.millis("the same, visited before", millis(&warm), None);
+
+        let seen = seen_after_append(&self.program, &self.scratch)?;
+        report.millis(
+            "point appended to a file: until the curve on the page changes",
+            millis(&seen),
+            None,
         );
         Ok(())
     }

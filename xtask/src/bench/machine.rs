@@ -1,8 +1,9 @@
-//! The machine under the measurements: idle cores, the page cache, memory of a process (Linux).
+//! The machine under the measurements: which cores, how idle they are, the page cache, memory of a process (Linux).
 
 use std::fs::{self, File};
 use std::io::{Read, copy, sink};
 use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,28 @@ use anyhow::{Context, Result};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Share of busy time below which the cores count as idle.
 const IDLE: f64 = 0.12;
+
+/// Cores that a measured program may use.
+#[derive(Clone, Copy)]
+pub(super) enum Cores {
+    All,
+    One,
+}
+
+impl Cores {
+    /// A call of `program` that keeps to these cores.
+    pub(super) fn command(self, program: &Path) -> Command {
+        match self {
+            Self::All => Command::new(program),
+            Self::One => {
+                // It becomes the program: process and signals are the program's own.
+                let mut command = Command::new("taskset");
+                command.args(["--cpu-list", "0"]).arg(program);
+                command
+            }
+        }
+    }
+}
 
 /// Brings all files below `folder` into the page cache, then waits until the cores are idle.
 pub(super) fn settle(folder: &Path) -> Result<()> {

@@ -1,21 +1,25 @@
-//! The peer: TensorBoard's data server (`RustBoard`), the part of it that reads event files.
+//! The peer: TensorBoard's data server (`RustBoard`), the part of it that reads event files, and the whole of
+//! TensorBoard, which answers the browser.
 //!
-//! It is what `tensorboard --load_fast=true` starts; without TensorBoard's own Python process in front of it, which
-//! only makes it look better.
+//! The data server is what `tensorboard` starts; loading is timed without TensorBoard's own Python process in front
+//! of it, which only makes it look better.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
-use super::machine;
+use super::machine::{self, Cores};
 use crate::process::output_of;
 
 /// The data server of one Python environment.
 pub(super) struct RustBoard {
     program: PathBuf,
+    tensorboard: PathBuf,
 }
 
 /// What loading a folder took.
@@ -34,13 +38,14 @@ impl RustBoard {
         .with_context(|| format!("there is no TensorBoard in {}", venv.display()))?;
         Ok(Self {
             program: program.into(),
+            tensorboard: venv.join("bin/tensorboard"),
         })
     }
 
     /// Seconds from the start of the process to the end of its first load; `all_points` keeps every point, its
     /// default a sample of 1,000 a series.
-    pub(super) fn load(&self, folder: &Path, all_points: bool) -> Result<Load> {
-        let mut command = Command::new(&self.program);
+    pub(super) fn load(&self, folder: &Path, all_points: bool, cores: Cores) -> Result<Load> {
+        let mut command = cores.command(&self.program);
         command
             .arg("--logdir")
             .arg(folder)
@@ -64,7 +69,83 @@ impl RustBoard {
         };
         child.kill()?;
         child.wait()?;
-        anyhow::ensure!(finished, "the peer ended before it had loaded");
+        ensure!(finished, "the peer ended before it had loaded");
         Ok(load)
+    }
+
+    /// Starts the whole of TensorBoard as its users do.
+    pub(super) fn serve(&self, folder: &Path) -> Result<TensorBoard> {
+        let child = Command::new(&self.tensorboard)
+            .arg("--logdir")
+            .arg(folder)
+            .args(["--host", "127.0.0.1", "--port", "0"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut tensorboard = TensorBoard {
+            child,
+            address: String::new(),
+        };
+        let errors = tensorboard.child.stderr.take();
+        let mut lines = BufReader::new(errors.context("the pipe was just made")?).lines();
+        // `TensorBoard 2.21.0 at http://127.0.0.1:41617/ (Press CTRL+C to quit)`
+        tensorboard.address = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let address = line
+                    .split_whitespace()
+                    .find(|word| word.starts_with("http://127"))?;
+                Some(address.trim_end_matches('/').to_owned())
+            })
+            .context("TensorBoard ended before it listened")?;
+        // Reading on keeps its pipe from filling up.
+        thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        Ok(tensorboard)
+    }
+}
+
+/// A running TensorBoard; ended when dropped, and its data server with it, which watches its standard input.
+pub(super) struct TensorBoard {
+    child: Child,
+    address: String,
+}
+
+impl TensorBoard {
+    /// Where it answers one series, once it does with all of its points.
+    pub(super) fn wait_for_series(&self, run: &str, tag: &str, total: u64) -> Result<String> {
+        let url = format!(
+            "{}/data/plugin/scalars/scalars?run={run}&tag={tag}&format=json",
+            self.address
+        );
+        let begun = Instant::now();
+        loop {
+            // While the run is not known yet it refuses, which is no failure here.
+            let answer = ureq::get(&url)
+                .call()
+                .and_then(|mut answer| answer.body_mut().read_to_string());
+            let points: Vec<Value> = answer
+                .ok()
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default();
+            if points.len() as u64 == total {
+                return Ok(url);
+            }
+            ensure!(
+                begun.elapsed() < Duration::from_mins(1),
+                "TensorBoard answers {} points of {total}",
+                points.len()
+            );
+            sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for TensorBoard {
+    fn drop(&mut self) {
+        if self.child.kill().is_ok() {
+            drop(self.child.wait());
+        }
     }
 }

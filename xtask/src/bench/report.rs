@@ -17,7 +17,7 @@ impl Samples {
     }
 
     /// `None` if nothing was measured.
-    fn median(&self) -> Option<f64> {
+    pub(super) fn median(&self) -> Option<f64> {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         sorted.get(sorted.len() / 2).copied()
@@ -34,6 +34,32 @@ impl Report {
     /// Seconds.
     pub(super) fn times(&mut self, what: &str, ours: &Samples, theirs: &Samples) {
         self.compared(what, ours, theirs, |secs| format!("{secs:.3} s"));
+    }
+
+    /// Milliseconds, one median of each.
+    pub(super) fn millis(&mut self, what: &str, ours: f64, theirs: Option<f64>) {
+        let shown = |millis: f64| format!("{millis:.2} ms");
+        self.push([
+            what.to_owned(),
+            shown(ours),
+            theirs.map(shown).unwrap_or_default(),
+            theirs
+                .map(|theirs| format!("{:.1} ×", theirs / ours))
+                .unwrap_or_default(),
+        ]);
+    }
+
+    /// Answers a second.
+    pub(super) fn rates(&mut self, what: &str, ours: f64, theirs: Option<f64>) {
+        let shown = |per_sec: f64| format!("{per_sec:.0} /s");
+        self.push([
+            what.to_owned(),
+            shown(ours),
+            theirs.map(shown).unwrap_or_default(),
+            theirs
+                .map(|theirs| format!("{:.1} ×", ours / theirs))
+                .unwrap_or_default(),
+        ]);
     }
 
     /// Bytes of memory.
@@ -79,9 +105,8 @@ impl Report {
 
     /// The whole table.
     pub(super) fn markdown(&self) -> String {
-        let mut table = String::from(
-            "| what | trainscope | RustBoard | ratio |\n| --- | ---: | ---: | ---: |\n",
-        );
+        let mut table =
+            String::from("| what | trainscope | peer | ratio |\n| --- | ---: | ---: | ---: |\n");
         for row in &self.rows {
             // Writing to a string cannot fail.
             if writeln!(table, "| {} |", row.join(" | ")).is_err() {

@@ -5,7 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
+use serde_json::Value;
 use ureq::Agent;
+
+use super::report::Samples;
 
 /// How long each connection asks.
 const DURATION: Duration = Duration::from_secs(4);
@@ -23,13 +26,12 @@ pub(super) struct Wide {
     pub(super) len_bytes: usize,
 }
 
-/// Asks for one series over and over on several connections at once.
-pub(super) fn series(address: &str, run: &str, connections: usize) -> Result<Latency> {
-    let url = format!("{address}/api/scalars?run={run}&tag=metrics/tag_00");
+/// Asks the same over and over on several connections at once.
+pub(super) fn repeated(url: &str, connections: usize) -> Result<Latency> {
     let begun = Instant::now();
     let mut times = thread::scope(|scope| -> Result<Vec<f64>> {
         let threads: Vec<_> = (0..connections)
-            .map(|_| scope.spawn(|| ask_on_and_on(&url)))
+            .map(|_| scope.spawn(|| ask_on_and_on(url)))
             .collect();
         let mut times = Vec::new();
         for thread in threads {
@@ -67,6 +69,31 @@ fn ask_on_and_on(url: &str) -> Result<Vec<f64>> {
         times.push(sent.elapsed().as_secs_f64() * 1e3);
     }
     Ok(times)
+}
+
+/// One series asked for fifty times, one after the other.
+pub(super) struct Range {
+    pub(super) median_ms: f64,
+    /// Whether buckets were sent instead of raw points.
+    pub(super) is_cut: bool,
+}
+
+/// Asks for 1,000 points or buckets of a series; `range` is more of the query.
+pub(super) fn range(address: &str, run: &str, range: &str) -> Result<Range> {
+    let url = format!("{address}/api/scalars?run={run}&tag=metrics/tag_00&points=1000{range}");
+    let agent = Agent::new_with_defaults();
+    let mut times = Samples::new();
+    let mut answer = Vec::new();
+    for _ in 0..50 {
+        let sent = Instant::now();
+        answer = agent.get(&url).call()?.body_mut().read_to_vec()?;
+        times.push(sent.elapsed().as_secs_f64() * 1e3);
+    }
+    let series: Value = serde_json::from_slice(&answer)?;
+    Ok(Range {
+        median_ms: times.median().unwrap_or(f64::NAN),
+        is_cut: series["cut"] == true,
+    })
 }
 
 /// Asks for the same tag of all `runs` in one request, as columns.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::machine;
+use super::machine::{self, Cores};
 
 /// Time between two looks: a small share of what is measured, and little work for the server.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -34,12 +34,17 @@ impl Cache {
     }
 
     pub(super) fn start(&self, program: &Path, data: &Path) -> Result<Server> {
+        self.start_on(Cores::All, program, data)
+    }
+
+    pub(super) fn start_on(&self, cores: Cores, program: &Path, data: &Path) -> Result<Server> {
         let port_file = self.0.with_extension("port");
         if port_file.exists() {
             fs::remove_file(&port_file)?;
         }
         let started = Instant::now();
-        let child = Command::new(program)
+        let child = cores
+            .command(program)
             .args(["start", "--quiet", "--port", "0", "--port-file"])
             .arg(&port_file)
             .arg("--cache-dir")
@@ -89,6 +94,17 @@ impl Server {
     /// Seconds from the start until every point would survive a crash.
     pub(super) fn wait_for_commit(&self, records: u64) -> Result<f64> {
         self.wait_for_ingest("committed_records", records)
+    }
+
+    /// Waits until all files that are there are read.
+    pub(super) fn wait_until_idle(&self) -> Result<()> {
+        self.wait_for("an idle server", |server| {
+            let ingest = &server.get("/api/status")?["ingest"];
+            let has_read = ingest["records"]
+                .as_u64()
+                .is_some_and(|records| records > 0);
+            Ok((ingest["idle"] == true && has_read).then_some(()))
+        })
     }
 
     fn wait_for_ingest(&self, field: &str, wanted: u64) -> Result<f64> {

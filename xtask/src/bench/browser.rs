@@ -1,0 +1,276 @@
+//! The pages in a headless browser: how soon a curve is drawn, how soon a point that was written is seen.
+//!
+//! Times are taken where they cannot look better than they are: the first curve by the page's own clock, which starts
+//! with the navigation, from the pixels of the canvas; an appended point from before it is written until the driver has
+//! said that the pixels changed.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::sleep;
+
+use super::report::Samples;
+use super::server::Cache;
+use crate::event_file::EventFile;
+
+/// After this long a page has failed.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Time between two looks from outside; the page itself looks at each frame.
+const PAUSE: Duration = Duration::from_millis(50);
+/// A picture that is the same for so long is finished.
+const FINISHED: Duration = Duration::from_millis(300);
+/// How many points are appended, one after the other.
+const APPENDED: i64 = 10;
+
+/// Runs in each page before its own scripts. A curve is dark pixels in a tenth of the columns, away from the edges
+/// where the axes are; grid lines are paler.
+const WATCH_FOR_CURVE: &str = "
+    const isCurve = (canvas) => {
+      const width = Math.floor(canvas.width * 0.7), height = Math.floor(canvas.height * 0.75);
+      if (!width || !height) return false;
+      const pixels = canvas.getContext('2d')
+        .getImageData(canvas.width * 0.2, canvas.height * 0.05, width, height).data;
+      const columns = new Set();
+      for (let at = 0; at < pixels.length; at += 4) {
+        const alpha = pixels[at + 3] / 255;
+        const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3 * alpha + 255 * (1 - alpha);
+        if (light < 190) columns.add(at / 4 % width);
+      }
+      return columns.size > width / 10;
+    };
+    const look = () => {
+      if ([...document.querySelectorAll('canvas[role=img]')].some(isCurve)) window.firstCurveMs = performance.now();
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);";
+
+/// A number that differs when the pixels of the first plot do.
+const PICTURE: &str = "
+    const picture = () => {
+      const canvas = document.querySelector('canvas[role=img]');
+      const image = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let hash = 0;
+      for (const pixel of new Uint32Array(image.data.buffer)) hash = (Math.imul(hash, 31) + pixel) | 0;
+      return hash;
+    };";
+
+/// Milliseconds from the start of a navigation to the first curve.
+pub(super) struct FirstCurve {
+    /// In a browser that was never here.
+    pub(super) cold_ms: f64,
+    /// In the same browser, once more.
+    pub(super) warm_ms: f64,
+}
+
+/// Opens a page twice in a browser with a new profile.
+pub(super) fn first_curve(address: &str) -> Result<FirstCurve> {
+    in_browser(async |browser| {
+        browser.run_in_each_page(WATCH_FOR_CURVE).await?;
+        let cold_ms = browser.wait_for_curve(address).await?;
+        browser.client.goto("about:blank").await?;
+        let warm_ms = browser.wait_for_curve(address).await?;
+        Ok(FirstCurve { cold_ms, warm_ms })
+    })
+}
+
+/// Milliseconds from before a point is appended to a file until the curve that is open in a browser has changed.
+pub(super) fn seen_after_append(program: &Path, scratch: &Path) -> Result<Samples> {
+    const STARTED_SECS: f64 = 1_700_000_000.0;
+    let data = TempDir::new_in(scratch)?;
+    let run = data.path().join("run");
+    fs::create_dir(&run)?;
+    let file = File::create(run.join("events.out.tfevents.1700000000.host.1.0"))?;
+    let mut file = EventFile::begin(file, STARTED_SECS)?;
+    let mut append = |step: i64| {
+        let value = if step % 2 == 0 { 1.0 } else { 2.0 };
+        file.scalars(STARTED_SECS + step as f64, step, &[("loss", value)])
+    };
+    (0..100).try_for_each(&mut append)?;
+    let cache = Cache::empty(scratch)?;
+    let server = cache.start(program, data.path())?;
+    server.wait_for_answer("run", "loss", 100)?;
+    let mut seen = Samples::new();
+    in_browser(async |browser| {
+        browser.run_in_each_page(WATCH_FOR_CURVE).await?;
+        let address = format!("{}/run/run/scalars", server.address());
+        browser.wait_for_curve(&address).await?;
+        for step in 100..100 + APPENDED {
+            let before = browser.finished_picture().await?;
+            let begun = Instant::now();
+            append(step)?;
+            browser.wait_for_other_picture(before).await?;
+            seen.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+        Ok(())
+    })?;
+    server.stop()?;
+    Ok(seen)
+}
+
+/// Does `work` in a new browser, which is closed whatever comes of it.
+fn in_browser<T>(work: impl AsyncFnOnce(&Browser) -> Result<T>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let browser = Browser::open().await?;
+        let outcome = work(&browser).await;
+        let closed = browser.client.clone().close().await;
+        let done = outcome?;
+        closed.context("the browser does not end")?;
+        Ok(done)
+    })
+}
+
+struct Browser {
+    client: Client,
+    // Dropped in this order: the profile is the browser's until the driver is gone.
+    driver: Driver,
+    _profile: TempDir,
+}
+
+struct Driver {
+    child: Child,
+    address: String,
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if self.child.kill().is_ok() {
+            drop(self.child.wait());
+        }
+    }
+}
+
+impl Driver {
+    fn start() -> Result<Self> {
+        let child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("`chromedriver` cannot be started")?;
+        let mut driver = Self {
+            child,
+            address: String::new(),
+        };
+        let output = driver.child.stdout.take();
+        let mut lines = BufReader::new(output.context("the pipe was just made")?).lines();
+        let port = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let port = line.split("started successfully on port ").nth(1)?;
+                Some(port.trim_end_matches('.').to_owned())
+            })
+            .context("chromedriver ended before it listened")?;
+        // Reading on keeps its pipe from filling up.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        driver.address = format!("http://127.0.0.1:{port}");
+        Ok(driver)
+    }
+}
+
+impl Browser {
+    async fn open() -> Result<Self> {
+        let driver = Driver::start()?;
+        let profile = TempDir::new()?;
+        let options = json!({
+            "goog:chromeOptions": {
+                "args": [
+                    "--headless=new",
+                    // The sandbox cannot be set up by root, as which containers run.
+                    "--no-sandbox",
+                    "--disable-dev-shm-usage",
+                    "--disable-gpu",
+                    "--no-first-run",
+                    "--lang=en-US",
+                    "--force-device-scale-factor=1",
+                    "--window-size=1280,943",
+                    format!("--user-data-dir={}", profile.path().display()),
+                ],
+            },
+        });
+        let Value::Object(capabilities) = options else {
+            bail!("capabilities are an object");
+        };
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&driver.address)
+            .await
+            .context("the browser does not start")?;
+        Ok(Self {
+            client,
+            driver,
+            _profile: profile,
+        })
+    }
+
+    /// Has a script run at the start of each page, before the page's own, which the protocol of all drivers cannot say.
+    async fn run_in_each_page(&self, script: &str) -> Result<()> {
+        let session = self.client.session_id().await?;
+        let session = session.context("the browser has no session")?;
+        let script = format!("{{{script}}}");
+        let command = json!({
+            "cmd": "Page.addScriptToEvaluateOnNewDocument",
+            "params": { "source": script },
+        });
+        ureq::post(format!(
+            "{}/session/{session}/goog/cdp/execute",
+            self.driver.address
+        ))
+        .header("content-type", "application/json")
+        .send(command.to_string())?;
+        Ok(())
+    }
+
+    /// Opens a page that [`WATCH_FOR_CURVE`] watches; milliseconds by the page's clock.
+    async fn wait_for_curve(&self, address: &str) -> Result<f64> {
+        self.client.goto(address).await?;
+        let begun = Instant::now();
+        loop {
+            let first = self.client.execute("return window.firstCurveMs", vec![]);
+            if let Some(millis) = first.await?.as_f64() {
+                return Ok(millis);
+            }
+            ensure!(begun.elapsed() < DEADLINE, "no curve appears at {address}");
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// The picture once it stays the same.
+    async fn finished_picture(&self) -> Result<Value> {
+        let script = format!("{PICTURE} return picture();");
+        let begun = Instant::now();
+        let mut last = Value::Null;
+        loop {
+            let picture = self.client.execute(&script, vec![]).await?;
+            if picture == last {
+                return Ok(picture);
+            }
+            ensure!(begun.elapsed() < DEADLINE, "the picture does not stay");
+            last = picture;
+            sleep(FINISHED).await;
+        }
+    }
+
+    /// Returns at the frame in which the pixels are others than `before`.
+    async fn wait_for_other_picture(&self, before: Value) -> Result<()> {
+        let script = format!(
+            "const [before, done] = arguments; {PICTURE}
+             const look = () => picture() === before ? requestAnimationFrame(look) : done();
+             look();"
+        );
+        self.client.execute_async(&script, vec![before]).await?;
+        Ok(())
+    }
+}
