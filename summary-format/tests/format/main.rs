@@ -14,6 +14,7 @@ mod damage;
 mod encode;
 mod events;
 mod fixtures;
+mod golden;
 mod graphs;
 mod mindspore;
 mod odd_graphs;
