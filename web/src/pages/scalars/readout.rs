@@ -9,8 +9,8 @@ use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 
 use super::card::x_text;
-use super::data::{Picture, Reading, class_of};
 use super::page::PageState;
+use super::picture::{Picture, Reading, class_of};
 use super::settings::XChoice;
 use crate::components::RunChip;
 use crate::i18n::use_i18n;

@@ -1,0 +1,178 @@
+//! What a card asks the server for, and when: coming into view, another range, a growing run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::data::{Loaded, Want, x_values};
+use super::page::PageState;
+use super::settings::XChoice;
+use crate::client;
+use crate::live::use_live;
+
+/// Changes of a growing run within this time lead to one request.
+const LIVE_PAUSE: Duration = Duration::from_millis(250);
+/// Requests are sized in steps of so many points, so that a few pixels more or less ask for nothing new.
+const POINTS_STEP: usize = 64;
+
+/// A card's requests: one at a time counts, answers that were overtaken are dropped, the old picture stays.
+#[derive(Clone, Copy)]
+pub(super) struct Loading {
+    /// The last answer.
+    pub(super) loaded: RwSignal<Arc<Loaded>>,
+    /// Whether an answer is under way.
+    pub(super) is_fetching: RwSignal<bool>,
+    /// Whether there has been one.
+    pub(super) is_answered: RwSignal<bool>,
+    /// Whether the last request failed.
+    pub(super) has_failed: RwSignal<bool>,
+    /// The answer without a range, from which a range of time is turned into one of steps.
+    pub(super) outline: RwSignal<Option<(bool, Arc<Loaded>)>>,
+    round: StoredValue<u64>,
+    is_due: StoredValue<bool>,
+}
+
+impl Loading {
+    /// Begins to ask.
+    pub(super) fn start(page: PageState, tag: StoredValue<String>, width: Signal<f64>) -> Self {
+        let cached = tag.with_value(|tag| page.cached(tag));
+        let loading = Self {
+            is_answered: RwSignal::new(cached.is_some()),
+            loaded: RwSignal::new(cached.unwrap_or_default()),
+            is_fetching: RwSignal::new(false),
+            has_failed: RwSignal::new(false),
+            outline: RwSignal::new(None),
+            round: StoredValue::new(0),
+            is_due: StoredValue::new(false),
+        };
+        let want = Memo::new(move |_| loading.want(page, tag, width));
+        Effect::new(move |_| {
+            if let Some(want) = want.get() {
+                loading.fetch(page, tag, want);
+            }
+        });
+        let live = use_live();
+        Effect::new(move |before: Option<u64>| {
+            let versions = want.with(|want| {
+                let series = want
+                    .as_ref()
+                    .map(|want| want.series.as_slice())
+                    .unwrap_or_default();
+                series
+                    .iter()
+                    .map(|id| live.run_version(&id.run).get())
+                    .sum()
+            });
+            if before.is_some_and(|before| before != versions) {
+                loading.fetch_soon(page, tag, want);
+            }
+            versions
+        });
+        loading
+    }
+
+    fn want(self, page: PageState, tag: StoredValue<String>, width: Signal<f64>) -> Option<Want> {
+        let settings = page.settings;
+        let entry = tag.with_value(|tag| page.entry(tag))?;
+        let x = settings.x.get();
+        let width = width.get();
+        if width < 1.0 {
+            return None;
+        }
+        let pixels = width * window().device_pixel_ratio();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the width of an element in pixels"
+        )]
+        let columns = (pixels.clamp(1.0, 16_384.0) as usize).next_multiple_of(POINTS_STEP);
+        let mut want = Want {
+            series: entry.series,
+            points: columns,
+            superseded: settings.has_superseded.get(),
+            wall_times: x != XChoice::Step,
+            ..Want::default()
+        };
+        if let Some((lo, hi)) = settings.range.get() {
+            let steps = match x {
+                XChoice::Step => Some(step_range(lo, hi)),
+                XChoice::Relative | XChoice::Wall => {
+                    let facts = page.facts.get();
+                    let outline = self.outline.get();
+                    let walls = outline.filter(|(has_walls, _)| *has_walls);
+                    walls.and_then(|(_, outline)| {
+                        outline.steps_of((lo, hi), &|curve| {
+                            let start = facts.get(&curve.id.run).and_then(|facts| facts.start);
+                            x_values(curve, x, start)
+                        })
+                    })
+                }
+            };
+            if let Some((from, to)) = steps {
+                // Half a range more on each side, so that lines lead out of the picture.
+                let margin = to.saturating_sub(from) / 2 + 1;
+                want.from = Some(from.saturating_sub(margin));
+                want.to = Some(to.saturating_add(margin));
+                want.points = columns * 2;
+            }
+        }
+        Some(want)
+    }
+
+    fn fetch(self, page: PageState, tag: StoredValue<String>, want: Want) {
+        self.round.update_value(|round| *round += 1);
+        let round = self.round.get_value();
+        self.is_fetching.set(true);
+        let name = tag.get_value();
+        spawn_local(async move {
+            let answer = client::scalars_many(&want.request(&name)).await;
+            // The card may be gone, or something else be wanted meanwhile.
+            if self.round.try_get_value() != Some(round) {
+                return;
+            }
+            self.is_fetching.set(false);
+            self.has_failed.set(answer.is_err());
+            if let Ok(answer) = answer {
+                let loaded = Arc::new(Loaded::new(&want.series, answer.series));
+                page.keep(&name, &loaded);
+                if want.from.is_none() {
+                    self.outline
+                        .set(Some((want.wall_times, Arc::clone(&loaded))));
+                }
+                self.loaded.set(loaded);
+                self.is_answered.set(true);
+            }
+        });
+    }
+
+    /// Once for all changes within [`LIVE_PAUSE`], and not while an answer is under way.
+    fn fetch_soon(self, page: PageState, tag: StoredValue<String>, want: Memo<Option<Want>>) {
+        if self.is_due.get_value() {
+            return;
+        }
+        self.is_due.set_value(true);
+        set_timeout(
+            move || {
+                if self.is_due.try_set_value(false).is_some() {
+                    return;
+                }
+                if self.is_fetching.get_untracked() {
+                    self.fetch_soon(page, tag, want);
+                } else if let Some(want) = want.get_untracked() {
+                    self.fetch(page, tag, want);
+                }
+            },
+            LIVE_PAUSE,
+        );
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "`as` saturates, which is what a range beyond all steps means"
+)]
+fn step_range(lo: f64, hi: f64) -> (i64, i64) {
+    (lo.floor() as i64, hi.ceil() as i64)
+}

@@ -1,0 +1,437 @@
+//! What a card draws and reads out, made from the answer to what it asked; no browser in here.
+
+use std::sync::Arc;
+
+use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
+use trainscope_charts::label;
+use trainscope_charts::line::{Class, Line, Stretch, Stroke};
+use trainscope_charts::smooth::smooth;
+use trainscope_charts::theme::Rgb;
+
+use super::data::{Curve, Loaded, x_values};
+use super::settings::XChoice;
+
+/// The moving average forgets by the weight over such a part of the width of the plot: a point on a plot of as many
+/// points counts as one, and a line of few points is smoothed less.
+const SMOOTHING_UNITS: f64 = 500.0;
+
+/// How a card looks at its data.
+pub(super) struct Look<'a> {
+    /// What x counts.
+    pub(super) x: XChoice,
+    /// Weight of the moving average.
+    pub(super) smoothing: f64,
+    /// Width of the zoomed range; `None` if everything is shown.
+    pub(super) span: Option<f64>,
+    /// Whether envelopes (or raw points behind a smoothed line) are shown.
+    pub(super) has_band: bool,
+    /// The run whose page it is.
+    pub(super) own: &'a str,
+    /// Colour of a run, and whether its line is dashed.
+    pub(super) colour: &'a dyn Fn(&str) -> (Rgb, bool),
+    /// Whether a run grows.
+    pub(super) is_live: &'a dyn Fn(&str) -> bool,
+    /// When a run began, in seconds since 1970.
+    pub(super) start: &'a dyn Fn(&str) -> Option<f64>,
+    /// `+Inf at 411`.
+    pub(super) inf_at: fn(&str, &str) -> String,
+}
+
+/// What a card shows and reads out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Picture {
+    /// Where it comes from.
+    pub(super) loaded: Arc<Loaded>,
+    /// The last answer without a range, which knows where stretches begin and end beyond the zoomed one.
+    pub(super) whole: Option<Arc<Loaded>>,
+    /// One line a curve, in the same order.
+    pub(super) lines: Arc<Vec<Line>>,
+    /// Whether all lines are the same, drawn as one.
+    pub(super) is_shared: bool,
+}
+
+/// What a line says at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reading {
+    /// Index of the line.
+    pub(super) line: usize,
+    /// Step of the point or bucket.
+    pub(super) step: i64,
+    /// Height of the drawn line.
+    pub(super) smoothed: f64,
+    /// Recorded value; of a bucket its last.
+    pub(super) value: f64,
+    /// Least and greatest finite value, where it is a bucket.
+    pub(super) bounds: Option<(f64, f64)>,
+}
+
+impl Picture {
+    /// Draws up the lines.
+    pub(super) fn new(loaded: Arc<Loaded>, whole: Option<Arc<Loaded>>, look: &Look<'_>) -> Self {
+        let all_x: Vec<Vec<f64>> = loaded
+            .curves
+            .iter()
+            .map(|curve| x_values(curve, look.x, (look.start)(&curve.id.run)))
+            .collect();
+        let span = look
+            .span
+            .or_else(|| extent_of(all_x.iter()).map(|(lo, hi)| hi - lo));
+        let unit = span.unwrap_or_default() / SMOOTHING_UNITS;
+        let mut lines: Vec<Line> = loaded
+            .curves
+            .iter()
+            .zip(all_x)
+            .map(|(curve, x)| line(curve, x, look, unit))
+            .collect();
+        let is_shared = lines.len() > 1
+            && lines
+                .windows(2)
+                .all(|pair| pair[0].x == pair[1].x && same(&pair[0].values, &pair[1].values));
+        if is_shared {
+            let of = u8::try_from(lines.len()).unwrap_or(u8::MAX);
+            for (index, line) in (0..of).zip(&mut lines) {
+                line.stroke = Stroke::Shared { index, of };
+                line.is_main = false;
+            }
+        }
+        Self {
+            loaded,
+            whole,
+            lines: Arc::new(lines),
+            is_shared,
+        }
+    }
+
+    /// Stretches of a line that are not finite, each as long as it is in the whole recording.
+    pub(super) fn stretches(&self, curve: &Curve) -> Vec<NonFinite> {
+        let whole = self.whole.iter().flat_map(|whole| &whole.curves);
+        let known: Vec<&NonFinite> = whole
+            .filter(|other| other.id == curve.id)
+            .flat_map(|other| &other.series.non_finite)
+            .collect();
+        let longer = |stretch: &NonFinite| {
+            let around = known.iter().find(|other| {
+                other.class == stretch.class
+                    && other.first_step <= stretch.first_step
+                    && stretch.last_step <= other.last_step
+            });
+            around.map_or(*stretch, |around| **around)
+        };
+        curve.series.non_finite.iter().map(longer).collect()
+    }
+
+    /// From the first to the last x of all lines.
+    pub(super) fn extent(&self) -> Option<(f64, f64)> {
+        extent_of(self.lines.iter().map(|line| &line.x))
+    }
+
+    /// Whether no line has a point between the two.
+    pub(super) fn is_empty_in(&self, (lo, hi): (f64, f64)) -> bool {
+        !self
+            .lines
+            .iter()
+            .any(|line| line.x.iter().any(|x| (lo..=hi).contains(x)))
+    }
+
+    /// The x of the recorded point that is nearest.
+    pub(super) fn nearest(&self, x: f64) -> Option<f64> {
+        let candidates = self.lines.iter().filter_map(|line| {
+            let index = nearest_index(&line.x, x)?;
+            line.x.get(index).copied()
+        });
+        candidates.min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs()))
+    }
+
+    /// The recorded x `count` points further on (or back, if negative) over all lines.
+    pub(super) fn beside(&self, x: f64, count: i32) -> Option<f64> {
+        let mut at = x;
+        for _ in 0..count.unsigned_abs() {
+            let next = self.lines.iter().filter_map(|line| {
+                let index = if count > 0 {
+                    line.x.partition_point(|&other| other <= at)
+                } else {
+                    line.x.partition_point(|&other| other < at).checked_sub(1)?
+                };
+                line.x.get(index).copied()
+            });
+            let next = if count > 0 {
+                next.min_by(f64::total_cmp)
+            } else {
+                next.max_by(f64::total_cmp)
+            };
+            let Some(next) = next else { break };
+            at = next;
+        }
+        self.nearest(at)
+    }
+
+    /// What each line says at x; `None` before its first and behind its last point.
+    pub(super) fn readings(&self, x: f64) -> Vec<Option<Reading>> {
+        (0..self.lines.len())
+            .map(|index| self.reading(index, x))
+            .collect()
+    }
+
+    /// What each line said last.
+    pub(super) fn last_readings(&self) -> Vec<Option<Reading>> {
+        (0..self.lines.len())
+            .map(|line| self.read(line, self.lines[line].x.len().checked_sub(1)?))
+            .collect()
+    }
+
+    fn reading(&self, line: usize, x: f64) -> Option<Reading> {
+        let points = &self.lines.get(line)?.x;
+        let index = nearest_index(points, x)?;
+        // A line that has ended says nothing about what came after it; half a mean distance is rounding.
+        let (first, last) = (*points.first()?, *points.last()?);
+        let slack = (last - first) / (points.len().saturating_sub(1).max(1) as f64);
+        if x < first - slack || x > last + slack {
+            return None;
+        }
+        self.read(line, index)
+    }
+
+    fn read(&self, line: usize, index: usize) -> Option<Reading> {
+        let series = &self.loaded.curves.get(line)?.series;
+        let bounds = series
+            .min
+            .get(index)
+            .zip(series.max.get(index))
+            .filter(|_| series.cut);
+        Some(Reading {
+            line,
+            step: *series.steps.get(index)?,
+            smoothed: *self.lines.get(line)?.values.get(index)?,
+            value: *series.values.get(index)?,
+            bounds: bounds.map(|(&lo, &hi)| (lo, hi)),
+        })
+    }
+}
+
+/// From the least to the greatest finite x.
+fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(f64, f64)> {
+    let finite = all.flatten().filter(|x| x.is_finite());
+    finite.fold(None, |extent: Option<(f64, f64)>, &x| {
+        let (lo, hi) = extent.unwrap_or((x, x));
+        Some((lo.min(x), hi.max(x)))
+    })
+}
+
+/// Position of the x that is nearest, in a list that ascends but for restarts.
+fn nearest_index(points: &[f64], x: f64) -> Option<usize> {
+    if points.is_sorted() {
+        let behind = points.partition_point(|&other| other < x);
+        let before = behind.saturating_sub(1);
+        return match (points.get(before), points.get(behind)) {
+            (Some(a), Some(b)) if (x - a).abs() > (b - x).abs() => Some(behind),
+            (Some(_), _) => Some(before),
+            (None, _) => None,
+        };
+    }
+    let distances = points.iter().map(|other| (other - x).abs()).enumerate();
+    distances
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(index, _)| index)
+}
+
+/// Equal bit for bit, so that NaN is equal to NaN.
+fn same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+}
+
+fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
+    let series = &curve.series;
+    let run = curve.id.run.as_str();
+    let is_smoothed = look.smoothing > 0.0;
+    let (colour, is_dashed) = (look.colour)(run);
+    let show_raw = !series.cut && is_smoothed && look.has_band;
+    let (low, high) = if series.cut && look.has_band {
+        (series.min.clone(), series.max.clone())
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let stretches = series
+        .non_finite
+        .iter()
+        .map(|stretch| {
+            let (class, name) = class_of(stretch.class);
+            let label = if class == Class::Nan {
+                String::new()
+            } else {
+                (look.inf_at)(name, &label::step(stretch.first_step))
+            };
+            Stretch {
+                class,
+                first: x_of_step(series, &x, stretch.first_step),
+                last: x_of_step(series, &x, stretch.last_step),
+                label,
+            }
+        })
+        .collect();
+    Line {
+        colour,
+        stroke: if is_dashed {
+            Stroke::Dashed
+        } else {
+            Stroke::Solid
+        },
+        is_main: run == look.own,
+        is_live: (look.is_live)(run),
+        values: smooth(&x, &series.values, look.smoothing, unit),
+        raw: if show_raw {
+            series.values.clone()
+        } else {
+            Vec::new()
+        },
+        is_raw: !series.cut && (show_raw || !is_smoothed),
+        x,
+        low,
+        high,
+        stretches,
+    }
+}
+
+/// The class as a plot names it, and as people read it.
+pub(super) fn class_of(class: NonFiniteClass) -> (Class, &'static str) {
+    match class {
+        NonFiniteClass::Nan => (Class::Nan, "NaN"),
+        NonFiniteClass::PosInf => (Class::PosInf, "+Inf"),
+        NonFiniteClass::NegInf => (Class::NegInf, "−Inf"),
+    }
+}
+
+/// x of a step that may lie inside of a bucket: on an axis of steps it is exact, on one of time the bucket's.
+fn x_of_step(series: &Series, x: &[f64], step: i64) -> f64 {
+    let index = series.steps.partition_point(|&other| other < step);
+    match (series.steps.get(index), x.get(index)) {
+        // Steps and x are the same list on an axis of steps, but for the place inside of a bucket.
+        (Some(&at), Some(&x)) if (x - at as f64).abs() < f64::EPSILON => step as f64,
+        (_, Some(&x)) => x,
+        (_, None) => x.last().copied().unwrap_or(step as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tags::SeriesId;
+    use super::*;
+
+    fn id(run: &str) -> SeriesId {
+        SeriesId {
+            run: run.to_owned(),
+            ..SeriesId::default()
+        }
+    }
+
+    fn series(steps: &[i64], values: &[f64]) -> Series {
+        Series {
+            total: steps.len() as u64,
+            steps: steps.to_vec(),
+            values: values.to_vec(),
+            wall_times_secs: steps
+                .iter()
+                .map(|&step| 1_000.0 + 2.0 * step as f64)
+                .collect(),
+            ..Series::default()
+        }
+    }
+
+    fn look(x: XChoice, smoothing: f64) -> Look<'static> {
+        Look {
+            x,
+            smoothing,
+            span: None,
+            has_band: true,
+            own: "a",
+            colour: &|_| (Rgb(1, 2, 3), false),
+            is_live: &|_| false,
+            start: &|_| Some(1_000.0),
+            inf_at: |class, step| format!("{class} at {step}"),
+        }
+    }
+
+    fn picture(curves: &[(&str, Series)], look: &Look<'_>) -> Picture {
+        let ids: Vec<_> = curves.iter().map(|(run, _)| id(run)).collect();
+        let answers = curves
+            .iter()
+            .map(|(_, series)| Some(series.clone()))
+            .collect();
+        Picture::new(Arc::new(Loaded::new(&ids, answers)), None, look)
+    }
+
+    #[test]
+    fn non_finite_values_reach_the_picture_with_their_steps() {
+        let mut broken = series(&[10, 20, 30], &[1.0, f64::NAN, f64::INFINITY]);
+        broken.non_finite = vec![
+            NonFinite {
+                class: NonFiniteClass::Nan,
+                first_step: 20,
+                last_step: 20,
+                count: 1,
+            },
+            NonFinite {
+                class: NonFiniteClass::PosInf,
+                first_step: 30,
+                last_step: 30,
+                count: 1,
+            },
+        ];
+        let out = picture(&[("a", broken)], &look(XChoice::Relative, 0.9));
+        let line = &out.lines[0];
+        assert!(line.is_main && line.values[1].is_nan() && line.values[2].is_infinite());
+        assert_eq!(line.x, [20.0, 40.0, 60.0]);
+        assert_eq!(
+            (line.stretches[0].first, line.stretches[1].first),
+            (40.0, 60.0)
+        );
+        assert_eq!(line.stretches[1].label, "+Inf at 30");
+        let reading = out.readings(41.0)[0].unwrap();
+        assert!(reading.value.is_nan() && reading.step == 20);
+    }
+
+    #[test]
+    fn the_first_step_inside_of_a_bucket_is_exact() {
+        let mut cut = series(&[100, 200], &[1.0, 2.0]);
+        cut.cut = true;
+        cut.non_finite = vec![NonFinite {
+            class: NonFiniteClass::Nan,
+            first_step: 137,
+            last_step: 200,
+            count: 3,
+        }];
+        let out = picture(&[("a", cut)], &look(XChoice::Step, 0.0));
+        assert!((out.lines[0].stretches[0].first - 137.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn pointing_finds_recorded_steps_and_not_what_is_beyond_the_end() {
+        let out = picture(
+            &[
+                ("a", series(&[0, 10, 20], &[1.0, 2.0, 3.0])),
+                ("b", series(&[0, 100, 200], &[1.0, 2.0, 3.0])),
+            ],
+            &look(XChoice::Step, 0.0),
+        );
+        assert_eq!(out.nearest(13.0), Some(10.0));
+        assert_eq!(out.beside(10.0, 1), Some(20.0));
+        assert_eq!(out.beside(20.0, 1), Some(100.0));
+        assert_eq!(out.beside(10.0, -2), Some(0.0));
+        let at = out.readings(100.0);
+        assert!(at[0].is_none());
+        assert_eq!(at[1].unwrap().step, 100);
+        assert_eq!(out.extent(), Some((0.0, 200.0)));
+    }
+
+    #[test]
+    fn equal_curves_share_one_line() {
+        let one = series(&[0, 1], &[1.0, f64::NAN]);
+        let out = picture(
+            &[("a", one.clone()), ("b", one.clone())],
+            &look(XChoice::Step, 0.0),
+        );
+        assert!(out.is_shared);
+        assert_eq!(out.lines[1].stroke, Stroke::Shared { index: 1, of: 2 });
+        let other = series(&[0, 1], &[1.0, 2.0]);
+        assert!(!picture(&[("a", one), ("b", other)], &look(XChoice::Step, 0.0)).is_shared);
+    }
+}
