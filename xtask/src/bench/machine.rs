@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::console;
+
 /// Longest wait for idle cores; after it the measurement is made all the same.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Share of busy time below which the cores count as idle.
@@ -46,9 +48,12 @@ pub(super) fn settle(folder: &Path) -> Result<()> {
         let (idle, total) = processor_times()?;
         let busy = 1.0 - (idle - idle_before) / (total - total_before).max(1.0);
         if busy < IDLE {
-            break;
+            return Ok(());
         }
     }
+    console::line(
+        "    the cores stay busy with something else: what follows is measured beside it",
+    );
     Ok(())
 }
 
