@@ -8,6 +8,7 @@
 )]
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
 
 use crate::components::use_palette;
 use crate::keys::use_keys;
@@ -51,7 +52,13 @@ pub fn ScalarsPage() -> impl IntoView {
     let settings = Settings::from_address();
     let page = PageState::provide(settings);
     page.follow_axis();
-    use_keys(move |key, event| on_key(page, key, event.shift_key()));
+    use_keys(move |key, event| {
+        // The slider has arrows of its own.
+        let is_slider = event
+            .target()
+            .is_some_and(|target| target.has_type::<web_sys::HtmlInputElement>());
+        !(is_slider && key.starts_with("Arrow")) && on_key(page, key, event.shift_key())
+    });
     let nothing = Memo::new(move |_| Nothing::of(page));
     view! {
         <main class="main flush scalars">
