@@ -11,11 +11,14 @@ mod exponents;
 mod hash;
 mod histogram;
 mod kernel;
+mod select;
 mod stats;
 
 pub use change::{ChangeStats, Tolerance};
+pub use dispatch::Registers;
 pub use dtype::DType;
 pub use exponents::Exponents;
 pub use hash::ContentHasher;
 pub use histogram::Histogram;
+pub use select::{Select, Selected};
 pub use stats::{FiniteStats, TensorStats};

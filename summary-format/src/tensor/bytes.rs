@@ -9,7 +9,7 @@ const TABLES: usize = 8;
 /// Bytes counted before a count of 32 bits could overflow.
 const PART: usize = 1 << 30;
 
-pub(super) fn stats_of(dtype: DType, bytes: &[u8]) -> TensorStats {
+pub(super) fn stats_of(dtype: DType, bytes: &[u8], exponents: bool) -> TensorStats {
     let counts = count(bytes);
     let mut values = [0.0_f64; 256];
     let every_byte: [u8; 256] = std::array::from_fn(|byte| u8::try_from(byte).unwrap_or(u8::MAX));
@@ -45,7 +45,7 @@ pub(super) fn stats_of(dtype: DType, bytes: &[u8]) -> TensorStats {
             }
         }
     }
-    stats.exponents = Exponents::from_dense(&dense);
+    stats.exponents = exponents.then(|| Exponents::from_dense(&dense));
 
     let finite = || seen().filter(|seen| seen.0.is_finite());
     let sum = |of: &dyn Fn(f64) -> f64| -> f64 {

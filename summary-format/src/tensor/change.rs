@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::DType;
-use super::dispatch::with_widest_registers;
-use super::kernel::BLOCK;
+use super::Select;
+use super::kernel::{self, LANES, Real};
 use crate::float;
 
 /// When two numbers count as equal: |after − before| ≤ `absolute` + `relative` · |before| (numpy's `isclose`, with the
@@ -61,7 +61,8 @@ pub struct ChangeStats {
 impl ChangeStats {
     /// Compares two states of a tensor, element by element, as far as both reach.
     pub fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Self {
-        of_any(dtype, before, after, tolerance)
+        let select = Select::nothing().change(before, tolerance);
+        select.read(dtype, after).change.unwrap_or_default()
     }
 
     /// Adds the comparison of another part of the same tensor.
@@ -84,34 +85,36 @@ impl ChangeStats {
     }
 }
 
-fn of_any(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> ChangeStats {
-    with_widest_registers!(
-        of,
-        dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance => ChangeStats
-    )
-}
-
-const LANES: usize = 8;
-
+/// Compares two blocks, as far as both reach; `ahead` begins where either state is read next, in elements of so many
+/// bytes.
 #[inline(always)]
-fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> ChangeStats {
-    let mut all = ChangeStats::default();
-    let mut old = [0.0; BLOCK];
-    let mut new = [0.0; BLOCK];
-    let piece = BLOCK * dtype.size_bytes();
-    for (before, after) in before.chunks(piece).zip(after.chunks(piece)) {
-        let len = dtype
-            .widen_to_f64(before, &mut old)
-            .min(dtype.widen_to_f64(after, &mut new));
-        // A rest that does not fill the lanes is filled with pairs of zeros, which add nothing.
-        let padded = len.next_multiple_of(LANES);
-        old[len..padded].fill(0.0);
-        new[len..padded].fill(0.0);
-        let mut block = of_block(&old[..padded], &new[..padded], tolerance);
-        block.count = len as u64;
-        block.finite -= (padded - len) as u64;
-        all.merge(&block);
+pub(super) fn of_block<T: Real>(
+    old: &[T],
+    new: &[T],
+    tolerance: Tolerance,
+    ahead: [&[u8]; 2],
+    element_bytes: usize,
+) -> ChangeStats {
+    let len = old.len().min(new.len());
+    let (old, new) = (&old[..len], &new[..len]);
+    let mut all = of_lanes::<T, true>(old, new, tolerance, ahead, element_bytes);
+    // Both sums are finite only if all numbers are.
+    if !(all.sum_abs_change + all.sum_abs_before).is_finite() {
+        all = of_lanes::<T, false>(old, new, tolerance, ahead, element_bytes);
     }
+    // A rest that does not fill the lanes is filled with pairs of zeros, which add nothing.
+    let whole = len - len % LANES;
+    if whole < len {
+        let mut rest = [[T::ZERO; LANES]; 2];
+        for (rest, from) in rest.iter_mut().zip([old, new]) {
+            rest[..len - whole].copy_from_slice(&from[whole..]);
+        }
+        let [old, new] = rest;
+        let mut rest = of_lanes::<T, false>(&old, &new, tolerance, [&[], &[]], 0);
+        rest.finite -= (LANES + whole - len) as u64;
+        all.merge(&rest);
+    }
+    all.count = len as u64;
     all
 }
 
@@ -121,44 +124,69 @@ fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Change
     reason = "equal infinities are meant; branches would not vectorise"
 )]
 #[inline(always)]
-fn of_block(old: &[f64], new: &[f64], tolerance: Tolerance) -> ChangeStats {
-    let mut finite = [0_u64; LANES];
-    let mut changed = [0_u64; LANES];
-    let mut sums = [[0.0; LANES]; 5];
+fn of_lanes<T: Real, const FINITE: bool>(
+    old: &[T],
+    new: &[T],
+    tolerance: Tolerance,
+    ahead: [&[u8]; 2],
+    element_bytes: usize,
+) -> ChangeStats {
+    let mut finite = [0_u32; LANES];
+    let mut changed = [0_u32; LANES];
+    let mut sum_abs_change = [0.0; LANES];
+    let mut sum_abs_before = [0.0; LANES];
+    let mut sum_squares_change = [0.0; LANES];
+    let mut sum_squares_before = [0.0; LANES];
+    let mut max_abs_change = [0.0; LANES];
     let (old, _) = old.as_chunks::<LANES>();
     let (new, _) = new.as_chunks::<LANES>();
-    for (old, new) in old.iter().zip(new) {
+    let stride = LANES * element_bytes;
+    for (index, (old, new)) in old.iter().zip(new).enumerate() {
+        for ahead in ahead {
+            kernel::prefetch(ahead, index * stride);
+            if size_of::<T>() == 8 {
+                kernel::prefetch(ahead, index * stride + 64);
+            }
+        }
         for lane in 0..LANES {
-            let (before, after) = (old[lane], new[lane]);
+            let (before, after) = (old[lane].wide(), new[lane].wide());
             let change = (after - before).abs();
             let size = before.abs();
-            let is_finite = (size <= f64::MAX) & (after.abs() <= f64::MAX);
-            // Equal infinities have a NaN for their difference.
-            let is_close = (is_finite & (change <= tolerance.absolute + tolerance.relative * size))
-                | (before == after);
-            finite[lane] += u64::from(is_finite);
-            changed[lane] += u64::from(!is_close);
+            let bound = tolerance.absolute + tolerance.relative * size;
+            let (is_finite, is_close) = if FINITE {
+                (true, change <= bound)
+            } else {
+                let is_finite = (size <= f64::MAX) & (after.abs() <= f64::MAX);
+                // Equal infinities have a NaN for their difference.
+                (
+                    is_finite,
+                    (is_finite & (change <= bound)) | (before == after),
+                )
+            };
+            finite[lane] += u32::from(is_finite);
+            changed[lane] += u32::from(!is_close);
             let (change, size) = if is_finite {
                 (change, size)
             } else {
                 (0.0, 0.0)
             };
-            sums[0][lane] += change;
-            sums[1][lane] += size;
-            sums[2][lane] += change * change;
-            sums[3][lane] += size * size;
-            let max = sums[4][lane];
-            sums[4][lane] = if change > max { change } else { max };
+            sum_abs_change[lane] += change;
+            sum_abs_before[lane] += size;
+            sum_squares_change[lane] += change * change;
+            sum_squares_before[lane] += size * size;
+            let max = max_abs_change[lane];
+            max_abs_change[lane] = if change > max { change } else { max };
         }
     }
+    let count = |lanes: [u32; LANES]| lanes.into_iter().map(u64::from).sum::<u64>();
     ChangeStats {
         count: 0,
-        finite: finite.iter().sum(),
-        changed: changed.iter().sum(),
-        sum_abs_change: sums[0].iter().sum(),
-        sum_abs_before: sums[1].iter().sum(),
-        sum_squares_change: sums[2].iter().sum(),
-        sum_squares_before: sums[3].iter().sum(),
-        max_abs_change: sums[4].into_iter().fold(0.0, f64::max),
+        finite: count(finite),
+        changed: count(changed),
+        sum_abs_change: kernel::total(sum_abs_change),
+        sum_abs_before: kernel::total(sum_abs_before),
+        sum_squares_change: kernel::total(sum_squares_change),
+        sum_squares_before: kernel::total(sum_squares_before),
+        max_abs_change: max_abs_change.into_iter().fold(0.0, f64::max),
     }
 }

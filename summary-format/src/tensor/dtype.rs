@@ -164,15 +164,16 @@ fn each<const N: usize, T>(bytes: &[u8], out: &mut [T], read: impl Fn([u8; N]) -
 /// An `f16` as `f32`, without branches, so that a loop over many vectorises; `half` asks the processor for each.
 #[inline(always)]
 fn f32_of_f16(bits: u16) -> f32 {
-    let magnitude = u32::from(bits & 0x7fff) << 13;
+    // The sign comes to its place by being extended, and is then cleared from the three bits below.
+    let spread = (i32::from(bits.cast_signed()) << 13).cast_unsigned() & 0x8fff_e000;
     // The exponent is biased by 15 there and by 127 here; multiplying makes subnormal numbers normal too.
-    let finite = f32::from_bits(magnitude) * f32::from_bits((127 + 127 - 15) << 23);
+    let finite = f32::from_bits(spread) * f32::from_bits((127 + 127 - 15) << 23);
     let exponent = if bits & 0x7c00 == 0x7c00 {
         0x7f80_0000
     } else {
         0
     };
-    f32::from_bits(finite.to_bits() | exponent | u32::from(bits & 0x8000) << 16)
+    f32::from_bits(finite.to_bits() | exponent)
 }
 
 /// The value of each E4M3 byte: bias 7; all ones is NaN, and there is no infinity.

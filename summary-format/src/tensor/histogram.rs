@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::DType;
-use super::dispatch::with_widest_registers;
-use super::kernel::BLOCK;
+use super::Select;
+use super::kernel::{BLOCK, LANES, Real};
 use crate::float;
 
 /// Counts in bins of equal width from `low` to `high`; the last bin includes `high`.
@@ -49,15 +49,9 @@ impl Histogram {
 
     /// Counts all elements in `bytes`. A value within rounding of an edge may fall to either side of it.
     pub fn add(&mut self, dtype: DType, bytes: &[u8]) {
-        let bins = u32::try_from(self.bins.len()).unwrap_or(u32::MAX - 3);
-        let places = count_places(dtype, bytes, (self.low, self.high), bins);
-        for (sum, count) in self.bins.iter_mut().zip(&places) {
-            *sum += count;
-        }
-        if let [.., below, above, nan] = places[..] {
-            self.below += below;
-            self.above += above;
-            self.nan += nan;
+        let select = Select::nothing().histogram(self.low, self.high, self.bins.len());
+        if let Some(counted) = select.read(dtype, bytes).histogram {
+            self.add_counts(&counted);
         }
     }
 
@@ -68,77 +62,139 @@ impl Histogram {
             && self.high.to_bits() == other.high.to_bits()
             && self.bins.len() == other.bins.len();
         if is_alike {
-            for (sum, count) in self.bins.iter_mut().zip(&other.bins) {
-                *sum += count;
-            }
-            self.below += other.below;
-            self.above += other.above;
-            self.nan += other.nan;
+            self.add_counts(other);
         }
         is_alike
     }
-}
 
-fn count_places(dtype: DType, bytes: &[u8], range: (f64, f64), bins: u32) -> Vec<u64> {
-    with_widest_registers!(
-        count,
-        dtype: DType, bytes: &[u8], range: (f64, f64), bins: u32 => Vec<u64>
-    )
+    fn add_counts(&mut self, other: &Self) {
+        for (sum, count) in self.bins.iter_mut().zip(&other.bins) {
+            *sum += count;
+        }
+        self.below += other.below;
+        self.above += other.above;
+        self.nan += other.nan;
+    }
 }
 
 /// Copies of the counts, so that values that fall into one bin one after another do not wait for each other.
-const TABLES: usize = 4;
+const TABLES: usize = 8;
 
-/// Counts for each bin, then those below, above, and not a number.
-#[inline(always)]
-fn count(dtype: DType, bytes: &[u8], (low, high): (f64, f64), bins: u32) -> Vec<u64> {
-    let places = bins as usize + 3;
-    let last = f64::from(bins.saturating_sub(1));
-    // Halves, because `high - low` may exceed what an `f64` holds; and near its ends, where the number of bins by the
-    // width would not be a normal number, a power of two brings both nearer to 1.
-    let half_width = high / 2.0 - low / 2.0;
-    let zoom = if half_width > 1e300 {
-        2.0_f64.powi(-64)
-    } else if half_width < 1e-290 {
-        2.0_f64.powi(64)
-    } else {
-        0.5
-    };
-    let (origin, width) = (low * zoom, high * zoom - low * zoom);
-    let per_width = if width > 0.0 {
-        f64::from(bins) / width
-    } else {
-        0.0
-    };
+/// A histogram being counted.
+pub(super) struct Places {
+    histogram: Histogram,
+    bins: u32,
+    last: f64,
+    zoom: f64,
+    origin: f64,
+    per_width: f64,
+    place: Box<[u32; BLOCK]>,
+    /// For each bin, then for what is below, above, and not a number.
+    tables: Vec<[u64; TABLES]>,
+}
 
-    let mut block = [0.0; BLOCK];
-    let mut place = [0_u32; BLOCK];
-    let mut tables = vec![[0_u64; TABLES]; places];
-    for piece in bytes.chunks(BLOCK * dtype.size_bytes()) {
-        let len = dtype.widen_to_f64(piece, &mut block);
-        for (place, &value) in place.iter_mut().zip(&block[..len]) {
-            let position = ((value * zoom - origin) * per_width).floor();
+impl Places {
+    pub(super) fn new(low: f64, high: f64, bins: usize) -> Self {
+        // Halves, because `high - low` may exceed what an `f64` holds; and near its ends, where the number of bins by
+        // the width would not be a normal number, a power of two brings both nearer to 1.
+        let half_width = high / 2.0 - low / 2.0;
+        let zoom = if half_width > 1e300 {
+            2.0_f64.powi(-64)
+        } else if half_width < 1e-290 {
+            2.0_f64.powi(64)
+        } else {
+            0.5
+        };
+        let (origin, width) = (low * zoom, high * zoom - low * zoom);
+        let histogram = Histogram::new(low, high, bins);
+        let bins = u32::try_from(bins).unwrap_or(u32::MAX).min(1 << 30);
+        Self {
+            histogram,
+            bins,
+            last: f64::from(bins.saturating_sub(1)),
+            zoom,
+            origin,
+            per_width: if width > 0.0 {
+                f64::from(bins) / width
+            } else {
+                0.0
+            },
+            place: Box::new([0; BLOCK]),
+            tables: vec![[0; TABLES]; bins as usize + 3],
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn add<T: Real>(&mut self, block: &[T]) {
+        let (low, high) = (self.histogram.low, self.histogram.high);
+        // Without early exit, so that it vectorises.
+        let mut outside = [0_u32; LANES];
+        let (chunks, rest) = block.as_chunks::<LANES>();
+        let is_outside = |x: T| u32::from(!(x.wide() >= low && x.wide() <= high));
+        for chunk in chunks {
+            for lane in 0..LANES {
+                outside[lane] |= is_outside(chunk[lane]);
+            }
+        }
+        let is_inside = outside == [0; LANES] && rest.iter().all(|&x| is_outside(x) == 0);
+        let (bins, last) = (self.bins, self.last);
+        let (zoom, origin, per_width) = (self.zoom, self.origin, self.per_width);
+        let inside = |value: f64| {
+            let position = (value * zoom - origin) * per_width;
             let position = if position >= 0.0 { position } else { 0.0 };
             let position = if position <= last { position } else { last };
-            // Of 2^52 + n, the last bits are n: the only way from f64 to integer that vectorises.
+            // Of 2^52 + n, the last bits are n, rounded: the only way from f64 to integer that vectorises everywhere.
+            let shifted = position + 4_503_599_627_370_496.0;
+            let is_rounded_up = shifted - 4_503_599_627_370_496.0 > position;
             #[expect(clippy::cast_possible_truncation, reason = "it is below 2^32")]
-            let inside = (position + 4_503_599_627_370_496.0).to_bits() as u32;
-            let beyond = if value < low { bins } else { bins + 1 };
-            *place = if value >= low && value <= high {
-                inside
-            } else if value.is_nan() {
-                bins + 2
-            } else {
-                beyond
-            };
+            let place = (shifted.to_bits() as u32).wrapping_sub(u32::from(is_rounded_up));
+            place
+        };
+        let places = self.place.iter_mut().zip(block);
+        if is_inside {
+            for (place, value) in places {
+                *place = inside(value.wide());
+            }
+        } else {
+            for (place, value) in places {
+                let value = value.wide();
+                let beyond = if value < low { bins } else { bins + 1 };
+                *place = if value >= low && value <= high {
+                    inside(value)
+                } else if value.is_nan() {
+                    bins + 2
+                } else {
+                    beyond
+                };
+            }
         }
-        for places in place[..len].chunks(TABLES) {
+        let len = block.len().min(BLOCK);
+        let (chunks, rest) = self.place[..len].as_chunks::<TABLES>();
+        // Held here: read through `self`, where the counts begin would be read again after each of them.
+        let tables = self.tables.as_mut_slice();
+        for places in chunks {
             for (table, &place) in places.iter().enumerate() {
                 if let Some(counts) = tables.get_mut(place as usize) {
                     counts[table] += 1;
                 }
             }
         }
+        for &place in rest {
+            if let Some(counts) = tables.get_mut(place as usize) {
+                counts[0] += 1;
+            }
+        }
     }
-    tables.iter().map(|counts| counts.iter().sum()).collect()
+
+    pub(super) fn finish(self) -> Histogram {
+        let mut histogram = self.histogram;
+        let mut counts = self.tables.iter().map(|counts| counts.iter().sum());
+        for bin in &mut histogram.bins {
+            *bin = counts.next().unwrap_or(0);
+        }
+        histogram.below = counts.next().unwrap_or(0);
+        histogram.above = counts.next().unwrap_or(0);
+        histogram.nan = counts.next().unwrap_or(0);
+        histogram
+    }
 }

@@ -12,7 +12,7 @@ use super::exponents::BUCKETS;
 /// Elements of a block: 8 KiB of `f32`.
 pub(super) const BLOCK: usize = 2048;
 /// Independent sums, so that additions do not wait for each other.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 /// Copies of the exponent table: values near each other fall into one bucket, and its count would be waited for.
 pub(super) const TABLES: usize = 8;
 
@@ -22,17 +22,19 @@ pub(super) type ExponentTables = [[u32; BUCKETS]; TABLES];
 /// The two types that everything else is widened to.
 pub(super) trait Real: Copy + PartialOrd + Default {
     const LARGEST: Self;
-    const SMALLEST_NORMAL: Self;
+    const INFINITY: Self;
+    const NEG_INFINITY: Self;
     const ZERO: Self;
     fn magnitude(self) -> Self;
     fn wide(self) -> f64;
-    /// Bucket of [`super::Exponents`], of a finite number.
+    /// Bucket of [`super::Exponents`]; of what is not finite, the bucket of no finite number.
     fn bucket(self) -> usize;
 }
 
 impl Real for f32 {
     const LARGEST: Self = Self::MAX;
-    const SMALLEST_NORMAL: Self = Self::MIN_POSITIVE;
+    const INFINITY: Self = Self::INFINITY;
+    const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const ZERO: Self = 0.0;
 
     #[inline(always)]
@@ -53,7 +55,8 @@ impl Real for f32 {
 
 impl Real for f64 {
     const LARGEST: Self = Self::MAX;
-    const SMALLEST_NORMAL: Self = Self::MIN_POSITIVE;
+    const INFINITY: Self = Self::INFINITY;
+    const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const ZERO: Self = 0.0;
 
     #[inline(always)]
@@ -69,33 +72,66 @@ impl Real for f64 {
     #[inline(always)]
     fn bucket(self) -> usize {
         let high = (self.to_bits() >> 52) as usize;
+        let exponent = high & 0x7ff;
         // Biased by 1023 here and by 127 there.
-        (high & 0x7ff).saturating_sub(1023 - 127).min(254) | (high >> 11) << 8
+        let finite = exponent.saturating_sub(1023 - 127).min(254);
+        let bucket = if exponent == 0x7ff { 255 } else { finite };
+        bucket | (high >> 11) << 8
     }
 }
 
-/// What a block of finite numbers comes to.
+/// What a block comes to: figures over its finite numbers, and how many others there are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSums {
-    pub(super) zero: u64,
+    pub(super) nan: u64,
+    pub(super) pos_inf: u64,
+    pub(super) neg_inf: u64,
     pub(super) negative: u64,
+    /// The smallest absolute value: what says that there is no zero and nothing subnormal to be counted.
+    pub(super) smallest: f64,
+    /// +∞ if nothing is finite.
     pub(super) min: f64,
+    /// −∞ if nothing is finite.
     pub(super) max: f64,
     pub(super) sum: f64,
     pub(super) sum_abs: f64,
     pub(super) sum_squares: f64,
-    /// Sum of squared distances from the mean of the block.
-    pub(super) m2: f64,
 }
 
-/// Whether all are finite.
+impl BlockSums {
+    #[inline(always)]
+    fn add<T: Real>(&mut self, x: T, is_kept: bool) {
+        let wide = x.wide();
+        self.negative += u64::from(x < T::ZERO);
+        self.smallest = smaller(x.magnitude().wide(), self.smallest);
+        if is_kept || is_finite(x) {
+            self.min = smaller(wide, self.min);
+            self.max = larger(wide, self.max);
+            self.sum += wide;
+            self.sum_abs += wide.abs();
+            self.sum_squares += wide * wide;
+        } else if wide.is_nan() {
+            self.nan += 1;
+        } else if wide > 0.0 {
+            self.pos_inf += 1;
+        } else {
+            self.neg_inf += 1;
+        }
+    }
+}
+
+/// Asks for a cache line that is needed soon. The processor's own look-ahead ends at each page of 4 KiB.
 #[inline(always)]
-pub(super) fn all_finite<T: Real>(values: &[T]) -> bool {
-    // Without early exit, so that it vectorises.
-    let outside = values
-        .iter()
-        .fold(0, |sum: u32, value| sum | u32::from(!is_finite(*value)));
-    outside == 0
+pub(super) fn prefetch(ahead: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(
+        unsafe_code,
+        reason = "a hint, which reads nothing: any address will do"
+    )]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(ahead.as_ptr().wrapping_add(at).cast());
+    }
 }
 
 #[inline(always)]
@@ -103,12 +139,16 @@ pub(super) fn is_finite<T: Real>(value: T) -> bool {
     value.magnitude() <= T::LARGEST
 }
 
-/// How many finite numbers are subnormal in the type they are in here.
+/// How many numbers are zero, and how many of the others are nearer to it than `min_normal`.
 #[inline(always)]
-pub(super) fn count_subnormal<T: Real>(values: &[T]) -> u64 {
-    values.iter().fold(0, |count, &x| {
-        count + u64::from(x != T::ZERO && x.magnitude() < T::SMALLEST_NORMAL)
-    })
+pub(super) fn count_tiny<T: Real>(values: &[T], min_normal: f64) -> (u64, u64) {
+    let mut zero = 0_u64;
+    let mut tiny = 0_u64;
+    for &x in values {
+        zero += u64::from(x == T::ZERO);
+        tiny += u64::from(x.magnitude().wide() < min_normal);
+    }
+    (zero, tiny.saturating_sub(zero))
 }
 
 /// Counts the exponents of finite numbers.
@@ -125,75 +165,90 @@ pub(super) fn count_exponents<T: Real>(values: &[T], tables: &mut ExponentTables
     }
 }
 
-/// Sums over finite numbers, at least one and at most [`BLOCK`].
+/// Sums over the numbers of a block; if `FINITE` is set, all of them must be finite or the sums come out as not
+/// finite. `ahead` begins where the memory read next begins.
 #[inline(always)]
-pub(super) fn sums<T: Real>(values: &[T]) -> BlockSums {
+pub(super) fn sums<T: Real, const FINITE: bool>(
+    values: &[T],
+    ahead: &[u8],
+    element_bytes: usize,
+) -> BlockSums {
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let first = values.first().copied().unwrap_or_default();
 
-    let mut zero = [0_u32; LANES];
+    let mut nan = [0_u32; LANES];
+    let mut not_finite = [0_u32; LANES];
     let mut negative = [0_u32; LANES];
-    let mut min = [first; LANES];
-    let mut max = [first; LANES];
-    for x in chunks {
-        for lane in 0..LANES {
-            zero[lane] += u32::from(x[lane] == T::ZERO);
-            negative[lane] += u32::from(x[lane] < T::ZERO);
-            min[lane] = smaller(x[lane], min[lane]);
-            max[lane] = larger(x[lane], max[lane]);
-        }
-    }
-
+    let mut smallest = [T::INFINITY; LANES];
+    let mut min = [T::INFINITY; LANES];
+    let mut max = [T::NEG_INFINITY; LANES];
     let mut sum = [0.0; LANES];
     let mut sum_abs = [0.0; LANES];
     let mut sum_squares = [0.0; LANES];
-    for chunk in chunks {
-        let x: [f64; LANES] = std::array::from_fn(|lane| chunk[lane].wide());
+    let stride = LANES * element_bytes;
+    for (index, x) in chunks.iter().enumerate() {
+        prefetch(ahead, index * stride);
+        if size_of::<T>() == 8 {
+            prefetch(ahead, index * stride + 64);
+        }
         for lane in 0..LANES {
-            sum[lane] += x[lane];
-            sum_abs[lane] += x[lane].abs();
-            sum_squares[lane] += x[lane] * x[lane];
+            let raw = x[lane];
+            if !FINITE {
+                nan[lane] += u32::from(raw.partial_cmp(&raw).is_none());
+                not_finite[lane] += u32::from(!is_finite(raw));
+            }
+            let is_kept = FINITE || is_finite(raw);
+            negative[lane] += u32::from(raw < T::ZERO);
+            smallest[lane] = smaller(raw.magnitude(), smallest[lane]);
+            min[lane] = smaller(if is_kept { raw } else { T::INFINITY }, min[lane]);
+            max[lane] = larger(if is_kept { raw } else { T::NEG_INFINITY }, max[lane]);
+            let wide = if is_kept { raw } else { T::ZERO }.wide();
+            sum[lane] += wide;
+            sum_abs[lane] += wide.abs();
+            sum_squares[lane] += wide * wide;
         }
     }
-
+    let count = |lanes: [u32; LANES]| lanes.into_iter().map(u64::from).sum::<u64>();
+    let nan = count(nan);
+    let infinite = count(not_finite) - nan;
+    let mut pos_inf = 0;
+    if infinite > 0 {
+        let is_pos_inf = |x: &T| u64::from(*x == T::INFINITY);
+        pos_inf = chunks.as_flattened().iter().map(is_pos_inf).sum();
+    }
     let mut block = BlockSums {
-        zero: zero.iter().copied().map(u64::from).sum(),
-        negative: negative.iter().copied().map(u64::from).sum(),
-        min: min.into_iter().fold(first, smaller).wide(),
-        max: max.into_iter().fold(first, larger).wide(),
+        nan,
+        pos_inf,
+        neg_inf: infinite - pos_inf,
+        negative: count(negative),
+        smallest: smallest.into_iter().fold(T::INFINITY, smaller).wide(),
+        min: min.into_iter().fold(T::INFINITY, smaller).wide(),
+        max: max.into_iter().fold(T::NEG_INFINITY, larger).wide(),
         sum: total(sum),
         sum_abs: total(sum_abs),
         sum_squares: total(sum_squares),
-        m2: 0.0,
     };
     // What does not fill the lanes has sums of its own: variable lanes would keep all of them out of registers.
     for &x in rest {
-        block.zero += u64::from(x == T::ZERO);
-        block.negative += u64::from(x < T::ZERO);
-        let x = x.wide();
-        block.min = block.min.min(x);
-        block.max = block.max.max(x);
-        block.sum += x;
-        block.sum_abs += x.abs();
-        block.sum_squares += x * x;
-    }
-
-    // A second look at the block, about its own mean: squares of large numbers that lie close together would cancel.
-    let mean = block.sum / values.len() as f64;
-    let mut m2 = [0.0; LANES];
-    for chunk in chunks {
-        let x: [f64; LANES] = std::array::from_fn(|lane| chunk[lane].wide());
-        for lane in 0..LANES {
-            let distance = x[lane] - mean;
-            m2[lane] += distance * distance;
-        }
-    }
-    block.m2 = total(m2);
-    for x in rest {
-        let distance = x.wide() - mean;
-        block.m2 += distance * distance;
+        block.add(x, FINITE);
     }
     block
+}
+
+/// Sum of squared distances of the finite numbers from `mean`.
+#[inline(always)]
+pub(super) fn squared_distances<T: Real>(values: &[T], mean: f64) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let squared = |x: T| {
+        let distance = if is_finite(x) { x.wide() - mean } else { 0.0 };
+        distance * distance
+    };
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += squared(chunk[lane]);
+        }
+    }
+    total(sums) + rest.iter().map(|&x| squared(x)).sum::<f64>()
 }
 
 #[inline(always)]
@@ -209,7 +264,7 @@ fn larger<T: Real>(a: T, b: T) -> T {
 /// The sum of lanes, in pairs. Not inlined: seen together with the loop before it, the compiler reorders the lanes in
 /// every round of that loop, at twice the time.
 #[inline(never)]
-fn total(mut lanes: [f64; LANES]) -> f64 {
+pub(super) fn total(mut lanes: [f64; LANES]) -> f64 {
     let mut len = LANES;
     while len > 1 {
         len /= 2;

@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::DType;
-use super::dispatch::with_widest_registers;
+use super::Select;
 use super::exponents::{BUCKETS, Exponents};
-use super::kernel::{self, BLOCK, BlockSums, ExponentTables, Real};
+use super::kernel::{self, BlockSums, ExponentTables, Real};
 use crate::float;
 
 /// What one pass over a tensor tells. Every element is exactly one of NaN, +∞, −∞, zero, negative and positive.
@@ -34,8 +34,8 @@ pub struct TensorStats {
     pub subnormal: u64,
     /// What the finite elements come to; `None` if there are none.
     pub finite: Option<FiniteStats>,
-    /// How large the finite elements are.
-    pub exponents: Exponents,
+    /// How large the finite elements are; `None` if that was not asked for.
+    pub exponents: Option<Exponents>,
 }
 
 /// Figures over the finite elements of a tensor.
@@ -70,16 +70,13 @@ impl FiniteStats {
 }
 
 impl TensorStats {
-    /// The statistics of all elements in `bytes`.
+    /// The statistics of all elements in `bytes`, exponents included; [`Select`] does with less and offers more.
     pub fn of(dtype: DType, bytes: &[u8]) -> Self {
-        if dtype.size_bytes() == 1 {
-            super::bytes::stats_of(dtype, bytes)
-        } else {
-            of_any(dtype, bytes)
-        }
+        Select::new().exponents().read(dtype, bytes).stats
     }
 
     /// Adds the statistics of another part of the same tensor. Counts, minimum and maximum are exact, sums to rounding.
+    /// The exponents are known afterwards if they are of both parts; a part without elements lacks none.
     pub fn merge(&mut self, other: &Self) {
         self.finite = match (self.finite, other.finite) {
             (Some(a), Some(b)) => Some(merge_finite(
@@ -87,6 +84,16 @@ impl TensorStats {
                 (other.finite_count(), b),
             )),
             (a, b) => a.or(b),
+        };
+        self.exponents = match (self.exponents.take(), &other.exponents) {
+            (Some(mut a), Some(b)) => {
+                a.merge(b);
+                Some(a)
+            }
+            (a, b) if self.count + other.count == 0 => a.or_else(|| b.clone()),
+            (a, _) if other.count == 0 => a,
+            (_, b) if self.count == 0 => b.clone(),
+            _ => None,
         };
         self.count += other.count;
         self.nan += other.nan;
@@ -96,7 +103,6 @@ impl TensorStats {
         self.negative += other.negative;
         self.positive += other.positive;
         self.subnormal += other.subnormal;
-        self.exponents.merge(&other.exponents);
     }
 
     /// Elements that are numbers and finite.
@@ -110,14 +116,28 @@ impl TensorStats {
     }
 
     /// How many finite elements lie in `low..=high`: at least the first, at most the second. The exponents tell it up
-    /// to the buckets that the limits cut; the two agree where the limits cut none.
+    /// to the buckets that the limits cut; the two agree where the limits cut none. Without exponents, only the
+    /// extremes and the signs tell.
     pub fn count_within(&self, low: f64, high: f64) -> (u64, u64) {
         let Some(finite) = self.finite else {
             return (0, 0);
         };
         let zero = std::iter::once((0.0, 0.0, self.zero));
+        let of_sign = [
+            (f64::NEG_INFINITY, 0.0_f64.next_down(), self.negative),
+            (0.0_f64.next_up(), f64::INFINITY, self.positive),
+        ];
+        let of_sign = of_sign.iter().copied().filter(|_| self.exponents.is_none());
+        let others = self
+            .exponents
+            .iter()
+            .flat_map(Exponents::iter)
+            .chain(of_sign);
         let mut bounds = (0, 0);
-        for (from, to, count) in self.exponents.iter().chain(zero) {
+        for (from, to, count) in others.chain(zero) {
+            if count == 0 {
+                continue;
+            }
             // The outermost buckets reach no further than the extremes.
             let (from, to) = (from.max(finite.min), to.min(finite.max));
             if low <= from && to <= high {
@@ -131,85 +151,80 @@ impl TensorStats {
     }
 }
 
-fn of_any(dtype: DType, bytes: &[u8]) -> TensorStats {
-    with_widest_registers!(of, dtype: DType, bytes: &[u8] => TensorStats)
+/// The statistics of the blocks seen so far.
+#[derive(Default)]
+pub(super) struct Moments {
+    stats: TensorStats,
+    min_normal: f64,
+    /// Blocks with something that is not finite come one after another.
+    expects_finite: bool,
 }
 
-#[inline(always)]
-fn of(dtype: DType, bytes: &[u8]) -> TensorStats {
-    if dtype.is_read_as_f32() {
-        fold(dtype, bytes, |bytes, block: &mut [f32; BLOCK]| {
-            dtype.widen_to_f32(bytes, block)
-        })
-    } else {
-        fold(dtype, bytes, |bytes, block: &mut [f64; BLOCK]| {
-            dtype.widen_to_f64(bytes, block)
-        })
+impl Moments {
+    pub(super) fn new(dtype: DType) -> Self {
+        let min_normal = dtype.min_normal_exponent();
+        Self {
+            stats: TensorStats::default(),
+            min_normal: min_normal.map_or(0.0, |exponent| 2.0_f64.powi(exponent)),
+            expects_finite: true,
+        }
     }
-}
 
-/// Block by block: widen, set aside what is not finite, sum up the rest.
-#[inline(always)]
-fn fold<T: Real>(
-    dtype: DType,
-    bytes: &[u8],
-    widen: impl Fn(&[u8], &mut [T; BLOCK]) -> usize,
-) -> TensorStats {
-    let mut stats = TensorStats::default();
-    let mut exponents = ExponentCounts::new();
-    let mut block = [T::default(); BLOCK];
-    for piece in bytes.chunks(BLOCK * dtype.size_bytes()) {
-        let len = widen(piece, &mut block);
-        stats.count += len as u64;
-        let mut finite_len = len;
-        if !kernel::all_finite(&block[..len]) {
-            finite_len = 0;
-            for index in 0..len {
-                let value = block[index];
-                if kernel::is_finite(value) {
-                    block[finite_len] = value;
-                    finite_len += 1;
-                } else if value > T::ZERO {
-                    stats.pos_inf += 1;
-                } else if value < T::ZERO {
-                    stats.neg_inf += 1;
-                } else {
-                    stats.nan += 1;
-                }
-            }
+    /// Adds a block; `ahead` begins where the memory begins that is read next, in elements of so many bytes.
+    #[inline(always)]
+    pub(super) fn add<T: Real>(&mut self, block: &[T], ahead: &[u8], element_bytes: usize) {
+        let mut sums = None;
+        if self.expects_finite {
+            let finite = kernel::sums::<T, true>(block, ahead, element_bytes);
+            // A sum of magnitudes is finite only if all of them are.
+            sums = finite.sum_abs.is_finite().then_some(finite);
         }
-        if finite_len == 0 {
-            continue;
+        let sums = sums.unwrap_or_else(|| kernel::sums::<T, false>(block, ahead, element_bytes));
+        let not_finite = sums.nan + sums.pos_inf + sums.neg_inf;
+        self.expects_finite = not_finite == 0;
+
+        let len = block.len() as u64;
+        let finite_len = len - not_finite;
+        if finite_len > 0 {
+            let part = (finite_len, of_block(block, finite_len, &sums));
+            self.stats.finite = Some(match self.stats.finite {
+                Some(sofar) => merge_finite((self.stats.finite_count(), sofar), part),
+                None => part.1,
+            });
         }
-        let finite = &block[..finite_len];
-        exponents.add(finite);
-        let sums = kernel::sums(finite);
-        if dtype == DType::F64 {
-            // Of all other types the exponents tell.
-            stats.subnormal += kernel::count_subnormal(finite);
-        }
-        let part = (finite_len as u64, of_block(finite, &sums));
-        stats.finite = Some(match stats.finite {
-            Some(sofar) => merge_finite((stats.finite_count(), sofar), part),
-            None => part.1,
-        });
-        stats.zero += sums.zero;
-        stats.negative += sums.negative;
-        stats.positive += finite_len as u64 - sums.zero - sums.negative;
+        let stats = &mut self.stats;
+        let (zero, subnormal) = if sums.smallest < self.min_normal || sums.smallest == 0.0 {
+            kernel::count_tiny(block, self.min_normal)
+        } else {
+            (0, 0)
+        };
+        let negative = sums.negative - sums.neg_inf;
+        stats.count += len;
+        stats.nan += sums.nan;
+        stats.pos_inf += sums.pos_inf;
+        stats.neg_inf += sums.neg_inf;
+        stats.zero += zero;
+        stats.subnormal += subnormal;
+        stats.negative += negative;
+        stats.positive += finite_len - zero - negative;
     }
-    exponents.finish(dtype, &mut stats);
-    stats
+
+    pub(super) fn finish(self, exponents: Option<ExponentCounts>) -> TensorStats {
+        let mut stats = self.stats;
+        stats.exponents = exponents.map(|counts| counts.finish(stats.positive, stats.negative));
+        stats
+    }
 }
 
 /// Counts by exponent, in 32 bits as long as they fit.
-struct ExponentCounts {
+pub(super) struct ExponentCounts {
     tables: Box<ExponentTables>,
     in_tables: usize,
     dense: [u64; BUCKETS],
 }
 
 impl ExponentCounts {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             tables: Box::new([[0; BUCKETS]; kernel::TABLES]),
             in_tables: 0,
@@ -218,12 +233,12 @@ impl ExponentCounts {
     }
 
     #[inline(always)]
-    fn add<T: Real>(&mut self, finite: &[T]) {
+    pub(super) fn add<T: Real>(&mut self, block: &[T]) {
         if self.in_tables >= 1 << 31 {
             self.flush();
         }
-        self.in_tables += finite.len();
-        kernel::count_exponents(finite, &mut self.tables);
+        self.in_tables += block.len();
+        kernel::count_exponents(block, &mut self.tables);
     }
 
     fn flush(&mut self) {
@@ -235,45 +250,63 @@ impl ExponentCounts {
         self.in_tables = 0;
     }
 
-    /// Takes the zeros out of the first bucket of each sign, where the kernel has counted them too, and adds up the
-    /// subnormal numbers of narrow types, which are normal once they are widened.
-    fn finish(mut self, dtype: DType, stats: &mut TensorStats) {
+    /// Leaves out what is not finite, in the last bucket of each sign, and the zeros, in the first.
+    fn finish(mut self, positive: u64, negative: u64) -> Exponents {
         self.flush();
-        let (positive, negative) = self.dense.split_at_mut(BUCKETS / 2);
-        for (buckets, count) in [(positive, stats.positive), (negative, stats.negative)] {
-            if let [nearest, others @ ..] = buckets {
+        let signs = self.dense.chunks_exact_mut(BUCKETS / 2);
+        for (buckets, count) in signs.zip([positive, negative]) {
+            if let [nearest, others @ .., not_finite] = buckets {
+                *not_finite = 0;
                 *nearest = count - others.iter().sum::<u64>();
             }
-            if let (true, Some(exponent)) = (dtype.is_read_as_f32(), dtype.min_normal_exponent()) {
-                let below = usize::try_from(exponent + 127).unwrap_or(0);
-                stats.subnormal += buckets.iter().take(below).sum::<u64>();
-            }
         }
-        stats.exponents = Exponents::from_dense(&self.dense);
+        Exponents::from_dense(&self.dense)
     }
 }
 
-/// The figures of one block, also where squares of its numbers would not fit into an `f64`.
-fn of_block<T: Real>(finite: &[T], sums: &BlockSums) -> FiniteStats {
+/// The figures of a block with so many finite numbers, also where their squares would not fit into an `f64`.
+#[inline(always)]
+fn of_block<T: Real>(block: &[T], finite_len: u64, sums: &BlockSums) -> FiniteStats {
     let abs_max = sums.min.abs().max(sums.max.abs());
     if (1e-140..1e140).contains(&abs_max) || abs_max == 0.0 {
-        return scaled(sums, finite.len(), 1.0);
+        scaled(block, finite_len, sums, 1.0)
+    } else {
+        of_extreme_block(block, finite_len, sums, abs_max)
     }
+}
+
+#[cold]
+fn of_extreme_block<T: Real>(
+    block: &[T],
+    finite_len: u64,
+    sums: &BlockSums,
+    abs_max: f64,
+) -> FiniteStats {
     // A power of two, so that nothing is rounded, that brings the largest number near 1; its inverse is finite too.
     let scale = 2.0_f64.powf(abs_max.log2().floor().clamp(-1000.0, 1000.0));
-    let near_one: Vec<f64> = finite.iter().map(|x| x.wide() / scale).collect();
-    let mut stats = scaled(&kernel::sums(&near_one), finite.len(), scale);
+    let finite = block.iter().filter(|x| kernel::is_finite(**x));
+    let near_one: Vec<f64> = finite.map(|x| x.wide() / scale).collect();
+    let near_one_sums = kernel::sums::<f64, true>(&near_one, &[], size_of::<f64>());
+    let mut stats = scaled(&near_one, finite_len, &near_one_sums, scale);
     (stats.min, stats.max) = (sums.min, sums.max);
     stats
 }
 
-fn scaled(sums: &BlockSums, len: usize, scale: f64) -> FiniteStats {
-    let len = len as f64;
+#[inline(always)]
+fn scaled<T: Real>(block: &[T], finite_len: u64, sums: &BlockSums, scale: f64) -> FiniteStats {
+    let len = finite_len as f64;
+    let mean = sums.sum / len;
+    let mut m2 = sums.sum_squares - sums.sum * mean;
+    // The difference loses at most four bits, or else the block is read again: squares of large numbers that lie close
+    // together would cancel.
+    if m2 * 16.0 < sums.sum_squares {
+        m2 = kernel::squared_distances(block, mean);
+    }
     FiniteStats {
         min: sums.min * scale,
         max: sums.max * scale,
-        mean: sums.sum / len * scale,
-        m2: sums.m2 * scale * scale,
+        mean: mean * scale,
+        m2: m2 * scale * scale,
         mean_abs: sums.sum_abs / len * scale,
         l2: sums.sum_squares.sqrt() * scale,
     }
@@ -291,26 +324,17 @@ fn merge_finite((a_count, a): (u64, FiniteStats), (b_count, b): (u64, FiniteStat
         mean: a.mean * a_share + b.mean * b_share,
         m2: a.m2 + b.m2 + distance * distance * a_share * b_count as f64,
         mean_abs: a.mean_abs * a_share + b.mean_abs * b_share,
-        l2: a.l2.hypot(b.l2),
+        l2: root_of_squares(a.l2, b.l2),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{DType, TensorStats, of};
-
-    #[test]
-    fn any_processor_computes_the_same() {
-        let bytes: Vec<u8> = (0..50_000_u32)
-            .flat_map(|i| (i as f32 * 0.37).sin().to_le_bytes())
-            .chain(f32::INFINITY.to_le_bytes())
-            .collect();
-        for dtype in DType::ALL {
-            if dtype.size_bytes() > 1 {
-                let plain = of(dtype, &bytes);
-                let widest = TensorStats::of(dtype, &bytes);
-                assert_eq!(format!("{plain:?}"), format!("{widest:?}"));
-            }
-        }
+/// √(a² + b²). Six times as fast as `hypot` where the squares are normal numbers.
+#[inline]
+fn root_of_squares(a: f64, b: f64) -> f64 {
+    let is_ordinary = |x| (1e-140..1e140).contains(&x);
+    if is_ordinary(a) && is_ordinary(b) {
+        (a * a + b * b).sqrt()
+    } else {
+        a.hypot(b)
     }
 }

@@ -2,7 +2,9 @@
 
 use half::{bf16, f16};
 use proptest::prelude::*;
-use trainscope_format::tensor::{ChangeStats, DType, Histogram, TensorStats, Tolerance};
+use trainscope_format::tensor::{
+    ChangeStats, ContentHasher, DType, Histogram, Registers, Select, TensorStats, Tolerance,
+};
 
 /// The elements as numbers, by the conversions of the standard library and of `half`.
 fn numbers(dtype: DType, bytes: &[u8]) -> Vec<f64> {
@@ -43,8 +45,7 @@ fn is_near(a: f64, b: f64, size: f64) -> bool {
     (a - b).abs() <= 1e-12 * size
 }
 
-fn check(dtype: DType, bytes: &[u8]) {
-    let stats = TensorStats::of(dtype, bytes);
+fn check(dtype: DType, bytes: &[u8], stats: &TensorStats) {
     let all = numbers(dtype, bytes);
     let count = |is: &dyn Fn(f64) -> bool| all.iter().filter(|&&x| is(x)).count() as u64;
     let min_normal = dtype
@@ -62,11 +63,13 @@ fn check(dtype: DType, bytes: &[u8]) {
         count(&|x| x != 0.0 && x.abs() < min_normal),
         "{dtype:?}"
     );
-    for (low, high, bucket) in stats.exponents.iter() {
-        assert_eq!(bucket, count(&|x| low <= x && x <= high), "{low}..={high}");
+    if let Some(exponents) = &stats.exponents {
+        for (low, high, bucket) in exponents.iter() {
+            assert_eq!(bucket, count(&|x| low <= x && x <= high), "{low}..={high}");
+        }
+        let buckets: u64 = exponents.iter().map(|bucket| bucket.2).sum();
+        assert_eq!(buckets, stats.negative + stats.positive);
     }
-    let buckets: u64 = stats.exponents.iter().map(|bucket| bucket.2).sum();
-    assert_eq!(buckets, stats.negative + stats.positive);
 
     let finite: Vec<f64> = all.into_iter().filter(|x| x.is_finite()).collect();
     let Some(figures) = stats.finite else {
@@ -132,8 +135,54 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn one_pass_is_two_passes((dtype, bytes) in tensor()) {
-        check(dtype, &bytes);
+    fn one_pass_is_two_passes_whatever_the_registers((dtype, bytes) in tensor(), shift in 0..8_usize) {
+        // Of any alignment.
+        let mut shifted = vec![0; shift];
+        shifted.extend_from_slice(&bytes);
+        let bytes = &shifted[shift..];
+        let widest = TensorStats::of(dtype, bytes);
+        for registers in Registers::available() {
+            let stats = Select::new().exponents().registers(registers).read(dtype, bytes).stats;
+            check(dtype, bytes, &stats);
+            prop_assert_eq!(format!("{stats:?}"), format!("{widest:?}"), "{:?}", registers);
+        }
+    }
+
+    #[test]
+    fn what_is_selected_is_what_each_computes_alone(
+        (dtype, bytes) in tensor(),
+        before in prop::collection::vec(any::<u8>(), 0..9000),
+        (exponents, hash, histogram, change) in any::<(bool, bool, bool, bool)>(),
+    ) {
+        let tolerance = Tolerance::default();
+        // The first part of it is unchanged.
+        let same = before.len().min(bytes.len()) / 2;
+        let mut before = before;
+        before[..same].copy_from_slice(&bytes[..same]);
+        let mut alone = Histogram::new(-0.5, 0.5, Histogram::BINS);
+        alone.add(dtype, &bytes);
+        for registers in Registers::available() {
+            let mut select = Select::new().registers(registers);
+            if exponents {
+                select = select.exponents();
+            }
+            if hash {
+                select = select.hash();
+            }
+            if histogram {
+                select = select.histogram(-0.5, 0.5, Histogram::BINS);
+            }
+            if change {
+                select = select.change(&before, tolerance);
+            }
+            let seen = select.read(dtype, &bytes);
+            check(dtype, &bytes, &seen.stats);
+            prop_assert_eq!(seen.stats.exponents.is_some(), exponents);
+            prop_assert_eq!(seen.hash, hash.then(|| ContentHasher::hash(&bytes)));
+            prop_assert_eq!(seen.histogram.as_ref(), histogram.then_some(&alone));
+            let expected = change.then(|| ChangeStats::of(dtype, &before, &bytes, tolerance));
+            prop_assert_eq!(format!("{:?}", seen.change), format!("{expected:?}"));
+        }
     }
 
     #[test]
@@ -165,8 +214,11 @@ proptest! {
         let stats = TensorStats::of(dtype, &bytes);
         let limits = a..=a + width;
         let within = numbers(dtype, &bytes).iter().filter(|x| limits.contains(x)).count() as u64;
-        let (least, most) = stats.count_within(*limits.start(), *limits.end());
-        prop_assert!(least <= within && within <= most);
+        let moments = Select::new().read(dtype, &bytes).stats;
+        for stats in [&stats, &moments] {
+            let (least, most) = stats.count_within(*limits.start(), *limits.end());
+            prop_assert!(least <= within && within <= most);
+        }
         let everything = stats.count_within(f64::NEG_INFINITY, f64::INFINITY);
         prop_assert_eq!(everything, (stats.finite_count(), stats.finite_count()));
     }
@@ -221,12 +273,35 @@ proptest! {
 
 #[test]
 fn nothing_and_nothing_finite() {
-    assert_eq!(TensorStats::of(DType::F32, &[]), TensorStats::default());
+    assert_eq!(
+        Select::new().read(DType::F32, &[]).stats,
+        TensorStats::default()
+    );
     assert_eq!(TensorStats::of(DType::F32, &[1, 2, 3]).count, 0);
     let stats = TensorStats::of(DType::F32, &f32::NAN.to_le_bytes().repeat(3));
     assert_eq!((stats.count, stats.nan, stats.finite), (3, 3, None));
     assert_eq!(stats.variance(), None);
     assert_eq!(stats.count_within(-1.0, 1.0), (0, 0));
+}
+
+#[test]
+fn parts_without_exponents_merge_to_a_whole_without() {
+    let bytes = 1.0_f32.to_le_bytes().repeat(3);
+    let with = TensorStats::of(DType::F32, &bytes);
+    let without = Select::new().read(DType::F32, &bytes).stats;
+    let merged = |a: &TensorStats, b: &TensorStats| {
+        let mut sum = a.clone();
+        sum.merge(b);
+        sum.exponents.is_some()
+    };
+    assert!(merged(&with, &with) && merged(&TensorStats::default(), &with));
+    assert!(merged(
+        &TensorStats::default(),
+        &TensorStats::of(DType::F32, &[])
+    ));
+    assert!(!merged(&with, &without) && !merged(&without, &with));
+    assert_eq!(without.count_within(0.0, 2.0), (3, 3));
+    assert_eq!(without.count_within(2.0, 3.0), (0, 0));
 }
 
 #[test]

@@ -1,0 +1,212 @@
+//! What is wanted of a tensor, computed in one pass: everything asked for looks at a block while it is in the cache.
+
+#![expect(
+    clippy::inline_always,
+    reason = "code gets the instructions of the function that it is inlined into"
+)]
+
+use super::change::{self, ChangeStats, Tolerance};
+use super::dispatch::{Registers, with_registers};
+use super::histogram::{Histogram, Places};
+use super::kernel::{BLOCK, Real};
+use super::stats::{ExponentCounts, Moments, TensorStats};
+use super::{ContentHasher, DType, bytes};
+
+/// What to compute of a tensor. Counts and moments always come; the rest is chosen, and what is not costs nothing.
+///
+/// ```
+/// use trainscope_format::tensor::{DType, Select};
+///
+/// let bytes = [1.0_f32, -2.0].map(f32::to_le_bytes).concat();
+/// let seen = Select::new().hash().read(DType::F32, &bytes);
+/// assert_eq!(seen.stats.negative, 1);
+/// assert!(seen.hash.is_some() && seen.histogram.is_none());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Select<'a> {
+    moments: bool,
+    exponents: bool,
+    hash: bool,
+    histogram: Option<(f64, f64, usize)>,
+    change: Option<(&'a [u8], Tolerance)>,
+    registers: Registers,
+}
+
+/// What [`Select::read`] has computed; `None` is what was not asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selected {
+    /// Counts and moments, with exponents if they were asked for.
+    pub stats: TensorStats,
+    /// What [`ContentHasher`] makes of the bytes, a torn last element included.
+    pub hash: Option<u64>,
+    /// Of the range asked for.
+    pub histogram: Option<Histogram>,
+    /// From the earlier state to this one.
+    pub change: Option<ChangeStats>,
+}
+
+impl Default for Select<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a> Select<'a> {
+    /// Counts and moments alone: [`TensorStats`] without exponents.
+    pub fn new() -> Self {
+        Self {
+            moments: true,
+            ..Self::nothing()
+        }
+    }
+
+    pub(super) fn nothing() -> Self {
+        Self {
+            moments: false,
+            exponents: false,
+            hash: false,
+            histogram: None,
+            change: None,
+            registers: Registers::widest(),
+        }
+    }
+
+    /// Also [`TensorStats::exponents`].
+    #[must_use]
+    pub fn exponents(self) -> Self {
+        Self {
+            exponents: true,
+            ..self
+        }
+    }
+
+    /// Also the hash of the content.
+    #[must_use]
+    pub fn hash(self) -> Self {
+        Self { hash: true, ..self }
+    }
+
+    /// Also a histogram of a range that is known beforehand. One of the tensor's own range takes a second look: at
+    /// [`Histogram::add`] with the extremes that the first has found.
+    #[must_use]
+    pub fn histogram(self, low: f64, high: f64, bins: usize) -> Self {
+        Self {
+            histogram: Some((low, high, bins)),
+            ..self
+        }
+    }
+
+    /// Also how the tensor differs from its state `before`, element by element, as far as both reach.
+    #[must_use]
+    pub fn change(self, before: &'a [u8], tolerance: Tolerance) -> Self {
+        Self {
+            change: Some((before, tolerance)),
+            ..self
+        }
+    }
+
+    /// With these registers instead of the widest.
+    #[must_use]
+    pub fn registers(self, registers: Registers) -> Self {
+        Self { registers, ..self }
+    }
+
+    /// Reads all elements in `bytes` once.
+    pub fn read(self, dtype: DType, bytes: &[u8]) -> Selected {
+        let select = self;
+        with_registers!(
+            self.registers,
+            read,
+            select: Select<'_>, dtype: DType, bytes: &[u8] => Selected
+        )
+    }
+}
+
+#[inline(always)]
+fn read(select: Select<'_>, dtype: DType, bytes: &[u8]) -> Selected {
+    if dtype.is_read_as_f32() {
+        fold(select, dtype, bytes, |bytes, block: &mut [f32; BLOCK]| {
+            dtype.widen_to_f32(bytes, block)
+        })
+    } else {
+        fold(select, dtype, bytes, |bytes, block: &mut [f64; BLOCK]| {
+            dtype.widen_to_f64(bytes, block)
+        })
+    }
+}
+
+/// Block by block: widen, then everything that is wanted.
+#[inline(always)]
+fn fold<T: Real>(
+    select: Select<'_>,
+    dtype: DType,
+    bytes: &[u8],
+    widen: impl Fn(&[u8], &mut [T; BLOCK]) -> usize,
+) -> Selected {
+    let size = dtype.size_bytes();
+    // Bytes have a faster way to their statistics than numbers.
+    let mut moments = (select.moments && size > 1).then(|| Moments::new(dtype));
+    let mut exponents = (select.exponents && size > 1).then(ExponentCounts::new);
+    let mut hasher = select.hash.then(ContentHasher::new);
+    let mut places = select
+        .histogram
+        .map(|(low, high, bins)| Places::new(low, high, bins));
+    let mut changes = select
+        .change
+        .map(|(before, tolerance)| (before, tolerance, ChangeStats::default()));
+
+    let needs_numbers =
+        moments.is_some() || exponents.is_some() || places.is_some() || changes.is_some();
+    let mut block = [T::default(); BLOCK];
+    let mut old = [T::default(); BLOCK];
+    let piece_bytes = BLOCK * size;
+    for (index, piece) in bytes.chunks(piece_bytes).enumerate() {
+        let from = index * piece_bytes;
+        let len = if needs_numbers {
+            widen(piece, &mut block)
+        } else {
+            0
+        };
+        let numbers = &block[..len];
+        let ahead = bytes.get(from + piece_bytes..).unwrap_or_default();
+        if let Some(moments) = &mut moments {
+            moments.add(numbers, ahead, size);
+        }
+        if let Some(hasher) = &mut hasher {
+            hasher.write(piece);
+        }
+        if let Some(exponents) = &mut exponents {
+            exponents.add(numbers);
+        }
+        if let Some(places) = &mut places {
+            places.add(numbers);
+        }
+        if let Some((before, tolerance, sofar)) = &mut changes {
+            let before = before.get(from..).unwrap_or_default();
+            let (before, before_ahead) = before.split_at(before.len().min(piece_bytes));
+            let old_len = widen(before, &mut old);
+            let ahead = [before_ahead, ahead];
+            sofar.merge(&change::of_block(
+                &old[..old_len],
+                numbers,
+                *tolerance,
+                ahead,
+                size,
+            ));
+        }
+    }
+
+    let stats = if let Some(moments) = moments {
+        moments.finish(exponents)
+    } else if select.moments {
+        bytes::stats_of(dtype, bytes, select.exponents)
+    } else {
+        TensorStats::default()
+    };
+    Selected {
+        stats,
+        hash: hasher.map(|hasher| hasher.finish()),
+        histogram: places.map(Places::finish),
+        change: changes.map(|changes| changes.2),
+    }
+}
