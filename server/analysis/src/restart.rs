@@ -89,17 +89,10 @@ mod tests {
             [vec![0], vec![1]]
         );
         assert_eq!(
-            writers(&[
-                extent(0.0, 10.0),
-                extent(5.0, 15.0),
-                extent(11.0, 12.0)
-            ]),
+            writers(&[extent(0.0, 10.0), extent(5.0, 15.0), extent(11.0, 12.0)]),
             [vec![0, 2], vec![1]]
         );
-        assert_eq!(
-            writers(&[extent(0.0, 0.0), extent(0.0, 0.0)]),
-            [vec![0, 1]]
-        );
+        assert_eq!(writers(&[extent(0.0, 0.0), extent(0.0, 0.0)]), [vec![0, 1]]);
         assert_eq!(
             writers(&[extent(f64::NAN, f64::NAN), extent(1.0, 2.0)]),
             [vec![1, 0]]
