@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DType;
 use super::Select;
-use super::kernel::{BLOCK, LANES, Real};
+use super::kernel::{BLOCK, Real};
 use crate::float;
 
 /// Counts in bins of equal width from `low` to `high`; the last bin includes `high`.
@@ -80,6 +80,9 @@ impl Histogram {
 /// Copies of the counts, so that values that fall into one bin one after another do not wait for each other.
 const TABLES: usize = 8;
 
+/// Places that fit into a byte, which needs no check against the table.
+const SMALL: usize = 256;
+
 /// A histogram being counted.
 pub(super) struct Places {
     histogram: Histogram,
@@ -120,7 +123,7 @@ impl Places {
                 0.0
             },
             place: Box::new([0; BLOCK]),
-            tables: vec![[0; TABLES]; bins as usize + 3],
+            tables: vec![[0; TABLES]; (bins as usize + 3).max(SMALL)],
         }
     }
 
@@ -128,15 +131,9 @@ impl Places {
     pub(super) fn add<T: Real>(&mut self, block: &[T]) {
         let (low, high) = (self.histogram.low, self.histogram.high);
         // Without early exit, so that it vectorises.
-        let mut outside = [0_u32; LANES];
-        let (chunks, rest) = block.as_chunks::<LANES>();
-        let is_outside = |x: T| u32::from(!(x.wide() >= low && x.wide() <= high));
-        for chunk in chunks {
-            for lane in 0..LANES {
-                outside[lane] |= is_outside(chunk[lane]);
-            }
-        }
-        let is_inside = outside == [0; LANES] && rest.iter().all(|&x| is_outside(x) == 0);
+        let is_inside = block
+            .iter()
+            .fold(true, |all, x| all & (x.wide() >= low) & (x.wide() <= high));
         let (bins, last) = (self.bins, self.last);
         let (zoom, origin, per_width) = (self.zoom, self.origin, self.per_width);
         let inside = |value: f64| {
@@ -172,10 +169,20 @@ impl Places {
         let (chunks, rest) = self.place[..len].as_chunks::<TABLES>();
         // Held here: read through `self`, where the counts begin would be read again after each of them.
         let tables = self.tables.as_mut_slice();
-        for places in chunks {
-            for (table, &place) in places.iter().enumerate() {
-                if let Some(counts) = tables.get_mut(place as usize) {
-                    counts[table] += 1;
+        if tables.len() == SMALL
+            && let Some(tables) = tables.first_chunk_mut::<SMALL>()
+        {
+            for places in chunks {
+                for (table, &place) in places.iter().enumerate() {
+                    tables[place as usize % SMALL][table] += 1;
+                }
+            }
+        } else {
+            for places in chunks {
+                for (table, &place) in places.iter().enumerate() {
+                    if let Some(counts) = tables.get_mut(place as usize) {
+                        counts[table] += 1;
+                    }
                 }
             }
         }
