@@ -44,8 +44,22 @@ pub(super) struct ChunkMeta {
 impl ChunkMeta {
     /// Of points in the order of the file, at least one.
     pub(super) fn of(points: &Points) -> Self {
+        let blocks: Vec<_> = block_summaries(points).collect();
+        Self::of_blocks(points, &blocks)
+    }
+
+    /// The same, where the summaries of the blocks are at hand: they are merged instead of looking at all values again.
+    fn of_blocks(points: &Points, blocks: &[Summary]) -> Self {
+        let mut summary = Summary::EMPTY;
+        if blocks.is_empty() {
+            // Records with bodies have no values to summarise.
+            summary = Summary::of(&points.steps, &points.wall_times_secs, &points.values);
+        }
+        for block in blocks {
+            summary.merge(block);
+        }
         Self {
-            summary: Summary::of(&points.steps, &points.wall_times_secs, &points.values),
+            summary,
             min_step: points.steps.iter().copied().min().unwrap_or(0),
             max_step: points.steps.iter().copied().max().unwrap_or(0),
             first_wall_time_secs: points.wall_times_secs.first().copied().unwrap_or(f64::NAN),
@@ -359,9 +373,11 @@ fn decode_summary(bytes: &[u8; SUMMARY_BYTES], count: u64) -> Summary {
     }
 }
 
-/// Writes the meta of a chunk and the summaries of its blocks.
-pub(super) fn encode_summaries(meta: &ChunkMeta, points: &Points) -> Vec<u8> {
-    let mut out = Vec::with_capacity(META_BYTES + points.len().div_ceil(BLOCK) * SUMMARY_BYTES);
+/// The meta of a chunk, and its stored form with the summaries of its blocks.
+pub(super) fn encode_summaries(points: &Points) -> (ChunkMeta, Vec<u8>) {
+    let blocks: Vec<_> = block_summaries(points).collect();
+    let meta = ChunkMeta::of_blocks(points, &blocks);
+    let mut out = Vec::with_capacity(META_BYTES + blocks.len() * SUMMARY_BYTES);
     encode_summary(&meta.summary, &mut out);
     out.extend_from_slice(&meta.min_step.to_le_bytes());
     out.extend_from_slice(&meta.max_step.to_le_bytes());
@@ -373,10 +389,10 @@ pub(super) fn encode_summaries(meta: &ChunkMeta, points: &Points) -> Vec<u8> {
     {
         out.extend_from_slice(&u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes());
     }
-    for block in block_summaries(points) {
-        encode_summary(&block, &mut out);
+    for block in &blocks {
+        encode_summary(block, &mut out);
     }
-    out
+    (meta, out)
 }
 
 /// The summary of every [`BLOCK`] points.
@@ -453,14 +469,8 @@ mod tests {
                 None
             );
         }
-        let meta = ChunkMeta::of(&points);
-        assert_eq!(
-            decode_meta(&encode_summaries(&meta, &points))
-                .unwrap()
-                .summary
-                .count,
-            3
-        );
+        let (_, stored) = encode_summaries(&points);
+        assert_eq!(decode_meta(&stored).unwrap().summary.count, 3);
     }
 
     fn assert_round_trip(points: &Points) -> usize {
@@ -470,8 +480,7 @@ mod tests {
         assert_eq!(back.steps, points.steps);
         assert_eq!(bits(&back.wall_times_secs), bits(&points.wall_times_secs));
         assert_eq!(bits(&back.values), bits(&points.values));
-        let meta = ChunkMeta::of(points);
-        let stored = encode_summaries(&meta, points);
+        let (meta, stored) = encode_summaries(points);
         let read = decode_meta(&stored).unwrap();
         assert_eq!(format!("{read:?}"), format!("{meta:?}"));
         let blocks = decode_blocks(&stored, &read).unwrap();

@@ -23,11 +23,10 @@ pub(super) struct Sealed {
 }
 
 impl Sealed {
-    pub(super) fn of(meta: &ChunkMeta, points: &Points) -> Self {
-        Self {
-            columns: chunk::encode(points),
-            summaries: chunk::encode_summaries(meta, points),
-        }
+    pub(super) fn of(points: &Points) -> (ChunkMeta, Arc<Self>) {
+        let (meta, summaries) = chunk::encode_summaries(points);
+        let columns = chunk::encode(points);
+        (meta, Arc::new(Self { columns, summaries }))
     }
 }
 
@@ -75,8 +74,8 @@ impl PartData {
         if !self.open.is_full() {
             return 0;
         }
-        let meta = ChunkMeta::of(&self.open);
-        self.sealed.push(Arc::new(Sealed::of(&meta, &self.open)));
+        let (meta, chunk) = Sealed::of(&self.open);
+        self.sealed.push(chunk);
         self.metas.push(meta);
         self.open.clear();
         1
@@ -261,18 +260,16 @@ impl Part {
                 chunk: Arc::clone(chunk),
             })
             .collect();
-        let extent = Extent {
-            sealed: commits.len(),
-            open: data.open.len(),
-        };
-        if extent.open > 0 {
-            let meta = ChunkMeta::of(&data.open);
+        let sealed = commits.len();
+        let open = (data.open.len() > 0).then(|| {
+            let (meta, chunk) = Sealed::of(&data.open);
             commits.push(Commit {
                 number: number(data.metas.len()),
-                chunk: Arc::new(Sealed::of(&meta, &data.open)),
+                chunk,
             });
-        }
-        (commits, extent)
+            meta
+        });
+        (commits, Extent { sealed, open })
     }
 
     /// What [`Part::to_commit`] returned is in the store now and need not be in memory, unless it has grown since.
@@ -283,8 +280,9 @@ impl Part {
         if data.sealed.is_empty() {
             // A burst (a cold start) leaves room for thousands behind.
             data.sealed = Vec::new();
-            if data.open.len() > 0 && data.open.len() == extent.open {
-                data.metas.push(ChunkMeta::of(&data.open));
+            let as_committed = |meta: &ChunkMeta| meta.summary.count == data.open.len() as u64;
+            if let Some(meta) = extent.open.filter(as_committed) {
+                data.metas.push(meta);
                 data.stored += 1;
                 data.open = Points::default();
             }
@@ -297,8 +295,8 @@ impl Part {
 pub(super) struct Extent {
     /// Sealed chunks.
     pub(super) sealed: usize,
-    /// Open points.
-    open: usize,
+    /// The open points, if there were any.
+    open: Option<ChunkMeta>,
 }
 
 /// Takes a last chunk that is not full back from the store, so that points can be appended to it.
