@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use trainscope_format::{ImageEncoding, float};
 
+use crate::scalars::is_zero;
+
 /// Records of one answer unless asked otherwise.
 pub const DEFAULT_RECORDS: usize = 50;
 /// Records of one answer at most.
@@ -37,14 +39,6 @@ pub struct RecordsQuery {
     /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer: Option<String>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
-fn is_zero(value: &u8) -> bool {
-    *value == 0
 }
 
 /// Records of one tag, each with the body of its kind.

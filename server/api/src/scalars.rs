@@ -57,7 +57,7 @@ pub struct ScalarsQuery {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature is serde's"
 )]
-fn is_zero(value: &u8) -> bool {
+pub(crate) fn is_zero(value: &u8) -> bool {
     *value == 0
 }
 
