@@ -13,7 +13,8 @@ use trainscope_format::encode::Moment;
 use trainscope_format::hparams::{
     Experiment, HparamInfo, HparamType, HparamValue, MetricInfo, SessionStart,
 };
-use trainscope_format::{Histogram, Hparams, RecordWriter, Text};
+use trainscope_format::tensor::{DType, TensorStats};
+use trainscope_format::{Graph, Histogram, Hparams, RecordWriter, Role, TensorSummary, Text};
 
 use crate::support::server::query;
 use crate::support::wait_for;
@@ -132,6 +133,22 @@ fn write_run(folder: &Path, picture: &[u8]) {
     for step in 0..5_000 {
         writer.scalar("loss", at(step), value_of(step)).unwrap();
     }
+    // What TensorBoard has no word for does not disturb it.
+    let summary = TensorSummary {
+        role: Role::Weight,
+        dtype: DType::F32,
+        shape: vec![1],
+        stats: TensorStats::of(DType::F32, &1.0_f32.to_le_bytes()),
+        hash: None,
+        change: None,
+        channels: None,
+    };
+    writer.statistics(at(0), &[("loss", &summary)]).unwrap();
+    writer.graph("model", at(0), &Graph::default()).unwrap();
+    writer
+        .tensor("full", at(0), (DType::F32, &[1]), &[0; 4])
+        .unwrap();
+    writer.audio("beep", at(0), &[(&wav(), "a label")]).unwrap();
     writer.scalar("odd", at(0), f64::NAN).unwrap();
     writer.scalar("odd", at(1), f64::INFINITY).unwrap();
     for step in 0..40_u32 {
@@ -213,6 +230,17 @@ fn tensorboard_serves_every_point_of_a_run_that_we_wrote() {
         assert_eq!(served, picture);
     }
 
+    let beep = [("run", "run"), ("tag", "beep"), ("sample", "0")];
+    let clips = board.list("audio/audio", &beep, 1);
+    assert_eq!(clips[0]["contentType"], "audio/wav");
+    let url = format!(
+        "{}/data/plugin/audio/individualAudio?{}",
+        board.address,
+        clips[0]["query"].as_str().unwrap()
+    );
+    let served = ureq::get(&url).call().unwrap().body_mut().read_to_vec();
+    assert_eq!(served.unwrap(), wav());
+
     let notes = board.list("text/text", &of("note"), 40);
     let seen: BTreeMap<i64, &str> = notes
         .iter()
@@ -241,6 +269,13 @@ fn tensorboard_serves_every_point_of_a_run_that_we_wrote() {
         .map(|info| &info["name"])
         .collect();
     assert_eq!(names, ["lr", "opt"]);
+}
+
+/// A WAV file of two samples.
+fn wav() -> Vec<u8> {
+    let format =
+        b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0";
+    [&format[..], b"data\x04\0\0\0\0\0\xff\x7f"].concat()
 }
 
 /// The bytes of a PNG that torch wrote into an event file of this folder.

@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::float;
 
+use crate::collection::{CollectorLoss, DumpRef, WatchHit};
 use crate::explanation::Explanation;
 use crate::histogram::Histogram;
 use crate::hparams::Hparams;
 use crate::layout::ChartLayout;
 use crate::lineage::Lineage;
 use crate::media::{Audio, Images};
+use crate::profile::ProfileSource;
 use crate::record::Kind;
+use crate::statistics::TensorSummary;
 use crate::surface::Landscape;
 use crate::values::{Tensor, Text};
 
@@ -59,6 +62,16 @@ pub enum Body {
     Landscape(Box<Landscape>),
     /// Explanations of a prediction.
     Explanation(Box<Explanation>),
+    /// What is known of a tensor that is not kept.
+    Statistics(Box<TensorSummary>),
+    /// Spans and counters, not decoded.
+    Profile(ProfileSource),
+    /// Where tensors were dumped in full.
+    Dump(DumpRef),
+    /// A condition that held while the program was running.
+    Hit(WatchHit),
+    /// Records that the program could not write.
+    Loss(CollectorLoss),
 }
 
 impl Body {
@@ -77,6 +90,11 @@ impl Body {
             Self::Lineage(_) => Kind::Lineage,
             Self::Landscape(_) => Kind::Landscapes,
             Self::Explanation(_) => Kind::Explanations,
+            Self::Statistics(_) => Kind::Statistics,
+            Self::Profile(_) => Kind::Profile,
+            Self::Dump(_) => Kind::Dumps,
+            Self::Hit(_) => Kind::Hits,
+            Self::Loss(_) => Kind::Losses,
         }
     }
 }
@@ -100,6 +118,8 @@ pub enum GraphFormat {
     MindsporeModel,
     /// A `ModelProto` of ONNX.
     Onnx,
+    /// Our own, as a collector writes it.
+    Native,
 }
 
 impl GraphFormat {

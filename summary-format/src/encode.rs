@@ -4,22 +4,23 @@
 //! rides in fields from 1000 on, which other readers skip; `FORMAT.md` has the layout.
 
 mod hparams;
-mod message;
+mod native;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use self::message::Message;
+use crate::formats::tfevents::{STRING, TYPES};
 use crate::frame::{MAX_PAYLOAD_LEN, masked_crc32c};
 use crate::histogram::Histogram;
 use crate::hparams::Hparams;
+use crate::message::Message;
 use crate::record::Kind;
-use crate::values::Text;
+use crate::tensor::DType;
+use crate::values::{Text, len_of};
 
-/// `DT_FLOAT`, `DT_DOUBLE` and `DT_STRING` of `TensorProto`.
+/// `DT_FLOAT` and `DT_DOUBLE` of `DataType`.
 const F32: u64 = 1;
 const F64: u64 = 2;
-const STRING: u64 = 7;
 
 /// Writes records as an event file.
 ///
@@ -151,6 +152,41 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
+    /// Writes sounds as the bytes of WAV files, each with a label, usually markdown.
+    pub fn audio(&mut self, tag: &str, at: Moment, clips: &[(&[u8], &str)]) -> io::Result<()> {
+        let mut tensor = tensor(STRING, &[clips.len() as u64, 2]);
+        for (wav, label) in clips {
+            tensor.bytes(8, wav);
+            tensor.bytes(8, label.as_bytes());
+        }
+        let mut value = self.value(tag, Kind::Audio, "audio", 3);
+        value.message(8, &tensor);
+        self.write_value(at, &value)
+    }
+
+    /// Writes a tensor in full; `bytes` are its elements, little-endian and in row-major order. A shape that
+    /// does not fit the bytes is an error.
+    pub fn tensor(
+        &mut self,
+        tag: &str,
+        at: Moment,
+        (dtype, shape): (DType, &[u64]),
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let len_bytes = len_of(shape).and_then(|len| len.checked_mul(dtype.size_bytes() as u64));
+        if len_bytes != Some(bytes.len() as u64) {
+            let reason = "the shape and the content of a tensor disagree";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        let number = TYPES.iter().find(|known| known.1 == dtype);
+        let number = number.map_or(0, |known| known.0);
+        let mut tensor = tensor(number, shape);
+        tensor.bytes(4, bytes);
+        let mut value = self.value(tag, Kind::Tensors, "tensor", 2);
+        value.message(8, &tensor);
+        self.write_value(at, &value)
+    }
+
     /// Writes text, usually markdown: as many items as the shape says.
     pub fn text(&mut self, tag: &str, at: Moment, text: &Text) -> io::Result<()> {
         let mut tensor = tensor(STRING, &text.shape);
@@ -197,6 +233,10 @@ impl<W: Write> RecordWriter<W> {
         if self.named.insert((kind, tag.to_owned())) {
             let mut data = Message::default();
             data.bytes(1, plugin.as_bytes());
+            if kind == Kind::Audio {
+                // `AudioPluginData`: encoding 2 is WAV.
+                data.bytes(2, &[0x10, 11]);
+            }
             let mut metadata = Message::default();
             metadata.message(1, &data);
             metadata.varint(4, data_class);

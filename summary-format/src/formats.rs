@@ -7,6 +7,7 @@ pub(crate) mod graph_mindspore;
 pub(crate) mod graph_tf;
 mod media;
 pub(crate) mod mindspore_summary;
+pub(crate) mod native;
 pub(crate) mod onnx;
 pub(crate) mod tfevents;
 

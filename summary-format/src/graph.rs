@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::body::GraphFormat;
-use crate::formats::{graph_keras, graph_mindspore, graph_tf, onnx};
+use crate::formats::{graph_keras, graph_mindspore, graph_tf, native, onnx};
 use crate::wire::Malformed;
 
 /// A computation graph.
@@ -142,6 +142,7 @@ impl Graph {
             GraphFormat::MindsporeGraph => graph_mindspore::graph(bytes),
             GraphFormat::MindsporeModel => graph_mindspore::model(bytes),
             GraphFormat::Onnx => onnx::model(bytes),
+            GraphFormat::Native => native::graph::read(bytes),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the bytes of one file in any cuts and remembers what it needs between two of them.
 
 pub mod body;
+pub mod collection;
 pub mod decode;
 pub mod encode;
 pub mod explanation;
@@ -16,7 +17,10 @@ pub mod hparams;
 pub mod layout;
 pub mod lineage;
 pub mod media;
+mod message;
+pub mod profile;
 pub mod record;
+pub mod statistics;
 pub mod surface;
 mod tags;
 pub mod tensor;
@@ -24,6 +28,7 @@ pub mod values;
 mod wire;
 
 pub use body::{Body, GraphFormat, GraphSource, PrCurve, Stretch};
+pub use collection::{CollectorLoss, DumpRef, Severity, WatchHit};
 pub use decode::{Checkpoint, Decoder, Format, RestoreError, rank_hint, sniff};
 pub use encode::RecordWriter;
 pub use explanation::Explanation;
@@ -33,6 +38,8 @@ pub use hparams::Hparams;
 pub use layout::ChartLayout;
 pub use lineage::Lineage;
 pub use media::{Audio, ImageEncoding, Images};
+pub use profile::{Profile, ProfileSource};
 pub use record::{Damage, Kind, Record, RecordBatch, RunId, ScalarColumns, TagId, TagInfo, Unread};
+pub use statistics::{Role, TensorSummary};
 pub use surface::Landscape;
 pub use values::{Tensor, TensorData, Text};

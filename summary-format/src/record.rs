@@ -63,6 +63,16 @@ pub enum Kind {
     Landscapes,
     /// Explanations of single predictions.
     Explanations,
+    /// What is known of tensors that are not kept: counts, moments, changes.
+    Statistics,
+    /// Spans of time and counters.
+    Profile,
+    /// References to tensors that were dumped in full.
+    Dumps,
+    /// Conditions that held while the program was running.
+    Hits,
+    /// Records that the program could not write.
+    Losses,
     /// A value whose plugin is not known to this version.
     Unknown,
 }
@@ -86,6 +96,11 @@ impl Kind {
             Self::Lineage => "lineage",
             Self::Landscapes => "landscapes",
             Self::Explanations => "explanations",
+            Self::Statistics => "statistics",
+            Self::Profile => "profile",
+            Self::Dumps => "dumps",
+            Self::Hits => "hits",
+            Self::Losses => "losses",
             Self::Unknown => "unknown",
         }
     }

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod change;
+mod channels;
 mod dispatch;
 mod dtype;
 mod exponents;
@@ -15,6 +16,7 @@ mod select;
 mod stats;
 
 pub use change::{ChangeStats, Tolerance};
+pub use channels::ChannelStats;
 pub use dispatch::Registers;
 pub use dtype::DType;
 pub use exponents::Exponents;

@@ -1,7 +1,5 @@
 //! Tensors of numbers and of text, as recorded in full.
 
-use std::fmt;
-
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 
@@ -70,12 +68,6 @@ impl Tensor {
             numbers.resize(len, last.map_or(0.0, |element| number(self.dtype, element)));
         }
         numbers
-    }
-}
-
-impl fmt::Display for DType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -125,6 +125,13 @@ pub(crate) fn varints(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(),
     Ok(())
 }
 
+/// Calls `each` with every element of a repeated `sint64`, packed or not.
+pub(crate) fn zigzags(value: Value<'_>, mut each: impl FnMut(i64)) -> Result<(), Malformed> {
+    varints(value, |bits| {
+        each((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed());
+    })
+}
+
 /// Calls `each` with every element of a repeated `float`, packed or not.
 pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), Malformed> {
     match value {
@@ -145,13 +152,15 @@ pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), 
     Ok(())
 }
 
-/// Appends every element of a repeated `double`, packed or not.
-pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), Malformed> {
+/// Calls `each` with every element of a repeated `fixed64`, packed or not.
+pub(crate) fn fixed64s(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(), Malformed> {
     match value {
-        Value::Fixed64(bits) => out.push(f64::from_bits(bits)),
+        Value::Fixed64(bits) => each(bits),
         Value::Bytes(packed) => {
             let (elements, rest) = packed.as_chunks();
-            out.extend(elements.iter().map(|bytes| f64::from_le_bytes(*bytes)));
+            for bytes in elements {
+                each(u64::from_le_bytes(*bytes));
+            }
             return if rest.is_empty() {
                 Ok(())
             } else {
@@ -161,6 +170,14 @@ pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), Malfor
         Value::Varint(_) | Value::Fixed32(_) => {}
     }
     Ok(())
+}
+
+/// Appends every element of a repeated `double`, packed or not.
+pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), Malformed> {
+    if let Value::Bytes(packed) = value {
+        out.reserve(packed.len() / 8);
+    }
+    fixed64s(value, |bits| out.push(f64::from_bits(bits)))
 }
 
 /// Text of a file, with replacement characters where it is not UTF-8.

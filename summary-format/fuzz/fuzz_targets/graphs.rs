@@ -12,6 +12,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         GraphFormat::MindsporeGraph,
         GraphFormat::MindsporeModel,
         GraphFormat::Onnx,
+        GraphFormat::Native,
     ] {
         if let Ok(graph) = Graph::read(format, bytes) {
             assert!(graph.nodes.len() <= bytes.len());

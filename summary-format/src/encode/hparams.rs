@@ -1,10 +1,10 @@
 //! Hyper-parameters as the content of their plugin's metadata.
 
-use super::message::Message;
 use crate::hparams::{
     Experiment, HparamDomain, HparamInfo, HparamType, HparamValue, Hparams, MetricDataset,
     MetricInfo, SessionEnd, SessionStart, SessionStatus,
 };
+use crate::message::Message;
 
 /// The tag that readers look for, and an `HParamsPluginData`.
 pub(super) fn encode(hparams: &Hparams) -> (&'static [u8], Message) {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::graph::{Edge, Graph, GraphOutput, Node};
 
 /// Above this, a graph is cut: nobody can look at it, and made-up files could fill the memory.
-const MAX_NODES: usize = 1 << 20;
-const MAX_EDGES: usize = 1 << 23;
+pub(super) const MAX_NODES: usize = 1 << 20;
+pub(super) const MAX_EDGES: usize = 1 << 23;
 /// Values of attributes that are longer are only said to be there.
 const MAX_TEXT_BYTES: usize = 256;
 
@@ -114,17 +114,19 @@ impl GraphBuilder {
         for node in &mut self.graph.nodes {
             node.inputs.sort_by_key(|edge| edge.is_control);
         }
-        if self.left_out > 0 {
-            let note = format!(
-                "{} nodes and edges are left out: the graph is too large",
-                self.left_out
-            );
-            self.graph.notes.push(note);
-        }
-        let notes = notes_on(&self.graph);
-        self.graph.notes.extend(notes);
+        note_what_is_odd(&mut self.graph, self.left_out);
         self.graph
     }
+}
+
+/// Says what is odd about a graph, of which so much is left out.
+pub(super) fn note_what_is_odd(graph: &mut Graph, left_out: usize) {
+    if left_out > 0 {
+        let note = format!("{left_out} nodes and edges are left out: the graph is too large");
+        graph.notes.push(note);
+    }
+    let notes = notes_on(graph);
+    graph.notes.extend(notes);
 }
 
 /// What is odd about a graph's shape.

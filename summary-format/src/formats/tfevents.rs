@@ -11,8 +11,9 @@ mod scalar;
 mod tensor;
 
 pub(super) use self::tensor::TensorProto;
+pub(crate) use self::tensor::{STRING, TYPES};
 use super::event_file::{At, Fault, Source, coordinates, read_summary};
-use super::media;
+use super::{media, native};
 use crate::body::{Body, GraphFormat, GraphSource};
 use crate::record::{Kind, RecordBatch};
 use crate::tags::TagTable;
@@ -109,7 +110,7 @@ fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
 
 /// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9 names
 /// the plugin. Fields from 1000 on are ours, and say what the others cannot: the exact value 1000 where a simple value
-/// has lost bits, and 1001 what a tensor of bins does not hold of a histogram.
+/// has lost bits, 1001 what a tensor of bins does not hold of a histogram, and 1002 what nobody else has a word for.
 #[inline]
 fn read_value(
     value: &[u8],
@@ -121,6 +122,7 @@ fn read_value(
     let mut number = None;
     let mut is_exact = false;
     let mut exact = None;
+    let mut ours = None;
     let mut first_generation = None;
     let mut tensor = None;
     let mut metadata = None;
@@ -140,12 +142,16 @@ fn read_value(
                 is_exact = true;
             }
             (1001, Value::Bytes(bytes)) => exact = Some(bytes),
+            (1002, Value::Bytes(bytes)) => ours = Some(bytes),
             _ => {}
         }
     }
     if let Some(number) = number {
         at.scalar(tag, number, tags, out);
         return Ok(());
+    }
+    if let Some(ours) = ours {
+        return native::read(ours, tag, at, tags, out);
     }
     if let Some((kind, message)) = first_generation {
         let body = match kind {

@@ -5,10 +5,12 @@
     reason = "code gets the instructions of the function that it is inlined into"
 )]
 
+use std::fmt;
+
 use half::bf16;
 use serde::{Deserialize, Serialize};
 
-/// The type of a tensor's elements.
+/// The type of a tensor's elements. New ones are appended: the order is part of the stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DType {
@@ -95,6 +97,11 @@ impl DType {
         }
     }
 
+    /// The type of a name that [`DType::as_str`] gives.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dtype| dtype.as_str() == name)
+    }
+
     /// The exponent of the smallest normal number; values nearer to zero are subnormal. `None` for integers.
     pub const fn min_normal_exponent(self) -> Option<i32> {
         match self {
@@ -149,6 +156,12 @@ impl DType {
             Self::F32 => each(bytes, out, |b| f32::from_le_bytes(b).into()),
             Self::F64 => each(bytes, out, f64::from_le_bytes),
         }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -273,7 +286,8 @@ mod tests {
     fn names_are_those_of_serde() {
         for dtype in DType::ALL {
             let name = serde_json::to_string(&dtype).unwrap();
-            assert_eq!(name, format!("\"{}\"", dtype.as_str()));
+            assert_eq!(name, format!("\"{dtype}\""));
+            assert_eq!(DType::of_name(dtype.as_str()), Some(dtype));
         }
     }
 }

@@ -24,6 +24,20 @@ impl Exponents {
         }
     }
 
+    /// From pairs of a bucket (with 256 added for negative values) and its count. `None` unless the buckets ascend, are
+    /// buckets, and no count is 0.
+    pub fn from_counts(counts: Vec<(u16, u64)>) -> Option<Self> {
+        let ascends = counts.is_sorted_by(|a, b| a.0 < b.0);
+        let is_bucket =
+            |&(bucket, count): &(u16, u64)| bucket < 512 && bucket & 255 < 255 && count > 0;
+        (ascends && counts.iter().all(is_bucket)).then_some(Self { counts })
+    }
+
+    /// Each bucket that is not empty, with 256 added for negative values, and its count.
+    pub fn counts(&self) -> &[(u16, u64)] {
+        &self.counts
+    }
+
     /// Each bucket that is not empty: the smallest and the largest value that it may hold, and how many it holds.
     pub fn iter(&self) -> impl Iterator<Item = (f64, f64, u64)> {
         self.counts.iter().map(|&(bucket, count)| {

@@ -39,7 +39,7 @@ pub struct TensorStats {
 }
 
 /// Figures over the finite elements of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FiniteStats {
     /// The smallest.
     #[serde(with = "float")]

@@ -17,6 +17,7 @@ mod fixtures;
 mod golden;
 mod graphs;
 mod mindspore;
+mod native;
 mod odd_graphs;
 mod support;
 mod tensors;

@@ -17,8 +17,26 @@ const TOO_LONG: Fault = Fault("a tensor is written element by element and above 
 const MAX_LISTED_BYTES: usize = 64 << 20;
 /// A text takes many times its length once it is read, if it is empty.
 const MAX_TEXTS: usize = 1 << 20;
-/// `DT_STRING`.
-const STRING: u64 = 7;
+/// `DT_STRING` of `DataType`.
+pub(crate) const STRING: u64 = 7;
+/// The types of numbers that `DataType` and this crate both have.
+pub(crate) const TYPES: [(u64, DType); 15] = [
+    (1, DType::F32),
+    (2, DType::F64),
+    (3, DType::I32),
+    (4, DType::U8),
+    (5, DType::I16),
+    (6, DType::I8),
+    (9, DType::I64),
+    (10, DType::Bool),
+    (14, DType::Bf16),
+    (17, DType::U16),
+    (19, DType::F16),
+    (22, DType::U32),
+    (23, DType::U64),
+    (24, DType::F8E5m2),
+    (25, DType::F8E4m3),
+];
 
 /// A tensor whose type and shape are known. Fields: type 1, shape 2, raw little-endian content 4, or a list per type
 /// from 5 on.
@@ -149,23 +167,12 @@ impl<'a> TensorProto<'a> {
     }
 
     fn dtype(&self) -> Result<DType, Fault> {
-        Ok(match self.data_type {
-            1 => DType::F32,
-            2 => DType::F64,
-            3 => DType::I32,
-            4 => DType::U8,
-            5 => DType::I16,
-            6 => DType::I8,
-            STRING => return Err(NOT_NUMBERS),
-            9 => DType::I64,
-            10 => DType::Bool,
-            14 => DType::Bf16,
-            17 => DType::U16,
-            19 => DType::F16,
-            22 => DType::U32,
-            23 => DType::U64,
-            _ => return Err(UNKNOWN_TYPE),
-        })
+        let known = TYPES.iter().find(|known| known.0 == self.data_type);
+        match (self.data_type, known) {
+            (STRING, _) => Err(NOT_NUMBERS),
+            (_, Some(known)) => Ok(known.1),
+            (_, None) => Err(UNKNOWN_TYPE),
+        }
     }
 
     /// Elements that are written in one piece and as they lie in memory.
@@ -173,6 +180,7 @@ impl<'a> TensorProto<'a> {
         let list = match dtype {
             DType::F32 => 5,
             DType::F64 => 6,
+            DType::F8E5m2 | DType::F8E4m3 => 18,
             _ => return Ok(None),
         };
         let mut found = None;

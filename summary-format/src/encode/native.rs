@@ -1,0 +1,78 @@
+//! The records that `TensorBoard` has no word for.
+
+use std::io::{self, Write};
+
+use super::{Moment, RecordWriter};
+use crate::collection::{CollectorLoss, DumpRef, WatchHit};
+use crate::formats::native::{
+    DUMP, GRAPH, HIT, LINEAGE, LOSS, PROFILE, STATISTICS, collection, envelope, graph, lineage,
+    profile, statistics,
+};
+use crate::graph::Graph;
+use crate::lineage::Lineage;
+use crate::message::Message;
+use crate::profile::Profile;
+use crate::statistics::TensorSummary;
+
+/// Tensors of one value. Readers hold all of a value in memory.
+const TENSORS_A_VALUE: usize = 256;
+
+impl<W: Write> RecordWriter<W> {
+    /// Writes what is known of the tensors of a step, each with its tag: as one event, all of them or none, if they are
+    /// not more than a few hundred.
+    pub fn statistics(&mut self, at: Moment, tensors: &[(&str, &TensorSummary)]) -> io::Result<()> {
+        for tensors in tensors.chunks(TENSORS_A_VALUE) {
+            self.native("tensors", at, STATISTICS, &statistics::write(tensors))?;
+        }
+        Ok(())
+    }
+
+    /// Writes one of the four records of lineage, under the tag that `MindSpore` gives them.
+    pub fn lineage(&mut self, at: Moment, lineage: &Lineage) -> io::Result<()> {
+        let tag = match lineage {
+            Lineage::Train(_) => "train_lineage",
+            Lineage::Evaluation(_) => "evaluation_lineage",
+            Lineage::Dataset(_) => "dataset_graph",
+            Lineage::UserDefined(_) => "user_defined_info",
+        };
+        self.native(tag, at, LINEAGE, &lineage::write(lineage))
+    }
+
+    /// Writes a computation graph. Its notes are not written: they are made when it is read.
+    pub fn graph(&mut self, tag: &str, at: Moment, graph: &Graph) -> io::Result<()> {
+        self.native(tag, at, GRAPH, &graph::write(graph))
+    }
+
+    /// Writes spans and counters.
+    pub fn profile(&mut self, tag: &str, at: Moment, profile: &Profile) -> io::Result<()> {
+        self.native(tag, at, PROFILE, &profile::write(profile))
+    }
+
+    /// Writes where tensors were dumped in full.
+    pub fn dump(&mut self, at: Moment, dump: &DumpRef) -> io::Result<()> {
+        self.native("dump", at, DUMP, &collection::write_dump(dump))
+    }
+
+    /// Writes that a condition held.
+    pub fn hit(&mut self, at: Moment, hit: &WatchHit) -> io::Result<()> {
+        self.native("hits", at, HIT, &collection::write_hit(hit))
+    }
+
+    /// Writes that records were lost.
+    pub fn loss(&mut self, at: Moment, loss: &CollectorLoss) -> io::Result<()> {
+        self.native("loss_of_records", at, LOSS, &collection::write_loss(loss))
+    }
+
+    /// A value of our own plugin, in a field of our own that other readers skip.
+    fn native(&mut self, tag: &str, at: Moment, number: u32, message: &Message) -> io::Result<()> {
+        let mut data = Message::default();
+        data.bytes(1, b"trainscope");
+        let mut metadata = Message::default();
+        metadata.message(1, &data);
+        let mut value = Message::default();
+        value.bytes(1, tag.as_bytes());
+        value.message(9, &metadata);
+        value.message(1002, &envelope(number, message));
+        self.write_value(at, &value)
+    }
+}

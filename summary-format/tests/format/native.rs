@@ -1,0 +1,479 @@
+//! The messages of our own plugin: what is written is read back equal, and what is wrong in them is damage.
+
+use std::io;
+
+use proptest::prelude::*;
+use trainscope_format::encode::Moment;
+use trainscope_format::float::Float;
+use trainscope_format::graph::{Dimension, Edge, GraphOutput, Node, NodeKind, TensorType};
+use trainscope_format::lineage::{
+    DatasetNode, DatasetOperation, EvaluationLineage, LineageValue, TrainLineage, UserInfo,
+};
+use trainscope_format::profile::{Counter, Span};
+use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
+use trainscope_format::{
+    Body, CollectorLoss, DumpRef, Format, Graph, GraphFormat, Kind, Lineage, Profile, RecordWriter,
+    Role, Severity, Stretch, TensorSummary, WatchHit,
+};
+
+use crate::support::{Seen, bytes_field, one_value, only_body, varint, varint_field, whole};
+
+pub(crate) const AT: Moment = Moment {
+    step: 7,
+    wall_time_secs: 1.7e9,
+};
+
+/// What is read of what `write` writes, and the bytes.
+fn written(write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>) -> (Seen, Vec<u8>) {
+    let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
+    write(&mut writer).unwrap();
+    let bytes = writer.into_inner();
+    let seen = whole(Format::Tfevents, &bytes);
+    assert_eq!(
+        (&seen.batch.damages[..], seen.batch.skipped_records),
+        (&[][..], 0)
+    );
+    (seen, bytes)
+}
+
+fn at_stretch(bytes: &[u8], stretch: Stretch) -> &[u8] {
+    let from = usize::try_from(stretch.offset).unwrap();
+    &bytes[from..from + usize::try_from(stretch.len_bytes).unwrap()]
+}
+
+pub(crate) fn summary_of(role: Role, numbers: &[f32], before: Option<&[f32]>) -> TensorSummary {
+    let bytes =
+        |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let (after, before) = (bytes(numbers), before.map(bytes));
+    let mut select = Select::new().exponents().hash();
+    if let Some(before) = &before {
+        select = select.change(before, Tolerance::default());
+    }
+    let seen = select.read(DType::F32, &after);
+    let shape = vec![numbers.len() as u64];
+    TensorSummary {
+        role,
+        dtype: DType::F32,
+        stats: seen.stats,
+        hash: seen.hash,
+        change: seen.change,
+        channels: ChannelStats::of(DType::F32, &shape, &after, 0),
+        shape,
+    }
+}
+
+#[test]
+fn tensors_of_a_step_come_back_one_by_one() {
+    let weight = summary_of(
+        Role::Weight,
+        &[1.0, -2.5, 0.0, 1e-40, 3e38],
+        Some(&[1.0, -2.0, 0.0, 0.0, f32::NAN]),
+    );
+    let odd = summary_of(
+        Role::Gradient,
+        &[f32::NAN, f32::INFINITY, f32::NEG_INFINITY],
+        None,
+    );
+    let bare = TensorSummary {
+        role: Role::FrozenWeight,
+        dtype: DType::F8E4m3,
+        shape: vec![],
+        stats: Select::new().read(DType::F8E4m3, &[0x7e]).stats,
+        hash: None,
+        change: None,
+        channels: None,
+    };
+    let empty = summary_of(Role::Other, &[], None);
+    let all = [
+        ("fc/weight", &weight),
+        ("fc/weight/é", &bare),
+        ("grad", &odd),
+        ("", &empty),
+    ];
+    let (seen, _) = written(|writer| writer.statistics(AT, &all));
+    assert!(
+        seen.batch
+            .new_tags
+            .iter()
+            .all(|tag| tag.kind == Kind::Statistics)
+    );
+    assert_eq!(seen.batch.records.len(), all.len());
+    for (tag, summary) in all {
+        let [(7, Body::Statistics(read))] = &seen.bodies(tag)[..] else {
+            panic!("{tag}");
+        };
+        // NaN of channels is equal to itself here.
+        assert_eq!(format!("{read:?}"), format!("{summary:?}"));
+    }
+}
+
+#[test]
+fn more_tensors_than_a_value_holds() {
+    let summary = summary_of(Role::Weight, &[1.0], None);
+    let tags: Vec<String> = (0..1_000).map(|index| format!("layer{index}")).collect();
+    let all: Vec<_> = tags.iter().map(|tag| (&**tag, &summary)).collect();
+    let (seen, bytes) = written(|writer| writer.statistics(AT, &all));
+    assert_eq!(seen.batch.records.len(), 1_000);
+    assert_eq!(seen.bodies("layer999").len(), 1);
+    // Columns: what repeats from tensor to tensor takes no names.
+    assert!(bytes.len() < 1_000 * 250, "{}", bytes.len());
+}
+
+pub(crate) fn lineages() -> Vec<Lineage> {
+    let values = vec![
+        ("name".to_owned(), LineageValue::Text(String::new())),
+        (
+            "list".to_owned(),
+            LineageValue::Texts(vec!["a".into(), String::new()]),
+        ),
+        ("no".to_owned(), LineageValue::Bool(false)),
+        ("int".to_owned(), LineageValue::Int(i64::MIN)),
+        (String::new(), LineageValue::Number(f64::NEG_INFINITY)),
+        (
+            "map".to_owned(),
+            LineageValue::Map(UserInfo {
+                values: vec![("deep".to_owned(), LineageValue::Int(0))],
+            }),
+        ),
+    ];
+    let operation = DatasetOperation {
+        parameters: values.clone(),
+        sizes: vec![224, -1],
+        weights: vec![0.1],
+    };
+    let source = DatasetNode {
+        parameters: values.clone(),
+        ..DatasetNode::default()
+    };
+    let node = DatasetNode {
+        operations: vec![operation.clone(), DatasetOperation::default()],
+        sampler: Some(DatasetOperation::default()),
+        children: vec![source.clone(), DatasetNode::default()],
+        ..source
+    };
+    vec![
+        Lineage::Train(TrainLineage {
+            optimizer: Some("Adam".into()),
+            learning_rate: Some(0.001),
+            loss_function: None,
+            epochs: Some(1 << 40),
+            batch_size: Some(0),
+            network: Some(String::new()),
+            loss: Some(f64::INFINITY),
+            model_size_bytes: Some(-1),
+            ..TrainLineage::default()
+        }),
+        Lineage::Train(TrainLineage::default()),
+        Lineage::Evaluation(EvaluationLineage {
+            metric_json: Some("{}".into()),
+            metrics: vec![("acc".into(), Float(0.1)), (String::new(), Float(0.0))],
+            dataset_path: Some("/d".into()),
+            dataset_size: Some(3),
+        }),
+        Lineage::Dataset(node),
+        Lineage::UserDefined(UserInfo { values }),
+    ]
+}
+
+#[test]
+fn lineage_comes_back_exactly() {
+    let lineages = lineages();
+    let (seen, _) = written(|writer| lineages.iter().try_for_each(|one| writer.lineage(AT, one)));
+    let read: Vec<_> = seen
+        .batch
+        .records
+        .iter()
+        .map(|record| record.body.clone())
+        .collect();
+    let expected: Vec<_> = lineages
+        .into_iter()
+        .map(|one| Body::Lineage(Box::new(one)))
+        .collect();
+    assert_eq!(read, expected);
+}
+
+pub(crate) fn graph() -> Graph {
+    let weight = Node {
+        name: "fc/weight".into(),
+        kind: NodeKind::Parameter,
+        outputs: vec![TensorType {
+            dtype: "f32".into(),
+            shape: Some(vec![Dimension::Size(0), Dimension::Symbol("n".into())]),
+        }],
+        ..Node::default()
+    };
+    let matmul = Node {
+        name: "fc/matmul".into(),
+        op_type: "MatMul".into(),
+        inputs: vec![
+            Edge {
+                node: Some(0),
+                slot: 1,
+                ..Edge::default()
+            },
+            Edge {
+                missing: "x".into(),
+                is_control: true,
+                ..Edge::default()
+            },
+        ],
+        attributes: vec![("transpose".into(), "true".into())],
+        outputs: vec![
+            TensorType::default(),
+            TensorType {
+                shape: Some(vec![]),
+                ..TensorType::default()
+            },
+        ],
+        device: "cpu".into(),
+        source: "model.rs:7".into(),
+        ..Node::default()
+    };
+    Graph {
+        name: "model".into(),
+        producer: "test".into(),
+        nodes: vec![weight, matmul],
+        outputs: vec![GraphOutput {
+            name: "y".into(),
+            from: Edge {
+                node: Some(1),
+                ..Edge::default()
+            },
+        }],
+        notes: vec!["1 inputs lead nowhere, x for one".into()],
+    }
+}
+
+#[test]
+fn a_graph_comes_back_with_its_notes() {
+    let (seen, bytes) = written(|writer| writer.graph("model", AT, &graph()));
+    let [(7, Body::Graph(source))] = seen.bodies("model")[..] else {
+        panic!();
+    };
+    assert_eq!(source.format, GraphFormat::Native);
+    let read = Graph::read(source.format, at_stretch(&bytes, source.data));
+    assert_eq!(read, Ok(graph()));
+}
+
+#[test]
+fn an_edge_beyond_the_nodes_leads_nowhere() {
+    let edge = bytes_field(4, &varint_field(1, 9));
+    let read = Graph::read(GraphFormat::Native, &bytes_field(3, &edge)).unwrap();
+    assert_eq!(read.nodes[0].inputs[0].node, None);
+}
+
+pub(crate) fn profile() -> Profile {
+    let span = |name, step, start_nanos, duration_nanos| Span {
+        name,
+        lane: 1,
+        step,
+        start_nanos,
+        duration_nanos,
+    };
+    Profile {
+        names: vec!["forward".into(), "backward".into()],
+        lanes: vec!["main".into(), String::new()],
+        spans: vec![
+            span(0, 3, 1_700_000_000_000_000_000, 1_000),
+            span(1, -2, 1_700_000_000_000_000_010, u64::MAX),
+            span(1, i64::MAX, i64::MIN, 0),
+        ],
+        counters: vec![
+            Counter {
+                name: 0,
+                time_nanos: 5,
+                value: f64::INFINITY,
+            },
+            Counter {
+                name: 1,
+                time_nanos: -5,
+                value: 0.1,
+            },
+        ],
+    }
+}
+
+#[test]
+fn a_profile_comes_back() {
+    let profile = profile();
+    let (seen, bytes) = written(|writer| {
+        writer.profile("spans", AT, &profile)?;
+        writer.profile("spans", AT, &Profile::default())
+    });
+    let bodies = seen.bodies("spans");
+    let [(7, Body::Profile(full)), (7, Body::Profile(empty))] = bodies[..] else {
+        panic!("{bodies:?}");
+    };
+    assert_eq!((full.spans, full.counters), (3, 2));
+    assert_eq!((full.from_nanos, full.to_nanos), (i64::MIN, i64::MAX));
+    assert_eq!(Profile::read(at_stretch(&bytes, full.data)), Ok(profile));
+    assert_eq!((empty.spans, empty.from_nanos), (0, 0));
+}
+
+#[test]
+fn what_a_collector_says_of_its_work() {
+    let dump = DumpRef {
+        path: "dump/step_7.safetensors".into(),
+        tensors: 3,
+        len_bytes: 1 << 40,
+        reason: "overflow".into(),
+    };
+    let hit = WatchHit {
+        condition: "tensor_overflow".into(),
+        tag: "fc".into(),
+        severity: Severity::Error,
+        detail: "3 NaN".into(),
+    };
+    let loss = CollectorLoss {
+        reason: "the queue was full".into(),
+        records: 9,
+        len_bytes: 0,
+    };
+    let (seen, _) = written(|writer| {
+        writer.dump(AT, &dump)?;
+        writer.hit(AT, &hit)?;
+        writer.loss(AT, &loss)
+    });
+    let read: Vec<_> = seen
+        .batch
+        .records
+        .iter()
+        .map(|record| record.body.clone())
+        .collect();
+    assert_eq!(read, [Body::Dump(dump), Body::Hit(hit), Body::Loss(loss)]);
+}
+
+#[test]
+fn sounds_and_tensors_come_back() {
+    let (seen, bytes) = written(|writer| {
+        writer.audio("beep", AT, &[(b"RIFF", "a *label*"), (b"", "")])?;
+        writer.tensor("t", AT, (DType::F8E4m3, &[2, 1]), &[0x7e, 0x7f])?;
+        writer.tensor("t", AT, (DType::Bf16, &[]), &[0x80, 0x3f])
+    });
+    let [(7, Body::Audio(audio))] = seen.bodies("beep")[..] else {
+        panic!();
+    };
+    assert_eq!(audio.labels, ["a *label*", ""]);
+    assert_eq!(at_stretch(&bytes, audio.items[0]), b"RIFF");
+    let tensors = seen.bodies("t");
+    let [(7, Body::Tensor(small)), (7, Body::Tensor(single))] = tensors[..] else {
+        panic!("{tensors:?}");
+    };
+    assert_eq!(
+        (small.dtype, &small.shape[..]),
+        (DType::F8E4m3, &[2, 1][..])
+    );
+    assert_eq!((single.dtype, &single.shape[..]), (DType::Bf16, &[][..]));
+
+    let mut writer = RecordWriter::new(Vec::new(), 0.0).unwrap();
+    let wrong = writer
+        .tensor("t", AT, (DType::F32, &[2]), &[0; 4])
+        .unwrap_err();
+    assert_eq!(wrong.kind(), io::ErrorKind::InvalidInput);
+}
+
+/// What is read of our field with this content.
+fn read_of(envelope: &[u8]) -> Seen {
+    let value = [bytes_field(1, b"x"), bytes_field(1002, envelope)].concat();
+    one_value(Format::Tfevents, &value)
+}
+
+fn versioned(message: &[u8]) -> Vec<u8> {
+    [&varint_field(1, 1)[..], message].concat()
+}
+
+#[test]
+fn another_version_and_a_new_message_are_counted() {
+    for envelope in [
+        [&varint_field(1, 2)[..], &bytes_field(7, b"")].concat(),
+        bytes_field(7, b""),
+        versioned(&bytes_field(99, b"new")),
+        vec![],
+    ] {
+        let seen = read_of(&envelope);
+        assert_eq!((seen.batch.unread.len(), seen.batch.damages.len()), (1, 0));
+        assert_eq!(seen.batch.new_tags[0].kind, Kind::Unknown);
+    }
+}
+
+#[test]
+fn columns_that_disagree_are_damage() {
+    let column = |number, values: &[u64]| {
+        bytes_field(
+            number,
+            &values
+                .iter()
+                .flat_map(|value| varint(*value))
+                .collect::<Vec<_>>(),
+        )
+    };
+    // A tensor with one element that is NaN.
+    let columns = |count: u64, nan: u64, data_type: u64, dimensions: u64| {
+        let mut all = [
+            bytes_field(1, b"t"),
+            column(2, &[1]),
+            column(3, &[data_type]),
+        ]
+        .concat();
+        all.extend(
+            [
+                column(4, &[dimensions]),
+                column(6, &[count]),
+                column(7, &[nan]),
+            ]
+            .concat(),
+        );
+        (8..14).for_each(|number| all.extend(column(number, &[0])));
+        all
+    };
+    let read = |message: &[u8]| only_body(&read_of(&versioned(&bytes_field(2, message))));
+    let whole = columns(1, 1, 13, 0);
+    assert!(matches!(read(&whole), Ok(Body::Statistics(_))));
+    let with = |number, table: &[u8]| [&whole[..], &bytes_field(number, table)].concat();
+    let two = [column(1, &[0]), column(2, &[1])].concat();
+    for message in [
+        columns(2, 1, 13, 0),
+        columns(1, u64::MAX, 13, 0),
+        columns(1, 1, 15, 0),
+        columns(1, 1, 13, u64::MAX),
+        columns(1, 0, 13, 0),
+        [&whole[..], &bytes_field(1, b"another")].concat(),
+        with(20, &column(1, &[0])),
+        with(21, &two),
+        with(21, &[&two[..], &column(3, &[0]), &column(4, &[1])].concat()),
+        with(22, &column(1, &[0])),
+        with(23, &column(4, &[0])),
+        with(23, &varint_field(1, 1)),
+        bytes_field(1, b"t"),
+    ] {
+        let reason = read(&message).unwrap_err();
+        assert!(reason.contains("tensor statistics"), "{reason}");
+    }
+    // No tensors are none.
+    let none = read_of(&versioned(&bytes_field(2, b"")));
+    assert_eq!((none.batch.records.len(), none.batch.damages.len()), (0, 0));
+    for profile in [column(3, &[0]), bytes_field(9, &varint(2)), column(7, &[1])] {
+        let reason = only_body(&read_of(&versioned(&bytes_field(5, &profile)))).unwrap_err();
+        assert!(reason.contains("profile"), "{reason}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_message_is_too_odd(number in 2_u64..9, message in prop::collection::vec(any::<u8>(), 0..200)) {
+        let seen = read_of(&versioned(&bytes_field(number, &message)));
+        if let [record] = &seen.batch.records[..]
+            && let Body::Graph(source) = &record.body
+        {
+            let _graph = Graph::read(source.format, &message);
+        }
+    }
+
+    #[test]
+    fn statistics_of_any_numbers(numbers in prop::collection::vec(any::<f32>(), 0..40), before in prop::collection::vec(any::<f32>(), 0..40)) {
+        let summary = summary_of(Role::Activation, &numbers, Some(&before));
+        let (seen, _) = written(|writer| writer.statistics(AT, &[("t", &summary)]));
+        let [(7, Body::Statistics(read))] = &seen.bodies("t")[..] else { panic!() };
+        prop_assert_eq!(format!("{read:?}"), format!("{summary:?}"));
+    }
+}
