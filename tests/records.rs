@@ -241,3 +241,63 @@ fn a_blob_is_found_by_its_id_alone_and_never_beyond_what_was_read() {
         );
     }
 }
+
+#[test]
+fn what_a_collector_records_is_answered_as_it_was_written() {
+    let lab = Lab::new();
+    let golden = include_bytes!("../summary-format/tests/golden/0.1.0-native.tfevents");
+    let run = lab.base().join("run");
+    std::fs::create_dir(&run).unwrap();
+    std::fs::write(run.join("events.out.tfevents.1700000000.host.1.0"), golden).unwrap();
+    let server = lab.start();
+    wait_for("the file to be read", || {
+        let status = server.status();
+        (status.ingest.idle && status.runs > 0).then_some(())
+    });
+
+    let weight = records(&server, paths::STATISTICS, "run", "fc/weight");
+    let weight = &weight["records"][0];
+    assert_eq!(
+        (&weight["step"], &weight["role"], &weight["dtype"]),
+        (&json!(7), &json!("weight"), &json!("f32"))
+    );
+    let stats = &weight["stats"];
+    assert_eq!(
+        (&stats["count"], &stats["zero"], &stats["finite"]["min"]),
+        (&json!(3), &json!(1), &json!(-2.5))
+    );
+    // 1.0 lies in bucket 127, −2.5 in bucket 128 of the negative ones.
+    assert_eq!(stats["exponents"], json!([[127, 1], [384, 1]]));
+    assert_eq!(weight["change"]["changed"], 1);
+    assert_eq!(weight["channels"]["mean"], json!([1.0, -2.5, 0.0]));
+    let odd = records(&server, paths::STATISTICS, "run", "fc/weight.grad");
+    let odd = &odd["records"][0];
+    assert_eq!(
+        (&odd["stats"]["nan"], &odd["stats"]["finite"]),
+        (&json!(1), &Value::Null)
+    );
+    assert_eq!(odd["channels"]["min"], json!(["NaN", "NaN"]));
+
+    let spans = records(&server, paths::PROFILES, "run", "spans");
+    let spans = &spans["records"][0];
+    assert_eq!(spans["names"], json!(["forward", "backward"]));
+    assert_eq!(spans["spans"][0]["duration_nanos"], 1_000);
+    assert_eq!(spans["counters"][0]["value"], "Infinity");
+    for (path, tag, field, value) in [
+        (paths::DUMPS, "dump", "path", "dump/step_7.safetensors"),
+        (paths::RECORDED_HITS, "hits", "severity", "error"),
+        (
+            paths::LOSSES,
+            "loss_of_records",
+            "reason",
+            "the queue was full",
+        ),
+    ] {
+        let list = records(&server, path, "run", tag);
+        assert_eq!(list["records"][0][field], value, "{path}");
+    }
+    let graph = server.get(&format!("{}?{}", paths::GRAPH, query(&[("run", "run")])));
+    assert_eq!(graph.status, 200);
+    let lineage = server.get(&format!("{}?{}", paths::LINEAGE, query(&[("run", "run")])));
+    assert_eq!(lineage.json()["records"].as_array().unwrap().len(), 5);
+}

@@ -104,6 +104,11 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(records::custom_scalars))
         .routes(routes!(records::landscapes))
         .routes(routes!(records::explanations))
+        .routes(routes!(records::statistics))
+        .routes(routes!(records::profiles))
+        .routes(routes!(records::dumps))
+        .routes(routes!(records::recorded_hits))
+        .routes(routes!(records::losses))
         .routes(routes!(records::lineage))
         .routes(routes!(records::hparams))
         .routes(routes!(graph::get))
@@ -117,7 +122,7 @@ pub fn router(site: Site) -> Router {
         .route("/api/{*rest}", any(error::unknown_path))
         .fallback(assets::get)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .layer(Extension(openapi::Document::new(&document)))
+        .layer(Extension(openapi::Document::new(document)))
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES));
     let placed = if site.prefix.is_empty() {
         all

@@ -49,6 +49,7 @@ impl Role {
 
 /// A tensor at a step, without its elements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorSummary {
     /// What it is to the training.
     pub role: Role,

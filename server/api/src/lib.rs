@@ -43,6 +43,16 @@ pub mod paths {
     pub const LANDSCAPES: &str = "/api/landscapes";
     /// `GET`: explanations of predictions.
     pub const EXPLANATIONS: &str = "/api/explanations";
+    /// `GET`: what is known of a tensor that is not kept.
+    pub const STATISTICS: &str = "/api/statistics";
+    /// `GET`: spans and counters.
+    pub const PROFILES: &str = "/api/profiles";
+    /// `GET`: where tensors were dumped in full.
+    pub const DUMPS: &str = "/api/dumps";
+    /// `GET`: conditions that the program itself has seen to hold.
+    pub const RECORDED_HITS: &str = "/api/recorded_hits";
+    /// `GET`: records that the program could not write.
+    pub const LOSSES: &str = "/api/losses";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).
     pub const LINEAGE: &str = "/api/lineage";
     /// `GET ?run=`: [`HparamsList`](crate::records::HparamsList).

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Bytes;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde_json::Value;
 use trainscope_api::live::ChangeNotice;
 use utoipa::openapi::Server;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use super::guard::NO_STORE;
+use super::error::Failure;
+use super::json_text;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -62,21 +61,13 @@ pub(super) fn document(prefix: &str) -> utoipa::openapi::OpenApi {
     document
 }
 
-/// The finished document.
+/// The finished document. It is written when somebody asks, which is seldom; starting does not wait for it.
 #[derive(Clone)]
-pub(super) struct Document(Arc<Bytes>);
+pub(super) struct Document(Arc<utoipa::openapi::OpenApi>);
 
 impl Document {
-    pub(super) fn new(document: &utoipa::openapi::OpenApi) -> Self {
-        let text = serde_json::to_value(document).map(|mut document| {
-            plain_descriptions(&mut document);
-            document.to_string()
-        });
-        let text = text.unwrap_or_else(|error| {
-            tracing::error!(%error, "the OpenAPI document cannot be written");
-            "{}".to_owned()
-        });
-        Self(Arc::new(text.into()))
+    pub(super) fn new(document: utoipa::openapi::OpenApi) -> Self {
+        Self(Arc::new(document))
     }
 }
 
@@ -121,12 +112,14 @@ fn without_links(text: &str) -> String {
     operation_id = "openapi",
     responses((status = 200, description = "An OpenAPI 3.1 document", content_type = "application/json", body = Object))
 )]
-pub(super) async fn get(Extension(Document(text)): Extension<Document>) -> Response {
-    (
-        [(CONTENT_TYPE, "application/json"), NO_STORE],
-        Bytes::clone(&text),
-    )
-        .into_response()
+pub(super) async fn get(
+    Extension(Document(document)): Extension<Document>,
+) -> Result<Response, Failure> {
+    let text = serde_json::to_value(&*document).map(|mut document| {
+        plain_descriptions(&mut document);
+        document.to_string().into()
+    });
+    json_text(text)
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use trainscope_api::records::{
     RecordsQuery, RunQuery, Tensor,
 };
 use trainscope_format::{
-    Body, ChartLayout, Explanation, Histogram, Kind, Landscape, PrCurve, Stretch, TensorData, Text,
+    Body, ChartLayout, CollectorLoss, DumpRef, Explanation, Histogram, Kind, Landscape, PrCurve,
+    Profile, Stretch, TensorData, TensorSummary, Text, WatchHit,
 };
 
 use super::error::Failure;
@@ -94,6 +95,60 @@ as_recorded!(
     Explanation(Explanation),
     "Explanations of one tag"
 );
+
+as_recorded!(
+    statistics,
+    "/api/statistics",
+    Statistics,
+    Statistics(TensorSummary),
+    "What is known of a tensor that is not kept"
+);
+as_recorded!(
+    dumps,
+    "/api/dumps",
+    Dumps,
+    Dump(DumpRef),
+    "Where tensors were dumped in full"
+);
+as_recorded!(
+    recorded_hits,
+    "/api/recorded_hits",
+    Hits,
+    Hit(WatchHit),
+    "Conditions that the program itself has seen to hold"
+);
+as_recorded!(
+    losses,
+    "/api/losses",
+    Losses,
+    Loss(CollectorLoss),
+    "Records that the program could not write"
+);
+
+/// Spans and counters
+#[utoipa::path(
+    get,
+    path = "/api/profiles",
+    operation_id = "profiles",
+    params(RecordsQuery),
+    responses(
+        (status = 200, description = "Records of one tag", body = Records<Profile>),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn profiles(
+    State(site): State<Site>,
+    Params(query): Params<RecordsQuery>,
+) -> Result<Response, Failure> {
+    list(site, Kind::Profile, query, |found| {
+        let Body::Profile(body) = &found.body else {
+            return Ok(None);
+        };
+        // It was read when it was indexed; now it is another file.
+        Ok(Profile::read(&found.read(body.data)?).ok())
+    })
+    .await
+}
 
 fn blob(found: &Found, stretch: Stretch) -> Blob {
     Blob {

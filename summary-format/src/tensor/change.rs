@@ -34,6 +34,7 @@ impl Default for Tolerance {
 
 /// What one pass over two states of a tensor tells. Sums are over the pairs in which both are finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeStats {
     /// Pairs of elements.
     pub count: u64,

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The type of a tensor's elements. New ones are appended: the order is part of the stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum DType {
     /// One byte; 0 is false.
     Bool,

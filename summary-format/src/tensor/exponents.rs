@@ -11,6 +11,7 @@ pub(super) const BUCKETS: usize = 512;
 /// to zero, the last (*b* = 254) all that are further from it. Zeros, NaN and infinities are not in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Exponents {
     /// Bucket (with 256 added for negative values) and count, ascending, no count 0.
     counts: Vec<(u16, u64)>,

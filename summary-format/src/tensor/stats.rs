@@ -15,6 +15,7 @@ use crate::float;
 
 /// What one pass over a tensor tells. Every element is exactly one of NaN, +∞, −∞, zero, negative and positive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorStats {
     /// Elements.
     pub count: u64,
@@ -40,6 +41,7 @@ pub struct TensorStats {
 
 /// Figures over the finite elements of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FiniteStats {
     /// The smallest.
     #[serde(with = "float")]
