@@ -107,17 +107,30 @@ impl TagTable {
     }
 
     /// The kind that this name was last seen with for the first time: what a value is that does not say so itself.
+    /// Kinds whose values always say so do not count.
     pub(crate) fn newest_kind(&self, name: &[u8]) -> Option<Kind> {
         if let Some(entry) = self.expected()
             && entry.info.name.as_bytes() == name
             && entry.is_newest
+            && !says_itself(entry.info.kind)
         {
             return Some(entry.info.kind);
         }
         let name: Cow<'_, str> = String::from_utf8_lossy(name);
-        let id = self.newest.get(name.as_ref())?;
-        Some(self.tags.get(id.0 as usize)?.info.kind)
+        let newest = self.newest.get(name.as_ref()).copied();
+        let entry = |id: TagId| self.tags.get(id.0 as usize);
+        std::iter::successors(newest.and_then(entry), |tag| tag.older.and_then(entry))
+            .map(|tag| tag.info.kind)
+            .find(|kind| !says_itself(*kind))
     }
+}
+
+/// Whether every value of this kind is one of our own messages, which name their kind.
+const fn says_itself(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Statistics | Kind::Profile | Kind::Dumps | Kind::Hits | Kind::Losses
+    )
 }
 
 #[expect(

@@ -1,0 +1,153 @@
+//! What waits in the queue: scalars and spans as flat entries beside one arena of text, everything else as a payload.
+
+use trainscope_format::encode::Moment;
+use trainscope_format::graph::Graph;
+use trainscope_format::statistics::TensorSummary;
+use trainscope_format::tensor::DType;
+use trainscope_format::{Histogram, Hparams, Lineage, Text};
+
+use crate::dump::DumpTensor;
+use crate::media::{Pixels, Sound};
+
+/// A stretch of [`Batch::text`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    start: u32,
+    len: u32,
+}
+
+/// One thing that was recorded.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    Scalar {
+        tag: Piece,
+        at: Moment,
+        value: f64,
+        /// Whether the next entry belongs to the same event.
+        is_joined: bool,
+    },
+    Span {
+        name: Piece,
+        lane: Piece,
+        step: i64,
+        start_nanos: i64,
+        duration_nanos: u64,
+    },
+    Counter {
+        name: Piece,
+        time_nanos: i64,
+        value: f64,
+    },
+    Record {
+        at: Moment,
+        payload: Box<Payload>,
+    },
+}
+
+/// What is not one number.
+#[derive(Debug)]
+pub(crate) enum Payload {
+    Histogram(String, Histogram),
+    Images(String, Vec<Pixels>),
+    Audio(String, Sound),
+    Text(String, Text),
+    Tensor(String, DType, Vec<u64>, Vec<u8>),
+    Hparams(Hparams),
+    Statistics(Vec<(String, TensorSummary)>),
+    Graph(String, Graph),
+    Lineage(Lineage),
+    Dump(Vec<DumpTensor>, String),
+}
+
+impl Payload {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn len_bytes(&self) -> usize {
+        let own = size_of::<Self>();
+        own + match self {
+            Self::Histogram(tag, histogram) => tag.len() + 24 * histogram.counts.len(),
+            Self::Images(tag, pictures) => {
+                tag.len() + pictures.iter().map(Pixels::len_bytes).sum::<usize>()
+            }
+            Self::Audio(tag, sound) => tag.len() + sound.len_bytes(),
+            Self::Text(tag, text) => tag.len() + text.items.iter().map(String::len).sum::<usize>(),
+            Self::Tensor(tag, _, shape, bytes) => tag.len() + 8 * shape.len() + bytes.len(),
+            // A few hundred bytes; what is larger is not written more than once a run.
+            Self::Hparams(_) | Self::Lineage(_) => 4 << 10,
+            Self::Statistics(tensors) => tensors
+                .iter()
+                .map(|(tag, summary)| tag.len() + len_of_summary(summary))
+                .sum(),
+            Self::Graph(_, graph) => graph.nodes.len() * 512,
+            Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
+        }
+    }
+
+    /// How many records are lost with it.
+    pub(crate) fn len_records(&self) -> u64 {
+        match self {
+            Self::Statistics(tensors) => tensors.len() as u64,
+            _ => 1,
+        }
+    }
+}
+
+/// Exponents have two numbers for each bucket that is in use: some dozens.
+fn len_of_summary(summary: &TensorSummary) -> usize {
+    let channels = summary
+        .channels
+        .as_ref()
+        .map_or(0, |channels| 48 * channels.len());
+    let exponents = if summary.stats.exponents.is_some() {
+        1 << 10
+    } else {
+        0
+    };
+    size_of::<TensorSummary>() + 8 * summary.shape.len() + channels + exponents
+}
+
+/// Entries in their order, and the text they point at.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) entries: Vec<Entry>,
+    text: String,
+    payload_bytes: usize,
+}
+
+impl Batch {
+    /// How many bytes of memory its content takes.
+    #[inline]
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.entries.len() * size_of::<Entry>() + self.text.len() + self.payload_bytes
+    }
+
+    /// Keeps text; `None` beyond 4 GiB.
+    #[inline]
+    pub(crate) fn keep(&mut self, text: &str) -> Option<Piece> {
+        let start = u32::try_from(self.text.len()).ok()?;
+        let len = u32::try_from(text.len()).ok()?;
+        start.checked_add(len)?;
+        self.text.push_str(text);
+        Some(Piece { start, len })
+    }
+
+    /// The text of a piece that this batch has kept.
+    #[inline]
+    pub(crate) fn text(&self, piece: Piece) -> &str {
+        let start = piece.start as usize;
+        self.text
+            .get(start..start + piece.len as usize)
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn push_record(&mut self, at: Moment, payload: Box<Payload>) {
+        self.payload_bytes += payload.len_bytes();
+        self.entries.push(Entry::Record { at, payload });
+    }
+
+    /// Empties it and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.text.clear();
+        self.payload_bytes = 0;
+    }
+}

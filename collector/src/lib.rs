@@ -1,0 +1,68 @@
+//! Records a training from within: scalars, tensors, pictures, spans and more, into files that trainscope and
+//! TensorBoard open.
+//!
+//! One thread writes; everything else is done by the thread that records, which never waits, fails or panics for it.
+//! Memory is bounded by bytes, and what is lost is counted and said.
+//!
+//! ```
+//! use trainscope_collector::{Collector, Role, TensorView};
+//!
+//! # let run = tempfile::tempdir()?;
+//! # let run = run.path();
+//! let collector = Collector::builder(run).start()?;
+//! let mut weights = [1.0_f32, -1.0];
+//! for number in 0..100 {
+//!     weights.iter_mut().for_each(|w| *w *= 0.9);
+//!     let mut step = collector.step(number);
+//!     step.scalars(&[("loss", f64::from(weights[0]))]);
+//!     step.tensor("layer/weight", Role::Weight, TensorView::of(&weights, &[2]));
+//! }
+//! let report = collector.finish();
+//! assert!(report.is_complete(), "{report:?}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod builder;
+mod clock;
+mod collector;
+mod dataset;
+mod dump;
+mod entry;
+mod file;
+mod fork;
+mod graph;
+mod hook;
+mod hyperparameters;
+mod media;
+mod notes;
+mod panics;
+mod policy;
+mod profile;
+mod queue;
+mod report;
+mod shared;
+mod span;
+mod statistics;
+mod step;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use builder::{CollectorBuilder, CollectorError};
+pub use collector::Collector;
+pub use dataset::{DatasetPipeline, ParameterValue};
+pub use graph::GraphBuilder;
+pub use hook::{EpochContext, NamedTensor, StepContext, TensorSource, TrainingHook};
+pub use hyperparameters::Hyperparameters;
+pub use media::Picture;
+pub use policy::{DumpPolicy, SamplePolicy};
+pub use queue::Overflow;
+pub use report::{CollectorReport, Lost};
+pub use span::SpanGuard;
+pub use step::StepRecorder;
+pub use tensor::{Element, TensorView};
+pub use trainscope_format::Lineage;
+pub use trainscope_format::graph::Graph;
+pub use trainscope_format::statistics::Role;
+pub use trainscope_format::tensor::{DType, Tolerance};

@@ -1,0 +1,158 @@
+//! Pictures and sound: what the training hands over, and how the writing thread encodes it.
+
+use std::io::Cursor;
+
+/// Pixels of one picture: 8 bits a channel, rows from top to bottom, channels of a pixel side by side.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture<'a> {
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Pixels from top to bottom.
+    pub height: u32,
+    /// 1 grey, 2 grey and opacity, 3 red, green and blue, 4 these and opacity.
+    pub channels: u8,
+    /// `width` · `height` · `channels` of them.
+    pub pixels: &'a [u8],
+}
+
+/// A picture that waits to be encoded.
+#[derive(Debug)]
+pub(crate) struct Pixels {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    channels: u8,
+    bytes: Vec<u8>,
+}
+
+impl Pixels {
+    pub(crate) fn of(picture: &Picture<'_>) -> Self {
+        Self {
+            width: picture.width,
+            height: picture.height,
+            channels: picture.channels,
+            bytes: picture.pixels.to_vec(),
+        }
+    }
+
+    pub(crate) fn len_bytes(&self) -> usize {
+        size_of::<Self>() + self.bytes.len()
+    }
+
+    /// As PNG; `None` if the sizes do not fit the pixels.
+    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+        let color = match self.channels {
+            1 => png::ColorType::Grayscale,
+            2 => png::ColorType::GrayscaleAlpha,
+            3 => png::ColorType::Rgb,
+            4 => png::ColorType::Rgba,
+            _ => return None,
+        };
+        // The encoder multiplies sizes without looking.
+        let len = u64::from(self.width)
+            .checked_mul(self.height.into())?
+            .checked_mul(self.channels.into())?;
+        if len == 0 || len != self.bytes.len() as u64 {
+            return None;
+        }
+        let mut encoded = Vec::new();
+        let mut settings = png::Encoder::new(&mut encoded, self.width, self.height);
+        settings.set_color(color);
+        settings.set_depth(png::BitDepth::Eight);
+        let mut writer = settings.write_header().ok()?;
+        writer.write_image_data(&self.bytes).ok()?;
+        writer.finish().ok()?;
+        Some(encoded)
+    }
+}
+
+/// A sound that waits to be encoded.
+#[derive(Debug)]
+pub(crate) struct Sound {
+    pub(crate) rate_hz: u32,
+    pub(crate) channels: u16,
+    pub(crate) samples: Vec<f32>,
+}
+
+impl Sound {
+    pub(crate) fn len_bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(self.samples.as_slice())
+    }
+
+    /// As WAV with the samples as they are, in 32 bits; `None` without channels or with too many samples.
+    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+        if self.channels == 0 {
+            return None;
+        }
+        let specification = hound::WavSpec {
+            channels: self.channels,
+            sample_rate: self.rate_hz,
+            bits_per_sample: 32,
+            sample_format: hound::SampleFormat::Float,
+        };
+        let mut encoded = Cursor::new(Vec::new());
+        let mut writer = hound::WavWriter::new(&mut encoded, specification).ok()?;
+        for &sample in &self.samples {
+            writer.write_sample(sample).ok()?;
+        }
+        writer.finalize().ok()?;
+        Some(encoded.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Picture, Pixels, Sound};
+
+    fn encode(width: u32, height: u32, channels: u8, pixels: &[u8]) -> Option<Vec<u8>> {
+        Pixels::of(&Picture {
+            width,
+            height,
+            channels,
+            pixels,
+        })
+        .encode()
+    }
+
+    #[test]
+    fn pictures_that_fit_and_others() {
+        let encoded = encode(2, 1, 3, &[255, 0, 0, 0, 255, 0]).unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(encoded))
+            .read_info()
+            .unwrap();
+        let mut pixels = [0; 6];
+        reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(pixels, [255, 0, 0, 0, 255, 0]);
+        for channels in [1, 2, 4] {
+            assert!(encode(1, 1, channels, &vec![7; channels.into()]).is_some());
+        }
+        assert_eq!(encode(2, 2, 3, &[0; 5]), None);
+        assert_eq!(encode(0, 0, 3, &[]), None);
+        assert_eq!(encode(1, 1, 5, &[0; 5]), None);
+        assert_eq!(encode(u32::MAX, u32::MAX, 4, &[0; 5]), None);
+    }
+
+    #[test]
+    fn sounds_keep_their_samples() {
+        let samples = vec![0.0, -1.0, f32::NAN, 2.5];
+        let encoded = Sound {
+            rate_hz: 8_000,
+            channels: 2,
+            samples: samples.clone(),
+        }
+        .encode()
+        .unwrap();
+        let read: Vec<u32> = hound::WavReader::new(encoded.as_slice())
+            .unwrap()
+            .into_samples::<f32>()
+            .map(|sample| sample.unwrap().to_bits())
+            .collect();
+        let wanted: Vec<u32> = samples.iter().map(|sample| sample.to_bits()).collect();
+        assert_eq!(read, wanted);
+        let silent = Sound {
+            rate_hz: 0,
+            channels: 0,
+            samples: vec![1.0],
+        };
+        assert_eq!(silent.encode(), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! What all clones of a collector share with its writing thread.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use trainscope_format::encode::Moment;
+
+use crate::clock::Clock;
+use crate::entry::Payload;
+use crate::fork;
+use crate::policy::{DumpPolicy, SamplePolicy};
+use crate::queue::Queue;
+use crate::report::CollectorReport;
+use crate::statistics::Snapshots;
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) queue: Queue,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) samples: SamplePolicy,
+    pub(crate) dumps: DumpPolicy,
+    pub(crate) snapshots: Snapshots,
+    /// How long finishing, flushing and dropping wait for the disk.
+    pub(crate) patience: Duration,
+    /// The step that spans belong to.
+    pub(crate) step: AtomicI64,
+    /// Whether hyper-parameters were recorded, whose session must be ended.
+    pub(crate) has_session: AtomicBool,
+    dumps_begun: AtomicU64,
+    not_finite_begun: AtomicU64,
+    has_trigger: AtomicBool,
+    trigger: Mutex<Option<String>>,
+    generation: u32,
+    forked: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        queue: Queue,
+        clock: Arc<Clock>,
+        (samples, dumps): (SamplePolicy, DumpPolicy),
+        snapshot_bytes: usize,
+        patience: Duration,
+    ) -> Self {
+        fork::watch();
+        Self {
+            queue,
+            clock,
+            samples,
+            dumps,
+            snapshots: Snapshots::new(snapshot_bytes),
+            patience,
+            step: AtomicI64::new(0),
+            has_session: AtomicBool::new(false),
+            dumps_begun: AtomicU64::new(0),
+            not_finite_begun: AtomicU64::new(0),
+            has_trigger: AtomicBool::new(false),
+            trigger: Mutex::default(),
+            generation: fork::generation(),
+            forked: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether this process began to record, and is not a fork of the one that did.
+    #[inline]
+    pub(crate) fn is_ours(&self) -> bool {
+        fork::generation() == self.generation
+    }
+
+    /// Whether records may be appended; if not, so many are counted. In a fork no lock may be touched.
+    #[inline]
+    pub(crate) fn is_open(&self, records: u64) -> bool {
+        let is_ours = self.is_ours();
+        if !is_ours {
+            self.forked.fetch_add(records, Ordering::Relaxed);
+        }
+        is_ours
+    }
+
+    #[inline]
+    pub(crate) fn moment(&self, step: i64) -> Moment {
+        Moment {
+            step,
+            wall_time_secs: self.clock.secs(),
+        }
+    }
+
+    pub(crate) fn push_record(&self, at: Moment, payload: Payload) {
+        if self.is_open(payload.len_records()) {
+            self.queue.push_record(at, payload);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push_span(&self, names: [&str; 2], start_nanos: i64, duration_nanos: u64) {
+        let step = self.step.load(Ordering::Relaxed);
+        self.queue
+            .push_span(names, step, start_nanos, duration_nanos);
+    }
+
+    /// Whether one more step may be dumped.
+    pub(crate) fn count_dump(&self) -> bool {
+        self.dumps_begun.fetch_add(1, Ordering::Relaxed) < self.dumps.most_steps
+    }
+
+    /// Whether one more step may be looked at because of what was found in it.
+    pub(crate) fn count_not_finite(&self) -> bool {
+        let most = self.dumps.not_finite_steps;
+        most > 0 && self.not_finite_begun.fetch_add(1, Ordering::Relaxed) < most
+    }
+
+    pub(crate) fn set_trigger(&self, reason: &str) {
+        if self.is_ours() {
+            let mut trigger = self.trigger.lock().unwrap_or_else(PoisonError::into_inner);
+            *trigger = Some(reason.to_owned());
+            self.has_trigger.store(true, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn take_trigger(&self) -> Option<String> {
+        if !self.has_trigger.load(Ordering::Acquire) || !self.is_ours() {
+            return None;
+        }
+        self.has_trigger.store(false, Ordering::Release);
+        let mut trigger = self.trigger.lock().unwrap_or_else(PoisonError::into_inner);
+        trigger.take()
+    }
+
+    pub(crate) fn report(&self) -> CollectorReport {
+        if self.is_ours() {
+            return self.queue.report();
+        }
+        let mut report = CollectorReport::default();
+        report.lost.forked = self.forked.load(Ordering::Relaxed);
+        report
+    }
+}

@@ -1,0 +1,122 @@
+//! One step of the training, being recorded: its tensors become one record when it ends.
+
+use trainscope_format::encode::Moment;
+use trainscope_format::statistics::{Role, TensorSummary};
+
+use crate::collector::Collector;
+use crate::dump::DumpTensor;
+use crate::entry::Payload;
+use crate::statistics;
+use crate::tensor::TensorView;
+
+/// Records a step; [`Collector::step`] makes one. What it has seen is written when it is dropped.
+#[derive(Debug)]
+pub struct StepRecorder<'a> {
+    collector: &'a Collector,
+    at: Moment,
+    statistics: Vec<(String, TensorSummary)>,
+    dump: Vec<DumpTensor>,
+    /// Why tensors are looked at that no policy asks for.
+    trigger: Option<String>,
+    /// Whether this step counts as one of those with a dump, and may have one.
+    may_dump: Option<bool>,
+}
+
+impl<'a> StepRecorder<'a> {
+    pub(crate) fn new(collector: &'a Collector, at: Moment, trigger: Option<String>) -> Self {
+        Self {
+            collector,
+            at,
+            statistics: Vec::new(),
+            dump: Vec::new(),
+            trigger,
+            may_dump: None,
+        }
+    }
+
+    /// The number of the step.
+    pub fn number(&self) -> i64 {
+        self.at.step
+    }
+
+    /// Records numbers as one event.
+    pub fn scalars(&mut self, values: &[(&str, f64)]) {
+        self.collector.scalars_at(self.at, values);
+    }
+
+    /// Whether a tensor of this name would be looked at: to be asked before one is fetched from far away.
+    pub fn wants(&self, name: &str) -> bool {
+        self.wants_statistics(name) || self.wants_dump(name)
+    }
+
+    fn wants_statistics(&self, name: &str) -> bool {
+        let policy = &self.collector.shared().samples;
+        policy.wants(self.at.step, name) || (self.trigger.is_some() && policy.has_name(name))
+    }
+
+    fn wants_dump(&self, name: &str) -> bool {
+        let policy = &self.collector.shared().dumps;
+        policy.wants(self.at.step, name) || (self.trigger.is_some() && policy.has_name(name))
+    }
+
+    /// Looks at a tensor as the policies say. Names are tags: of all tensors of a run, a gradient's too, each has its
+    /// own.
+    pub fn tensor(&mut self, name: &str, role: Role, view: TensorView<'_>) {
+        let shared = self.collector.shared();
+        if !self.wants(name) || !shared.is_open(1) {
+            return;
+        }
+        let Some(bytes) = view.elements() else {
+            shared.queue.with_report(|report| report.lost.invalid += 1);
+            return;
+        };
+        if self.wants_statistics(name) {
+            let policy = &shared.samples;
+            let seen = statistics::summary(policy, &shared.snapshots, name, role, &view, &bytes);
+            if seen.is_change_skipped {
+                shared
+                    .queue
+                    .with_report(|report| report.changes_skipped += 1);
+            }
+            let stats = &seen.summary.stats;
+            if policy.histograms {
+                let histogram = statistics::histogram(stats, view.dtype(), &bytes);
+                let payload = Payload::Histogram(name.to_owned(), histogram);
+                shared.queue.push_record(self.at, payload);
+            }
+            let is_finite = stats.nan + stats.pos_inf + stats.neg_inf == 0;
+            if !is_finite && self.trigger.is_none() && shared.count_not_finite() {
+                self.trigger = Some(format!("NaN or infinity in {name}"));
+            }
+            self.statistics.push((name.to_owned(), seen.summary));
+        }
+        if self.wants_dump(name) && self.may_dump() {
+            self.dump.push(DumpTensor {
+                name: name.to_owned(),
+                dtype: view.dtype(),
+                shape: view.shape().to_vec(),
+                bytes: bytes.into_owned(),
+            });
+        }
+    }
+
+    fn may_dump(&mut self) -> bool {
+        let shared = self.collector.shared();
+        *self.may_dump.get_or_insert_with(|| shared.count_dump())
+    }
+}
+
+impl Drop for StepRecorder<'_> {
+    fn drop(&mut self) {
+        let shared = self.collector.shared();
+        if !self.statistics.is_empty() {
+            let payload = Payload::Statistics(std::mem::take(&mut self.statistics));
+            shared.push_record(self.at, payload);
+        }
+        if !self.dump.is_empty() {
+            let reason = self.trigger.take().unwrap_or_default();
+            let payload = Payload::Dump(std::mem::take(&mut self.dump), reason);
+            shared.push_record(self.at, payload);
+        }
+    }
+}
