@@ -5,6 +5,7 @@
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -52,13 +53,21 @@ fn main() -> io::Result<()> {
         let place = fs::canonicalize(path)?;
         writeln!(
             table,
-            "Embedded {{ name: {name:?}, plain: include_bytes!({:?}), brotli: {brotli}, gzip: {gzip} }},",
+            "Embedded {{ name: {name:?}, tag: \"{:016x}\", plain: include_bytes!({:?}), brotli: {brotli}, gzip: {gzip} }},",
+            hash(&plain),
             place.display().to_string()
         )
         .map_err(io::Error::other)?;
     }
     table.push(']');
     fs::write(out.join("assets.rs"), table)
+}
+
+/// A number that differs when the bytes do.
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// All files below `dir`, named by their path below `root` with `/` between parts.

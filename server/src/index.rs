@@ -58,7 +58,7 @@ struct Inner {
     progress: Mutex<Ingest>,
     records: AtomicU64,
     committed_records: AtomicU64,
-    sealed_chunks: AtomicUsize,
+    sealed_bytes: AtomicUsize,
     notes: Mutex<Vec<String>>,
     problems: Mutex<Vec<String>>,
     notices: broadcast::Sender<Arc<ChangeNotice>>,
@@ -249,7 +249,7 @@ impl Index {
             progress: Mutex::default(),
             records: AtomicU64::new(0),
             committed_records: AtomicU64::new(0),
-            sealed_chunks: AtomicUsize::new(0),
+            sealed_bytes: AtomicUsize::new(0),
             notes: Mutex::new(note.into_iter().collect()),
             problems: Mutex::default(),
             notices: broadcast::channel(NOTICES).0,
@@ -295,7 +295,7 @@ impl Index {
         self.0.catalog.clear();
         self.0.records.store(0, Ordering::Release);
         self.0.committed_records.store(0, Ordering::Release);
-        self.0.sealed_chunks.store(0, Ordering::Release);
+        self.0.sealed_bytes.store(0, Ordering::Release);
         match self.0.store.clear() {
             Ok(()) => self.note(
                 "The index was damaged and is made anew from the files. Nothing is lost."
@@ -361,13 +361,19 @@ impl Index {
     pub(crate) fn publish(&self, source: &Source, block: &Block, staging: &mut Staging) {
         let next_part = || self.0.next_part.fetch_add(1, Ordering::Relaxed);
         let (records, sealed) = source.publish(block, staging, &self.0.store, next_part);
-        self.0.sealed_chunks.fetch_add(sealed, Ordering::Relaxed);
+        self.0.sealed_bytes.fetch_add(sealed, Ordering::Relaxed);
         self.0.records.fetch_add(records, Ordering::AcqRel);
     }
 
-    /// Sealed chunks that wait in memory for a commit.
-    pub(crate) fn sealed_chunks(&self) -> usize {
-        self.0.sealed_chunks.load(Ordering::Relaxed)
+    /// A source is read to its end, and most of it just now: what is open of it takes less memory packed.
+    pub(crate) fn pack(&self, source: &Source) {
+        let sealed = source.pack();
+        self.0.sealed_bytes.fetch_add(sealed, Ordering::Relaxed);
+    }
+
+    /// Bytes of sealed chunks that wait in memory for a commit.
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        self.0.sealed_bytes.load(Ordering::Relaxed)
     }
 
     /// Records that a crash would make the next start read again.
@@ -385,6 +391,7 @@ impl Index {
 
     /// Makes durable what is published, with the offsets it came from; says how many sources were written.
     pub(crate) fn commit(&self) -> Result<usize, ReadError> {
+        self.0.sealed_bytes.store(0, Ordering::Relaxed);
         let mut batch = Batch::default();
         let mut committing = Vec::new();
         let mut written = 0;
@@ -419,8 +426,7 @@ impl Index {
                 continue;
             }
             source.with_state(|state| state.committed_records = part.records);
-            let sealed = part.done();
-            self.0.sealed_chunks.fetch_sub(sealed, Ordering::Relaxed);
+            part.done();
         }
         applied
     }

@@ -17,8 +17,8 @@ use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
 use crate::watch::{self, Base, Found, Hints};
 
-/// Published chunks that wait in memory, of about 10 kB each, before they are committed.
-const COMMIT_CHUNKS: usize = 1_024;
+/// Published bytes that wait in memory before they are committed.
+const COMMIT_BYTES: usize = 16 << 20;
 /// Records that are committed as soon as there is nothing left to read.
 const COMMIT_RECORDS: u64 = 16_384;
 /// Time after which anything published is committed.
@@ -388,7 +388,7 @@ impl Loop {
             self.last_notice = now;
         }
         let much = idle && (!self.committed || self.index.uncommitted_records() >= COMMIT_RECORDS);
-        if due || much || self.index.sealed_chunks() >= COMMIT_CHUNKS {
+        if due || much || self.index.sealed_bytes() >= COMMIT_BYTES {
             self.last_commit = now;
             self.committed |= idle;
             if let Err(e) = self.index.commit() {

@@ -26,6 +26,8 @@ const INDEX: &str = "index.html";
 /// One file of the build, in the forms it is sent in.
 struct Embedded {
     name: &'static str,
+    /// Another one when the bytes are others.
+    tag: &'static str,
     plain: &'static [u8],
     brotli: Option<&'static [u8]>,
     gzip: Option<&'static [u8]>,
@@ -66,7 +68,7 @@ impl Assets {
     /// The page that was built in, below `prefix`.
     pub fn built_in(prefix: &str) -> Self {
         let files = EMBEDDED.iter().map(|file| {
-            let mut asset = Asset::new(file.name, Bytes::from_static(file.plain), prefix);
+            let mut asset = Asset::new(file.name, Bytes::from_static(file.plain), file.tag, prefix);
             if file.name != INDEX {
                 asset.brotli = file.brotli.map(Bytes::from_static);
                 asset.gzip = file.gzip.map(Bytes::from_static);
@@ -104,7 +106,12 @@ impl Assets {
                     return Ok(None);
                 }
                 match std::fs::read(dir.join(path)) {
-                    Ok(bytes) => Ok(Some(Asset::new(name, bytes.into(), prefix))),
+                    Ok(bytes) => {
+                        let mut hasher = DefaultHasher::new();
+                        bytes.hash(&mut hasher);
+                        let tag = format!("{:016x}", hasher.finish());
+                        Ok(Some(Asset::new(name, bytes.into(), &tag, prefix)))
+                    }
                     Err(error)
                         if matches!(
                             error.kind(),
@@ -126,7 +133,7 @@ impl Assets {
 }
 
 impl Asset {
-    fn new(name: &str, mut plain: Bytes, prefix: &str) -> Self {
+    fn new(name: &str, mut plain: Bytes, tag: &str, prefix: &str) -> Self {
         if name == INDEX
             && let Ok(page) = std::str::from_utf8(&plain)
         {
@@ -140,12 +147,10 @@ impl Asset {
         } else {
             mime.to_string()
         };
-        let mut hasher = DefaultHasher::new();
-        plain.hash(&mut hasher);
         Self {
             content_type: HeaderValue::from_str(&content_type)
                 .unwrap_or(HeaderValue::from_static("application/octet-stream")),
-            tag: format!("{:016x}", hasher.finish()),
+            tag: format!("{tag}{prefix}"),
             plain,
             brotli: None,
             gzip: None,

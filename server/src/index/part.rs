@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 use trainscope_format::Kind;
 
 use super::chunk::{self, CHUNK, ChunkMeta, Points, Want};
-use super::store::Store;
+use super::store::{Bytes, Store};
 
 /// Which part; unique within one index.
 pub(super) type PartId = u64;
@@ -18,16 +18,8 @@ pub(super) type PartId = u64;
 /// A sealed chunk that is not yet committed.
 #[derive(Debug)]
 pub(super) struct Sealed {
-    pub(super) columns: Vec<u8>,
-    pub(super) summaries: Vec<u8>,
-}
-
-impl Sealed {
-    pub(super) fn of(points: &Points) -> (ChunkMeta, Arc<Self>) {
-        let (meta, summaries) = chunk::encode_summaries(points);
-        let columns = chunk::encode(points);
-        (meta, Arc::new(Self { columns, summaries }))
-    }
+    pub(super) columns: Bytes,
+    pub(super) summaries: Bytes,
 }
 
 /// What is counted of a part whose bodies are not stored, and derived for scalars.
@@ -69,16 +61,51 @@ struct PartData {
 }
 
 impl PartData {
-    /// Makes a chunk of the open points if they are enough; says how many chunks that made.
-    fn seal_if_full(&mut self) -> usize {
-        if !self.open.is_full() {
+    /// Makes a chunk of the open points, if there are any; says how many bytes that made.
+    fn seal(&mut self) -> usize {
+        if self.open.len() == 0 {
             return 0;
         }
-        let (meta, chunk) = Sealed::of(&self.open);
-        self.sealed.push(chunk);
+        let (meta, summaries) = chunk::encode_summaries(&self.open);
+        let columns = chunk::encode(&self.open);
+        let len_bytes = columns.len() + summaries.len();
+        self.sealed.push(Arc::new(Sealed {
+            columns: columns.as_slice().into(),
+            summaries: summaries.as_slice().into(),
+        }));
         self.metas.push(meta);
         self.open.clear();
-        1
+        len_bytes
+    }
+
+    fn seal_if_full(&mut self) -> usize {
+        if self.open.is_full() { self.seal() } else { 0 }
+    }
+
+    /// Takes a last chunk that is not full back, so that points can be appended to it.
+    fn thaw(&mut self, id: PartId, store: &Store) {
+        let full = |meta: &ChunkMeta| meta.summary.count >= CHUNK as u64;
+        if self.open.len() > 0 || self.metas.last().is_none_or(full) {
+            return;
+        }
+        let open = &mut self.open;
+        let read = match self.sealed.last() {
+            Some(sealed) => chunk::decode(&sealed.columns, Want::All, open),
+            None => store
+                .columns(id, number(self.stored - 1), |bytes| {
+                    chunk::decode(bytes, Want::All, open)
+                })
+                .ok(),
+        };
+        if read.is_some() && !self.open.is_full() {
+            self.metas.pop();
+            if self.sealed.pop().is_none() {
+                self.stored -= 1;
+            }
+        } else {
+            // The store says so to everybody; a short chunk in the middle is read like any other.
+            self.open.clear();
+        }
     }
 }
 
@@ -96,12 +123,6 @@ pub(super) struct Piece {
     pub(super) part: PartId,
     pub(super) meta: ChunkMeta,
     pub(super) place: Place,
-}
-
-/// The stored form of a chunk, with the number it goes to.
-pub(super) struct Commit {
-    pub(super) number: u32,
-    pub(super) chunk: Arc<Sealed>,
 }
 
 fn number(index: usize) -> u32 {
@@ -140,7 +161,7 @@ impl Part {
         part
     }
 
-    /// Publishes points that follow those published before; returns how many chunks were sealed.
+    /// Publishes points that follow those published before; returns how many bytes were sealed.
     pub(super) fn append(&self, points: &Points, store: &Store) -> usize {
         let data = &mut *self.data.write();
         self.dirty.store(true, Ordering::Relaxed);
@@ -149,7 +170,7 @@ impl Part {
             return 0;
         };
         data.counted.add(points.len() as u64, *min, *max);
-        thaw(self.id, data, store);
+        data.thaw(self.id, store);
         let (mut from, mut sealed) = (0, 0);
         while from < points.len() {
             let to = points.len().min(from + CHUNK - data.open.len());
@@ -172,7 +193,7 @@ impl Part {
         self.dirty.store(true, Ordering::Relaxed);
         self.touched.store(true, Ordering::Relaxed);
         data.counted.add(1, step, step);
-        thaw(self.id, data, store);
+        data.thaw(self.id, store);
         data.open.push_body(step, wall_time_secs, body);
         data.seal_if_full()
     }
@@ -247,73 +268,61 @@ impl Part {
         pieces
     }
 
-    /// What must be written for the store to hold all that is published: sealed chunks, and the open points as a
-    /// chunk that a later commit overwrites. [`Part::committed`] wants the extent back when it is written.
-    pub(super) fn to_commit(&self) -> (Vec<Commit>, Extent) {
-        let data = self.data.read();
-        let mut commits: Vec<Commit> = data
-            .sealed
-            .iter()
-            .enumerate()
-            .map(|(i, chunk)| Commit {
-                number: number(data.stored + i),
-                chunk: Arc::clone(chunk),
-            })
-            .collect();
-        let sealed = commits.len();
-        let open = (data.open.len() > 0).then(|| {
-            let (meta, chunk) = Sealed::of(&data.open);
-            commits.push(Commit {
-                number: number(data.metas.len()),
-                chunk,
-            });
-            meta
-        });
-        (commits, Extent { sealed, open })
+    /// Packs the open points, of which no more are expected soon; returns how many bytes were sealed.
+    pub(super) fn pack(&self) -> usize {
+        let data = &mut *self.data.write();
+        let sealed = data.seal();
+        data.open = Points::default();
+        sealed
     }
 
-    /// What [`Part::to_commit`] returned is in the store now and need not be in memory, unless it has grown since.
-    pub(super) fn committed(&self, extent: Extent) {
+    /// What must be written for the store to hold all that is published, and the number of the first chunk of it.
+    /// [`Part::committed`] wants the chunks back when they are written.
+    pub(super) fn to_commit(&self) -> (u32, Vec<Arc<Sealed>>) {
+        self.pack();
+        let data = self.data.read();
+        (number(data.stored), data.sealed.clone())
+    }
+
+    /// These chunks are in the store now and need not be in memory, unless a last short one was taken back meanwhile.
+    pub(super) fn committed(&self, chunks: &[Arc<Sealed>]) {
         let data = &mut *self.data.write();
-        data.sealed.drain(..extent.sealed);
-        data.stored += extent.sealed;
+        let same = data.sealed.iter().zip(chunks);
+        let n = same.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+        data.sealed.drain(..n);
+        data.stored += n;
         if data.sealed.is_empty() {
             // A burst (a cold start) leaves room for thousands behind.
             data.sealed = Vec::new();
-            let as_committed = |meta: &ChunkMeta| meta.summary.count == data.open.len() as u64;
-            if let Some(meta) = extent.open.filter(as_committed) {
-                data.metas.push(meta);
-                data.stored += 1;
-                data.open = Points::default();
-            }
         }
     }
 }
 
-/// How much of a part one commit holds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Extent {
-    /// Sealed chunks.
-    pub(super) sealed: usize,
-    /// The open points, if there were any.
-    open: Option<ChunkMeta>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Takes a last chunk that is not full back from the store, so that points can be appended to it.
-fn thaw(id: PartId, data: &mut PartData, store: &Store) {
-    let full = |meta: &ChunkMeta| meta.summary.count >= CHUNK as u64;
-    if data.metas.len() != data.stored || data.open.len() > 0 || data.metas.last().is_none_or(full)
-    {
-        return;
-    }
-    let read = store.columns(id, number(data.stored - 1), |bytes| {
-        chunk::decode(bytes, Want::All, &mut data.open)
-    });
-    if read.is_ok() && !data.open.is_full() {
-        data.metas.pop();
-        data.stored -= 1;
-    } else {
-        // The store says so to everybody; a short chunk in the middle is read like any other.
-        data.open.clear();
+    #[test]
+    fn what_comes_while_a_commit_is_written_stays_for_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, ..) = Store::open(folder.path()).unwrap();
+        let part = Part::new(0, "loss".into(), Kind::Scalars);
+        let append = |n: i64| {
+            let mut points = Points::default();
+            (0..n).for_each(|step| points.push(step, 1e9, 0.5));
+            part.append(&points, &store);
+        };
+        append(10);
+        let (first, chunks) = part.to_commit();
+        assert_eq!((first, chunks.len()), (0, 1));
+        // Enough to make the chunk that is being written full: it is another one then.
+        append(2_000);
+        part.committed(&chunks);
+        let (first, chunks) = part.to_commit();
+        assert_eq!((first, chunks.len()), (0, 2));
+        part.committed(&chunks);
+        let counts = part.pieces().into_iter().map(|p| p.meta.summary.count);
+        assert_eq!(counts.collect::<Vec<_>>(), [1_024, 986]);
+        assert_eq!(part.to_commit().1.len(), 0);
     }
 }

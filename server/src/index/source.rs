@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::{Checkpoint, Damage, Format, Kind, RecordBatch, TagInfo};
 
 use super::chunk::Points;
-use super::part::{Extent, Part, PartId};
+use super::part::{Part, PartId, Sealed};
 use super::store::{Batch, PartRecord, Store};
 
 /// Which file on disk, beyond its name: device and inode where the system has them.
@@ -267,7 +267,7 @@ impl Source {
         parts.list.get(*at as usize).cloned()
     }
 
-    /// Publishes a block; returns how many records became answerable and how many chunks were sealed.
+    /// Publishes a block; returns how many records became answerable and how many bytes were sealed.
     pub(super) fn publish(
         &self,
         block: &Block,
@@ -317,6 +317,11 @@ impl Source {
         (batch.len_records(), sealed)
     }
 
+    /// Packs what it holds in memory, since no more is expected soon; returns how many bytes were sealed.
+    pub(super) fn pack(&self) -> usize {
+        self.parts.read().list.iter().map(|part| part.pack()).sum()
+    }
+
     /// What was published since the last call, if anything.
     pub(super) fn take_touched(&self) -> Option<Touched> {
         if !self.touched.swap(false, Ordering::Acquire) {
@@ -362,11 +367,11 @@ impl Source {
                 counted: part.counted(),
             };
             batch.part(self.id, u32::try_from(tag).unwrap_or(u32::MAX), &record);
-            let (commits, extent) = part.to_commit();
-            for commit in commits {
-                batch.chunk(part.id, commit.number, &commit.chunk);
+            let (first, chunks) = part.to_commit();
+            for (number, chunk) in (first..).zip(&chunks) {
+                batch.chunk(part.id, number, chunk);
             }
-            parts.push((Arc::clone(part), extent));
+            parts.push((Arc::clone(part), chunks));
         }
         Some(Committing {
             parts,
@@ -377,7 +382,7 @@ impl Source {
 
 /// What a commit holds of one source.
 pub(super) struct Committing {
-    parts: Vec<(Arc<Part>, Extent)>,
+    parts: Vec<(Arc<Part>, Vec<Arc<Sealed>>)>,
     pub(super) records: u64,
 }
 
@@ -389,19 +394,15 @@ impl Committing {
         }
     }
 
-    /// The commit is durable; returns how many sealed chunks it held.
-    pub(super) fn done(self) -> usize {
-        self.parts
-            .iter()
-            .map(|(part, extent)| {
-                part.committed(*extent);
-                extent.sealed
-            })
-            .sum()
+    /// The commit is durable.
+    pub(super) fn done(self) {
+        for (part, chunks) in self.parts {
+            part.committed(&chunks);
+        }
     }
 }
 
-/// Groups a batch's scalars by tag and appends them; returns how many chunks were sealed.
+/// Groups a batch's scalars by tag and appends them; returns how many bytes were sealed.
 fn stage(batch: &RecordBatch, parts: &[Arc<Part>], staging: &mut Staging, store: &Store) -> usize {
     if staging.by_tag.len() < parts.len() {
         staging.by_tag.resize_with(parts.len(), Points::default);
@@ -456,10 +457,12 @@ impl SourceState {
         let wall_times = scalars.wall_times_secs.iter().copied();
         let wall_times = wall_times.chain(records().chain(unread()).map(|(_, time)| time));
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
-        for time in wall_times.filter(|time| time.is_finite() && *time != 0.0) {
-            first = first.min(time);
-            last = last.max(time);
-        }
+        wall_times
+            .filter(|time| time.is_finite() && *time != 0.0)
+            .for_each(|time| {
+                first = first.min(time);
+                last = last.max(time);
+            });
         if first <= last {
             self.first_wall_time_secs =
                 Some(self.first_wall_time_secs.map_or(first, |t| t.min(first)));

@@ -22,8 +22,11 @@ use super::chunk::{ChunkMeta, decode_meta};
 use super::part::{Counted, PartId, Sealed};
 use super::source::FileRecord;
 
+/// Bytes as the tree takes them, not copied again.
+pub(super) use sled::IVec as Bytes;
+
 /// Changes when the meaning of any stored byte does; another number means: rebuild.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 /// What is stored of a part beside its chunks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,9 +71,9 @@ pub(super) enum Opened {
 fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
     let config = sled::Config::new()
         .path(folder)
-        // The defaults are 1 GiB of cache and 512 KiB segments, of which half stays empty with our values.
+        // The default is 1 GiB. Segments stay at their default of 512 KiB: a node of sixteen chunks that does not fit
+        // into one becomes a file of its own.
         .cache_capacity(48 << 20)
-        .segment_size(64 << 10)
         // Commits are flushed where they are made.
         .flush_every_ms(None);
     // sled asserts some of its invariants while it recovers; a damaged index must not end the server.
@@ -328,8 +331,8 @@ impl Batch {
     }
 
     pub(super) fn chunk(&mut self, part: PartId, number: u32, chunk: &Sealed) {
-        self.insert(&key(b'c', part, number)[..], &chunk.columns[..]);
-        self.insert(&key(b's', part, number)[..], &chunk.summaries[..]);
+        self.insert(&key(b'c', part, number)[..], chunk.columns.clone());
+        self.insert(&key(b's', part, number)[..], chunk.summaries.clone());
     }
 }
 

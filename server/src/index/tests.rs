@@ -147,6 +147,7 @@ proptest! {
         points in points(),
         cut in 1_usize..3_000,
         commit_every in 1_usize..4,
+        pack_every in 1_usize..4,
         wanted in 1_usize..200,
         from in 0_usize..6_000,
         len in 0_i64..9_000,
@@ -156,6 +157,9 @@ proptest! {
         let source = add(&index, "a");
         for (i, part) in points.chunks(cut).enumerate() {
             publish(&index, &source, 1e9, part);
+            if i % pack_every == 0 {
+                index.pack(&source);
+            }
             if i % commit_every == 0 {
                 index.commit().unwrap();
             }
