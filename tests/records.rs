@@ -1,6 +1,8 @@
 //! Everything but scalars that other programs wrote, through the API: pictures, sound, text, histograms, tensors,
 //! hyper-parameters, lineage.
 
+use std::fs;
+
 use serde_json::{Value, json};
 use trainscope_api::paths;
 
@@ -210,6 +212,69 @@ fn graphs_of_three_frameworks_are_answered_in_one_form() {
 }
 
 #[test]
+fn files_that_are_graphs_belong_to_the_run_of_their_folder() {
+    let lab = Lab::new();
+    lab.copy_fixture("torch-onnx", "exported");
+    lab.copy_fixture("mindspore-graphs", "graphs");
+    lab.record("run").curve("loss", 0..10, |step| step as f32);
+    // A graph beside event files, a file of the same extension that is none, and one that is damaged.
+    let run = lab.base().join("run");
+    let model = lab.base().join("exported/cnn.dynamo.onnx");
+    fs::copy(&model, run.join("model.onnx")).unwrap();
+    fs::write(run.join("saved_model.pb"), b"\x08\x01\x12\x05hello").unwrap();
+    fs::write(run.join("broken.onnx"), b"\x3a\xff").unwrap();
+    let server = lab.start();
+    let graph = |run: &str, tag: &str| {
+        let query = query(&[("run", run), ("tag", tag)]);
+        server.get(&format!("{}?{query}", paths::GRAPH))
+    };
+    wait_for("the graphs to be found", || {
+        (server.status().runs == 3 && graph("run", "model").status == 200).then_some(())
+    });
+
+    let truth: Value =
+        serde_json::from_slice(&fs::read(lab.base().join("exported/truth.json")).unwrap()).unwrap();
+    let onnx = graph("exported", "transformer.dynamo").json();
+    assert_eq!(
+        (&onnx["format"], &onnx["graphs"][3]["tag"]),
+        (&json!("onnx"), &json!("transformer.torchscript"))
+    );
+    assert!(onnx["total_nodes"].as_u64() > Some(50), "{truth}");
+    let mindspore = graph("graphs", "ms210-healthy").json();
+    assert_eq!(mindspore["format"], "mindspore_model");
+    assert!(mindspore["total_nodes"].as_u64() > Some(10));
+    let broken = graph("run", "broken");
+    assert_eq!(
+        broken.status,
+        404,
+        "{}",
+        String::from_utf8_lossy(&broken.body)
+    );
+    assert!(String::from_utf8_lossy(&broken.body).contains("cut off"));
+    assert_eq!(graph("run", "saved_model").status, 404);
+
+    // The curve and its times are as they were.
+    let runs = server.get(paths::RUNS).json();
+    let run = &runs["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|run| run["id"] == "run")
+        .unwrap();
+    assert!(run["first_wall_time_secs"].as_f64() > Some(1e9), "{run}");
+
+    // Written anew by the exporter: the graph of the file is that of its newest content.
+    fs::copy(
+        lab.base().join("exported/transformer.dynamo.onnx"),
+        lab.base().join("run/model.onnx"),
+    )
+    .unwrap();
+    wait_for("the new content", || {
+        (graph("run", "model").json()["total_nodes"] == onnx["total_nodes"]).then_some(())
+    });
+}
+
+#[test]
 fn a_blob_is_found_by_its_id_alone_and_never_beyond_what_was_read() {
     let lab = Lab::new();
     let server = served(&lab, "torch-tensorboard");
@@ -247,8 +312,8 @@ fn what_a_collector_records_is_answered_as_it_was_written() {
     let lab = Lab::new();
     let golden = include_bytes!("../summary-format/tests/golden/0.1.0-native.tfevents");
     let run = lab.base().join("run");
-    std::fs::create_dir(&run).unwrap();
-    std::fs::write(run.join("events.out.tfevents.1700000000.host.1.0"), golden).unwrap();
+    fs::create_dir(&run).unwrap();
+    fs::write(run.join("events.out.tfevents.1700000000.host.1.0"), golden).unwrap();
     let server = lab.start();
     wait_for("the file to be read", || {
         let status = server.status();

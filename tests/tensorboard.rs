@@ -286,7 +286,7 @@ fn first_picture(folder: &Path) -> Vec<u8> {
         .flatten()
         .find(|entry| entry.file_name().to_string_lossy().contains("tfevents"));
     let bytes = fs::read(events.unwrap().path()).unwrap();
-    let mut decoder = trainscope_format::Format::Tfevents.decoder();
+    let mut decoder = trainscope_format::Format::Tfevents.decoder("");
     let mut batch = trainscope_format::RecordBatch::default();
     decoder.push(&bytes, &mut batch);
     let stretch = batch.records.iter().find_map(|record| match &record.body {

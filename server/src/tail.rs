@@ -80,7 +80,8 @@ impl Worker {
             Some(tail) => tail,
             None => resume(source),
         };
-        file.seek(SeekFrom::Start(tail.fed_bytes))?;
+        let begin = tail.fed_bytes;
+        file.seek(SeekFrom::Start(begin))?;
         let end = len.min(tail.fed_bytes + TURN_BYTES);
         if end - tail.fed_bytes >= PIPELINE_BYTES {
             self.read_on_two_threads(source, index, &mut file, &mut tail, end)?;
@@ -92,11 +93,14 @@ impl Worker {
                 index.publish(source, &self.block, &mut self.staging);
             }
         }
-        Ok(if tail.fed_bytes < len && tail.fed_bytes == end {
-            Outcome::More(tail)
-        } else {
-            Outcome::Done(tail)
-        })
+        if tail.fed_bytes < len && tail.fed_bytes == end {
+            return Ok(Outcome::More(tail));
+        }
+        // Not where a little was added: packing takes time for all that is open.
+        if tail.fed_bytes - begin > begin {
+            index.pack(source);
+        }
+        Ok(Outcome::Done(tail))
     }
 
     /// The caller's thread publishes what another one reads and decodes.
@@ -164,13 +168,15 @@ impl Tail {
 
 /// A decoder that goes on where the source's records end.
 fn resume(source: &Source) -> Tail {
+    let path = source.place().full;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let checkpoint = source.checkpoint();
     let fed_bytes = checkpoint.offset;
-    match source.format.resume(checkpoint) {
+    match source.format.resume(&name, checkpoint) {
         Ok(decoder) => Tail { decoder, fed_bytes },
         // Of another version: the index would be, too, so there is nothing that could be read twice.
         Err(_) => Tail {
-            decoder: source.format.decoder(),
+            decoder: source.format.decoder(&name),
             fed_bytes: 0,
         },
     }

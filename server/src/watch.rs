@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::SystemTime;
@@ -121,6 +122,9 @@ fn coordinate(prefix: &str, folder: &Path, file_name: &str) -> (Arc<str>, u32) {
     )
 }
 
+/// Bytes that tell what a file is whose name does not.
+const HEAD_BYTES: u64 = 16;
+
 /// Folders that hold no runs, however deep.
 fn is_private(name: &str) -> bool {
     matches!(name, ".trainscope" | ".git")
@@ -195,13 +199,29 @@ fn walk(
                 && target.is_dir()
             {
                 links.insert(entry.path());
-            } else if let Some(format) = sniff(&name) {
+            } else if let Some(format) = sniff(&name, || first_bytes(&entry.path())) {
                 let metadata = metadata.unwrap_or_else(|| entry.metadata());
                 scan.files
                     .extend(found(base, below, &entry.path(), &name, format, metadata));
             }
         }
     }
+}
+
+/// What tells the format of a file whose name does not; of one that cannot be opened, nothing.
+pub(crate) fn first_bytes(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let read = match fs::metadata(path) {
+        // A pipe would block.
+        Ok(metadata) if metadata.is_file() => {
+            fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes))
+        }
+        _ => Ok(0),
+    };
+    if read.is_err() {
+        bytes.clear();
+    }
+    bytes
 }
 
 fn found(

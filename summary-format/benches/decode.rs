@@ -19,7 +19,7 @@ use support::{bytes_field, frame, simple_value, summary, tensor, tensor_value, v
 const PIECE: usize = 1 << 20;
 
 fn decode(format: Format, bytes: &[u8], batch: &mut RecordBatch) -> u64 {
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder("");
     let mut records = 0;
     for piece in bytes.chunks(PIECE) {
         batch.clear();

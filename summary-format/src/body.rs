@@ -34,6 +34,14 @@ pub struct Stretch {
     pub len_bytes: u64,
 }
 
+impl Stretch {
+    /// All of the file, however long it gets.
+    pub const WHOLE_FILE: Self = Self {
+        offset: 0,
+        len_bytes: u64::MAX,
+    };
+}
+
 /// The content of a record. New kinds are appended: the order is part of the stored form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

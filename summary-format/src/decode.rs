@@ -5,8 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::body::GraphFormat;
 use crate::formats;
 use crate::formats::event_file::{EventFile, ReadEvent};
+use crate::formats::graph_file::GraphFile;
 use crate::record::{Damage, RecordBatch, TagInfo};
 
 /// Turns the bytes of one file into records. Bytes are fed in order and in any cuts: the records are the same.
@@ -55,6 +57,8 @@ pub enum Format {
     MindsporeSummary,
     /// MindSpore lineage files: framed alike, but their event numbers its fields differently.
     MindsporeLineage,
+    /// A file that is a graph.
+    Graph(GraphFormat),
 }
 
 impl Format {
@@ -64,32 +68,53 @@ impl Format {
             Self::Tfevents => "tfevents",
             Self::MindsporeSummary => "mindspore_summary",
             Self::MindsporeLineage => "mindspore_lineage",
+            Self::Graph(_) => "graph",
         }
     }
 
-    /// A decoder for a file of this format from its first byte.
-    pub fn decoder(self) -> Box<dyn Decoder> {
-        Box::new(EventFile::new(self.read_event()))
+    /// A decoder for a file of this format from its first byte. The name of the file, without folders, is for names
+    /// only: a graph that fills a file is called as the file is.
+    pub fn decoder(self, file_name: &str) -> Box<dyn Decoder> {
+        match self.read_event() {
+            Ok(read_event) => Box::new(EventFile::new(read_event)),
+            Err(graph) => Box::new(GraphFile::at(graph, file_name, 0)),
+        }
     }
 
-    /// A decoder that goes on from a checkpoint of the same format.
-    pub fn resume(self, from: Checkpoint) -> Result<Box<dyn Decoder>, RestoreError> {
-        Ok(Box::new(EventFile::resume(self.read_event(), from)?))
+    /// A decoder that goes on from a checkpoint of the same file.
+    pub fn resume(
+        self,
+        file_name: &str,
+        from: Checkpoint,
+    ) -> Result<Box<dyn Decoder>, RestoreError> {
+        Ok(match self.read_event() {
+            Ok(read_event) => Box::new(EventFile::resume(read_event, from)?),
+            Err(graph) => Box::new(GraphFile::at(graph, file_name, from.offset)),
+        })
     }
 
-    fn read_event(self) -> ReadEvent {
-        match self {
+    /// How an event is read, or of which format the graph is that the file is instead.
+    fn read_event(self) -> Result<ReadEvent, GraphFormat> {
+        Ok(match self {
             Self::Tfevents => formats::tfevents::read_event,
             Self::MindsporeSummary => formats::mindspore_summary::read_event,
             Self::MindsporeLineage => formats::mindspore_summary::read_lineage_event,
-        }
+            Self::Graph(graph) => return Err(graph),
+        })
     }
 }
 
-/// Recognises a stream by its file name (the last part of its path). Names decide for streams, because a file that
-/// has just been created has no bytes yet.
-pub fn sniff(file_name: &str) -> Option<Format> {
-    formats::sniff(file_name)
+/// Recognises a file by its name (the last part of its path) and, if that is not enough, its first bytes, which `head`
+/// is asked for; 16 are enough. Names decide for streams, because a file that has just been created has no bytes yet.
+pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
+    formats::sniff(file_name).or_else(|| {
+        let (_, extension) = file_name.rsplit_once('.')?;
+        let is_graph = ["onnx", "pb"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known));
+        let head = is_graph.then(head)?;
+        GraphFormat::sniff(file_name, &head).map(Format::Graph)
+    })
 }
 
 /// The rank (or device) that a file name carries: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore.

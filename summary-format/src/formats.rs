@@ -2,6 +2,7 @@
 
 pub(crate) mod event_file;
 mod graph_builder;
+pub(crate) mod graph_file;
 pub(crate) mod graph_keras;
 pub(crate) mod graph_mindspore;
 pub(crate) mod graph_tf;
@@ -9,6 +10,7 @@ mod media;
 pub(crate) mod mindspore_summary;
 pub(crate) mod native;
 pub(crate) mod onnx;
+pub(crate) mod onnx_skim;
 pub(crate) mod tfevents;
 
 use std::path::Path;

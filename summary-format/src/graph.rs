@@ -3,11 +3,16 @@
 //! A graph is what its file says, not what it should be: edges may lead nowhere, names may repeat and there may be
 //! cycles. All of it is kept, and what is odd is said in [`Graph::notes`].
 
+use std::io::{self, BufRead, Read, Seek};
+
 use serde::{Deserialize, Serialize};
 
 use crate::body::GraphFormat;
-use crate::formats::{graph_keras, graph_mindspore, graph_tf, native, onnx};
+use crate::formats::{graph_keras, graph_mindspore, graph_tf, native, onnx, onnx_skim};
 use crate::wire::Malformed;
+
+/// Files that are read as a whole are held in memory.
+const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// A computation graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -132,6 +137,24 @@ impl From<Malformed> for NotAGraph {
 }
 
 impl Graph {
+    /// Reads a file that is a graph and has so many bytes. Content of weights is passed over, not read.
+    pub fn read_file(
+        format: GraphFormat,
+        file: &mut (impl BufRead + Seek),
+        len_bytes: u64,
+    ) -> io::Result<Self> {
+        let bytes = if format == GraphFormat::Onnx {
+            onnx_skim::without_weights(file, len_bytes)?
+        } else if len_bytes > MAX_FILE_BYTES {
+            return Err(io::Error::other("it is above 1 GiB"));
+        } else {
+            let mut bytes = Vec::new();
+            file.take(len_bytes).read_to_end(&mut bytes)?;
+            bytes
+        };
+        Self::read(format, &bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
+    }
+
     /// Reads the bytes of a graph, which are all of it: what [`crate::GraphSource::data`] points at, or a whole file.
     pub fn read(format: GraphFormat, bytes: &[u8]) -> Result<Self, NotAGraph> {
         match format {

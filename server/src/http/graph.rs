@@ -97,7 +97,5 @@ fn read(found: &Found) -> Result<Option<Read>, ReadError> {
     let Body::Graph(source) = &found.body else {
         return Ok(None);
     };
-    let bytes = found.read(source.data)?;
-    let graph = Graph::read(source.format, &bytes).map_err(|e| e.to_string());
-    Ok(Some((source.format, graph)))
+    Ok(Some((source.format, found.graph(*source)?)))
 }

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use trainscope_analysis::{headline, restart};
 use trainscope_api::runs::{File, FileStatus, LastValue, Run, RunList, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
-use trainscope_format::Kind;
+use trainscope_format::{Format, Kind};
 
 use super::part::Part;
 use super::source::{Source, SourceState};
@@ -125,8 +125,10 @@ impl Catalog {
     }
 }
 
-fn is_live(state: &SourceState, now: SystemTime) -> bool {
-    if state.gone || state.unreadable.is_some() {
+/// Whether a training seems to write this file. A graph is written once, whatever came before or after.
+fn is_live(source: &Source, state: &SourceState, now: SystemTime) -> bool {
+    let is_graph = matches!(source.format, Format::Graph(_));
+    if is_graph || state.gone || state.unreadable.is_some() {
         return false;
     }
     let usual_pause = match (state.first_wall_time_secs, state.last_wall_time_secs) {
@@ -164,7 +166,7 @@ fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File 
         let reason = "the last record is not whole: its writer was interrupted, or still writes it"
             .to_owned();
         (FileStatus::Truncated, Some(state.offset), Some(reason))
-    } else if is_live(state, now) {
+    } else if is_live(source, state, now) {
         (FileStatus::Live, None, None)
     } else {
         (FileStatus::Complete, None, None)
@@ -201,7 +203,7 @@ impl RunEntry {
         self.sources
             .read()
             .iter()
-            .any(|source| source.with_state(|state| is_live(state, now)))
+            .any(|source| source.with_state(|state| is_live(source, state, now)))
     }
 
     fn describe(&self, id: &str, now: SystemTime) -> Run {
@@ -228,7 +230,7 @@ impl RunEntry {
         let (mut live, mut gone) = (false, true);
         for source in &sources {
             let state = source.state();
-            live |= is_live(&state, now);
+            live |= is_live(source, &state, now);
             gone &= state.gone;
             run.first_wall_time_secs = of_times(
                 run.first_wall_time_secs,

@@ -1,11 +1,11 @@
 //! Answers about records of all kinds but scalars: their bodies, and the stretches of files that these point at.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQuery};
-use trainscope_format::{Body, Kind, Stretch};
+use trainscope_format::{Body, Graph, GraphSource, Kind, Stretch};
 
 use super::reader::{self, Range};
 use super::source::{Source, head};
@@ -28,6 +28,17 @@ impl Found {
             "{}-{}-{}",
             self.source.id, stretch.offset, stretch.len_bytes
         )
+    }
+
+    /// Reads a graph, without weights that lie in its file. The sentence says why it is none.
+    pub fn graph(&self, graph: GraphSource) -> Result<Result<Graph, String>, ReadError> {
+        if graph.data == Stretch::WHOLE_FILE {
+            let (file, len_bytes) = open(&self.source)?;
+            let read = Graph::read_file(graph.format, &mut BufReader::new(file), len_bytes);
+            return Ok(read.map_err(|e| e.to_string()));
+        }
+        let bytes = self.read(graph.data)?;
+        Ok(Graph::read(graph.format, &bytes).map_err(|e| e.to_string()))
     }
 
     /// Reads one of its stretches.
@@ -117,29 +128,38 @@ impl Index {
 
 /// Reads a stretch of what was decoded of a file, if it still is the same file.
 fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
-    let place = source.place();
-    let gone = |reason: String| ReadError::Unreadable {
-        path: place.path.to_string(),
-        reason,
-    };
-    let decoded = source.with_state(|state| state.offset);
+    let (mut file, decoded) = open(source)?;
     let end = stretch.offset.checked_add(stretch.len_bytes);
     if stretch.len_bytes > MAX_BLOB_BYTES || end.is_none_or(|end| end > decoded) {
-        return Err(gone("the place asked for is not in the file".to_owned()));
+        return Err(unreadable(source, "the place asked for is not in the file"));
     }
-    let read = || {
-        let mut file = File::open(&place.full)?;
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(stretch.offset))
+        .and_then(|_| file.take(stretch.len_bytes).read_to_end(&mut bytes))
+        .map_err(|e| unreadable(source, e))?;
+    if (bytes.len() as u64) < stretch.len_bytes {
+        return Err(unreadable(source, "it was cut short"));
+    }
+    Ok(bytes)
+}
+
+/// Opens the file of a source, if it still is the same, and says how many bytes of it were decoded.
+fn open(source: &Source) -> Result<(File, u64), ReadError> {
+    let opened = || {
+        let mut file = File::open(&source.place().full)?;
         if !source.is_same(&head(&mut file)?) {
             return Err(std::io::Error::other("another file has taken its place"));
         }
-        file.seek(SeekFrom::Start(stretch.offset))?;
-        let mut bytes = Vec::new();
-        file.take(stretch.len_bytes).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        file.rewind()?;
+        Ok(file)
     };
-    let bytes = read().map_err(|e| gone(e.to_string()))?;
-    if (bytes.len() as u64) < stretch.len_bytes {
-        return Err(gone("it was cut short".to_owned()));
+    let file = opened().map_err(|e| unreadable(source, e))?;
+    Ok((file, source.with_state(|state| state.offset)))
+}
+
+fn unreadable(source: &Source, reason: impl ToString) -> ReadError {
+    ReadError::Unreadable {
+        path: source.place().path.to_string(),
+        reason: reason.to_string(),
     }
-    Ok(bytes)
 }

@@ -180,7 +180,10 @@ impl Loop {
                             let name = path.file_name().and_then(|name| name.to_str());
                             // Something that vanished may have been a folder of runs.
                             let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
-                            walk |= may_matter || name.is_some_and(|name| sniff(name).is_some());
+                            walk |= may_matter
+                                || name.is_some_and(|name| {
+                                    sniff(name, || watch::first_bytes(&path)).is_some()
+                                });
                         }
                     }
                 }

@@ -70,11 +70,11 @@ pub fn check(format: Format, file: &File) {
 
     let mut cuts: Vec<_> = file.cuts.iter().map(|&cut| within(cut)).collect();
     cuts.sort_unstable();
-    assert_eq!(feed(format.decoder(), &bytes, &cuts).comparable(), expected);
+    assert_eq!(feed(format.decoder(""), &bytes, &cuts).comparable(), expected);
 
-    let mut first = feed(format.decoder(), &bytes[..within(file.restart)], &[]);
+    let mut first = feed(format.decoder(""), &bytes[..within(file.restart)], &[]);
     let from = usize::try_from(first.checkpoint.offset).unwrap();
-    let decoder = format.resume(first.checkpoint.clone()).unwrap();
+    let decoder = format.resume("", first.checkpoint.clone()).unwrap();
     let rest = feed(decoder, &bytes[from..], &[]);
     append(&mut first.batch, &rest.batch);
     let both = Seen {
@@ -83,7 +83,7 @@ pub fn check(format: Format, file: &File) {
     };
     assert_eq!(both.comparable(), expected);
 
-    let mut decoder = format.decoder();
+    let mut decoder = format.decoder("");
     let mut batch = RecordBatch::default();
     let mut last = 0;
     for (index, byte) in bytes.iter().enumerate() {

@@ -24,7 +24,7 @@ struct File {
 impl File {
     fn read(path: &str) -> Self {
         let path = Path::new(FIXTURES).join(path);
-        let format = sniff(path.file_name().unwrap().to_str().unwrap()).unwrap();
+        let format = sniff(path.file_name().unwrap().to_str().unwrap(), Vec::new).unwrap();
         let bytes = fs::read(path).unwrap();
         let seen = whole(format, &bytes);
         Self { bytes, seen }

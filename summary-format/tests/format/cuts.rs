@@ -59,7 +59,7 @@ fn byte_by_byte_is_the_same_as_whole() {
     for (path, format) in fixtures::all() {
         let bytes = fs::read(&path).unwrap();
         let cuts: Vec<_> = (1..bytes.len()).collect();
-        let fed = feed(format.decoder(), &bytes, &cuts);
+        let fed = feed(format.decoder(""), &bytes, &cuts);
         assert_eq!(
             fed.comparable(),
             whole(format, &bytes).comparable(),
@@ -68,7 +68,7 @@ fn byte_by_byte_is_the_same_as_whole() {
     }
     let bytes = damaged_file();
     let cuts: Vec<_> = (1..bytes.len()).collect();
-    let fed = feed(Format::Tfevents.decoder(), &bytes, &cuts);
+    let fed = feed(Format::Tfevents.decoder(""), &bytes, &cuts);
     assert_eq!(
         fed.comparable(),
         whole(Format::Tfevents, &bytes).comparable()
@@ -80,7 +80,7 @@ fn every_single_cut_is_the_same_as_whole() {
     for (bytes, format) in small_files() {
         let expected = whole(format, &bytes).comparable();
         for cut in 0..=bytes.len() {
-            let fed = feed(format.decoder(), &bytes, &[cut]);
+            let fed = feed(format.decoder(""), &bytes, &[cut]);
             assert_eq!(fed.comparable(), expected, "cut at {cut}");
         }
     }
@@ -134,7 +134,7 @@ fn a_restart_anywhere_gives_the_rest() {
             let from = usize::try_from(first.checkpoint.offset).unwrap();
             let stored = serde_json::to_string(&first.checkpoint).unwrap();
             let restored = serde_json::from_str(&stored).unwrap();
-            let rest = feed(format.resume(restored).unwrap(), &bytes[from..], &[]);
+            let rest = feed(format.resume("", restored).unwrap(), &bytes[from..], &[]);
             append(&mut first.batch, &rest.batch);
             let both = crate::support::Seen {
                 batch: first.batch,
@@ -149,8 +149,8 @@ fn a_restart_anywhere_gives_the_rest() {
 fn a_checkpoint_of_another_version_is_refused() {
     let mut checkpoint = whole(Format::Tfevents, &damaged_file()).checkpoint;
     checkpoint.state.push(1);
-    assert!(Format::Tfevents.resume(checkpoint).is_err());
-    assert!(Format::Tfevents.resume(Checkpoint::default()).is_ok());
+    assert!(Format::Tfevents.resume("", checkpoint).is_err());
+    assert!(Format::Tfevents.resume("", Checkpoint::default()).is_ok());
 }
 
 proptest! {
@@ -166,7 +166,7 @@ proptest! {
         let bytes = fs::read(path).unwrap();
         let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.sort_unstable();
-        let fed = feed(format.decoder(), &bytes, &cuts);
+        let fed = feed(format.decoder(""), &bytes, &cuts);
         prop_assert_eq!(fed.comparable(), whole(*format, &bytes).comparable());
     }
 
@@ -190,7 +190,7 @@ proptest! {
         }
         let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.sort_unstable();
-        let fed = feed(Format::Tfevents.decoder(), &bytes, &cuts);
+        let fed = feed(Format::Tfevents.decoder(""), &bytes, &cuts);
         prop_assert_eq!(fed.comparable(), whole(Format::Tfevents, &bytes).comparable());
     }
 }

@@ -183,7 +183,7 @@ fn garbage_takes_linear_time() {
         let begin = Instant::now();
         let bytes = [&record(0)[..], &garbage, &record(1)].concat();
         let cuts: Vec<_> = (0..bytes.len()).step_by(64 << 10).collect();
-        let seen = feed(Format::Tfevents.decoder(), &bytes, &cuts);
+        let seen = feed(Format::Tfevents.decoder(""), &bytes, &cuts);
         assert_eq!(seen.batch.scalars.steps, [0, 1]);
         assert_eq!(
             spans(&seen),

@@ -154,7 +154,7 @@ fn a_plugin_is_named_once_a_tag() {
 
     // The memory survives a restart.
     let first = whole(Format::Tfevents, &records[0]);
-    let resumed = Format::Tfevents.resume(first.checkpoint).unwrap();
+    let resumed = Format::Tfevents.resume("", first.checkpoint).unwrap();
     let rest = crate::support::feed(resumed, &records[1..].concat(), &[]);
     assert_eq!(rest.batch.new_tags, []);
     assert_eq!(rest.batch.scalars.steps, [2, 3]);

@@ -19,7 +19,9 @@ pub(crate) fn all() -> Vec<(PathBuf, Format)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if let Some(format) = sniff(path.file_name().unwrap().to_str().unwrap()) {
+            } else if let Some(format) =
+                sniff(path.file_name().unwrap().to_str().unwrap(), Vec::new)
+            {
                 files.push((path, format));
             }
         }
@@ -31,7 +33,7 @@ pub(crate) fn all() -> Vec<(PathBuf, Format)> {
 
 fn read(path: &str) -> Seen {
     let path = Path::new(FIXTURES).join(path);
-    let format = sniff(path.file_name().unwrap().to_str().unwrap()).unwrap();
+    let format = sniff(path.file_name().unwrap().to_str().unwrap(), Vec::new).unwrap();
     whole(format, &fs::read(path).unwrap())
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 
 use trainscope_format::graph::{Dimension, Graph, Node, NodeKind};
-use trainscope_format::{Body, Format, GraphFormat, sniff};
+use trainscope_format::{Body, Format, GraphFormat, Stretch, sniff};
 
 use crate::fixtures::{self, FIXTURES};
-use crate::support::whole;
+use crate::support::{bytes_field, feed, varint, whole};
 
 fn file(format: GraphFormat, path: &str) -> Graph {
     Graph::read(format, &fs::read(format!("{FIXTURES}/{path}")).unwrap()).unwrap()
@@ -16,7 +17,10 @@ fn file(format: GraphFormat, path: &str) -> Graph {
 /// The graph that an event file holds below this tag.
 fn recorded(path: &str, tag: &str) -> Graph {
     let bytes = fs::read(format!("{FIXTURES}/{path}")).unwrap();
-    let seen = whole(sniff(path.rsplit('/').next().unwrap()).unwrap(), &bytes);
+    let seen = whole(
+        sniff(path.rsplit('/').next().unwrap(), Vec::new).unwrap(),
+        &bytes,
+    );
     let bodies = seen.bodies(tag);
     let Some((_, Body::Graph(graph))) = bodies.first() else {
         panic!("{path}: no {tag}")
@@ -332,4 +336,132 @@ fn files_of_graphs_are_recognised() {
             Some(GraphFormat::MindsporeModel)
         );
     }
+}
+
+#[test]
+fn a_file_that_is_a_graph_is_one_record() {
+    let head = b"\x0a\x10\x0a\x01";
+    let format = sniff("frozen.net.pb", || head.to_vec()).unwrap();
+    assert_eq!(format, Format::Graph(GraphFormat::TfGraphDef));
+    let never = || panic!("the name says it");
+    assert_eq!(
+        sniff("events.out.tfevents.1", never),
+        Some(Format::Tfevents)
+    );
+    assert_eq!(sniff("readme.md", never), None);
+    for cuts in [&[][..], &[1], &[0, 0, 2, 2, 3]] {
+        let seen = feed(format.decoder("frozen.net.pb"), head, cuts);
+        assert_eq!((seen.offset, seen.checkpoint.offset), (4, 4));
+        let [(0, Body::Graph(source))] = seen.bodies("frozen.net")[..] else {
+            panic!("{seen:?}");
+        };
+        assert_eq!(source.data, Stretch::WHOLE_FILE);
+        // Going on finds nothing more.
+        let on = format.resume("frozen.net.pb", seen.checkpoint).unwrap();
+        assert_eq!(feed(on, b"more", &[]).batch.records.len(), 0);
+    }
+    let none = feed(format.decoder("a.pb"), b"", &[]);
+    assert_eq!(
+        (none.batch.records.len(), none.checkpoint.tags.len()),
+        (0, 0)
+    );
+}
+
+/// What is read of an ONNX file that is skimmed.
+fn skimmed(bytes: &[u8]) -> Option<Graph> {
+    let mut file = Cursor::new(bytes);
+    Graph::read_file(GraphFormat::Onnx, &mut file, bytes.len() as u64).ok()
+}
+
+#[test]
+fn an_onnx_file_is_skimmed_to_the_same_graph() {
+    for model in ["cnn", "transformer"] {
+        for exporter in ["dynamo", "torchscript"] {
+            let path = format!("{FIXTURES}/torch-onnx/{model}.{exporter}.onnx");
+            let bytes = fs::read(path).unwrap();
+            let whole = Graph::read(GraphFormat::Onnx, &bytes).unwrap();
+            assert_eq!(skimmed(&bytes), Some(whole), "{model}.{exporter}");
+            for len in (0..bytes.len()).step_by(bytes.len() / 200) {
+                let cut = skimmed(&bytes[..len]);
+                assert!(cut.is_none_or(|graph| graph.nodes.len() <= len));
+            }
+        }
+    }
+}
+
+/// Gigabytes of weights, of which nothing is read: each tensor is a hole.
+struct Holes {
+    /// What stands at which offset; everything else is 0.
+    parts: Vec<(u64, Vec<u8>)>,
+    at: u64,
+    len: u64,
+    read_bytes: u64,
+}
+
+impl Read for Holes {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let len = usize::try_from(self.len - self.at).map_or(out.len(), |left| left.min(out.len()));
+        for (offset, byte) in (self.at..).zip(&mut out[..len]) {
+            let part = self
+                .parts
+                .iter()
+                .find(|(from, part)| (*from..from + part.len() as u64).contains(&offset));
+            *byte = part.map_or(0, |(from, part)| {
+                part[usize::try_from(offset - from).unwrap()]
+            });
+        }
+        self.at += len as u64;
+        self.read_bytes += len as u64;
+        Ok(len)
+    }
+}
+
+impl Seek for Holes {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.at.checked_add_signed(by).unwrap(),
+            SeekFrom::End(by) => self.len.checked_add_signed(by).unwrap(),
+        };
+        Ok(self.at)
+    }
+}
+
+#[test]
+fn weights_in_an_onnx_file_are_never_read() {
+    const WEIGHTS: u64 = 40 << 30;
+    let key = |number: u64, len: u64| [varint(number << 3 | 2), varint(len)].concat();
+    let mut parts = Vec::new();
+    let mut at = 0;
+    // The graph is five initializers of 40 GiB each and an output of the last.
+    let name = |index: u8| bytes_field(8, &[b'w', b'0' + index]);
+    let tensor_len = |index| (name(index).len() + key(9, WEIGHTS).len()) as u64 + WEIGHTS;
+    let output = bytes_field(12, &bytes_field(1, b"w4"));
+    let initializers: u64 = (0..5)
+        .map(|i| key(5, tensor_len(i)).len() as u64 + tensor_len(i))
+        .sum();
+    let mut put = |bytes: Vec<u8>, hole: u64| {
+        let len = bytes.len() as u64;
+        parts.push((at, bytes));
+        at += len + hole;
+    };
+    put(key(7, initializers + output.len() as u64), 0);
+    for index in 0..5 {
+        let begin = [key(5, tensor_len(index)), name(index), key(9, WEIGHTS)];
+        put(begin.concat(), WEIGHTS);
+    }
+    put(output, 0);
+    let holes = Holes {
+        parts,
+        at: 0,
+        len: at,
+        read_bytes: 0,
+    };
+    let mut file = BufReader::new(holes);
+    let graph = Graph::read_file(GraphFormat::Onnx, &mut file, at).unwrap();
+    let names: Vec<_> = graph.nodes.iter().map(|node| &*node.name).collect();
+    assert_eq!(names, ["w0", "w1", "w2", "w3", "w4"]);
+    assert_eq!(graph.outputs[0].from.node, Some(4));
+    let read_bytes = file.get_ref().read_bytes;
+    assert!(read_bytes < 100_000, "{read_bytes}");
 }

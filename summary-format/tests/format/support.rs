@@ -197,7 +197,7 @@ pub(crate) fn feed(mut decoder: Box<dyn Decoder>, bytes: &[u8], cuts: &[usize]) 
 
 /// Feeds bytes in one piece.
 pub(crate) fn whole(format: Format, bytes: &[u8]) -> Seen {
-    feed(format.decoder(), bytes, &[])
+    feed(format.decoder(""), bytes, &[])
 }
 
 /// Why a value is damage.

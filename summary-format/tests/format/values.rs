@@ -180,7 +180,7 @@ fn a_damaged_value_costs_nothing_else() {
         ]
     );
     for cut in 0..bytes.len() {
-        let cut = feed(Format::Tfevents.decoder(), &bytes, &[cut]);
+        let cut = feed(Format::Tfevents.decoder(""), &bytes, &[cut]);
         assert_eq!(cut.comparable(), seen.comparable());
     }
 
@@ -564,7 +564,7 @@ proptest! {
             let end = |damage: &Damage| damage.offset + damage.len_bytes;
             prop_assert!(seen.batch.damages.iter().is_sorted_by_key(|damage| damage.offset));
             prop_assert!(seen.batch.damages.iter().all(|damage| end(damage) <= bytes.len() as u64));
-            let cut = feed(format.decoder(), &bytes, &[cut.index(bytes.len())]);
+            let cut = feed(format.decoder(""), &bytes, &[cut.index(bytes.len())]);
             prop_assert_eq!(cut.comparable(), seen.comparable());
             if format == Format::Tfevents {
                 // What follows is read whatever came before.
