@@ -117,6 +117,7 @@ fn a_run_has_exactly_these_fields() {
             "records",
             "unread",
             "skipped_records",
+            "lost_records",
             "skipped_bytes",
         ])
     );

@@ -361,6 +361,8 @@ fn what_a_collector_records_is_answered_as_it_was_written() {
         let list = records(&server, path, "run", tag);
         assert_eq!(list["records"][0][field], value, "{path}");
     }
+    let runs = server.get(paths::RUNS).json();
+    assert_eq!(runs["runs"][0]["files"][0]["lost_records"], 9);
     let graph = server.get(&format!("{}?{}", paths::GRAPH, query(&[("run", "run")])));
     assert_eq!(graph.status, 200);
     let lineage = server.get(&format!("{}?{}", paths::LINEAGE, query(&[("run", "run")])));

@@ -31,7 +31,8 @@ use trainscope_api::status::Ingest;
 use trainscope_api::tags::TagList;
 use trainscope_format::{Format, Kind};
 
-use catalog::{Catalog, RunEntry, Writer};
+use catalog::{Catalog, RunEntry};
+use part::Part;
 use reader::Range;
 pub use records::Found;
 use source::Committing;
@@ -147,8 +148,8 @@ impl Index {
         found.ok_or_else(|| ReadError::UnknownRun(run.to_owned()))
     }
 
-    /// Points of one series.
-    pub fn series(&self, query: &ScalarsQuery) -> Result<Series, ReadError> {
+    /// One series, found and not read yet.
+    pub fn series(&self, query: &ScalarsQuery) -> Result<Selection, ReadError> {
         let key = SeriesKey {
             run: query.run.clone(),
             rank: query.rank,
@@ -162,7 +163,7 @@ impl Index {
             superseded: query.superseded != 0,
             wall_times: true,
         };
-        self.read(&key, &range)
+        self.select(&key, range)
     }
 
     /// Points of many series; `None` where there is no such series.
@@ -183,7 +184,7 @@ impl Index {
         };
         let mut series = Vec::with_capacity(request.series.len());
         for key in &request.series {
-            series.push(match self.read(key, &range) {
+            series.push(match self.select(key, range).and_then(|found| found.read()) {
                 Ok(mut one) => {
                     // Of raw points, min and max are the values themselves: not sent twice.
                     if !min || !one.cut {
@@ -201,24 +202,48 @@ impl Index {
         Ok(ScalarsAnswer { seq, series })
     }
 
-    fn read(&self, key: &SeriesKey, range: &Range) -> Result<Series, ReadError> {
+    fn select(&self, key: &SeriesKey, range: Range) -> Result<Selection, ReadError> {
         let writers = self
             .run(&key.run)?
             .writers(key.rank, Kind::Scalars, &key.tag);
-        let named = |writer: &&Writer| writer.name.as_deref() == key.writer.as_deref();
-        let writer = writers.iter().find(named);
+        let mut writers = writers.into_iter();
+        let writer = writers.find(|writer| writer.name.as_deref() == key.writer.as_deref());
         let writer = writer.ok_or_else(|| ReadError::UnknownTag {
             run: key.run.clone(),
             kind: Kind::Scalars,
             tag: key.tag.clone(),
             rank: key.rank,
         })?;
-        reader::read(&writer.parts, range, &self.0.store)
+        Ok(Selection {
+            index: self.clone(),
+            parts: writer.parts,
+            range,
+        })
     }
 
     /// Notices of changes from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<ChangeNotice>> {
         self.0.notices.subscribe()
+    }
+}
+
+/// A range of one series, not read yet.
+pub struct Selection {
+    index: Index,
+    parts: Vec<Arc<Part>>,
+    range: Range,
+}
+
+impl Selection {
+    /// Whether reading it takes less time than waking another thread for it does: at most one chunk, which is in
+    /// memory if it was asked for lately.
+    pub fn is_short(&self) -> bool {
+        self.parts.iter().map(|part| part.chunks()).sum::<usize>() <= 1
+    }
+
+    /// Its points.
+    pub fn read(&self) -> Result<Series, ReadError> {
+        reader::read(&self.parts, &self.range, &self.index.0.store)
     }
 }
 

@@ -104,6 +104,9 @@ pub struct File {
     pub unread: BTreeMap<String, u64>,
     /// Whole records that hold nothing known.
     pub skipped_records: u64,
+    /// Records that the program says it could not write.
+    #[serde(default)]
+    pub lost_records: u64,
     /// Bytes in damaged stretches.
     pub skipped_bytes: u64,
 }

@@ -36,7 +36,14 @@ pub(super) async fn get(
     if query.superseded > 1 {
         return Err(Failure::bad_request("`superseded` wants 0 or 1"));
     }
-    blocking(move || json_text(text::series(&site.index.series(&query)?))).await
+    let selection = site.index.series(&query)?;
+    let is_short = selection.is_short();
+    let answer = move || json_text(text::series(&selection.read()?));
+    if is_short {
+        answer()
+    } else {
+        blocking(answer).await
+    }
 }
 
 /// Points of many series

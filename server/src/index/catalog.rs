@@ -186,6 +186,7 @@ fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File 
             .map(|(kind, n)| (kind.as_str().to_owned(), *n))
             .collect(),
         skipped_records: state.skipped_records,
+        lost_records: state.lost_records,
         skipped_bytes: state.damaged_bytes(),
     }
 }

@@ -226,6 +226,12 @@ impl Part {
         !data.metas.is_empty() || data.open.len() > 0
     }
 
+    /// How many chunks there are, the open one included.
+    pub(super) fn chunks(&self) -> usize {
+        let data = self.data.read();
+        data.metas.len() + usize::from(data.open.len() > 0)
+    }
+
     /// Step and value of the last point.
     pub(super) fn last(&self) -> Option<(i64, f64)> {
         let data = self.data.read();

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use trainscope_format::{Checkpoint, Damage, Format, Kind, RecordBatch, TagInfo};
+use trainscope_format::{Body, Checkpoint, Damage, Format, Kind, RecordBatch, TagInfo};
 
 use super::chunk::Points;
 use super::part::{Part, PartId, Sealed};
@@ -90,6 +90,8 @@ pub(crate) struct SourceState {
     pub(crate) skipped_bytes: u64,
     /// Whole records that hold nothing known.
     pub(crate) skipped_records: u64,
+    /// Records that the program says it could not write.
+    pub(crate) lost_records: u64,
     /// Records published.
     pub(crate) records: u64,
     /// How many of them the store holds.
@@ -440,6 +442,11 @@ impl SourceState {
     fn see(&mut self, batch: &RecordBatch) {
         self.records += batch.len_records();
         self.skipped_records += batch.skipped_records;
+        for record in &batch.records {
+            if let Body::Loss(loss) = &record.body {
+                self.lost_records = self.lost_records.saturating_add(loss.records);
+            }
+        }
         self.skipped_bytes += batch
             .damages
             .iter()

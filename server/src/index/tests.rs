@@ -64,7 +64,7 @@ fn read(
         superseded: u8::from(superseded),
         ..ScalarsQuery::default()
     };
-    index.series(&query).unwrap()
+    index.series(&query).unwrap().read().unwrap()
 }
 
 /// The points that no later one of a lower step has superseded.
@@ -236,7 +236,7 @@ fn a_restart_in_another_file_supersedes_and_a_concurrent_writer_is_a_series_of_i
         writer: Some("c".to_owned()),
         ..ScalarsQuery::default()
     };
-    assert_eq!(index.series(&query).unwrap().values, [3.0; 5]);
+    assert_eq!(index.series(&query).unwrap().read().unwrap().values, [3.0; 5]);
 }
 
 #[test]

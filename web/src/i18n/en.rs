@@ -252,6 +252,7 @@ pub(super) static TEXTS: Texts = Texts {
         read: "Read",
         of: |part, all| format!("{part} of {all}"),
         skipped: "Damaged bytes",
+        lost_records: "Not written by the program",
         unknown_records: "Records without known content",
         unread: "Not shown yet",
         reason: "Reason",

@@ -140,6 +140,7 @@ pub struct PanelTexts {
     pub of: fn(&str, &str) -> String,
     /// Row: bytes in damaged stretches.
     pub skipped: &'static str,
+    pub lost_records: &'static str,
     /// Row: whole records without known content.
     pub unknown_records: &'static str,
     /// Row: kinds that are counted but not read.

@@ -216,6 +216,7 @@ pub(super) static TEXTS: Texts = Texts {
         read: "已读取",
         of: |part, all| format!("{part} / {all}"),
         skipped: "损坏字节",
+        lost_records: "程序未能写入的记录",
         unknown_records: "内容未知的记录",
         unread: "暂不显示",
         reason: "原因",

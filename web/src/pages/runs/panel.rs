@@ -139,6 +139,10 @@ fn file_card(file: &File, texts: &'static Texts) -> impl IntoView + use<> {
             (file.skipped_records > 0).then(|| format::count(file.skipped_records)),
         ),
         (
+            panel.lost_records,
+            (file.lost_records > 0).then(|| format::count(file.lost_records)),
+        ),
+        (
             panel.unread,
             (!unread.is_empty()).then(|| unread.join(", ")),
         ),

@@ -25,6 +25,7 @@ pub(super) fn run(id: &str) -> Run {
             records: 1,
             unread: BTreeMap::new(),
             skipped_records: 0,
+            lost_records: 0,
             skipped_bytes: 0,
         }],
         files_cut: false,
