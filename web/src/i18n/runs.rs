@@ -140,6 +140,7 @@ pub struct PanelTexts {
     pub of: fn(&str, &str) -> String,
     /// Row: bytes in damaged stretches.
     pub skipped: &'static str,
+    /// Name of the number of records that the program could not write.
     pub lost_records: &'static str,
     /// Row: whole records without known content.
     pub unknown_records: &'static str,
