@@ -46,7 +46,8 @@ const BATCH_KEYS: usize = 2_048;
 /// Names of tags in one notice at most; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;
 
-/// Shared read access; cloning is cheap. Every method may block on the disk: call it off the async threads.
+/// Shared read access; cloning is cheap. Methods may block on the disk unless they say otherwise: call them off the async
+/// threads.
 #[derive(Clone)]
 pub struct Index(Arc<Inner>);
 
@@ -148,7 +149,7 @@ impl Index {
         found.ok_or_else(|| ReadError::UnknownRun(run.to_owned()))
     }
 
-    /// One series, found and not read yet.
+    /// One series, found and not read yet. Does not block.
     pub fn series(&self, query: &ScalarsQuery) -> Result<Selection, ReadError> {
         let key = SeriesKey {
             run: query.run.clone(),
@@ -184,20 +185,22 @@ impl Index {
         };
         let mut series = Vec::with_capacity(request.series.len());
         for key in &request.series {
-            series.push(match self.select(key, range).and_then(|found| found.read()) {
-                Ok(mut one) => {
-                    // Of raw points, min and max are the values themselves: not sent twice.
-                    if !min || !one.cut {
-                        one.min.clear();
+            series.push(
+                match self.select(key, range).and_then(|found| found.read()) {
+                    Ok(mut one) => {
+                        // Of raw points, min and max are the values themselves: not sent twice.
+                        if !min || !one.cut {
+                            one.min.clear();
+                        }
+                        if !max || !one.cut {
+                            one.max.clear();
+                        }
+                        Some(one)
                     }
-                    if !max || !one.cut {
-                        one.max.clear();
-                    }
-                    Some(one)
-                }
-                Err(ReadError::UnknownRun(_) | ReadError::UnknownTag { .. }) => None,
-                Err(storage) => return Err(storage),
-            });
+                    Err(ReadError::UnknownRun(_) | ReadError::UnknownTag { .. }) => None,
+                    Err(storage) => return Err(storage),
+                },
+            );
         }
         Ok(ScalarsAnswer { seq, series })
     }

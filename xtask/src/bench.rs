@@ -5,6 +5,7 @@
 
 mod browser;
 mod bundle_size;
+mod connection;
 mod data;
 mod machine;
 mod peer;

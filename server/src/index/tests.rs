@@ -236,7 +236,10 @@ fn a_restart_in_another_file_supersedes_and_a_concurrent_writer_is_a_series_of_i
         writer: Some("c".to_owned()),
         ..ScalarsQuery::default()
     };
-    assert_eq!(index.series(&query).unwrap().read().unwrap().values, [3.0; 5]);
+    assert_eq!(
+        index.series(&query).unwrap().read().unwrap().values,
+        [3.0; 5]
+    );
 }
 
 #[test]

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::connection::Connection;
+use super::report::Samples;
 use anyhow::{Result, anyhow};
 use serde_json::Value;
-use ureq::Agent;
-
-use super::report::Samples;
 
 /// How long each connection asks.
 const DURATION: Duration = Duration::from_secs(4);
@@ -60,12 +59,12 @@ pub(super) fn repeated(url: &str, connections: usize) -> Result<Latency> {
 
 /// Milliseconds of each request of one connection.
 fn ask_on_and_on(url: &str) -> Result<Vec<f64>> {
-    let agent = Agent::new_with_defaults();
+    let mut connection = Connection::get(url)?;
     let begun = Instant::now();
     let mut times = Vec::new();
     while begun.elapsed() < DURATION {
         let sent = Instant::now();
-        agent.get(url).call()?.body_mut().read_to_vec()?;
+        connection.ask()?;
         times.push(sent.elapsed().as_secs_f64() * 1e3);
     }
     Ok(times)
@@ -81,15 +80,14 @@ pub(super) struct Range {
 /// Asks for 1,000 points or buckets of a series; `range` is more of the query.
 pub(super) fn range(address: &str, run: &str, range: &str) -> Result<Range> {
     let url = format!("{address}/api/scalars?run={run}&tag=metrics/tag_00&points=1000{range}");
-    let agent = Agent::new_with_defaults();
+    let mut connection = Connection::get(&url)?;
     let mut times = Samples::new();
-    let mut answer = Vec::new();
     for _ in 0..50 {
         let sent = Instant::now();
-        answer = agent.get(&url).call()?.body_mut().read_to_vec()?;
+        connection.ask()?;
         times.push(sent.elapsed().as_secs_f64() * 1e3);
     }
-    let series: Value = serde_json::from_slice(&answer)?;
+    let series: Value = serde_json::from_slice(connection.ask()?)?;
     Ok(Range {
         median_ms: times.median().unwrap_or(f64::NAN),
         is_cut: series["cut"] == true,
@@ -104,20 +102,17 @@ pub(super) fn wide(address: &str, runs: &[String]) -> Result<Wide> {
         write!(body, r#"{comma}{{"run":"{run}","tag":"metrics/tag_00"}}"#)?;
     }
     body.push_str("]}");
-    let agent = Agent::new_with_defaults();
+    let mut connection = Connection::post(
+        &format!("{address}/api/scalars"),
+        "accept: application/octet-stream\r\n",
+        &body,
+    )?;
     let mut times = Vec::new();
     let mut len_bytes = 0;
     for _ in 0..30 {
         let sent = Instant::now();
-        let answer = agent
-            .post(format!("{address}/api/scalars"))
-            .header("content-type", "application/json")
-            .header("accept", "application/octet-stream")
-            .send(&body)?
-            .body_mut()
-            .read_to_vec()?;
+        len_bytes = connection.ask()?.len();
         times.push(sent.elapsed().as_secs_f64() * 1e3);
-        len_bytes = answer.len();
     }
     times.sort_by(f64::total_cmp);
     Ok(Wide {

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::connection::Connection;
 use super::machine::{self, Cores};
 
 /// Time between two looks: a small share of what is measured, and little work for the server.
-const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(1);
 /// After this long a measurement has failed.
 const DEADLINE: Duration = Duration::from_mins(2);
 
@@ -61,7 +62,7 @@ impl Cache {
             started,
             address: String::new(),
         };
-        let port = server.wait_for("a port", |_| {
+        let port = server.wait_for("a port", || {
             let text = fs::read_to_string(&port_file).unwrap_or_default();
             Ok(text.trim().parse::<u16>().ok())
         })?;
@@ -88,56 +89,52 @@ impl Server {
 
     /// Seconds from the start until every point is answerable.
     pub(super) fn wait_for_records(&self, records: u64) -> Result<f64> {
-        self.wait_for_ingest("records", records)
+        self.wait_for_count("records", records)
     }
 
     /// Seconds from the start until every point would survive a crash.
     pub(super) fn wait_for_commit(&self, records: u64) -> Result<f64> {
-        self.wait_for_ingest("committed_records", records)
+        self.wait_for_count("committed_records", records)
     }
 
     /// Waits until all files that are there are read.
     pub(super) fn wait_until_idle(&self) -> Result<()> {
-        self.wait_for("an idle server", |server| {
-            let ingest = &server.get("/api/status")?["ingest"];
-            let has_read = ingest["records"]
-                .as_u64()
-                .is_some_and(|records| records > 0);
-            Ok((ingest["idle"] == true && has_read).then_some(()))
-        })
+        self.wait_for_ingest(|ingest| {
+            ingest["idle"] == true && ingest["records"].as_u64().is_some_and(|n| n > 0)
+        })?;
+        Ok(())
     }
 
-    fn wait_for_ingest(&self, field: &str, wanted: u64) -> Result<f64> {
-        self.wait_for(field, |server| {
-            let status = server.get("/api/status")?;
-            let ingest = &status["ingest"];
-            Ok((ingest["idle"] == true && ingest[field] == wanted)
-                .then(|| server.started.elapsed().as_secs_f64()))
+    fn wait_for_count(&self, field: &str, wanted: u64) -> Result<f64> {
+        self.wait_for_ingest(|ingest| ingest["idle"] == true && ingest[field] == wanted)
+    }
+
+    fn wait_for_ingest(&self, is_there: impl Fn(&Value) -> bool) -> Result<f64> {
+        let mut status = Connection::get(&format!("{}/api/status", self.address))?;
+        self.wait_for("what is to be read", || {
+            let status: Value = serde_json::from_slice(status.ask()?)?;
+            Ok(is_there(&status["ingest"]).then(|| self.started.elapsed().as_secs_f64()))
         })
     }
 
     /// Seconds from the start until a series is answered with all of its points.
     pub(super) fn wait_for_answer(&self, run: &str, tag: &str, total: u64) -> Result<f64> {
-        self.wait_for("an answer", |server| {
+        let url = format!("{}/api/scalars?run={run}&tag={tag}", self.address);
+        let mut series = Connection::get(&url)?;
+        self.wait_for("an answer", || {
             // While the run is not known yet the server refuses, which is no failure here.
-            let answer = server.get(&format!("/api/scalars?run={run}&tag={tag}"));
-            Ok(answer
-                .is_ok_and(|series| series["total"] == total)
-                .then(|| server.started.elapsed().as_secs_f64()))
+            let Ok(answer) = series.ask() else {
+                return Ok(None);
+            };
+            let answered = self.started.elapsed().as_secs_f64();
+            let series: Value = serde_json::from_slice(answer)?;
+            Ok((series["total"] == total).then_some(answered))
         })
     }
 
-    fn get(&self, path: &str) -> Result<Value> {
-        let text = ureq::get(format!("{}{path}", self.address))
-            .call()?
-            .body_mut()
-            .read_to_string()?;
-        Ok(serde_json::from_str(&text)?)
-    }
-
-    fn wait_for<T>(&self, what: &str, look: impl Fn(&Self) -> Result<Option<T>>) -> Result<T> {
+    fn wait_for<T>(&self, what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
         loop {
-            if let Some(found) = look(self)? {
+            if let Some(found) = look()? {
                 return Ok(found);
             }
             ensure!(
