@@ -341,6 +341,8 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::TAGS),
         ("get", paths::SCALARS),
         ("post", paths::SCALARS),
+        ("get", paths::NOTEBOOK),
+        ("patch", paths::NOTEBOOK),
         ("get", paths::HISTOGRAMS),
         ("get", paths::IMAGES),
         ("get", paths::AUDIO),

@@ -4,6 +4,7 @@ pub mod cli;
 pub mod http;
 pub mod index;
 pub mod ingest;
+pub mod notebook;
 pub mod settings;
 mod tail;
 mod watch;

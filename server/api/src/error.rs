@@ -35,8 +35,12 @@ pub enum ErrorCode {
     SourceUnreadable,
     /// 405: the path exists, the method does not.
     MethodNotAllowed,
+    /// 409: somebody has changed the same meanwhile: get the newest version first.
+    Conflict,
     /// 413: the request asks for more than one answer may hold.
     TooLarge,
+    /// 500: a file could not be written; the message says which and why.
+    Unwritable,
     /// 500: the server could not read what it had stored.
     Internal,
 }

@@ -6,6 +6,7 @@
 pub mod error;
 pub mod graphs;
 pub mod live;
+pub mod notebook;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod records;
@@ -53,6 +54,8 @@ pub mod paths {
     pub const RECORDED_HITS: &str = "/api/recorded_hits";
     /// `GET`: records that the program could not write.
     pub const LOSSES: &str = "/api/losses";
+    /// `GET`, `PATCH`: [`Notebook`](crate::notebook::Notebook).
+    pub const NOTEBOOK: &str = "/api/notebook";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).
     pub const LINEAGE: &str = "/api/lineage";
     /// `GET ?run=`: [`HparamsList`](crate::records::HparamsList).

@@ -19,6 +19,7 @@ use super::{Failed, words};
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
+use crate::notebook::Notebooks;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 
 mod background;
@@ -124,6 +125,7 @@ async fn serve(
         .chain(own_name(&settings.host));
     let app = router(Site::new(Parts {
         index: index.clone(),
+        notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         about: About {
             pid: state.pid,
             started_secs: state.started_secs,

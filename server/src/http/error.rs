@@ -41,8 +41,9 @@ impl Failure {
             | ErrorCode::UnknownBlob
             | ErrorCode::SourceUnreadable => StatusCode::NOT_FOUND,
             ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            ErrorCode::Conflict => StatusCode::CONFLICT,
             ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::Internal | ErrorCode::Unwritable => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }

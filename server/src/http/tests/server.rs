@@ -14,6 +14,7 @@ use trainscope_api::error::{ApiError, ErrorCode};
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
+use crate::notebook::Notebooks;
 
 pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -63,6 +64,7 @@ impl Server {
         };
         let site = Site::new(Parts {
             index: index.clone(),
+            notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             about: About {
                 pid: 7,
                 started_secs: 1.5,

@@ -1,0 +1,57 @@
+//! `/api/notebook`: what people note about runs.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::notebook::{Notebook, NotebookChange};
+
+use super::error::Failure;
+use super::request::Body;
+use super::{Site, blocking, json};
+use crate::notebook::ChangeError;
+
+/// What was noted about runs
+#[utoipa::path(
+    get,
+    path = "/api/notebook",
+    operation_id = "notebook",
+    responses(
+        (status = 200, description = "Notes of all runs, and which cards are pinned", body = Notebook),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
+    blocking(move || json(&site.notebooks.read())).await
+}
+
+/// Note something
+#[utoipa::path(
+    patch,
+    path = "/api/notebook",
+    operation_id = "change_notebook",
+    request_body = NotebookChange,
+    responses(
+        (status = 200, description = "The notebook with the change", body = Notebook),
+        (status = "default", description = "Why not; `conflict` if somebody was faster", body = ApiError),
+    )
+)]
+pub(super) async fn patch(
+    State(site): State<Site>,
+    Body(change): Body<NotebookChange>,
+) -> Result<Response, Failure> {
+    blocking(move || {
+        let changed = site.notebooks.change(change);
+        let notebook = changed.map_err(|error| {
+            let code = match error {
+                ChangeError::Conflict(_) => ErrorCode::Conflict,
+                ChangeError::TooMuch(_) => ErrorCode::TooLarge,
+                ChangeError::Unwritable { .. } => ErrorCode::Unwritable,
+            };
+            Failure::new(code, error.to_string())
+        })?;
+        // Other pages that are open ask again.
+        site.index.notify(true);
+        json(&notebook)
+    })
+    .await
+}

@@ -1,0 +1,422 @@
+//! What people note about runs, in one small TOML file per base directory: `.trainscope/notebook.toml`.
+//!
+//! The files are the truth. They are read again when they change, written by renaming a finished copy, and never
+//! overwritten while they cannot be understood. Where a base directory is read-only, the cache directory is used.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use trainscope_api::notebook::{MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes};
+
+use crate::watch::{self, Base};
+
+/// Bytes of a file at most; people do not write that much.
+const MAX_FILE_BYTES: u64 = 8 << 20;
+const HEAD: &str =
+    "# What was noted in trainscope's pages about the runs below this folder. Safe to edit.\n\n";
+
+/// The notebooks of all base directories.
+pub struct Notebooks {
+    pages: Mutex<Vec<Page>>,
+}
+
+/// Why a change is not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// Somebody else was faster.
+    #[error("the notes were changed meanwhile; the newest version is {0}")]
+    Conflict(u64),
+    /// It asks for too much.
+    #[error("{0}")]
+    TooMuch(String),
+    /// It cannot be written.
+    #[error("{path} cannot be written: {reason}")]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says, or what is wrong with what is there.
+        reason: String,
+    },
+}
+
+/// One file.
+struct Page {
+    base: Base,
+    /// Where it belongs, and where it goes if that cannot be written.
+    homes: [PathBuf; 2],
+    /// Where it is.
+    path: PathBuf,
+    seen: Option<(SystemTime, u64)>,
+    content: Content,
+    /// Why the file is not understood.
+    broken: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Content {
+    version: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pinned: Vec<String>,
+    /// By their names below this base directory.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    runs: BTreeMap<String, RunNotes>,
+}
+
+impl Notebooks {
+    /// Opens the notebooks of these base directories; nothing is written before somebody notes something.
+    pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
+        let pages = watch::bases(base_dirs).into_iter().map(|base| {
+            let own = base.dir.join(".trainscope").join("notebook.toml");
+            let name = base.dir.to_string_lossy();
+            let hash = trainscope_format::tensor::ContentHasher::hash(name.as_bytes());
+            let other = cache_dir.join(format!("notebook-{hash:016x}.toml"));
+            let path = if own.exists() || !other.exists() {
+                own.clone()
+            } else {
+                other.clone()
+            };
+            let homes = [own, other];
+            Page {
+                base,
+                homes,
+                path,
+                seen: None,
+                content: Content::default(),
+                broken: None,
+            }
+        });
+        Self {
+            pages: Mutex::new(pages.collect()),
+        }
+    }
+
+    /// Everything that was noted.
+    pub fn read(&self) -> Notebook {
+        let mut pages = self.pages.lock();
+        pages.iter_mut().for_each(Page::look);
+        gather(&pages)
+    }
+
+    /// Makes a change, all of it or nothing.
+    pub fn change(&self, change: NotebookChange) -> Result<Notebook, ChangeError> {
+        check(&change)?;
+        let mut pages = self.pages.lock();
+        pages.iter_mut().for_each(Page::look);
+        let version = version_of(&pages);
+        if change.version != version {
+            return Err(ChangeError::Conflict(version));
+        }
+        let mut contents: Vec<Content> = pages.iter().map(|page| page.content.clone()).collect();
+        for (run, notes) in change.runs {
+            // A run that is not of any base directory is not a run; nothing is kept of it.
+            let Some((index, name)) = place(&pages, &run) else {
+                continue;
+            };
+            if notes == RunNotes::default() {
+                contents[index].runs.remove(&name);
+            } else {
+                contents[index].runs.insert(name, notes);
+            }
+        }
+        if let (Some(pinned), Some(first)) = (change.pinned, contents.first_mut()) {
+            first.pinned = pinned;
+        }
+        for (page, content) in pages.iter_mut().zip(contents) {
+            page.write(content)?;
+        }
+        Ok(gather(&pages))
+    }
+}
+
+/// What a change may not ask for, so that no file grows without end.
+fn check(change: &NotebookChange) -> Result<(), ChangeError> {
+    let too_much = |what: String| Err(ChangeError::TooMuch(what));
+    if change
+        .pinned
+        .as_ref()
+        .is_some_and(|pinned| pinned.len() > MAX_ENTRIES)
+    {
+        return too_much(format!("{MAX_ENTRIES} cards may be pinned"));
+    }
+    for (run, notes) in &change.runs {
+        if notes.note.chars().count() > MAX_NOTE_CHARS {
+            return too_much(format!(
+                "a note may have {MAX_NOTE_CHARS} characters; run `{run}`"
+            ));
+        }
+        if notes.tags.len() > MAX_ENTRIES || notes.thresholds.len() > MAX_ENTRIES {
+            return too_much(format!(
+                "{MAX_ENTRIES} tags and limits are the most; run `{run}`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The page that a run belongs to, and the run's name below its base directory.
+fn place(pages: &[Page], run: &str) -> Option<(usize, String)> {
+    pages.iter().enumerate().find_map(|(index, page)| {
+        let prefix = &page.base.prefix;
+        let below = match run.strip_prefix(&**prefix)? {
+            name if prefix.is_empty() => name,
+            "" => ".",
+            name => name.strip_prefix('/')?,
+        };
+        Some((index, below.to_owned()))
+    })
+}
+
+/// The name of a run of this page in the list of runs.
+fn shown(page: &Page, name: &str) -> String {
+    match (&*page.base.prefix, name) {
+        ("", name) => name.to_owned(),
+        (prefix, ".") => prefix.to_owned(),
+        (prefix, name) => format!("{prefix}/{name}"),
+    }
+}
+
+fn version_of(pages: &[Page]) -> u64 {
+    let versions = pages.iter().map(|page| page.content.version);
+    versions.fold(0, u64::saturating_add)
+}
+
+fn gather(pages: &[Page]) -> Notebook {
+    let mut notebook = Notebook {
+        version: version_of(pages),
+        ..Notebook::default()
+    };
+    for page in pages {
+        let runs = page.content.runs.iter();
+        let named = runs.map(|(name, notes)| (shown(page, name), notes.clone()));
+        notebook.runs.extend(named);
+        notebook.pinned.extend(page.content.pinned.iter().cloned());
+        if let Some(reason) = &page.broken {
+            let path = page.path.display();
+            notebook.problems.push(format!(
+                "{path} is not understood and stays as it is; what was read before counts: {reason}"
+            ));
+        } else if page.path != page.homes[0] {
+            notebook.problems.push(format!(
+                "{} cannot be written, so notes are kept in {}",
+                page.homes[0].display(),
+                page.path.display()
+            ));
+        }
+    }
+    notebook
+}
+
+impl Page {
+    /// Reads the file again if it has changed.
+    fn look(&mut self) {
+        let now = fs::metadata(&self.path).ok().map(|metadata| {
+            (
+                metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                metadata.len(),
+            )
+        });
+        if now == self.seen {
+            return;
+        }
+        self.seen = now;
+        let read = match now {
+            None => Ok(Content::default()),
+            Some((_, len)) if len > MAX_FILE_BYTES => Err("it is above 8 MiB".to_owned()),
+            Some(_) => fs::read_to_string(&self.path)
+                .map_err(|e| e.to_string())
+                .and_then(|text| toml::from_str::<Content>(&text).map_err(|e| e.to_string())),
+        };
+        match read {
+            Ok(mut content) => {
+                self.broken = None;
+                // Who edits the file does not count, and who has the page open must be told.
+                let is_other = content.version == self.content.version && content != self.content;
+                if is_other || content.version < self.content.version {
+                    content.version = self.content.version.saturating_add(1);
+                }
+                self.content = content;
+            }
+            Err(reason) => self.broken = Some(reason),
+        }
+    }
+
+    /// Writes what has changed.
+    fn write(&mut self, mut content: Content) -> Result<(), ChangeError> {
+        if content == self.content {
+            return Ok(());
+        }
+        let unwritable = |path: &Path, reason: String| ChangeError::Unwritable {
+            path: path.to_owned(),
+            reason,
+        };
+        if let Some(reason) = &self.broken {
+            return Err(unwritable(&self.path, reason.clone()));
+        }
+        content.version = content.version.saturating_add(1);
+        let text = toml::to_string(&content).map_err(|e| unwritable(&self.path, e.to_string()))?;
+        let text = HEAD.to_owned() + &text;
+        let first = replace(&self.path, &text);
+        if let Err(error) = first {
+            let other = &self.homes[1];
+            if self.path == *other || replace(other, &text).is_err() {
+                return Err(unwritable(&self.path, error.to_string()));
+            }
+            self.path.clone_from(other);
+        }
+        self.content = content;
+        // What was written is not news.
+        self.seen = fs::metadata(&self.path).ok().map(|metadata| {
+            (
+                metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                metadata.len(),
+            )
+        });
+        Ok(())
+    }
+}
+
+/// Puts a file in place of another one at once: whoever reads sees one or the other, never half of one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainscope_api::notebook::{Limit, Threshold};
+
+    fn notes(note: &str) -> RunNotes {
+        RunNotes {
+            note: note.to_owned(),
+            ..RunNotes::default()
+        }
+    }
+
+    fn change(version: u64, run: &str, notes: RunNotes) -> NotebookChange {
+        NotebookChange {
+            version,
+            runs: BTreeMap::from([(run.to_owned(), notes)]),
+            pinned: None,
+        }
+    }
+
+    #[test]
+    fn what_is_noted_is_read_again_and_the_second_is_told() {
+        let lab = tempfile::tempdir().unwrap();
+        let bases = [lab.path().join("base")];
+        fs::create_dir(&bases[0]).unwrap();
+        let first = Notebooks::open(&bases, &lab.path().join("cache"));
+        let second = Notebooks::open(&bases, &lab.path().join("cache"));
+        assert_eq!(first.read(), Notebook::default());
+        let full = RunNotes {
+            note: "best \"so far\" é".to_owned(),
+            tags: vec!["baseline".to_owned()],
+            is_hidden: true,
+            thresholds: BTreeMap::from([(
+                "train/loss".to_owned(),
+                Threshold {
+                    first: Limit {
+                        above: true,
+                        value: 0.1,
+                    },
+                    second: None,
+                    both: false,
+                },
+            )]),
+        };
+        let made = first.change(change(0, "a/b", full.clone())).unwrap();
+        assert_eq!((made.version, &made.runs["a/b"]), (1, &full));
+        assert_eq!(second.read(), made);
+        assert!(matches!(
+            second.change(change(0, "a/b", notes("mine"))),
+            Err(ChangeError::Conflict(1))
+        ));
+        let pins = NotebookChange {
+            version: 1,
+            pinned: Some(vec!["loss".to_owned()]),
+            ..NotebookChange::default()
+        };
+        assert_eq!(second.change(pins).unwrap().pinned, ["loss"]);
+        // Nothing noted is nothing kept.
+        let none = first.change(change(2, "a/b", RunNotes::default())).unwrap();
+        assert_eq!((none.version, none.runs.len()), (3, 0));
+    }
+
+    #[test]
+    fn a_file_that_is_not_understood_stays() {
+        let lab = tempfile::tempdir().unwrap();
+        let bases = [lab.path().to_owned()];
+        let notebooks = Notebooks::open(&bases, lab.path());
+        notebooks.change(change(0, "r", notes("x"))).unwrap();
+        let path = lab.path().join(".trainscope/notebook.toml");
+        let edited = fs::read_to_string(&path)
+            .unwrap()
+            .replace("\"x\"", "\"edited\"");
+        fs::write(&path, &edited).unwrap();
+        let seen = notebooks.read();
+        assert_eq!((seen.version, &*seen.runs["r"].note), (2, "edited"));
+
+        fs::write(&path, "version = 3\nrusn = 1\n").unwrap();
+        let seen = notebooks.read();
+        assert_eq!(&*seen.runs["r"].note, "edited");
+        assert!(seen.problems[0].contains("line 2"), "{:?}", seen.problems);
+        let refused = notebooks.change(change(2, "r", notes("y")));
+        assert!(matches!(refused, Err(ChangeError::Unwritable { .. })));
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            "version = 3\nrusn = 1\n"
+        );
+        fs::write(&path, edited).unwrap();
+        assert_eq!(notebooks.read().problems, [""; 0]);
+    }
+
+    #[test]
+    fn each_base_directory_has_its_own() {
+        let lab = tempfile::tempdir().unwrap();
+        let bases = ["one", "two"].map(|name| lab.path().join(name));
+        bases.iter().for_each(|base| fs::create_dir(base).unwrap());
+        // Nothing can be written below a file.
+        fs::write(bases[1].join(".trainscope"), "").unwrap();
+        let notebooks = Notebooks::open(&bases, &lab.path().join("cache"));
+        notebooks.change(change(0, "one/r", notes("1"))).unwrap();
+        notebooks.change(change(1, "two", notes("2"))).unwrap();
+        let seen = notebooks.change(change(2, "three/r", notes("3"))).unwrap();
+        let names: Vec<_> = seen.runs.keys().collect();
+        assert_eq!(names, ["one/r", "two"]);
+        assert!(
+            seen.problems[0].contains("cannot be written"),
+            "{:?}",
+            seen.problems
+        );
+        assert!(bases[0].join(".trainscope/notebook.toml").exists());
+        // The other place is found again.
+        assert_eq!(
+            Notebooks::open(&bases, &lab.path().join("cache"))
+                .read()
+                .runs,
+            seen.runs
+        );
+    }
+
+    #[test]
+    fn notes_have_an_end() {
+        let lab = tempfile::tempdir().unwrap();
+        let notebooks = Notebooks::open(&[lab.path().to_owned()], lab.path());
+        let long = notes(&"x".repeat(MAX_NOTE_CHARS + 1));
+        let refused = notebooks.change(change(0, "r", long));
+        assert!(matches!(refused, Err(ChangeError::TooMuch(_))));
+        assert!(!lab.path().join(".trainscope").exists());
+    }
+}
