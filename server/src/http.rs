@@ -16,6 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::index::Index;
+use crate::notebook::Notebooks;
 
 pub mod access;
 mod assets;
@@ -24,6 +25,7 @@ mod error;
 mod graph;
 mod guard;
 mod live;
+mod notebook;
 mod openapi;
 mod records;
 mod request;
@@ -47,6 +49,8 @@ pub struct Site(Arc<Parts>);
 pub struct Parts {
     /// What has been read.
     pub index: Index,
+    /// What people have noted.
+    pub notebooks: Notebooks,
     /// Who answers.
     pub about: About,
     /// Who may ask.
@@ -95,6 +99,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(runs::get))
         .routes(routes!(tags::get))
         .routes(routes!(scalars::get, scalars::post))
+        .routes(routes!(notebook::get, notebook::patch))
         .routes(routes!(records::histograms))
         .routes(routes!(records::images))
         .routes(routes!(records::audio))
