@@ -9,8 +9,11 @@ pub(crate) mod graph_tf;
 mod media;
 pub(crate) mod mindspore_summary;
 pub(crate) mod native;
+pub mod npy;
 pub(crate) mod onnx;
 pub(crate) mod onnx_skim;
+pub mod safetensors;
+pub mod tensor_file;
 pub(crate) mod tfevents;
 
 use std::path::Path;
