@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use trainscope_api::runs::FileStatus;
+use trainscope_format::statistics::{Role, TensorSummary};
+use trainscope_format::{Body, Format, RecordBatch};
 
 use crate::support::lab::workspace_root;
 use crate::support::{Lab, wait_for};
@@ -18,6 +20,9 @@ struct Description {
     made_by: String,
     licence: String,
     kinds: BTreeSet<String>,
+    /// Whether its last record is not whole.
+    #[serde(default)]
+    torn: bool,
     expected: Vec<Expected>,
 }
 
@@ -25,11 +30,8 @@ struct Description {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
-    #[expect(dead_code, reason = "read with the first condition that is judged")]
     condition: String,
-    #[expect(dead_code, reason = "read with the first condition that is judged")]
     tensor: String,
-    #[expect(dead_code, reason = "read with the first condition that is judged")]
     step: i64,
 }
 
@@ -37,31 +39,30 @@ fn sample_runs() -> PathBuf {
     workspace_root().join("sample-runs")
 }
 
-/// Folders that directly hold files, by their name as a run.
+/// Folders that say what they are, by their name as a run.
 fn run_folders() -> Vec<(String, PathBuf)> {
     let root = sample_runs();
-    let (mut found, mut folders) = (Vec::new(), vec![root.clone()]);
-    while let Some(folder) = folders.pop() {
-        let mut holds_files = false;
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                holds_files = true;
-            }
+    let mut found = Vec::new();
+    walk(&root, &mut |path| {
+        if path.file_name().is_some_and(|name| name == "RUN.toml") {
+            let folder = path.parent().unwrap();
+            let name = folder.strip_prefix(&root).unwrap().to_str().unwrap();
+            found.push((name.to_owned(), folder.to_path_buf()));
         }
-        if holds_files {
-            let name = folder
-                .strip_prefix(&root)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned();
-            found.push((name, folder));
+    });
+    found
+}
+
+/// Visits all files below a folder.
+fn walk(folder: &Path, visit: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, visit);
+        } else {
+            visit(&path);
         }
     }
-    found
 }
 
 fn description(folder: &Path) -> Description {
@@ -74,27 +75,22 @@ fn description(folder: &Path) -> Description {
 #[test]
 fn each_run_says_where_it_comes_from() {
     let folders = run_folders();
-    assert!(folders.len() >= 10);
+    assert!(folders.len() >= 18);
     for (name, folder) in folders {
         let description = description(&folder);
         for text in [&description.origin, &description.made_by] {
             assert!(!text.is_empty(), "{name}");
         }
         assert_eq!(description.licence, "Apache-2.0", "{name}");
-        assert!(
-            description.expected.is_empty(),
-            "{name}: nothing is judged yet"
-        );
     }
 }
 
 #[test]
 fn they_stay_small() {
-    let bytes: u64 = run_folders()
-        .iter()
-        .flat_map(|(_, folder)| fs::read_dir(folder).unwrap())
-        .map(|entry| entry.unwrap().metadata().unwrap().len())
-        .sum();
+    let mut bytes = 0;
+    walk(&sample_runs(), &mut |path| {
+        bytes += path.metadata().unwrap().len();
+    });
     assert!(bytes < 10_000_000, "sample-runs/ holds {bytes} bytes");
 }
 
@@ -113,10 +109,12 @@ fn each_run_holds_what_it_says_and_is_whole() {
             .find(|run| run.id == name)
             .unwrap_or_else(|| panic!("no run {name}"));
         let kinds: BTreeSet<String> = run.kinds.keys().cloned().collect();
-        assert_eq!(kinds, description(&folder).kinds, "{name}");
+        let description = description(&folder);
+        assert_eq!(kinds, description.kinds, "{name}");
         for file in &run.files {
             assert!(
-                matches!(file.status, FileStatus::Complete | FileStatus::Live),
+                matches!(file.status, FileStatus::Complete | FileStatus::Live)
+                    || (description.torn && file.status == FileStatus::Truncated),
                 "{}: {:?}",
                 file.path,
                 file.status
@@ -137,4 +135,86 @@ fn the_story_is_told_to_the_step() {
     assert!(gradient.values[411].is_infinite() && gradient.values[412].is_nan());
     let healthy = server.wait_for_points("transformer-small/bf16", "train/loss", 5_000);
     assert!(healthy.values.iter().all(|value| value.is_finite()));
+}
+
+/// What the event files of a folder say of a tensor at a step: one summary a rank.
+fn summaries(folder: &Path, tensor: &str, step: i64) -> Vec<TensorSummary> {
+    let mut found = Vec::new();
+    walk(folder, &mut |path| {
+        if !path.to_string_lossy().contains("tfevents") {
+            return;
+        }
+        let mut batch = RecordBatch::default();
+        let mut decoder = Format::Tfevents.decoder("");
+        decoder.push(&fs::read(path).unwrap(), &mut batch);
+        for record in &batch.records {
+            if let Body::Statistics(summary) = &record.body
+                && record.step == step
+                && *batch.new_tags[record.tag.0 as usize].name == *tensor
+            {
+                found.push(TensorSummary::clone(summary));
+            }
+        }
+    });
+    found
+}
+
+/// Whether a condition holds, by the words of its definition and the smallest figures that the specification gives.
+fn holds(condition: &str, ranks: &[TensorSummary]) -> bool {
+    let of_one = |check: fn(&TensorSummary) -> bool| ranks.iter().any(check);
+    let is_not_finite =
+        |summary: &TensorSummary| summary.stats.finite_count() < summary.stats.count;
+    match condition {
+        "weight_overflow" => of_one(|s| s.role == Role::Weight) && of_one(is_not_finite),
+        "gradient_exploding" => of_one(|s| s.role == Role::Gradient) && of_one(is_not_finite),
+        "tensor_overflow" => of_one(is_not_finite),
+        "tensor_all_zero" => of_one(|s| s.stats.count > 0 && s.stats.zero == s.stats.count),
+        "weight_not_changed" => {
+            of_one(|s| s.role == Role::Weight && s.change.is_some_and(|change| change.changed == 0))
+        }
+        "gradient_vanishing" => of_one(|s| {
+            let finite = s.stats.finite;
+            s.role == Role::Gradient && finite.is_some_and(|finite| finite.mean_abs < 1e-9)
+        }),
+        "rank_divergence" => ranks.iter().any(|rank| rank.hash != ranks[0].hash),
+        other => panic!("the test knows no condition {other}"),
+    }
+}
+
+#[test]
+fn what_is_wrong_is_in_the_files() {
+    let mut wrong = 0;
+    for (name, folder) in run_folders() {
+        for expected in description(&folder).expected {
+            let ranks = summaries(&folder, &expected.tensor, expected.step);
+            assert!(
+                holds(&expected.condition, &ranks),
+                "{name}: {} of {} at {}: {ranks:?}",
+                expected.condition,
+                expected.tensor,
+                expected.step
+            );
+            wrong += 1;
+        }
+    }
+    assert!(wrong >= 9);
+}
+
+#[test]
+fn a_healthy_training_and_its_ranks_before_they_part_have_nothing_of_that() {
+    let healthy = sample_runs().join("mlp/healthy");
+    for tensor in ["fc1.weight", "fc2.weight", "fc3.bias", "fc1.activation"] {
+        for step in [5, 100, 195] {
+            let ranks = summaries(&healthy, tensor, step);
+            for condition in ["tensor_overflow", "tensor_all_zero", "weight_not_changed"] {
+                assert!(
+                    !holds(condition, &ranks),
+                    "{condition} of {tensor} at {step}"
+                );
+            }
+        }
+    }
+    let ranks = summaries(&sample_runs().join("mlp/diverging"), "fc1.weight", 55);
+    assert_eq!(ranks.len(), 2);
+    assert!(!holds("rank_divergence", &ranks));
 }

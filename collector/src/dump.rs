@@ -72,9 +72,12 @@ pub(crate) fn write(
     let folder = run.join(FOLDER);
     fs::create_dir_all(&folder)?;
     let unfinished = folder.join(format!("step_{step}.safetensors.unfinished"));
+    // The library makes a file that only its owner may read; this one is to be as readable as all others.
+    let permissions = fs::File::create(&unfinished)?.metadata()?.permissions();
     let views = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor));
     let finished = safetensors::serialize_to_file(views, None, &unfinished)
         .map_err(io::Error::other)
+        .and_then(|()| fs::set_permissions(&unfinished, permissions))
         .and_then(|()| fs::metadata(&unfinished))
         .and_then(|metadata| Ok((metadata.len(), give_name(&folder, step, &unfinished)?)));
     let (len_bytes, name) = finished.inspect_err(|_| {

@@ -15,6 +15,7 @@ mod samples;
 mod server;
 mod tensorboard;
 mod toolchain;
+mod trainings;
 mod workspace;
 
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ usage: cargo xtask <command>
   web                build the browser bundle alone, into web/dist
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
                      (VENV: python3 -m venv, pip install tensorboard), --rounds N, --end-to-end leaves out the first
-  samples            write the made-up sample runs again: the same bytes
+  samples            make the sample runs again that are made here: the same bytes
 
 XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could";
 
@@ -63,7 +64,11 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "test" => Ok(checks::run_all(&workspace)),
         "web" => bundle::build(&workspace).map(|()| ExitCode::SUCCESS),
         "bench" => bench::run(&workspace, rest).map(|()| ExitCode::SUCCESS),
-        "samples" => samples::write(&workspace).map(|()| ExitCode::SUCCESS),
+        "samples" => {
+            samples::write(&workspace)?;
+            trainings::write(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
         "help" | "-h" | "--help" => {
             console::line(USAGE);
             Ok(ExitCode::SUCCESS)

@@ -1,0 +1,45 @@
+//! A made-up clock, for files that are to be the same bytes each time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::numbers::Random;
+
+/// When the made-up clock begins, in seconds since 1970.
+const BEGINS_SECS: u64 = 1_795_300_000;
+
+/// How time passes.
+#[derive(Clone)]
+pub(crate) struct Time {
+    /// Nanoseconds since 1970, if they are made up.
+    nanos: Option<Arc<AtomicU64>>,
+    delay: Duration,
+}
+
+impl Time {
+    pub(crate) fn new(is_made_up: bool, delay: Duration) -> Self {
+        let nanos = is_made_up.then(|| Arc::new(AtomicU64::new(BEGINS_SECS * 1_000_000_000)));
+        Self { nanos, delay }
+    }
+
+    /// The made-up clock, if there is one: seconds since 1970.
+    pub(crate) fn clock(&self) -> Option<impl Fn() -> f64 + Send + Sync + 'static> {
+        let nanos = Arc::clone(self.nanos.as_ref()?);
+        Some(move || nanos.load(Ordering::Relaxed) as f64 / 1e9)
+    }
+
+    /// On the made-up clock, about so many microseconds pass.
+    pub(crate) fn pass(&self, micros: u32, random: &mut Random) {
+        if let Some(nanos) = &self.nanos {
+            let micros = u64::from(micros) + random.below(1 + micros as usize / 4) as u64;
+            nanos.fetch_add(micros * 1_000, Ordering::Relaxed);
+        }
+    }
+
+    /// A step is over: somebody may want to watch.
+    pub(crate) fn wait(&self) {
+        thread::sleep(self.delay);
+    }
+}

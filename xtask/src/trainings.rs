@@ -1,0 +1,54 @@
+//! `samples`, second half: real trainings below `sample-runs/mlp`, made by an example of the collector, the same bytes
+//! each time.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::console;
+use crate::process::{cargo, run};
+use crate::workspace::Workspace;
+
+/// Folders, and the flags that make what is in them.
+const TRAININGS: [(&str, &str); 8] = [
+    ("healthy", "none"),
+    ("overflow", "overflow"),
+    ("vanishing", "vanishing"),
+    ("frozen", "frozen"),
+    ("dead-relu", "dead-relu"),
+    ("diverging", "diverging"),
+    ("restarted", "restarted"),
+    ("torn", "torn"),
+];
+
+/// Trains them all. `RUN.toml` stays, everything else is made again.
+pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+    for (name, fault) in TRAININGS {
+        let folder = workspace.root.join("sample-runs/mlp").join(name);
+        empty(&folder).with_context(|| format!("{} cannot be emptied", folder.display()))?;
+        run(cargo()
+            .current_dir(&workspace.root)
+            .args(["run", "--release", "--quiet"])
+            .args(["--package", "trainscope-collector", "--example", "mlp"])
+            .args(["--", "--same-bytes", "--fault", fault, "--out"])
+            .arg(Path::new("sample-runs/mlp").join(name)))?;
+        console::line(&format!("    {}", workspace.shown(&folder)));
+    }
+    Ok(())
+}
+
+fn empty(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else if entry.file_name() != "RUN.toml" {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
