@@ -6,3 +6,4 @@
 pub mod headline;
 pub mod restart;
 pub mod series;
+pub mod watchpoint;

@@ -1,0 +1,18 @@
+//! Watchpoints: what is wrong with a training, judged from what it recorded.
+//!
+//! A [`Watchpoint`](config::Watchpoint) is a condition of the [`catalogue`] with limits. An
+//! [`Evaluator`](evaluator::Evaluator) is fed everything that one run has recorded, of all its ranks, and says what
+//! it found: [`Findings`](finding::Findings). What it says depends on the order of steps within one tensor of one
+//! rank, and not on how tensors, ranks and scalars interleave.
+
+pub mod catalogue;
+pub mod config;
+pub mod evaluator;
+pub mod finding;
+pub mod observation;
+
+pub use catalogue::{CONDITIONS, Condition};
+pub use config::{ConfigError, Watchpoint, WatchpointConfig, Watchpoints};
+pub use evaluator::Evaluator;
+pub use finding::{Findings, FirstCause, Hit, Inconclusive, Judged, Missing};
+pub use observation::{Context, Needs, Observation, channel_axis};

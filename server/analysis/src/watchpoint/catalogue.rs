@@ -1,0 +1,190 @@
+//! The conditions: id, what they are about, parameters with ranges and defaults, texts in English and Chinese.
+//!
+//! This table is the one place where a default stands. Ids and parameters of the first seventeen are those of
+//! `MindInsight`.
+
+mod activations;
+mod gradients;
+mod run;
+mod scalars;
+mod tensors;
+mod weights;
+
+use serde::Serialize;
+use trainscope_format::Severity;
+
+/// A condition has at most so many parameters.
+pub const MAX_PARAMETERS: usize = 8;
+
+/// All conditions, by target.
+pub static CONDITIONS: &[&Condition] = &[];
+
+/// The condition of that id.
+pub fn find(id: &str) -> Option<&'static Condition> {
+    CONDITIONS.iter().copied().find(|c| c.id == id)
+}
+
+/// What can be watched for.
+#[derive(Debug, Serialize)]
+pub struct Condition {
+    /// Its name in files, answers and addresses.
+    pub id: &'static str,
+    /// What it is about.
+    pub target: Target,
+    /// In the order in which they are given.
+    pub parameters: &'static [Parameter],
+    /// What a hit is called by default.
+    pub severity: Severity,
+    /// Whether it is watched for when nobody says what to watch for.
+    pub recommended: bool,
+    /// First observations of each tensor that are not judged.
+    pub warmup: u32,
+    /// How many times in a row it has to hold.
+    pub patience: u32,
+    /// Observations after a hit of the same tensor that are not reported again.
+    pub cooldown: u32,
+    /// Whether it is a formula over one tensor and what it was before: then circumstances are left out of account unless
+    /// a watchpoint asks for them.
+    pub is_formula: bool,
+    /// What it needs to see.
+    pub needs: ConditionNeeds,
+    /// One line: what it says.
+    pub says: Text,
+    /// What it checks, with its formula.
+    pub checks: Text,
+    /// Why it matters.
+    pub matters: Text,
+    /// When it is not judged, or not held against a training.
+    pub not_judged: Text,
+    /// What to do.
+    pub advice: Text,
+}
+
+/// What a condition is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Any tensor.
+    Tensor,
+    /// Parameters that are trained.
+    Weight,
+    /// Gradients of weights, and of activations.
+    Gradient,
+    /// Outputs of layers.
+    Activation,
+    /// Scalars: the loss, the learning rate, the norm of the gradient, …
+    Scalar,
+    /// All ranks, or the run as a whole.
+    Run,
+}
+
+/// What a condition needs beside counts and moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each thing that can be had"
+)]
+pub struct ConditionNeeds {
+    /// Counts by exponent.
+    pub exponents: bool,
+    /// The hash of the content.
+    pub hash: bool,
+    /// The change since the step before.
+    pub change: bool,
+    /// Statistics by unit.
+    pub channels: bool,
+    /// Several steps.
+    pub history: bool,
+}
+
+/// A parameter of a condition.
+#[derive(Debug, Serialize)]
+pub struct Parameter {
+    /// Its key.
+    pub name: &'static str,
+    /// What it is if nobody says; `None`: off.
+    pub default: Option<f64>,
+    /// What it is in the recommended watchpoint, where that is something else.
+    pub recommended: Option<f64>,
+    /// What it may be.
+    pub range: Range,
+    /// Whether a value is compared with it, so that at least one of its kind is needed.
+    pub is_limit: bool,
+    /// What it is.
+    pub text: Text,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Range {
+    /// Any number but NaN and infinities.
+    Finite,
+    /// At least 0.
+    NotNegative,
+    /// Above 0.
+    Positive,
+    /// 0 to 100.
+    Percentage,
+    /// 0 to 1.
+    Share,
+    /// A whole number of at least 1.
+    Count,
+    /// Yes or no.
+    Switch,
+}
+
+impl Range {
+    /// Whether it is yes or no.
+    pub const fn is_switch(self) -> bool {
+        matches!(self, Self::Switch)
+    }
+
+    /// Whether a number is within.
+    pub fn holds(self, number: f64) -> bool {
+        number.is_finite()
+            && match self {
+                Self::Finite => true,
+                Self::NotNegative => number >= 0.0,
+                Self::Positive => number > 0.0,
+                Self::Percentage => (0.0..=100.0).contains(&number),
+                Self::Share => (0.0..=1.0).contains(&number),
+                Self::Count => number >= 1.0 && number.fract() == 0.0,
+                Self::Switch => number == 0.0 || number == 1.0,
+            }
+    }
+
+    /// In words, after *must be*.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Finite => "a finite number",
+            Self::NotNegative => "a number of at least 0",
+            Self::Positive => "a number above 0",
+            Self::Percentage => "a number from 0 to 100",
+            Self::Share => "a number from 0 to 1",
+            Self::Count => "a whole number of at least 1",
+            Self::Switch => "true or false",
+        }
+    }
+
+    /// In signs, for a column of a table.
+    pub const fn signs(self) -> &'static str {
+        match self {
+            Self::Finite | Self::Switch => "",
+            Self::NotNegative => ">= 0",
+            Self::Positive => "> 0",
+            Self::Percentage => "0..100",
+            Self::Share => "0..1",
+            Self::Count => ">= 1",
+        }
+    }
+}
+
+/// A text in the languages of the pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Text {
+    /// English.
+    pub en: &'static str,
+    /// Chinese.
+    pub zh: &'static str,
+}

@@ -1,0 +1,534 @@
+//! Watchpoints as people write them, in a file or on a page, and what becomes of them.
+//!
+//! A watchpoint is a table of keys: `condition`, the parameters of that condition, and the keys in [`COMMON_KEYS`].
+//! An unknown key is refused, with the name of the key, so that whoever has read the file can say where it stands.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
+use trainscope_format::tensor::Tolerance;
+use wildmatch::WildMatch;
+
+use super::catalogue::{CONDITIONS, Condition, MAX_PARAMETERS, Parameter};
+use super::observation::Needs;
+
+/// Keys that every watchpoint may have beside the parameters of its condition.
+pub const COMMON_KEYS: [&str; 10] = [
+    "condition",
+    "name",
+    "tensors",
+    "exclude",
+    "severity",
+    "from_step",
+    "warmup",
+    "patience",
+    "cooldown",
+    "context",
+];
+
+/// A watchpoint as it is written: keys and values of one `[[watchpoint]]` table, or of one object of JSON.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WatchpointConfig(pub BTreeMap<String, Value>);
+
+/// A file of watchpoints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchpointsFile {
+    /// In the order of the file.
+    #[serde(default)]
+    pub watchpoint: Vec<WatchpointConfig>,
+}
+
+/// What a key may be given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Texts.
+    List(Vec<String>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(yes) => yes.fmt(f),
+            Self::Int(number) => number.fmt(f),
+            Self::Float(number) => number.fmt(f),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::List(texts) => write!(f, "{texts:?}"),
+        }
+    }
+}
+
+/// A watchpoint that cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("watchpoint {}: {mistake}", entry + 1)]
+pub struct ConfigError {
+    /// Which one, counted from 0.
+    pub entry: usize,
+    /// At which key, unless one is missing.
+    pub key: Option<String>,
+    /// What is wrong.
+    pub mistake: Mistake,
+}
+
+/// What is wrong with a watchpoint.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Mistake {
+    /// It does not say what it watches.
+    #[error("there is no `condition`")]
+    NoCondition,
+    /// There is none of that name.
+    #[error("there is no condition `{0}`")]
+    UnknownCondition(String),
+    /// The condition has no such parameter; `known` are the keys that it has.
+    #[error("unknown key `{key}` of `{condition}`")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// Of which condition.
+        condition: &'static str,
+        /// What it may have.
+        known: Vec<&'static str>,
+    },
+    /// The value is of another kind, or out of range.
+    #[error("`{key}` must be {wanted}, and is {found}")]
+    BadValue {
+        /// The key.
+        key: String,
+        /// What is allowed.
+        wanted: String,
+        /// What it was given.
+        found: String,
+    },
+    /// A share of a range, and no range.
+    #[error("`{key}` needs {needs}")]
+    Needs {
+        /// The key.
+        key: String,
+        /// What has to be given with it.
+        needs: String,
+    },
+    /// All limits are off by default, and none is given.
+    #[error("`{0}` has no limit of its own: give at least one")]
+    NoLimit(&'static str),
+}
+
+/// A condition with its limits, over some tensors.
+#[derive(Clone, Debug)]
+pub struct Watchpoint {
+    /// What it watches for.
+    pub condition: &'static Condition,
+    /// A name that somebody gave it.
+    pub name: Option<String>,
+    /// Only tensors whose name matches one of these; all if there are none. `*` stands for any text, `/` included.
+    pub tensors: Vec<String>,
+    /// No tensors whose name matches one of these.
+    pub exclude: Vec<String>,
+    /// What its hits are called.
+    pub severity: Severity,
+    /// Whether context may call a hit worse than `severity`: unless somebody gave one.
+    pub may_raise: bool,
+    /// Earlier steps are not judged.
+    pub from_step: Option<i64>,
+    /// So many first observations of each tensor are not judged.
+    pub warmup: u32,
+    /// It is a hit if it holds so many times in a row, and one since the first of them.
+    pub patience: u32,
+    /// So many observations after a hit of the same tensor are not reported again.
+    pub cooldown: u32,
+    /// Whether what else is known of the run may excuse a hit, or let it mean more: see each condition's text.
+    pub context: bool,
+    /// The limits in the order of [`Condition::parameters`]; NaN where there is none, 1 for yes and 0 for no.
+    pub limits: [f64; MAX_PARAMETERS],
+    matches: Vec<WildMatch>,
+    excludes: Vec<WildMatch>,
+}
+
+impl Watchpoint {
+    /// A condition as it is by default, or as it is recommended.
+    fn of(condition: &'static Condition, recommended: bool) -> Self {
+        let mut limits = [f64::NAN; MAX_PARAMETERS];
+        for (limit, parameter) in limits.iter_mut().zip(condition.parameters) {
+            let preferred = parameter.recommended.filter(|_| recommended);
+            *limit = preferred.or(parameter.default).unwrap_or(f64::NAN);
+        }
+        Self {
+            condition,
+            name: None,
+            tensors: Vec::new(),
+            exclude: Vec::new(),
+            severity: condition.severity,
+            may_raise: true,
+            from_step: None,
+            warmup: condition.warmup,
+            patience: condition.patience,
+            cooldown: condition.cooldown,
+            context: recommended || !condition.is_formula,
+            limits,
+            matches: Vec::new(),
+            excludes: Vec::new(),
+        }
+    }
+
+    /// Whether a tensor of that name is watched; roles are another matter.
+    pub fn covers(&self, name: &str) -> bool {
+        (self.matches.is_empty() || self.matches.iter().any(|glob| glob.matches(name)))
+            && !self.excludes.iter().any(|glob| glob.matches(name))
+    }
+
+    /// What it needs to see of a tensor that it watches.
+    pub fn needs(&self) -> Needs {
+        let mut needs = Needs {
+            exponents: self.condition.needs.exponents,
+            hash: self.condition.needs.hash,
+            change: None,
+            channels: self.condition.needs.channels,
+        };
+        if self.condition.needs.change {
+            needs.change = Some(self.tolerance().unwrap_or_default());
+        }
+        needs
+    }
+
+    /// The limit of that name, if it has one and it is on.
+    pub fn limit(&self, name: &str) -> Option<f64> {
+        let index = self
+            .condition
+            .parameters
+            .iter()
+            .position(|p| p.name == name)?;
+        self.limits.get(index).copied().filter(|l| !l.is_nan())
+    }
+
+    /// What it compares elements with, if it does.
+    pub fn tolerance(&self) -> Option<Tolerance> {
+        Some(Tolerance {
+            relative: self.limit("rtol")?,
+            absolute: self.limit("atol")?,
+        })
+    }
+
+    /// As it would be written.
+    pub fn to_config(&self) -> WatchpointConfig {
+        let mut keys = BTreeMap::new();
+        let mut put = |key: &str, value| keys.insert(key.to_owned(), value);
+        put("condition", Value::Text(self.condition.id.to_owned()));
+        if let Some(name) = &self.name {
+            put("name", Value::Text(name.clone()));
+        }
+        for (key, names) in [("tensors", &self.tensors), ("exclude", &self.exclude)] {
+            if !names.is_empty() {
+                put(key, Value::List(names.clone()));
+            }
+        }
+        if !self.may_raise || self.severity != self.condition.severity {
+            put("severity", Value::Text(name_of(self.severity).to_owned()));
+        }
+        if let Some(step) = self.from_step {
+            put("from_step", Value::Int(step));
+        }
+        let counts = [
+            ("warmup", self.warmup, self.condition.warmup),
+            ("patience", self.patience, self.condition.patience),
+            ("cooldown", self.cooldown, self.condition.cooldown),
+        ];
+        for (key, count, default) in counts {
+            if count != default {
+                put(key, Value::Int(count.into()));
+            }
+        }
+        if self.context && self.condition.is_formula {
+            put("context", Value::Bool(true));
+        }
+        for (limit, parameter) in self.limits.iter().zip(self.condition.parameters) {
+            if !limit.is_nan() && Some(*limit) != parameter.default {
+                let value = if parameter.range.is_switch() {
+                    Value::Bool(*limit != 0.0)
+                } else {
+                    Value::Float(*limit)
+                };
+                put(parameter.name, value);
+            }
+        }
+        WatchpointConfig(keys)
+    }
+
+    fn from_config(config: &WatchpointConfig) -> Result<Self, (Option<String>, Mistake)> {
+        let id = match config.0.get("condition") {
+            None => return Err((None, Mistake::NoCondition)),
+            Some(Value::Text(id)) => id,
+            Some(other) => return Err(bad("condition", "the id of a condition", other)),
+        };
+        let Some(condition) = super::catalogue::find(id) else {
+            let key = Some("condition".to_owned());
+            return Err((key, Mistake::UnknownCondition(id.clone())));
+        };
+        let mut made = Self::of(condition, false);
+        for (key, value) in &config.0 {
+            made.set(key, value)?;
+        }
+        made.check()?;
+        made.matches = made
+            .tensors
+            .iter()
+            .map(|glob| WildMatch::new(glob))
+            .collect();
+        made.excludes = made
+            .exclude
+            .iter()
+            .map(|glob| WildMatch::new(glob))
+            .collect();
+        Ok(made)
+    }
+
+    fn set(&mut self, key: &str, value: &Value) -> Result<(), (Option<String>, Mistake)> {
+        match key {
+            "condition" => {}
+            "name" => match value {
+                Value::Text(name) => self.name = Some(name.clone()),
+                other => return Err(bad(key, "text", other)),
+            },
+            "tensors" => self.tensors = texts(key, value)?,
+            "exclude" => self.exclude = texts(key, value)?,
+            "severity" => {
+                let given = match value {
+                    Value::Text(name) => Severity::ALL.into_iter().find(|s| name_of(*s) == name),
+                    _ => None,
+                };
+                let wanted = "\"error\", \"warning\" or \"info\"";
+                self.severity = given.ok_or_else(|| bad(key, wanted, value))?;
+                self.may_raise = false;
+            }
+            "from_step" => match value {
+                Value::Int(step) => self.from_step = Some(*step),
+                other => return Err(bad(key, "a whole number", other)),
+            },
+            "warmup" => self.warmup = count(key, value, 0)?,
+            "patience" => self.patience = count(key, value, 1)?,
+            "cooldown" => self.cooldown = count(key, value, 0)?,
+            "context" => match value {
+                Value::Bool(yes) => self.context = *yes,
+                other => return Err(bad(key, "true or false", other)),
+            },
+            _ => self.set_parameter(key, value)?,
+        }
+        Ok(())
+    }
+
+    fn set_parameter(&mut self, key: &str, value: &Value) -> Result<(), (Option<String>, Mistake)> {
+        let mut all = self.limits.iter_mut().zip(self.condition.parameters);
+        let Some((limit, parameter)) = all.find(|(_, p)| p.name == key) else {
+            let own = self.condition.parameters.iter().map(|p| p.name);
+            let mistake = Mistake::UnknownKey {
+                key: key.to_owned(),
+                condition: self.condition.id,
+                known: own.chain(COMMON_KEYS.into_iter().skip(1)).collect(),
+            };
+            return Err((Some(key.to_owned()), mistake));
+        };
+        let number = match *value {
+            Value::Bool(yes) if parameter.range.is_switch() => Some(f64::from(u8::from(yes))),
+            Value::Int(number) if !parameter.range.is_switch() => Some(number as f64),
+            Value::Float(number) if !parameter.range.is_switch() => Some(number),
+            _ => None,
+        };
+        *limit = number
+            .filter(|number| parameter.range.holds(*number))
+            .ok_or_else(|| bad(key, parameter.range.words(), value))?;
+        Ok(())
+    }
+
+    /// What only all keys together tell.
+    fn check(&self) -> Result<(), (Option<String>, Mistake)> {
+        let given = |p: &Parameter| self.limit(p.name).is_some();
+        let needs = |key: &str, needs: &str| {
+            let mistake = Mistake::Needs {
+                key: key.to_owned(),
+                needs: needs.to_owned(),
+            };
+            Err((Some(key.to_owned()), mistake))
+        };
+        let bounds = ["range_start_inclusive", "range_end_inclusive"].map(|name| self.limit(name));
+        for key in ["range_percentage_lt", "range_percentage_gt"] {
+            if self.limit(key).is_some() && bounds.iter().any(Option::is_none) {
+                return needs(key, "range_start_inclusive and range_end_inclusive");
+            }
+        }
+        if let [Some(start), Some(end)] = bounds
+            && start > end
+        {
+            return needs("range_start_inclusive", "to be at most range_end_inclusive");
+        }
+        let mut limits = self.condition.parameters.iter().filter(|p| p.is_limit);
+        if limits.clone().count() > 0 && !limits.any(given) {
+            return Err((None, Mistake::NoLimit(self.condition.id)));
+        }
+        Ok(())
+    }
+}
+
+/// The name that severities have in files.
+pub const fn name_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+fn bad(key: &str, wanted: &str, found: &Value) -> (Option<String>, Mistake) {
+    let mistake = Mistake::BadValue {
+        key: key.to_owned(),
+        wanted: wanted.to_owned(),
+        found: found.to_string(),
+    };
+    (Some(key.to_owned()), mistake)
+}
+
+fn texts(key: &str, value: &Value) -> Result<Vec<String>, (Option<String>, Mistake)> {
+    match value {
+        Value::List(texts) => Ok(texts.clone()),
+        Value::Text(text) => Ok(vec![text.clone()]),
+        other => Err(bad(key, "a list of names", other)),
+    }
+}
+
+fn count(key: &str, value: &Value, least: u32) -> Result<u32, (Option<String>, Mistake)> {
+    match value {
+        Value::Int(number) => u32::try_from(*number).ok().filter(|n| *n >= least),
+        _ => None,
+    }
+    .ok_or_else(|| bad(key, &format!("a whole number of at least {least}"), value))
+}
+
+/// All watchpoints of an evaluation.
+#[derive(Clone, Debug)]
+pub struct Watchpoints {
+    all: Arc<[Watchpoint]>,
+    recommended: bool,
+}
+
+impl Watchpoints {
+    /// Those that are used when nobody says which: they look at the circumstances, and what they call a warning or an
+    /// error should be one.
+    pub fn recommended() -> Self {
+        let chosen = CONDITIONS.iter().filter(|c| c.recommended);
+        Self {
+            all: chosen.map(|c| Watchpoint::of(c, true)).collect(),
+            recommended: true,
+        }
+    }
+
+    /// Those of a file.
+    pub fn from_file(file: &WatchpointsFile) -> Result<Self, ConfigError> {
+        let made = file.watchpoint.iter().enumerate().map(|(entry, config)| {
+            Watchpoint::from_config(config).map_err(|(key, mistake)| ConfigError {
+                entry,
+                key,
+                mistake,
+            })
+        });
+        Ok(Self {
+            all: made.collect::<Result<_, _>>()?,
+            recommended: false,
+        })
+    }
+
+    /// As they would be written.
+    pub fn to_file(&self) -> WatchpointsFile {
+        WatchpointsFile {
+            watchpoint: self.all.iter().map(Watchpoint::to_config).collect(),
+        }
+    }
+
+    /// All of them, in order.
+    pub fn all(&self) -> &[Watchpoint] {
+        &self.all
+    }
+
+    /// Whether they are the recommended ones.
+    pub fn are_recommended(&self) -> bool {
+        self.recommended
+    }
+}
+
+/// In stored form: the file, or nothing for the recommended ones.
+impl Serialize for Watchpoints {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let stored = (!self.recommended).then(|| StoredFile::of(&self.to_file()));
+        stored.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Watchpoints {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Option::<StoredFile>::deserialize(deserializer)? {
+            None => Ok(Self::recommended()),
+            Some(file) => Self::from_file(&file.file()).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+/// A file in a form that needs no description of itself: values say which kind they are.
+#[derive(Serialize, Deserialize)]
+struct StoredFile(Vec<Vec<(String, StoredValue)>>);
+
+#[derive(Clone, Serialize, Deserialize)]
+enum StoredValue {
+    Bool(bool),
+    Int(i64),
+    Float(#[serde(with = "trainscope_format::float")] f64),
+    Text(String),
+    List(Vec<String>),
+}
+
+impl StoredFile {
+    fn of(file: &WatchpointsFile) -> Self {
+        let entry = |config: &WatchpointConfig| {
+            let keys = config.0.iter();
+            keys.map(|(key, value)| {
+                let value = match value.clone() {
+                    Value::Bool(value) => StoredValue::Bool(value),
+                    Value::Int(value) => StoredValue::Int(value),
+                    Value::Float(value) => StoredValue::Float(value),
+                    Value::Text(value) => StoredValue::Text(value),
+                    Value::List(value) => StoredValue::List(value),
+                };
+                (key.clone(), value)
+            })
+            .collect()
+        };
+        Self(file.watchpoint.iter().map(entry).collect())
+    }
+
+    fn file(self) -> WatchpointsFile {
+        let entry = |keys: Vec<(String, StoredValue)>| {
+            let keys = keys.into_iter().map(|(key, value)| {
+                let value = match value {
+                    StoredValue::Bool(value) => Value::Bool(value),
+                    StoredValue::Int(value) => Value::Int(value),
+                    StoredValue::Float(value) => Value::Float(value),
+                    StoredValue::Text(value) => Value::Text(value),
+                    StoredValue::List(value) => Value::List(value),
+                };
+                (key, value)
+            });
+            WatchpointConfig(keys.collect())
+        };
+        WatchpointsFile {
+            watchpoint: self.0.into_iter().map(entry).collect(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What an evaluator says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+
+/// Everything that was found in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Where it began, if there is a hit of severity warning or error.
+    pub first_cause: Option<FirstCause>,
+    /// By step, then in the order data flow (forward before gradients), then the worst first, then by rank.
+    pub hits: Vec<Hit>,
+    /// What could not be judged: one for each watchpoint, rank and tensor, at the first step of which that is true.
+    pub inconclusive: Vec<Inconclusive>,
+    /// How much was judged.
+    pub judged: Judged,
+}
+
+/// A condition that holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The id of the condition.
+    pub condition: Arc<str>,
+    /// Which watchpoint, as an index into [`Watchpoints::all`](crate::watchpoint::Watchpoints::all).
+    pub watchpoint: u32,
+    /// How bad it is: what the watchpoint says, or more where what else is known of the run makes it certain.
+    pub severity: Severity,
+    /// Whose value it is.
+    pub rank: u32,
+    /// Since when.
+    pub step: i64,
+    /// Until when, as far as was recorded: equal to `step` where each step is reported by itself.
+    pub last_step: i64,
+    /// The tensor, or the tag of the scalar, as its file names it.
+    pub tensor: Arc<str>,
+    /// The operation or module that computes it, as far as that is known.
+    pub node: Option<Arc<str>>,
+    /// What was found, by the name of the parameter that limits it.
+    pub values: BTreeMap<Arc<str>, Float>,
+    /// The limits, by the same names.
+    pub thresholds: BTreeMap<Arc<str>, Float>,
+    /// What was found, as a sentence.
+    pub sentence: Sentence,
+}
+
+/// A sentence in the languages of the pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sentence {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+}
+
+/// A condition that can neither be said to hold nor not to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inconclusive {
+    /// The id of the condition.
+    pub condition: Arc<str>,
+    /// Which watchpoint, as in [`Hit::watchpoint`].
+    pub watchpoint: u32,
+    /// Whose value it is.
+    pub rank: u32,
+    /// At which step first.
+    pub step: i64,
+    /// The tensor, or the tag of the scalar; empty if it is about the whole run.
+    pub tensor: Arc<str>,
+    /// What is missing.
+    pub reason: Missing,
+    /// At how many steps.
+    pub steps: u64,
+}
+
+/// Why something could not be judged. New reasons are appended: the order is part of the stored form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// It holds a NaN, or did at the step before, and the condition is about numbers.
+    Nan,
+    /// It holds an infinity, or did at the step before, and the condition is about finite numbers.
+    Inf,
+    /// There is no step before, or the shape was another one then.
+    NoPrevious,
+    /// The change since the step before was not recorded.
+    NoChange,
+    /// The tolerance that changes were counted with does not decide it.
+    Tolerance,
+    /// Exponents were not recorded.
+    NoExponents,
+    /// The statistics bound the share from both sides, and the limit lies between: only the elements tell.
+    Bounds,
+    /// Statistics by unit were not recorded.
+    NoChannels,
+    /// Hashes of the content were not recorded.
+    NoHash,
+    /// There are too few steps.
+    TooShort,
+    /// Overflows of operators were not recorded.
+    NoOverflowFiles,
+    /// Overflows of operators were recorded in a form that has to be converted first.
+    UnreadOverflowFiles,
+}
+
+/// The first thing that went wrong: the rest may follow from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstCause {
+    /// Which hit, as an index into [`Findings::hits`].
+    pub hit: usize,
+    /// Hits that it explains, as indices into [`Findings::hits`], ascending.
+    pub explains: Vec<usize>,
+    /// What happened, as a sentence.
+    pub sentence: Sentence,
+    /// What most likely helps, as a sentence.
+    pub advice: Sentence,
+}
+
+/// How much was judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Tensors, each rank's by itself.
+    pub tensors: u64,
+    /// Steps at which anything was seen.
+    pub steps: u64,
+    /// Watchpoints.
+    pub watchpoints: u64,
+    /// Ranks.
+    pub ranks: u64,
+}
+
+impl Findings {
+    /// The hit that everything began with.
+    pub fn first_hit(&self) -> Option<&Hit> {
+        self.hits.get(self.first_cause.as_ref()?.hit)
+    }
+}
