@@ -3,8 +3,9 @@
 //! From the top: 6 px, the plot, a lane of 22 px for what cannot be drawn (always there, so that plots beside each
 //! other line up), 22 px of x labels.
 
+use crate::bounds;
 use crate::label;
-use crate::line::{Line, Spec, XKind};
+use crate::line::{Spec, XKind};
 use crate::paint::device_pixels;
 use crate::path::Rect;
 use crate::scale::{Axis, Scale};
@@ -80,9 +81,16 @@ impl Geometry {
             }
         };
         let (width, height) = (size(spec.width), size(spec.height));
-        let x = Axis::new(spec.x.0, spec.x.1, Scale::Linear);
-        let scale = with_linear_part(spec.scale, &spec.lines);
-        let bounds = bounds(&spec.lines, &x, scale);
+        let all_x = spec.lines.iter().flat_map(|line| line.x.iter().copied());
+        let x_scale = bounds::with_linear_part(spec.x_scale, all_x);
+        let (from, to) = bounds::of_x(spec.x, x_scale, &spec.lines);
+        let x = Axis::new(from, to, x_scale);
+        let drawn = spec.lines.iter().flat_map(|line| {
+            let values = line.values.iter().chain(&line.low).chain(&line.high);
+            values.copied()
+        });
+        let scale = bounds::with_linear_part(spec.scale, drawn);
+        let bounds = bounds::of(&spec.lines, &x, scale, spec.y_range, &spec.limits);
         let (lo, hi) = bounds.unwrap_or((0.0, 1.0));
         let (y, y_values) = ticks::widen(lo, hi, scale, Y_TICKS);
         let y_labels = if bounds.is_some() {
@@ -166,9 +174,14 @@ impl Geometry {
         }
     }
 
-    /// Pixel of an x value; far outside for what lies far outside.
+    /// Pixel of an x value; far outside for what lies far outside, NaN for what is no place.
     pub fn x_px(&self, value: f64) -> f64 {
-        let fraction = self.x.fraction(value).unwrap_or(f64::NAN);
+        let fraction = match self.x.fraction(value) {
+            Some(fraction) => fraction,
+            // Zero and below lie before the beginning of any logarithmic axis.
+            None if value.is_finite() => f64::NEG_INFINITY,
+            None => f64::NAN,
+        };
         self.plot.left + self.plot.width() * fraction.clamp(-1e6, 1e6)
     }
 
@@ -238,7 +251,12 @@ pub fn end_of(lo: f64, hi: f64, kind: XKind, is_growing: bool) -> f64 {
 }
 
 fn x_values(axis: &Axis, kind: XKind, most: u32) -> (ticks::Ticks, f64) {
+    // Times that are not evenly spaced have no clock to follow.
+    if axis.scale() != Scale::Linear {
+        return (ticks::of(axis, most), 0.0);
+    }
     match kind {
+        XKind::Value => (ticks::of(axis, most), 0.0),
         XKind::Step => {
             let mut ticks = ticks::linear(axis.lo(), axis.hi(), most);
             if ticks.step < 1.0 {
@@ -258,56 +276,15 @@ fn x_values(axis: &Axis, kind: XKind, most: u32) -> (ticks::Ticks, f64) {
 
 fn x_labels(axis: &Axis, kind: XKind, most: u32) -> (Vec<f64>, Vec<String>) {
     let (ticks, offset) = x_values(axis, kind, most);
+    if kind == XKind::Value {
+        let labels = label::ticks(&ticks.values, ticks.step);
+        return (ticks.values, labels);
+    }
     let text = |&value: &f64| match kind {
-        XKind::Step => label::fixed(value, 0),
+        XKind::Step | XKind::Value => label::fixed(value, 0),
         XKind::Relative => label::duration(value, ticks.step),
         XKind::Wall { .. } => label::clock(value + offset, ticks.step),
     };
     let labels = ticks.values.iter().map(text).collect();
     (ticks.values, labels)
-}
-
-/// Least and greatest value that is drawn in the range of x, neighbours just outside included so that lines leaving
-/// the plot do not decide the scale by their absence.
-fn bounds(lines: &[Line], x: &Axis, scale: Scale) -> Option<(f64, f64)> {
-    let mut found: Option<(f64, f64)> = None;
-    for line in lines {
-        let seen = |index: usize| line.x.get(index).is_some_and(|&at| x.contains(at));
-        for values in [&line.values, &line.raw, &line.low, &line.high] {
-            for (index, &value) in values.iter().enumerate() {
-                let near = seen(index) || seen(index + 1) || index.checked_sub(1).is_some_and(seen);
-                if near && scale.shows(value) {
-                    let (lo, hi) = found.unwrap_or((value, value));
-                    found = Some((lo.min(value), hi.max(value)));
-                }
-            }
-        }
-    }
-    found
-}
-
-/// A symmetric scale without a linear part gets one from the data: its smallest magnitude, four powers at most below
-/// the largest.
-fn with_linear_part(scale: Scale, lines: &[Line]) -> Scale {
-    let Scale::Symlog { linear } = scale else {
-        return scale;
-    };
-    if linear > 0.0 && linear.is_finite() {
-        return scale;
-    }
-    let magnitudes = lines
-        .iter()
-        .flat_map(|line| line.values.iter().chain(&line.low).chain(&line.high))
-        .map(|value| value.abs())
-        .filter(|value| value.is_finite() && *value > 0.0);
-    let (least, most) = magnitudes.fold((f64::MAX, 0.0_f64), |(least, most), value| {
-        (least.min(value), most.max(value))
-    });
-    if most == 0.0 {
-        return Scale::Symlog { linear: 1.0 };
-    }
-    let exponent = least.log10().floor().max(most.log10().floor() - 4.0);
-    Scale::Symlog {
-        linear: 10_f64.powf(exponent).max(f64::MIN_POSITIVE),
-    }
 }

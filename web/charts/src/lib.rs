@@ -7,8 +7,11 @@
 //! Backends take whole numbers, so coordinates are handed over in [`SUBPIXELS`] of a device pixel; the canvas is given
 //! a transform and the SVG a `viewBox` that undo it.
 
+mod bounds;
 pub mod geometry;
 pub mod label;
+mod lane;
+mod limits;
 pub mod line;
 pub mod overlay;
 mod paint;

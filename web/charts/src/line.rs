@@ -5,8 +5,7 @@
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
-use crate::geometry::{Geometry, LANE_ROW};
-use crate::label;
+use crate::geometry::Geometry;
 use crate::paint::{Anchor, Ink, Painter, Point};
 use crate::path;
 use crate::scale::Scale;
@@ -25,6 +24,29 @@ pub enum XKind {
         /// Local time is that much ahead of UTC.
         offset_secs: f64,
     },
+    /// Values of another scalar: points are joined in the order of their steps, wherever that leads.
+    Value,
+}
+
+/// Which values the y axis makes room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum YRange {
+    /// All that are drawn.
+    #[default]
+    All,
+    /// Those that are not far from the middle half of them; the others leave the plot.
+    Robust,
+}
+
+/// A line across the plot at a value that somebody has set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitLine {
+    /// The value.
+    pub value: f64,
+    /// What stands over it; may be empty.
+    pub text: String,
+    /// Whether anything is beyond it, which makes it red.
+    pub is_passed: bool,
 }
 
 /// How a line is stroked.
@@ -93,6 +115,15 @@ pub struct Line {
     pub stretches: Vec<Stretch>,
     /// Whether every recorded point is here, so that points may be seen as dots when there is room.
     pub is_raw: bool,
+    /// Ranges of values that stand out, drawn in red.
+    pub beyond: Vec<(f64, f64)>,
+}
+
+impl Line {
+    /// Width of its stroke in CSS pixels.
+    pub(crate) fn width(&self) -> f64 {
+        if self.is_main { MAIN_WIDTH } else { LINE_WIDTH }
+    }
 }
 
 /// Everything that a plot shows.
@@ -108,22 +139,26 @@ pub struct Spec {
     pub x: (f64, f64),
     /// What it counts.
     pub x_kind: XKind,
+    /// Scale of the x axis; a logarithmic one begins at the first positive x if the range begins before it.
+    pub x_scale: Scale,
     /// Scale of the y axis; a symmetric one with `linear` 0 takes it from the data.
     pub scale: Scale,
+    /// Which values it makes room for.
+    pub y_range: YRange,
+    /// Limits that somebody has set.
+    pub limits: Vec<LimitLine>,
     /// The curves.
     pub lines: Vec<Line>,
 }
 
 /// Least mean distance of points, in CSS pixels, at which each gets a dot.
 const DOT_SPACING: f64 = 3.0;
-const DOT_RADIUS: f64 = 1.75;
+pub(crate) const DOT_RADIUS: f64 = 1.75;
 const LINE_WIDTH: f64 = 1.5;
 const MAIN_WIDTH: f64 = 2.0;
 const RAW_ALPHA: f64 = 0.35;
-const CROSS: f64 = 3.5;
-const MARK_WIDTH: f64 = 1.75;
-/// Rows of the lane before "+2".
-const LANE_ROWS: usize = 3;
+pub(crate) const CROSS: f64 = 3.5;
+pub(crate) const MARK_WIDTH: f64 = 1.75;
 
 /// Draws the plot. `font_scale` is 1 for a canvas; see [`crate::svg`].
 ///
@@ -142,6 +177,7 @@ pub fn draw<DB: DrawingBackend>(
         geometry,
         theme,
         scale: geometry.y.scale(),
+        x_kind: spec.x_kind,
     };
     plot.frame()?;
     let order = order(&spec.lines);
@@ -151,6 +187,10 @@ pub fn draw<DB: DrawingBackend>(
     for &line in &order {
         plot.line(line)?;
     }
+    for &line in &order {
+        plot.beyond(line)?;
+    }
+    plot.limits(&spec.limits)?;
     plot.lane(&spec.lines)?;
     for line in &spec.lines {
         plot.infinities(line)?;
@@ -168,11 +208,13 @@ fn order(lines: &[Line]) -> Vec<&Line> {
     others
 }
 
-struct Plot<'a, DB: DrawingBackend> {
-    painter: Painter<'a, DB>,
-    geometry: &'a Geometry,
-    theme: &'a Theme,
-    scale: Scale,
+/// A plot while it is drawn.
+pub(crate) struct Plot<'a, DB: DrawingBackend> {
+    pub(crate) painter: Painter<'a, DB>,
+    pub(crate) geometry: &'a Geometry,
+    pub(crate) theme: &'a Theme,
+    pub(crate) scale: Scale,
+    x_kind: XKind,
 }
 
 impl<DB: DrawingBackend> Plot<'_, DB> {
@@ -205,20 +247,22 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
 
     fn point(&self, line: &Line, index: usize, values: &[f64]) -> Option<f64> {
         let value = *values.get(index)?;
-        line.x.get(index)?.is_finite().then_some(())?;
+        self.geometry.x.fraction(*line.x.get(index)?)?;
         self.geometry.y_px(value)
     }
 
-    fn pixels(&self, line: &Line, values: &[f64]) -> Vec<Vec<Point>> {
+    /// Connected stretches of the line; over another scalar they may go back.
+    pub(crate) fn pixels(&self, line: &Line, values: &[f64]) -> Vec<Vec<Point>> {
         let points = line
             .x
             .iter()
             .enumerate()
             .map(|(index, &x)| (self.geometry.x_px(x), self.point(line, index, values)));
-        path::stretches(points)
+        path::stretches(points, self.x_kind == XKind::Value)
     }
 
-    fn envelope(&self, line: &Line) -> DrawResult<(), DB> {
+    /// Connected stretches of the envelope: x, upper and lower edge.
+    pub(crate) fn columns(&self, line: &Line) -> Vec<Vec<(f64, (f64, f64))>> {
         // On a logarithmic axis a column that reaches to zero or below is cut at the bottom.
         let floor = self.geometry.plot.bottom;
         let columns = line.x.iter().enumerate().map(|(index, &x)| {
@@ -228,7 +272,11 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             });
             (self.geometry.x_px(x), edges)
         });
-        for stretch in path::stretches(columns) {
+        path::stretches(columns, false)
+    }
+
+    fn envelope(&self, line: &Line) -> DrawResult<(), DB> {
+        for stretch in self.columns(line) {
             let outline = path::band(&stretch, self.geometry.column(), &self.geometry.plot);
             if !outline.is_empty() {
                 let ink = Ink(line.colour, self.theme.envelope_alpha);
@@ -244,14 +292,8 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let ink = Ink(line.colour, RAW_ALPHA);
             self.strokes(line, &line.raw, 1.0, ink, Stroke::Solid)?;
         }
-        let width = if line.is_main { MAIN_WIDTH } else { LINE_WIDTH };
-        self.strokes(
-            line,
-            &line.values,
-            width,
-            Ink::from(line.colour),
-            line.stroke,
-        )?;
+        let ink = Ink::from(line.colour);
+        self.strokes(line, &line.values, line.width(), ink, line.stroke)?;
         if dots {
             let values = if line.raw.is_empty() {
                 &line.values
@@ -321,132 +363,6 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         plot.width() / (seen.max(1) as f64)
     }
 
-    /// The lane under the plot: a cross at the first of each stretch, a bar as long as it stays.
-    fn lane(&self, lines: &[Line]) -> DrawResult<(), DB> {
-        let at = self.geometry;
-        let marks: Vec<(&Line, Vec<Mark>)> = lines
-            .iter()
-            .map(|line| (line, self.lane_marks(line)))
-            .filter(|(_, marks)| !marks.is_empty())
-            .collect();
-        let Some((_, first)) = marks.first() else {
-            return Ok(());
-        };
-        let rows = marks.len().min(LANE_ROWS);
-        let has_nan = marks.iter().any(|(_, m)| m.iter().any(|m| m.is_nan));
-        let (name, ink) = if has_nan {
-            ("NaN", self.theme.nan)
-        } else {
-            // The same lane holds what a logarithmic axis has no place for.
-            debug_assert!(first.iter().all(|m| !m.is_nan));
-            ("≤ 0", self.theme.ink_3)
-        };
-        let middle = at.lane_middle();
-        self.painter
-            .text((at.plot.left - 6.0, middle), Anchor::End, name, ink)?;
-        let bar = if rows == 1 { 3.0 } else { 2.5 };
-        for (row, (line, marks)) in marks.iter().take(rows).enumerate() {
-            let y = middle + (row as f64 - (rows as f64 - 1.0) / 2.0) * LANE_ROW;
-            for mark in marks {
-                let (left, right) = mark.bar;
-                let colour = Ink(line.colour, 0.25);
-                self.painter
-                    .rect((left, y - bar), (right, y + bar), colour)?;
-            }
-            let mut free_from = f64::NEG_INFINITY;
-            let size = if rows == 1 { CROSS } else { 2.5 };
-            for mark in marks {
-                // Crosses that would overlap are left out; their bars stay.
-                let Some(x) = mark.at.filter(|&x| x >= free_from) else {
-                    continue;
-                };
-                free_from = x + 2.0 * size + 2.0;
-                if mark.is_nan {
-                    self.cross((x, y), size)?;
-                } else {
-                    self.triangle((x, y), size, 1.0, line.colour)?;
-                }
-            }
-        }
-        if marks.len() > rows {
-            let text = format!("+{}", marks.len() - rows);
-            let left = at.plot.right - label::width(&text) - 4.0;
-            let (top, bottom) = (middle - 8.0, middle + 8.0);
-            let ground = Ink(self.theme.surface, 0.88);
-            self.painter
-                .rect((left, top), (at.plot.right, bottom), ground)?;
-            let point = (at.plot.right - 2.0, middle);
-            self.painter
-                .text(point, Anchor::End, &text, self.theme.ink_3)?;
-        }
-        Ok(())
-    }
-
-    /// What of a line belongs into the lane, in pixels.
-    fn lane_marks(&self, line: &Line) -> Vec<Mark> {
-        let mut stretches: Vec<(f64, f64, bool)> = line
-            .stretches
-            .iter()
-            .filter(|stretch| stretch.class == Class::Nan)
-            .map(|stretch| (stretch.first, stretch.last, true))
-            .collect();
-        if self.scale == Scale::Log {
-            stretches.extend(not_positive(line).map(|(first, last)| (first, last, false)));
-        }
-        stretches
-            .into_iter()
-            .filter_map(|(first, last, is_nan)| {
-                let plot = &self.geometry.plot;
-                let (from, to) = (self.geometry.x_px(first), self.geometry.x_px(last));
-                if !(to >= plot.left && from <= plot.right) {
-                    return None;
-                }
-                let left = from.max(plot.left);
-                Some(Mark {
-                    at: (from >= plot.left).then_some(from),
-                    bar: (left, to.clamp(left, plot.right).max(left + 1.0)),
-                    is_nan,
-                })
-            })
-            .collect()
-    }
-
-    /// Triangles at the edge where values are infinite, each with its step where there is room.
-    fn infinities(&self, line: &Line) -> DrawResult<(), DB> {
-        let plot = &self.geometry.plot;
-        let mut free_from = f64::NEG_INFINITY;
-        for stretch in &line.stretches {
-            let up = match stretch.class {
-                Class::Nan => continue,
-                Class::PosInf => 1.0,
-                Class::NegInf => -1.0,
-            };
-            let x = self.geometry.x_px(stretch.first);
-            if !(plot.left..=plot.right).contains(&x) || x < free_from {
-                continue;
-            }
-            free_from = x + 2.0 * CROSS + 1.0;
-            let edge = if up > 0.0 { plot.top } else { plot.bottom };
-            let y = edge + up * 5.0;
-            self.triangle((x, y), CROSS, up, self.theme.inf)?;
-            if stretch.label.is_empty() {
-                continue;
-            }
-            let width = label::width(&stretch.label);
-            let before = x + 8.0 + width > plot.right;
-            let left = if before { x - 8.0 - width } else { x + 8.0 };
-            let ground = Ink(self.theme.surface, 0.88);
-            self.painter
-                .rect((left - 2.0, y - 7.0), (left + width + 2.0, y + 7.0), ground)?;
-            self.painter
-                .text((left, y), Anchor::Start, &stretch.label, self.theme.inf)?;
-            if !before {
-                free_from = left + width + 12.0;
-            }
-        }
-        Ok(())
-    }
-
     fn live_end(&self, line: &Line) -> DrawResult<(), DB> {
         if !line.is_live {
             return Ok(());
@@ -461,50 +377,4 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         }
         Ok(())
     }
-
-    fn cross(&self, (x, y): Point, size: f64) -> DrawResult<(), DB> {
-        for slope in [1.0, -1.0] {
-            let ends = [(x - size, y - size * slope), (x + size, y + size * slope)];
-            self.painter.path(&ends, MARK_WIDTH, self.theme.nan)?;
-        }
-        Ok(())
-    }
-
-    fn triangle(&self, (x, y): Point, size: f64, up: f64, colour: Rgb) -> DrawResult<(), DB> {
-        let outline = [
-            (x, y - size * up),
-            (x + size, y + 0.8 * size * up),
-            (x - size, y + 0.8 * size * up),
-        ];
-        self.painter.polygon(&outline, colour)
-    }
-}
-
-struct Mark {
-    at: Option<f64>,
-    bar: (f64, f64),
-    is_nan: bool,
-}
-
-/// Stretches of finite values that a logarithmic axis has no place for.
-fn not_positive(line: &Line) -> impl Iterator<Item = (f64, f64)> {
-    let values = if line.raw.is_empty() {
-        &line.values
-    } else {
-        &line.raw
-    };
-    let mut out: Vec<(f64, f64)> = Vec::new();
-    let mut open = false;
-    for (&x, &value) in line.x.iter().zip(values) {
-        if value.is_finite() && value <= 0.0 {
-            match out.last_mut() {
-                Some(last) if open => last.1 = x,
-                _ => out.push((x, x)),
-            }
-            open = true;
-        } else {
-            open = false;
-        }
-    }
-    out.into_iter()
 }

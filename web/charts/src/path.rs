@@ -35,9 +35,11 @@ impl Rect {
     }
 }
 
-/// Connected stretches of points: a missing `y` and a step back in `x` (a restart) end one.
+/// Connected stretches of points: a missing `y` ends one, and so does a step back in `x` (a restart) unless lines may
+/// go back.
 pub(crate) fn stretches<P: Copy>(
     points: impl Iterator<Item = (f64, Option<P>)>,
+    may_go_back: bool,
 ) -> Vec<Vec<(f64, P)>> {
     let mut out: Vec<Vec<(f64, P)>> = Vec::new();
     let mut open = false;
@@ -47,7 +49,12 @@ pub(crate) fn stretches<P: Copy>(
             continue;
         };
         match out.last_mut() {
-            Some(last) if open && last.last().is_some_and(|&(before, _)| before <= x) => {
+            Some(last)
+                if open
+                    && last
+                        .last()
+                        .is_some_and(|&(before, _)| may_go_back || before <= x) =>
+            {
                 last.push((x, y));
             }
             _ => out.push(vec![(x, y)]),
@@ -276,7 +283,7 @@ mod tests {
             (3.0, Some(1.0)),
             (1.0, Some(5.0)),
         ];
-        let parts = stretches(points.into_iter());
+        let parts = stretches(points.into_iter(), false);
         assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 1]);
     }
 

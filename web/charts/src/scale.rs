@@ -22,7 +22,7 @@ pub enum Scale {
 
 impl Scale {
     /// Position of a value, in units of the scale; `None` for what it cannot show.
-    fn forward(self, value: f64) -> Option<f64> {
+    pub(crate) fn forward(self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
         }

@@ -36,12 +36,14 @@ pub fn spark(steps: &[i64], values: &[f64], width: f64, height: f64) -> Spark {
         };
         PAD.0 + share.clamp(0.0, 1.0) * (width - 2.0 * PAD.0)
     };
-    let flat = !(hi / 2.0 - lo / 2.0 >= 0.025 * hi.abs().max(lo.abs()) && hi > lo);
+    // Of subnormal values the halves may be equal.
+    let half = hi / 2.0 - lo / 2.0;
+    let flat = !(half >= 0.025 * hi.abs().max(lo.abs()) && half > 0.0);
     let y_of = |y: f64| {
         let share = if flat {
             0.65
         } else {
-            (y / 2.0 - lo / 2.0) / (hi / 2.0 - lo / 2.0)
+            (y / 2.0 - lo / 2.0) / half
         };
         height - PAD.1 - share * (height - 2.0 * PAD.1)
     };

@@ -48,6 +48,8 @@ pub struct Theme {
     pub nan: Rgb,
     /// ±Inf.
     pub inf: Rgb,
+    /// What is beyond a limit.
+    pub error: Rgb,
     /// Opacity of a min–max envelope.
     pub envelope_alpha: f64,
     /// Font families, as CSS has them.
@@ -72,6 +74,7 @@ impl Theme {
             accent: Rgb(0x15, 0x60, 0xc0),
             nan: Rgb(0xb3, 0x12, 0x3f),
             inf: Rgb(0xad, 0x4c, 0x06),
+            error: Rgb(0xb8, 0x20, 0x2f),
             envelope_alpha: 0.16,
             font: "sans-serif".to_owned(),
         }
@@ -91,6 +94,7 @@ impl Theme {
             accent: Rgb(0x7d, 0xb2, 0xff),
             nan: Rgb(0xff, 0x5d, 0x86),
             inf: Rgb(0xff, 0xab, 0x57),
+            error: Rgb(0xff, 0x7d, 0x85),
             envelope_alpha: 0.24,
             font: "sans-serif".to_owned(),
         }

@@ -3,7 +3,7 @@
 use plotters::prelude::SVGBackend;
 use proptest::prelude::*;
 use trainscope_charts::geometry::{Geometry, end_of};
-use trainscope_charts::line::{Class, Line, Spec, Stretch, Stroke, XKind};
+use trainscope_charts::line::{Class, LimitLine, Line, Spec, Stretch, Stroke, XKind, YRange};
 use trainscope_charts::overlay::{self, Crosshair};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::{Rgb, Theme};
@@ -61,6 +61,7 @@ fn line() -> impl Strategy<Value = Line> {
                     })
                     .collect(),
                 is_raw,
+                beyond: vec![(1.0, f64::INFINITY), (f64::NEG_INFINITY, -1.0)],
             },
         )
 }
@@ -78,16 +79,19 @@ proptest! {
     fn plots_of_anything_are_drawn(
         (width, height, dpr) in (number(), number(), number()),
         x in (number(), number()),
-        wall in any::<Option<bool>>(),
-        scale in scale(),
+        kind in 0..4,
+        (x_scale, scale, robust) in (scale(), scale(), any::<bool>()),
         lines in prop::collection::vec(line(), 0..5),
     ) {
-        let x_kind = match wall {
-            None => XKind::Step,
-            Some(false) => XKind::Relative,
-            Some(true) => XKind::Wall { offset_secs: 3_600.0 },
+        let x_kind = match kind {
+            0 => XKind::Step,
+            1 => XKind::Relative,
+            2 => XKind::Wall { offset_secs: 3_600.0 },
+            _ => XKind::Value,
         };
-        let spec = Spec { width, height, dpr, x, x_kind, scale, lines };
+        let limits = vec![LimitLine { value: x.0, text: "<limit>".to_owned(), is_passed: true }];
+        let y_range = if robust { YRange::Robust } else { YRange::All };
+        let spec = Spec { width, height, dpr, x, x_kind, x_scale, scale, y_range, limits, lines };
         let geometry = Geometry::new(&spec);
         prop_assert!(geometry.y.lo() < geometry.y.hi());
         prop_assert!(geometry.x_ticks.len() <= 7);
@@ -134,6 +138,10 @@ proptest! {
         weight in number(),
         unit in number(),
     ) {
-        prop_assert_eq!(smooth::smooth(&x, &values, weight, unit).len(), values.len());
+        for kind in [smooth::Kind::Ema, smooth::Kind::Mean, smooth::Kind::Gaussian] {
+            let out = smooth::by(kind, &x, &values, weight, unit);
+            prop_assert_eq!(out.len(), values.len());
+            prop_assert!(out.iter().zip(&values).all(|(out, value)| out.is_finite() == value.is_finite()));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What plots look like, as SVG: one snapshot a case that has gone wrong somewhere, sometime.
 
-use trainscope_charts::line::{Class, Line, Spec, Stretch, Stroke, XKind};
+use trainscope_charts::line::{Class, LimitLine, Line, Spec, Stretch, Stroke, XKind, YRange};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::{Rgb, Theme};
 use trainscope_charts::{smooth, svg};
@@ -16,7 +16,10 @@ fn spec(scale: Scale, x: (f64, f64), lines: Vec<Line>) -> Spec {
         dpr: 1.0,
         x,
         x_kind: XKind::Step,
+        x_scale: Scale::Linear,
         scale,
+        y_range: YRange::All,
+        limits: Vec::new(),
         lines,
     }
 }
@@ -274,4 +277,48 @@ fn a_zoomed_range_cuts_lines_at_its_edges() {
     plot.x = (0.0, 5_400.0);
     plot.x_kind = XKind::Relative;
     snap("relative", &plot, &Theme::light());
+}
+
+#[test]
+fn what_is_beyond_a_limit_is_red() {
+    let mut line = curve(ORANGE, 5, 400, 8.0, 3_000.0);
+    line.beyond = vec![(6.0, f64::INFINITY), (f64::NEG_INFINITY, 2.0)];
+    let mut plot = spec(Scale::Linear, (0.0, 3_000.0), vec![line]);
+    let limit = |value, text: &str, is_passed| LimitLine {
+        value,
+        text: text.to_owned(),
+        is_passed,
+    };
+    plot.limits = vec![
+        limit(6.0, "alert when > 6 · 12 points beyond", true),
+        limit(1e6, "target ≥ 1,000,000", false),
+    ];
+    snap("limits", &plot, &Theme::light());
+}
+
+#[test]
+fn points_over_another_scalar_are_joined_in_their_order() {
+    let line = raw(BLUE, &[(0.1, 3.0), (0.3, 2.0), (0.2, 1.0), (0.05, 0.5)]);
+    let mut plot = spec(Scale::Linear, (0.0, 0.3), vec![line]);
+    plot.x_kind = XKind::Value;
+    snap("over_another_scalar", &plot, &Theme::light());
+}
+
+#[test]
+fn a_logarithmic_axis_of_steps_begins_at_the_first_one_it_can_show() {
+    let points: Vec<(f64, f64)> = (0_u32..200)
+        .map(|i| (f64::from(i), 1.0 / f64::from(i + 1)))
+        .collect();
+    let mut plot = spec(Scale::Log, (0.0, 200.0), vec![raw(BLUE, &points)]);
+    plot.x_scale = Scale::Log;
+    snap("log_x", &plot, &Theme::light());
+}
+
+#[test]
+fn a_robust_range_lets_spikes_leave() {
+    let mut line = curve(BLUE, 3, 200, 1.0, 200.0);
+    line.values[150] = 4e4;
+    let mut plot = spec(Scale::Linear, (0.0, 200.0), vec![line]);
+    plot.y_range = YRange::Robust;
+    snap("robust", &plot, &Theme::light());
 }

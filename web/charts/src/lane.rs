@@ -1,0 +1,189 @@
+//! What no axis can show: NaN and values without a logarithm in a lane under the plot, infinities at its edges.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use crate::geometry::LANE_ROW;
+use crate::label;
+use crate::line::{CROSS, Class, Line, MARK_WIDTH, Plot};
+use crate::paint::{Anchor, Ink, Point};
+use crate::scale::Scale;
+use crate::theme::Rgb;
+
+/// Rows of the lane before "+2".
+const LANE_ROWS: usize = 3;
+
+impl<DB: DrawingBackend> Plot<'_, DB> {
+    /// The lane under the plot: a cross at the first of each stretch, a bar as long as it stays.
+    pub(crate) fn lane(&self, lines: &[Line]) -> DrawResult<(), DB> {
+        let at = self.geometry;
+        let marks: Vec<(&Line, Vec<Mark>)> = lines
+            .iter()
+            .map(|line| (line, self.lane_marks(line)))
+            .filter(|(_, marks)| !marks.is_empty())
+            .collect();
+        let Some((_, first)) = marks.first() else {
+            return Ok(());
+        };
+        let rows = marks.len().min(LANE_ROWS);
+        let has_nan = marks.iter().any(|(_, m)| m.iter().any(|m| m.is_nan));
+        let (name, ink) = if has_nan {
+            ("NaN", self.theme.nan)
+        } else {
+            // The same lane holds what a logarithmic axis has no place for.
+            debug_assert!(first.iter().all(|m| !m.is_nan));
+            ("≤ 0", self.theme.ink_3)
+        };
+        let middle = at.lane_middle();
+        self.painter
+            .text((at.plot.left - 6.0, middle), Anchor::End, name, ink)?;
+        let bar = if rows == 1 { 3.0 } else { 2.5 };
+        for (row, (line, marks)) in marks.iter().take(rows).enumerate() {
+            let y = middle + (row as f64 - (rows as f64 - 1.0) / 2.0) * LANE_ROW;
+            for mark in marks {
+                let (left, right) = mark.bar;
+                let colour = Ink(line.colour, 0.25);
+                self.painter
+                    .rect((left, y - bar), (right, y + bar), colour)?;
+            }
+            let mut free_from = f64::NEG_INFINITY;
+            let size = if rows == 1 { CROSS } else { 2.5 };
+            for mark in marks {
+                // Crosses that would overlap are left out; their bars stay.
+                let Some(x) = mark.at.filter(|&x| x >= free_from) else {
+                    continue;
+                };
+                free_from = x + 2.0 * size + 2.0;
+                if mark.is_nan {
+                    self.cross((x, y), size)?;
+                } else {
+                    self.triangle((x, y), size, 1.0, line.colour)?;
+                }
+            }
+        }
+        if marks.len() > rows {
+            let text = format!("+{}", marks.len() - rows);
+            let left = at.plot.right - label::width(&text) - 4.0;
+            let (top, bottom) = (middle - 8.0, middle + 8.0);
+            let ground = Ink(self.theme.surface, 0.88);
+            self.painter
+                .rect((left, top), (at.plot.right, bottom), ground)?;
+            let point = (at.plot.right - 2.0, middle);
+            self.painter
+                .text(point, Anchor::End, &text, self.theme.ink_3)?;
+        }
+        Ok(())
+    }
+
+    /// What of a line belongs into the lane, in pixels.
+    fn lane_marks(&self, line: &Line) -> Vec<Mark> {
+        let mut stretches: Vec<(f64, f64, bool)> = line
+            .stretches
+            .iter()
+            .filter(|stretch| stretch.class == Class::Nan)
+            .map(|stretch| (stretch.first, stretch.last, true))
+            .collect();
+        if self.scale == Scale::Log {
+            stretches.extend(not_positive(line).map(|(first, last)| (first, last, false)));
+        }
+        stretches
+            .into_iter()
+            .filter_map(|(first, last, is_nan)| {
+                let plot = &self.geometry.plot;
+                let ends = (self.geometry.x_px(first), self.geometry.x_px(last));
+                // Over another scalar a later point may lie further left.
+                let (from, to) = (ends.0.min(ends.1), ends.0.max(ends.1));
+                if !(to >= plot.left && from <= plot.right) {
+                    return None;
+                }
+                let left = from.max(plot.left);
+                Some(Mark {
+                    at: (from >= plot.left).then_some(from),
+                    bar: (left, to.clamp(left, plot.right).max(left + 1.0)),
+                    is_nan,
+                })
+            })
+            .collect()
+    }
+
+    /// Triangles at the edge where values are infinite, each with its step where there is room.
+    pub(crate) fn infinities(&self, line: &Line) -> DrawResult<(), DB> {
+        let plot = &self.geometry.plot;
+        let mut free_from = f64::NEG_INFINITY;
+        for stretch in &line.stretches {
+            let up = match stretch.class {
+                Class::Nan => continue,
+                Class::PosInf => 1.0,
+                Class::NegInf => -1.0,
+            };
+            let x = self.geometry.x_px(stretch.first);
+            if !(plot.left..=plot.right).contains(&x) || x < free_from {
+                continue;
+            }
+            free_from = x + 2.0 * CROSS + 1.0;
+            let edge = if up > 0.0 { plot.top } else { plot.bottom };
+            let y = edge + up * 5.0;
+            self.triangle((x, y), CROSS, up, self.theme.inf)?;
+            if stretch.label.is_empty() {
+                continue;
+            }
+            let width = label::width(&stretch.label);
+            let before = x + 8.0 + width > plot.right;
+            let left = if before { x - 8.0 - width } else { x + 8.0 };
+            let ground = Ink(self.theme.surface, 0.88);
+            self.painter
+                .rect((left - 2.0, y - 7.0), (left + width + 2.0, y + 7.0), ground)?;
+            self.painter
+                .text((left, y), Anchor::Start, &stretch.label, self.theme.inf)?;
+            if !before {
+                free_from = left + width + 12.0;
+            }
+        }
+        Ok(())
+    }
+
+    fn cross(&self, (x, y): Point, size: f64) -> DrawResult<(), DB> {
+        for slope in [1.0, -1.0] {
+            let ends = [(x - size, y - size * slope), (x + size, y + size * slope)];
+            self.painter.path(&ends, MARK_WIDTH, self.theme.nan)?;
+        }
+        Ok(())
+    }
+
+    fn triangle(&self, (x, y): Point, size: f64, up: f64, colour: Rgb) -> DrawResult<(), DB> {
+        let outline = [
+            (x, y - size * up),
+            (x + size, y + 0.8 * size * up),
+            (x - size, y + 0.8 * size * up),
+        ];
+        self.painter.polygon(&outline, colour)
+    }
+}
+
+struct Mark {
+    at: Option<f64>,
+    bar: (f64, f64),
+    is_nan: bool,
+}
+
+/// Stretches of finite values that a logarithmic axis has no place for.
+fn not_positive(line: &Line) -> impl Iterator<Item = (f64, f64)> {
+    let values = if line.raw.is_empty() {
+        &line.values
+    } else {
+        &line.raw
+    };
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    let mut open = false;
+    for (&x, &value) in line.x.iter().zip(values) {
+        if value.is_finite() && value <= 0.0 {
+            match out.last_mut() {
+                Some(last) if open => last.1 = x,
+                _ => out.push((x, x)),
+            }
+            open = true;
+        } else {
+            open = false;
+        }
+    }
+    out.into_iter()
+}

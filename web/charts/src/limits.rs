@@ -1,0 +1,102 @@
+//! Limits that somebody has set: a dashed line at each, and what is beyond them in red.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use crate::label;
+use crate::line::{DOT_RADIUS, LimitLine, Line, Plot};
+use crate::paint::{Anchor, Ink};
+use crate::path::{self, Rect};
+
+/// Distance of a limit's text from its line.
+const TEXT_ABOVE: f64 = 8.0;
+
+impl<DB: DrawingBackend> Plot<'_, DB> {
+    /// The parts of a line that stand out, over the line itself: what is left of it where the plot is cut to the
+    /// range of such values.
+    pub(crate) fn beyond(&self, line: &Line) -> DrawResult<(), DB> {
+        for &range in &line.beyond {
+            let Some(rect) = self.rows(range) else {
+                continue;
+            };
+            for stretch in self.columns(line) {
+                let seen: Vec<_> = stretch
+                    .into_iter()
+                    .filter(|&(_, (upper, lower))| upper < rect.bottom && lower > rect.top)
+                    .collect();
+                let outline = path::band(&seen, self.geometry.column(), &rect);
+                if !outline.is_empty() {
+                    let ink = Ink(self.theme.error, self.theme.envelope_alpha);
+                    self.painter.polygon(&outline, ink)?;
+                }
+            }
+            let lists = [(&line.raw, 1.0), (&line.values, line.width())];
+            for (values, width) in lists {
+                for stretch in self.pixels(line, values) {
+                    let thinned = path::thin(&stretch, self.geometry.column());
+                    for part in path::clip(&thinned, &rect) {
+                        match part[..] {
+                            [only] => self.painter.disc(only, DOT_RADIUS, self.theme.error)?,
+                            _ => self.painter.path(&part, width, self.theme.error)?,
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of the plot that holds a range of values.
+    fn rows(&self, (lo, hi): (f64, f64)) -> Option<Rect> {
+        let plot = &self.geometry.plot;
+        let px = |bound: f64, edge: f64| {
+            let at = self.geometry.y_px(bound).unwrap_or(edge);
+            at.clamp(plot.top, plot.bottom.max(plot.top))
+        };
+        let (top, bottom) = (px(hi, plot.top), px(lo, plot.bottom));
+        (top < bottom).then_some(Rect {
+            top,
+            bottom,
+            ..*plot
+        })
+    }
+
+    /// A dashed line with its text over the right end; an arrow instead where it lies beyond the plot.
+    pub(crate) fn limits(&self, limits: &[LimitLine]) -> DrawResult<(), DB> {
+        let plot = &self.geometry.plot;
+        for limit in limits {
+            let ink = if limit.is_passed {
+                self.theme.error
+            } else {
+                self.theme.ink_2
+            };
+            let at = self.geometry.y_px(limit.value);
+            let (y, arrow) = match at {
+                Some(y) if y < plot.top => (plot.top, "↑ "),
+                Some(y) if y <= plot.bottom => (y, ""),
+                _ => (plot.bottom, "↓ "),
+            };
+            if arrow.is_empty() {
+                let ends = [(plot.left, y), (plot.right, y)];
+                for dash in path::dash(&ends, 4.0, 3.0, 0.0) {
+                    self.painter.path(&dash, 1.0, ink)?;
+                }
+            }
+            if limit.text.is_empty() {
+                continue;
+            }
+            let text = format!("{arrow}{}", limit.text);
+            let above = if y - TEXT_ABOVE - 7.0 < plot.top {
+                y + TEXT_ABOVE
+            } else {
+                y - TEXT_ABOVE
+            };
+            let left = plot.right - label::width(&text) - 4.0;
+            let ground = Ink(self.theme.surface, 0.8);
+            self.painter
+                .rect((left, above - 7.0), (plot.right, above + 7.0), ground)?;
+            self.painter
+                .text((plot.right, above), Anchor::End, &text, ink)?;
+        }
+        Ok(())
+    }
+}
