@@ -6,6 +6,7 @@
 use gloo_net::http::{Request, Response};
 use serde::de::DeserializeOwned;
 use trainscope_api::error::ApiError;
+use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
@@ -41,6 +42,19 @@ pub async fn runs() -> Result<RunList, ClientError> {
 /// The tags of one run, all kinds.
 pub async fn tags(run: &str) -> Result<TagList, ClientError> {
     get(paths::TAGS, &[("run", run)]).await
+}
+
+/// What people have noted.
+pub async fn notebook() -> Result<Notebook, ClientError> {
+    get(paths::NOTEBOOK, &[]).await
+}
+
+/// Notes something; the answer is the notebook with it.
+pub async fn change_notebook(change: &NotebookChange) -> Result<Notebook, ClientError> {
+    let request = Request::patch(&url(paths::NOTEBOOK))
+        .json(change)
+        .map_err(|_| ClientError::Misunderstood)?;
+    read(request.send().await).await
 }
 
 /// Points of one series, as JSON. For more than one, [`scalars_many`] is cheaper.
@@ -99,10 +113,14 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
         address.push('=');
         address.push_str(&url_state::encode(value));
     }
-    let response = Request::get(&address)
-        .send()
-        .await
-        .map_err(|_| ClientError::Unreachable)?;
+    read(Request::get(&address).send().await).await
+}
+
+/// What a JSON answer says.
+async fn read<T: DeserializeOwned>(
+    response: Result<Response, gloo_net::Error>,
+) -> Result<T, ClientError> {
+    let response = response.map_err(|_| ClientError::Unreachable)?;
     let bytes = accepted(response)
         .await?
         .binary()

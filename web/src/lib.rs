@@ -17,6 +17,7 @@ pub mod frame;
 pub mod i18n;
 pub mod keys;
 pub mod live;
+pub mod notebook;
 pub mod pages;
 pub mod route;
 pub mod run_colour;

@@ -14,6 +14,7 @@ use trainscope_api::tags::TagList;
 use crate::client::{self, ClientError};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
+use crate::notebook::Notes;
 use crate::run_colour::RunColours;
 
 /// The list of runs is asked for at most this often while trainings write.
@@ -215,6 +216,7 @@ pub fn provide_all() {
     let colours = RunColours::provide();
     let live = Live::provide();
     live.watch_visibility();
+    Notes::provide(live);
     AppState::provide(live, colours);
 }
 

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
+use trainscope_format::hparams::HparamValue;
+
+/// Hyper-parameters of one run in the list of runs; `/api/hparams` has all.
+pub const MAX_HPARAMS: usize = 64;
 
 /// All runs, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +47,9 @@ pub struct Run {
     pub files_cut: bool,
     /// Sum of the sizes of its files.
     pub len_bytes: u64,
+    /// Hyper-parameters, by name: those that it began with, and what its lineage says; at most [`MAX_HPARAMS`].
+    #[serde(default)]
+    pub hparams: BTreeMap<String, HparamValue>,
     /// The scalar that most likely is the training loss, with its last value.
     pub loss: Option<LastValue>,
     /// The scalar that most likely is the main metric (accuracy, …), with its last value.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
 use trainscope_analysis::{headline, restart};
-use trainscope_api::runs::{File, FileStatus, LastValue, Run, RunList, RunStatus};
+use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunList, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
 use trainscope_format::{Format, Kind};
 
@@ -221,6 +221,7 @@ impl RunEntry {
             files: Vec::new(),
             files_cut: false,
             len_bytes: 0,
+            hparams: BTreeMap::new(),
             loss: facts
                 .loss
                 .and_then(|(rank, tag)| self.last_value(rank, &tag)),
@@ -233,6 +234,11 @@ impl RunEntry {
             let state = source.state();
             live |= is_live(source, &state, now);
             gone &= state.gone;
+            for (name, value) in &state.hparams {
+                if run.hparams.len() < MAX_HPARAMS || run.hparams.contains_key(name) {
+                    run.hparams.insert(name.clone(), value.clone());
+                }
+            }
             run.first_wall_time_secs = of_times(
                 run.first_wall_time_secs,
                 state.first_wall_time_secs,

@@ -13,7 +13,12 @@ use std::time::SystemTime;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use trainscope_format::{Body, Checkpoint, Damage, Format, Kind, RecordBatch, TagInfo};
+use trainscope_api::runs::MAX_HPARAMS;
+use trainscope_format::hparams::HparamValue;
+use trainscope_format::lineage::LineageValue;
+use trainscope_format::{
+    Body, Checkpoint, Damage, Format, Hparams, Kind, Lineage, RecordBatch, TagInfo,
+};
 
 use super::chunk::Points;
 use super::part::{Part, PartId, Sealed};
@@ -97,6 +102,8 @@ pub(crate) struct SourceState {
     /// How many of them the store holds.
     #[serde(skip)]
     pub(crate) committed_records: u64,
+    /// Hyper-parameters that it says its run has.
+    pub(crate) hparams: BTreeMap<String, HparamValue>,
     /// Records counted but not read, by kind.
     pub(crate) unread: BTreeMap<Kind, u64>,
     /// Earliest wall time of a record; NaN and 0 do not count.
@@ -437,14 +444,62 @@ fn stage(batch: &RecordBatch, parts: &[Arc<Part>], staging: &mut Staging, store:
     sealed
 }
 
+/// What lineage says that others write as hyper-parameters, under the names that those have.
+fn of_lineage(lineage: &Lineage) -> Vec<(String, HparamValue)> {
+    let text = |value: &String| HparamValue::Text(value.clone());
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "it is mapped over options"
+    )]
+    let count = |value: &i64| HparamValue::Number(*value as f64);
+    let values = match lineage {
+        Lineage::Train(train) => vec![
+            ("optimizer", train.optimizer.as_ref().map(text)),
+            (
+                "learning_rate",
+                train.learning_rate.map(HparamValue::Number),
+            ),
+            ("loss_function", train.loss_function.as_ref().map(text)),
+            ("epochs", train.epochs.as_ref().map(count)),
+            ("batch_size", train.batch_size.as_ref().map(count)),
+            ("network", train.network.as_ref().map(text)),
+        ],
+        Lineage::UserDefined(info) => {
+            let value = |value: &LineageValue| match value {
+                LineageValue::Text(text) => Some(HparamValue::Text(text.clone())),
+                LineageValue::Bool(yes) => Some(HparamValue::Bool(*yes)),
+                LineageValue::Int(number) => Some(HparamValue::Number(*number as f64)),
+                LineageValue::Number(number) => Some(HparamValue::Number(*number)),
+                LineageValue::Texts(_) | LineageValue::Map(_) => None,
+            };
+            let values = info.values.iter();
+            return values
+                .filter_map(|(name, v)| Some((name.clone(), value(v)?)))
+                .collect();
+        }
+        Lineage::Evaluation(_) | Lineage::Dataset(_) => Vec::new(),
+    };
+    let known = values.into_iter();
+    known
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
 impl SourceState {
     /// Takes note of a batch's records, times, steps and damages.
     fn see(&mut self, batch: &RecordBatch) {
         self.records += batch.len_records();
         self.skipped_records += batch.skipped_records;
         for record in &batch.records {
-            if let Body::Loss(loss) = &record.body {
-                self.lost_records = self.lost_records.saturating_add(loss.records);
+            match &record.body {
+                Body::Loss(loss) => {
+                    self.lost_records = self.lost_records.saturating_add(loss.records);
+                }
+                Body::Hparams(Hparams::SessionStart(start)) => {
+                    self.note_hparams(start.values.iter().cloned());
+                }
+                Body::Lineage(lineage) => self.note_hparams(of_lineage(lineage)),
+                _ => {}
             }
         }
         self.skipped_bytes += batch
@@ -474,6 +529,14 @@ impl SourceState {
             self.first_wall_time_secs =
                 Some(self.first_wall_time_secs.map_or(first, |t| t.min(first)));
             self.last_wall_time_secs = Some(self.last_wall_time_secs.map_or(last, |t| t.max(last)));
+        }
+    }
+
+    fn note_hparams(&mut self, values: impl IntoIterator<Item = (String, HparamValue)>) {
+        for (name, value) in values {
+            if self.hparams.len() < MAX_HPARAMS || self.hparams.contains_key(&name) {
+                self.hparams.insert(name, value);
+            }
         }
     }
 

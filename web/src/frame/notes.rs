@@ -6,6 +6,7 @@ use crate::components::{IconName, Note, NoteKind};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
+use crate::notebook::{Refusal, use_notebook};
 
 /// The notes of the connection.
 #[component]
@@ -29,7 +30,41 @@ pub(super) fn Notes() -> impl IntoView {
     });
     let paused_title = Signal::derive(move || i18n.texts().states.paused.to_owned());
     let paused_next = Signal::derive(move || (i18n.texts().states.waiting)(live.waiting.get()));
+    let notebook = use_notebook();
+    let refused_title = Signal::derive(move || {
+        let texts = &i18n.texts().states;
+        match notebook.refusal.get() {
+            Some(Refusal::Conflict) => texts.note_conflict[0].to_owned(),
+            _ => texts.note_refused.to_owned(),
+        }
+    });
+    let refused_next = Signal::derive(move || {
+        let texts = &i18n.texts().states;
+        match notebook.refusal.get() {
+            Some(Refusal::Conflict) => texts.note_conflict[1].to_owned(),
+            Some(Refusal::Refused(reason)) => reason,
+            _ => texts.note_unreachable.to_owned(),
+        }
+    });
     view! {
+        <Show when=move || notebook.refusal.with(Option::is_some)>
+            <div class="notes-foot">
+                <Note
+                    kind=NoteKind::Warning
+                    icon=IconName::Warning
+                    title=refused_title
+                    next=refused_next
+                >
+                    <button
+                        type="button"
+                        class="link"
+                        on:click=move |_| notebook.refusal.set(None)
+                    >
+                        {move || i18n.texts().frame.close}
+                    </button>
+                </Note>
+            </div>
+        </Show>
         <Show when=move || lost.with(Option::is_some)>
             <div class="notes-foot">
                 <Note

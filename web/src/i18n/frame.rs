@@ -130,6 +130,12 @@ pub struct StateTexts {
     pub trying: &'static str,
     /// Button.
     pub try_now: &'static str,
+    /// Somebody else has noted something about the same at the same time: title and what is shown.
+    pub note_conflict: [&'static str; 2],
+    /// A note could not be written: title; what follows is the server's reason.
+    pub note_refused: &'static str,
+    /// What follows if the server could not be reached.
+    pub note_unreachable: &'static str,
     /// Live update is paused.
     pub paused: &'static str,
     /// How many runs have news.

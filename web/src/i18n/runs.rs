@@ -58,6 +58,18 @@ pub struct RunsTexts {
     pub removed: &'static str,
     /// Files: none yet.
     pub no_files: &'static str,
+    /// Button and title of the panel.
+    pub columns: &'static str,
+    /// In the panel, above the names.
+    pub columns_next: &'static str,
+    /// In the panel: no run has any.
+    pub no_hparams: &'static str,
+    /// Head of the column and label of the field of a run's note.
+    pub note_label: &'static str,
+    /// Label of the field of a run's words.
+    pub tags_label: &'static str,
+    /// In the cell of a run without a note.
+    pub add_note: &'static str,
     /// Title of the link to the files of a run.
     pub show_files: &'static str,
     /// Group summary: number of runs.

@@ -1,6 +1,7 @@
 //! The list of runs: which one is sick, how far each is, and what to open next.
 //!
-//! Filter, sort, folding, selection and the open panel are in the address; hidden runs are remembered by the browser.
+//! Filter, sort, folding, selection and the open panel are in the address; what is noted about runs, and which are hidden, is in
+//! the notebook beside them.
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -10,8 +11,10 @@ use crate::frame::FrameState;
 use crate::keys::use_keys;
 use crate::route;
 
+mod columns;
 mod filter;
 mod model;
+mod noting;
 mod order;
 mod panel;
 mod record;
@@ -26,6 +29,7 @@ mod test_runs;
 mod toolbar;
 mod window;
 
+use columns::ColumnsPanel;
 use model::{Model, SidePanel, use_model};
 use panel::FilesPanel;
 use record::RecordPanel;
@@ -50,6 +54,7 @@ pub fn RunsPage() -> impl IntoView {
             </main>
             {move || match model.panel.get() {
                 Some(SidePanel::Files(run)) => view! { <FilesPanel run=run /> }.into_any(),
+                Some(SidePanel::Columns) => view! { <ColumnsPanel /> }.into_any(),
                 Some(SidePanel::Record) => view! { <RecordPanel /> }.into_any(),
                 None => ().into_any(),
             }}

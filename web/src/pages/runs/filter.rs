@@ -1,11 +1,14 @@
 //! What the filter field understands: words, and `key:value` with the keys `folder`, `name`, `status`, `file`, `tag`,
-//! `kind` and `steps`.
+//! `kind`, `steps`, `note`, and the name of any hyper-parameter.
 //!
 //! All terms must hold. Values are compared without regard to case; `*` stands for any characters, and double quotes
-//! keep spaces together. A key that is not known is a word like any other, so nothing that is typed is refused.
+//! keep spaces together. A run without such a hyper-parameter may still have the term in its name, so nothing that is typed
+//! is refused.
 
+use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
 use trainscope_api::tags::TagList;
+use trainscope_format::hparams::HparamValue;
 
 use crate::components::split_name;
 
@@ -25,6 +28,8 @@ enum Term {
     Tag(String),
     Kind(String),
     Steps(Comparison, i64),
+    Note(String),
+    Hparam { name: String, value: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +55,14 @@ impl Filter {
     }
 
     /// Whether all terms hold. Of a run whose tags are not known, only the names of its loss and metric count.
-    pub(super) fn matches(&self, run: &Run, tags: Option<&TagList>) -> bool {
-        self.terms.iter().all(|term| holds(term, run, tags))
+    pub(super) fn matches(
+        &self,
+        run: &Run,
+        tags: Option<&TagList>,
+        notes: Option<&RunNotes>,
+    ) -> bool {
+        let mut terms = self.terms.iter();
+        terms.all(|term| holds(term, run, tags, notes))
     }
 }
 
@@ -102,12 +113,21 @@ fn term(word: &str) -> Term {
         "file" => Term::File(value),
         "tag" => Term::Tag(value),
         "kind" => Term::Kind(value),
-        "steps" => comparison(&value).map_or_else(plain, |(how, steps)| Term::Steps(how, steps)),
-        _ => plain(),
+        "steps" => {
+            let number =
+                comparison(&value).and_then(|(how, number)| Some((how, number.parse().ok()?)));
+            number.map_or_else(plain, |(how, steps)| Term::Steps(how, steps))
+        }
+        "note" => Term::Note(value),
+        name => Term::Hparam {
+            name: name.to_owned(),
+            value,
+        },
     }
 }
 
-fn comparison(value: &str) -> Option<(Comparison, i64)> {
+/// A sign and the number after it, as text.
+fn comparison(value: &str) -> Option<(Comparison, String)> {
     let signs = [
         (">=", Comparison::AtLeast),
         ("<=", Comparison::AtMost),
@@ -119,12 +139,25 @@ fn comparison(value: &str) -> Option<(Comparison, i64)> {
     let (number, how) = signs
         .iter()
         .find_map(|(sign, how)| Some((value.strip_prefix(sign)?, *how)))?;
-    Some((how, number.replace([',', '_'], "").parse().ok()?))
+    Some((how, number.replace([',', '_'], "")))
 }
 
-fn holds(term: &Term, run: &Run, tags: Option<&TagList>) -> bool {
+fn holds(term: &Term, run: &Run, tags: Option<&TagList>, notes: Option<&RunNotes>) -> bool {
+    let is_labelled = |wanted: &str| {
+        notes.is_some_and(|notes| notes.tags.iter().any(|tag| contains(tag, wanted)))
+    };
+    let is_noted = |wanted: &str| notes.is_some_and(|notes| contains(&notes.note, wanted));
     match term {
-        Term::Word(word) | Term::Name(word) => contains(&run.id, word),
+        Term::Word(word) => contains(&run.id, word) || is_noted(word) || is_labelled(word),
+        Term::Name(word) => contains(&run.id, word),
+        Term::Note(text) => is_noted(text),
+        Term::Hparam { name, value } => {
+            let mut named = run.hparams.iter();
+            match named.find(|(own, _)| own.to_lowercase() == *name) {
+                Some((_, own)) => is_hparam(own, value),
+                None => contains(&run.id, &format!("{name}:{value}")),
+            }
+        }
         Term::Folder(folder) => {
             let own = split_name(&run.id).0.to_lowercase();
             like(&own, folder) || like(&own, &format!("{folder}/*"))
@@ -137,18 +170,38 @@ fn holds(term: &Term, run: &Run, tags: Option<&TagList>) -> bool {
         Term::Tag(tag) => {
             let shown = [&run.loss, &run.metric].into_iter().flatten();
             shown.into_iter().any(|last| contains(&last.tag, tag))
+                || is_labelled(tag)
                 || tags.is_some_and(|list| list.tags.iter().any(|entry| contains(&entry.tag, tag)))
         }
         Term::Kind(kind) => run.kinds.iter().any(|(name, count)| {
             *count > 0 && (like(name, kind) || name.trim_end_matches('s') == kind)
         }),
-        Term::Steps(how, steps) => run.last_step.is_some_and(|last| match how {
-            Comparison::Above => last > *steps,
-            Comparison::AtLeast => last >= *steps,
-            Comparison::Below => last < *steps,
-            Comparison::AtMost => last <= *steps,
-            Comparison::Exactly => last == *steps,
-        }),
+        Term::Steps(how, steps) => run.last_step.is_some_and(|last| how.holds(&last, steps)),
+    }
+}
+
+impl Comparison {
+    fn holds<T: PartialOrd>(self, own: &T, limit: &T) -> bool {
+        match self {
+            Self::Above => own > limit,
+            Self::AtLeast => own >= limit,
+            Self::Below => own < limit,
+            Self::AtMost => own <= limit,
+            Self::Exactly => own == limit,
+        }
+    }
+}
+
+/// Whether a hyper-parameter is what is wanted: a number against a number, anything else as text.
+fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
+    let number =
+        comparison(wanted).and_then(|(how, number)| Some((how, number.parse::<f64>().ok()?)));
+    match (own, number) {
+        (HparamValue::Number(own), Some((how, number))) => how.holds(own, &number),
+        (HparamValue::Text(own), _) => contains(own, wanted),
+        (HparamValue::Bool(own), _) => like(if *own { "true" } else { "false" }, wanted),
+        (HparamValue::Number(_), None) => false,
+        (HparamValue::Null, _) => wanted == "none",
     }
 }
 
@@ -202,12 +255,14 @@ fn like(text: &str, pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::test_runs::run;
     use super::*;
     use trainscope_api::runs::LastValue;
 
     fn passes(text: &str, run: &Run) -> bool {
-        Filter::parse(text).matches(run, None)
+        Filter::parse(text).matches(run, None, None)
     }
 
     #[test]
@@ -249,6 +304,46 @@ mod tests {
     }
 
     #[test]
+    fn hyper_parameters_and_notes() {
+        let mut own = run("sweep/a");
+        own.hparams = BTreeMap::from([
+            ("lr".to_owned(), HparamValue::Number(0.01)),
+            ("Optimizer".to_owned(), HparamValue::Text("Adam".to_owned())),
+            ("amp".to_owned(), HparamValue::Bool(true)),
+        ]);
+        let notes = RunNotes {
+            note: "No loss scaling".to_owned(),
+            tags: vec!["baseline".to_owned()],
+            ..RunNotes::default()
+        };
+        let holds = |text: &str| Filter::parse(text).matches(&own, None, Some(&notes));
+        for text in [
+            "lr:0.01",
+            "lr:>0.001",
+            "LR:<=1e-2",
+            "optimizer:adam",
+            "optimizer:a*m",
+            "amp:true",
+            "note:scaling",
+            "tag:base",
+            "loss",
+            "baseline",
+        ] {
+            assert!(holds(text), "{text}");
+        }
+        for text in [
+            "lr:>0.01",
+            "lr:small",
+            "optimizer:sgd",
+            "amp:false",
+            "beta:1",
+            "note:best",
+        ] {
+            assert!(!holds(text), "{text}");
+        }
+    }
+
+    #[test]
     fn steps_need_a_number() {
         assert!(matches!(term("steps:many"), Term::Word(_)));
         assert!(matches!(term("steps:"), Term::Word(_)));
@@ -271,8 +366,8 @@ mod tests {
     #[test]
     fn chips_are_whole_terms() {
         let (chips, rest) = chips("folder:a foo name:\"b c\" lr:1 status:");
-        assert_eq!(chips, ["folder:a", "name:\"b c\""]);
-        assert_eq!(rest, "foo lr:1 status:");
+        assert_eq!(chips, ["folder:a", "name:\"b c\"", "lr:1"]);
+        assert_eq!(rest, "foo status:");
     }
 
     #[test]

@@ -4,13 +4,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
 
+use super::columns;
 use super::filter::Filter;
 use super::order::{Files, Item, Sort, SortKey, arrange};
+use crate::notebook::{Notes, use_notebook};
+use crate::route;
 use crate::state::{AppState, use_app_state};
-use crate::url_state::{History, UrlState, join_list, split_list, use_url_state};
-use crate::{route, storage};
+use crate::url_state::{History, UrlState, use_url_state};
 
 const FILTER: &str = "q";
 const ONLY: &str = "only";
@@ -19,7 +22,7 @@ const FLAT: &str = "flat";
 const FOLDED: &str = "folded";
 const SELECTED: &str = "sel";
 const PANEL: &str = "panel";
-const HIDDEN_KEY: &str = "hidden_runs";
+const COLUMNS: &str = "cols";
 /// Runs whose tags are asked for when the filter asks for tags.
 const TAGS_ASKED: usize = 200;
 
@@ -73,6 +76,8 @@ pub(super) struct Counts {
 pub(super) enum SidePanel {
     /// How to record.
     Record,
+    /// Which columns are shown.
+    Columns,
     /// The files of a run.
     Files(String),
 }
@@ -81,13 +86,16 @@ impl SidePanel {
     fn text(&self) -> String {
         match self {
             Self::Record => "record".to_owned(),
+            Self::Columns => "columns".to_owned(),
             Self::Files(run) => format!("files:{run}"),
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        if text == "record" {
-            return Some(Self::Record);
+        match text {
+            "record" => return Some(Self::Record),
+            "columns" => return Some(Self::Columns),
+            _ => {}
         }
         let run = text.strip_prefix("files:")?;
         Some(Self::Files(run.to_owned()))
@@ -107,7 +115,11 @@ pub(super) struct Model {
     folded: Memo<Vec<String>>,
     pub(super) selected: Memo<Vec<String>>,
     pub(super) panel: Memo<Option<SidePanel>>,
-    pub(super) hidden: RwSignal<BTreeSet<String>>,
+    /// Hyper-parameters that have a column.
+    pub(super) columns: Memo<Vec<String>>,
+    pub(super) notebook: Notes,
+    /// Runs that are left out.
+    pub(super) hidden: Memo<BTreeSet<String>>,
     pub(super) counts: Memo<Counts>,
     /// Rows in their order.
     pub(super) items: Memo<Arc<Vec<Item>>>,
@@ -132,7 +144,18 @@ impl Model {
         let sort = Memo::new(move |_| sort.with(|text| Sort::parse(text.as_deref())));
         let grouped = Memo::new(move |_| flat.with(Option::is_none));
         let folded = url.list(FOLDED);
-        let hidden = RwSignal::new(remembered_hidden());
+        let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
+        let columns = Memo::new(move |_| {
+            let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
+            state.runs.with(|list| columns::shown(chosen, &list.runs))
+        });
+        let notebook = use_notebook();
+        let hidden = Memo::new(move |_| {
+            notebook.with(|book| {
+                let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
+                hidden.map(|(run, _)| run.clone()).collect::<BTreeSet<_>>()
+            })
+        });
         let counts = Memo::new(move |_| {
             hidden.with(|hidden| {
                 let mut counts = Counts::default();
@@ -158,15 +181,21 @@ impl Model {
                     .runs
                     .iter()
                     .filter(|run| only.holds(run) && !hidden.contains(&run.id));
-                if filter.asks_for_tags() {
-                    state.with_tags(|known| {
-                        let tags = |run: &Run| known.get(&run.id).map(AsRef::as_ref);
-                        let kept = shown.filter(|run| filter.matches(run, tags(run)));
-                        kept.collect::<Vec<_>>()
-                    })
-                } else {
-                    shown.filter(|run| filter.matches(run, None)).collect()
-                }
+                notebook.with(|book| {
+                    let notes = |run: &Run| book.runs.get(&run.id);
+                    if filter.asks_for_tags() {
+                        state.with_tags(|known| {
+                            let tags = |run: &Run| known.get(&run.id).map(AsRef::as_ref);
+                            let kept =
+                                shown.filter(|run| filter.matches(run, tags(run), notes(run)));
+                            kept.collect::<Vec<_>>()
+                        })
+                    } else {
+                        shown
+                            .filter(|run| filter.matches(run, None, notes(run)))
+                            .collect()
+                    }
+                })
             });
             let folded: HashSet<String> = folded.get().into_iter().collect();
             Arc::new(arrange(kept, sort.get(), grouped.get(), &folded))
@@ -191,6 +220,8 @@ impl Model {
             panel: Memo::new(move |_| {
                 panel.with(|text| text.as_deref().and_then(SidePanel::parse))
             }),
+            columns,
+            notebook,
             hidden,
             counts,
             items,
@@ -216,6 +247,18 @@ impl Model {
             only
         };
         self.url.set(&[(ONLY, next.text())], History::Push);
+    }
+
+    /// Shows a column, or takes it away.
+    pub(super) fn toggle_column(self, name: &str) {
+        let mut shown = self.columns.get_untracked();
+        toggle(&mut shown, name);
+        if shown.is_empty() {
+            // None is a choice, too.
+            self.url.set(&[(COLUMNS, Some(""))], History::Replace);
+        } else {
+            self.url.set_list(COLUMNS, &shown, History::Replace);
+        }
     }
 
     pub(super) fn clear_filters(self) {
@@ -269,22 +312,20 @@ impl Model {
 
     pub(super) fn hide_selected(self) {
         let selected = self.selected.get_untracked();
-        self.hidden.update(|hidden| hidden.extend(selected));
-        self.remember_hidden();
+        self.set_hidden(selected, true);
         self.select(&[]);
     }
 
     pub(super) fn show_hidden(self) {
-        self.hidden.update(BTreeSet::clear);
-        self.remember_hidden();
+        self.set_hidden(self.hidden.get_untracked(), false);
     }
 
-    fn remember_hidden(self) {
-        let hidden: Vec<String> = self.hidden.get_untracked().into_iter().collect();
-        storage::write(
-            HIDDEN_KEY,
-            (!hidden.is_empty()).then_some(&*join_list(&hidden)),
-        );
+    fn set_hidden(self, runs: impl IntoIterator<Item = String>, is_hidden: bool) {
+        let change = runs.into_iter().map(|run| {
+            let notes = untrack(|| self.notebook.notes(&run));
+            (run, RunNotes { is_hidden, ..notes })
+        });
+        self.notebook.set_many(change.collect());
     }
 
     /// The address of this page with a panel open.
@@ -333,9 +374,4 @@ fn toggle(list: &mut Vec<String>, item: &str) {
         }
         None => list.push(item.to_owned()),
     }
-}
-
-fn remembered_hidden() -> BTreeSet<String> {
-    let text = storage::read(HIDDEN_KEY).unwrap_or_default();
-    split_list(&text).into_iter().collect()
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use trainscope_api::runs::{File, FileStatus, Run};
 
 use super::model::use_model;
+use super::noting::NoteFields;
 use super::order::Files;
 use crate::components::{Icon, IconName, RightPanel};
 use crate::i18n::{Texts, use_i18n};
@@ -36,6 +37,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
             title=Signal::derive(move || id.get_value())
             on_close=move || model.open_panel(None)
         >
+            <NoteFields run=id />
             {verdict}
             {content}
             <div class="acts">

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run};
 
+use super::columns;
 use super::model::{SidePanel, use_model};
+use super::noting::NoteCell;
 use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
@@ -159,6 +161,10 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             </td>
             <LastCell class="c-loss num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
             <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
+            {move || {
+                let columns = model.columns.get();
+                columns.into_iter().map(|name| view! { <HparamCell run=run name=name /> }).collect_view()
+            }}
             <td role="cell" class="c-updated num ink2" title=move || updated.get().map(format::moment)>
                 {age}
             </td>
@@ -170,6 +176,7 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
                     run.with(|run| run.as_ref().map(|run| data_icons(run, i18n.texts())))
                 }}
             </td>
+            <NoteCell run=id />
         </tr>
     }
 }
@@ -220,6 +227,19 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
     };
     view! {
         <td role="cell" class=class class:err=is_bad class:bold=is_bad title=title>
+            {text}
+        </td>
+    }
+}
+
+/// A hyper-parameter of the run.
+#[component]
+fn HparamCell(run: Memo<Option<Run>>, name: String) -> impl IntoView {
+    let value =
+        Memo::new(move |_| run.with(|run| Some(columns::text(run.as_ref()?.hparams.get(&name)?))));
+    let text = move || value.get().unwrap_or_else(|| "–".to_owned());
+    view! {
+        <td role="cell" class="c-hparam num" title=move || value.get()>
             {text}
         </td>
     }

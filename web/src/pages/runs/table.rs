@@ -78,6 +78,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                 }
             >
                 <table
+                    style=("--extra", move || "minmax(48px, 72px) ".repeat(model.columns.with(Vec::len)))
                     class="runs"
                     role="table"
                     aria-label=move || i18n.texts().frame.runs
@@ -134,6 +135,10 @@ pub(super) fn RunsTable() -> impl IntoView {
                                         .unwrap_or_else(|| i18n.texts().runs.metric.to_owned())
                                 }
                             />
+                            {move || {
+                                let columns = model.columns.get();
+                                columns.into_iter().map(|name| hparam_head(name)).collect_view()
+                            }}
                             <Head
                                 class="c-updated num"
                                 key=SortKey::Updated
@@ -146,6 +151,9 @@ pub(super) fn RunsTable() -> impl IntoView {
                             />
                             <th class="c-data" role="columnheader">
                                 {move || i18n.texts().runs.data}
+                            </th>
+                            <th class="c-note" role="columnheader">
+                                {move || i18n.texts().runs.note_label}
                             </th>
                         </tr>
                     </thead>
@@ -197,6 +205,15 @@ fn Head(
                 <span class="cut">{label}</span>
                 {move || own().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
             </button>
+        </th>
+    }
+}
+
+/// The head of a hyper-parameter's column.
+fn hparam_head(name: String) -> impl IntoView {
+    view! {
+        <th class="c-hparam num" role="columnheader" title=name.clone()>
+            <span class="cut">{name.clone()}</span>
         </th>
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn run(id: &str) -> Run {
             skipped_bytes: 0,
         }],
         files_cut: false,
+        hparams: BTreeMap::new(),
         len_bytes: 10,
         loss: None,
         metric: None,

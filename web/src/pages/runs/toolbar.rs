@@ -25,6 +25,7 @@ pub(super) fn Toolbar() -> impl IntoView {
             count as u64
         })
     });
+    let columns_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Columns));
     let record_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Record));
     view! {
         <div class="toolbar">
@@ -43,6 +44,16 @@ pub(super) fn Toolbar() -> impl IntoView {
                 pressed=model.grouped
                 label=Signal::derive(move || i18n.texts().runs.grouped.to_owned())
                 on_press=move || model.toggle_grouped()
+            />
+            <ToolButton
+                icon=IconName::Columns
+                class="bare hide-narrow"
+                pressed=columns_open
+                label=Signal::derive(move || i18n.texts().runs.columns.to_owned())
+                on_press=move || {
+                    let panel = SidePanel::Columns;
+                    model.open_panel((!columns_open.get_untracked()).then_some(&panel));
+                }
             />
             <ToolButton
                 icon=IconName::Plus

@@ -1,0 +1,117 @@
+//! What people note about a run: the cell in its row, and the fields in its panel.
+
+use leptos::prelude::*;
+use trainscope_api::notebook::{MAX_NOTE_CHARS, RunNotes};
+
+use super::model::{SidePanel, use_model};
+use crate::i18n::use_i18n;
+
+/// Words of a run and its note; leads to the panel that changes them.
+#[component]
+pub(super) fn NoteCell(run: StoredValue<String>) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let notes = Memo::new(move |_| run.with_value(|run| model.notebook.notes(run)));
+    let words = move || {
+        let tags = notes.with(|notes| notes.tags.clone());
+        tags.into_iter()
+            .map(|tag| view! { <span class="tok">{tag}</span> })
+            .collect_view()
+    };
+    let title = move || {
+        notes.with(|notes| match &*notes.note {
+            "" => i18n.texts().runs.add_note.to_owned(),
+            note => note.to_owned(),
+        })
+    };
+    view! {
+        <td role="cell" class="c-note">
+            <a
+                class="note-link"
+                href=move || {
+                    let _ = model.panel.get();
+                    run.with_value(|run| model.panel_href(&SidePanel::Files(run.clone())))
+                }
+                title=title
+            >
+                {words}
+                <span class="cut ink2">{move || notes.with(|notes| notes.note.clone())}</span>
+                <span class="add ink3" hidden=move || notes.with(|notes| *notes != empty(notes))>
+                    {move || i18n.texts().runs.add_note}
+                </span>
+            </a>
+        </td>
+    }
+}
+
+/// The same notes without what the cell shows.
+fn empty(notes: &RunNotes) -> RunNotes {
+    RunNotes {
+        note: String::new(),
+        tags: Vec::new(),
+        ..notes.clone()
+    }
+}
+
+/// The fields of a run's panel. What is typed is kept when the field is left.
+#[component]
+pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let notes = Memo::new(move |_| run.with_value(|run| model.notebook.notes(run)));
+    let keep = move |change: &dyn Fn(&mut RunNotes)| {
+        let before = notes.get_untracked();
+        let mut after = before.clone();
+        change(&mut after);
+        if after != before {
+            run.with_value(|run| model.notebook.set_notes(run, after));
+        }
+    };
+    view! {
+        <label class="field-label">
+            <span class="small ink2">{move || i18n.texts().runs.tags_label}</span>
+            <input
+                class="field"
+                type="text"
+                name="tags"
+                prop:value=move || notes.with(|notes| notes.tags.join(", "))
+                on:change=move |event| keep(&|notes| notes.tags = tags(&event_target_value(&event)))
+            />
+        </label>
+        <label class="field-label">
+            <span class="small ink2">{move || i18n.texts().runs.note_label}</span>
+            <textarea
+                class="field area"
+                name="note"
+                rows="3"
+                maxlength=MAX_NOTE_CHARS.to_string()
+                prop:value=move || notes.with(|notes| notes.note.clone())
+                on:change=move |event| {
+                    keep(&|notes| event_target_value(&event).trim().clone_into(&mut notes.note));
+                }
+            ></textarea>
+        </label>
+    }
+}
+
+/// Words between commas, each once, in their order.
+fn tags(text: &str) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    for word in text.split(',').map(str::trim) {
+        if !word.is_empty() && tags.iter().all(|tag| tag != word) {
+            tags.push(word.to_owned());
+        }
+    }
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tags;
+
+    #[test]
+    fn words_between_commas() {
+        assert_eq!(tags(" best, baseline ,,best"), ["best", "baseline"]);
+        assert_eq!(tags(" "), [""; 0]);
+    }
+}
