@@ -205,7 +205,7 @@ impl Collector {
         shared.push_record(shared.moment(step), payload);
     }
 
-    fn count_invalid(&self) {
+    pub(crate) fn count_invalid(&self) {
         let shared = self.shared();
         if shared.is_open(1) {
             shared.queue.with_report(|report| report.lost.invalid += 1);

@@ -67,7 +67,7 @@ impl<'a> StepRecorder<'a> {
             return;
         }
         let Some(bytes) = view.elements() else {
-            shared.queue.with_report(|report| report.lost.invalid += 1);
+            self.lose();
             return;
         };
         if self.wants_statistics(name) {
@@ -98,6 +98,11 @@ impl<'a> StepRecorder<'a> {
                 bytes: bytes.into_owned(),
             });
         }
+    }
+
+    /// Counts a tensor that cannot be looked at.
+    pub(crate) fn lose(&self) {
+        self.collector.count_invalid();
     }
 
     fn may_dump(&mut self) -> bool {

@@ -9,7 +9,20 @@ use crate::numbers::{Random, exp, ln, single};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activation {
     Relu,
+    /// A tenth of what is below zero: its units do not die.
+    LeakyRelu,
     Sigmoid,
+}
+
+impl Activation {
+    /// What graphs call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Relu => "Relu",
+            Self::LeakyRelu => "LeakyRelu",
+            Self::Sigmoid => "Sigmoid",
+        }
+    }
 }
 
 /// A layer, its gradients, and what it has computed last.
@@ -70,6 +83,7 @@ impl Layer {
                 self.activation.push(match activation {
                     // `max` would turn NaN into 0.
                     Some(Activation::Relu) if sum <= 0.0 => 0.0,
+                    Some(Activation::LeakyRelu) if sum <= 0.0 => sum * 0.1,
                     Some(Activation::Sigmoid) => single(1.0 / (1.0 + exp(-f64::from(sum)))),
                     _ => sum,
                 });
@@ -139,7 +153,7 @@ impl Mlp {
     /// Layers between these sizes.
     pub(crate) fn new(sizes: &[usize], activation: Activation, random: &mut Random) -> Self {
         let gain = match activation {
-            Activation::Relu => std::f64::consts::SQRT_2,
+            Activation::Relu | Activation::LeakyRelu => std::f64::consts::SQRT_2,
             Activation::Sigmoid => 1.0,
         };
         let layers = sizes
@@ -201,6 +215,8 @@ impl Mlp {
                 for (delta, output) in delta.iter_mut().zip(&before.activation) {
                     *delta *= match self.activation {
                         Activation::Relu => f32::from(u8::from(*output > 0.0)),
+                        Activation::LeakyRelu if *output > 0.0 => 1.0,
+                        Activation::LeakyRelu => 0.1,
                         Activation::Sigmoid => output * (1.0 - output),
                     };
                 }

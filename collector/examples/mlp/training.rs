@@ -27,6 +27,8 @@ pub(crate) struct Training {
     collector: Collector,
     time: Time,
     random: Random,
+    /// Of the made-up clock; what is trained does not depend on it.
+    jitter: Random,
     seen: Moons,
     unseen: Moons,
     learning_rate: f32,
@@ -48,13 +50,14 @@ impl Training {
         time: &Time,
     ) -> Result<Self, CollectorError> {
         let fault = arguments.fault;
-        let (sizes, activation): (&[usize], _) = if fault == Fault::Vanishing {
-            (
-                &[2, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 2],
-                Activation::Sigmoid,
-            )
-        } else {
-            (&[2, 16, 16, 2], Activation::Relu)
+        let small: &[usize] = &[2, 16, 16, 2];
+        let (sizes, activation) = match fault {
+            Fault::Vanishing => {
+                let deep: &[usize] = &[2, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 2];
+                (deep, Activation::Sigmoid)
+            }
+            Fault::Overflow => (small, Activation::LeakyRelu),
+            _ => (small, Activation::Relu),
         };
         let mut random = Random::new(arguments.seed);
         let mut mlp = Mlp::new(sizes, activation, &mut random);
@@ -67,6 +70,7 @@ impl Training {
             seen: Moons::new(POINTS, &mut random),
             unseen: Moons::new(POINTS, &mut random),
             random: Random::new(seed + 1_000 * u64::from(rank + 1)),
+            jitter: Random::new(seed),
             time: time.clone(),
             frozen: (fault == Fault::Frozen).then_some(1),
             scalars_only: arguments.scalars_only,
@@ -89,10 +93,7 @@ impl Training {
 
     /// What is known before the first step.
     fn describe(&self, arguments: &Arguments, rank: u32) {
-        let activation = match self.mlp.activation {
-            Activation::Relu => "relu",
-            Activation::Sigmoid => "sigmoid",
-        };
+        let activation = self.mlp.activation.name();
         let hyperparameters = Hyperparameters::default()
             .number("learning_rate", f64::from(self.learning_rate))
             .number("batch_size", BATCH as f64)
@@ -124,19 +125,19 @@ impl Training {
         {
             let _span = collector.span("data");
             self.batch = self.seen.batch(BATCH, &mut self.random);
-            self.time.pass(300, &mut self.random);
+            self.time.pass(300, &mut self.jitter);
         }
         let delta = {
             let _span = collector.span("forward");
             self.mlp.forward(&self.batch.inputs);
-            self.time.pass(1_800, &mut self.random);
+            self.time.pass(1_800, &mut self.jitter);
             let delta;
             (self.loss, self.accuracy, delta) = self.mlp.loss(&self.batch.labels);
             delta
         };
         let _span = collector.span("backward");
         self.mlp.backward(&self.batch, delta);
-        self.time.pass(3_500, &mut self.random);
+        self.time.pass(3_500, &mut self.jitter);
     }
 
     /// Update, and what is recorded of the step.
@@ -149,7 +150,7 @@ impl Training {
         {
             let _span = collector.span("update");
             self.mlp.update(self.learning_rate, self.frozen);
-            self.time.pass(400, &mut self.random);
+            self.time.pass(400, &mut self.jitter);
         }
         let scalars = [
             ("train/loss", self.loss),
@@ -182,7 +183,7 @@ impl Training {
         let mut mlp = self.mlp.clone();
         mlp.forward(&unseen.inputs);
         let (loss, accuracy, _) = mlp.loss(&unseen.labels);
-        self.time.pass(9_000, &mut self.random);
+        self.time.pass(9_000, &mut self.jitter);
         let epoch = u64::try_from(step / EPOCH).unwrap_or(0);
         self.collector.counter("epoch", epoch as f64);
         self.collector.on_epoch_end(&EpochContext {
@@ -256,10 +257,7 @@ fn graph(mlp: &Mlp) -> Graph {
             .typed(DType::F32, &[batch, outputs]);
         input = name("add");
         if number < last {
-            let activation = match mlp.activation {
-                Activation::Relu => "Relu",
-                Activation::Sigmoid => "Sigmoid",
-            };
+            let activation = mlp.activation.name();
             graph = graph
                 .operation(&name("activation"), activation, &[&input])
                 .typed(DType::F32, &[batch, outputs]);
