@@ -9,6 +9,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::settings::StartFlags;
 
+mod check;
 mod client;
 mod mistake;
 mod start;
@@ -46,6 +47,8 @@ enum Color {
 enum Command {
     /// Watch folders of training runs and show them as a page
     Start(Box<StartFlags>),
+    /// Judge what trainings have recorded, for people and for CI
+    Check(Box<check::CheckFlags>),
     /// Say what is running on this machine
     Status,
     /// End what runs in the background; trainings go on
@@ -81,6 +84,7 @@ pub fn main() -> ExitCode {
             start_log();
             match cli.command {
                 Command::Start(flags) => start::run(*flags),
+                Command::Check(flags) => check::run(&flags),
                 Command::Status => status::run(),
                 Command::Stop(flags) => stop::run(&flags),
             }

@@ -1,0 +1,358 @@
+//! Which runs a folder holds, and of which files each consists: events, tensors by rank and step, graphs.
+//!
+//! Only names are looked at. Parts of one run may lie side by side (`steps/` and `tb/`, a folder a rank): they are
+//! joined here. Names that come from files are text and never joined to a path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trainscope_format::{Format, rank_hint, sniff};
+
+use super::names::{self, Part};
+
+/// A run and its files.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct FoundRun {
+    /// Relative to the folder that was given, with `/` between parts; `.` for that folder itself.
+    pub(in crate::cli) name: String,
+    /// By rank.
+    pub(in crate::cli) ranks: BTreeMap<u32, FoundRank>,
+    /// How many files.
+    pub(in crate::cli) files: u64,
+    /// Their length.
+    pub(in crate::cli) len_bytes: u64,
+}
+
+/// What one rank of a run has written.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct FoundRank {
+    /// Event files and graphs, by path.
+    pub(in crate::cli) events: Vec<EventSource>,
+    /// Files with tensors, by step.
+    pub(in crate::cli) steps: BTreeMap<i64, Vec<TensorSource>>,
+    /// What `MindSpore` writes beside its dumps.
+    pub(in crate::cli) dump: DumpFiles,
+}
+
+/// A file of a format that has a decoder.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct EventSource {
+    pub(in crate::cli) path: PathBuf,
+    pub(in crate::cli) shown: Arc<str>,
+    pub(in crate::cli) format: Format,
+    pub(in crate::cli) len_bytes: u64,
+}
+
+/// A file with tensors of one step.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct TensorSource {
+    pub(in crate::cli) path: PathBuf,
+    /// The path for people: relative to the folder that was given.
+    pub(in crate::cli) shown: Arc<str>,
+    pub(in crate::cli) kind: TensorKind,
+    pub(in crate::cli) len_bytes: u64,
+}
+
+/// How the tensors of a file are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum TensorKind {
+    /// By the file itself, after this prefix.
+    Safetensors { prefix: String },
+    /// The file is one tensor of this name.
+    Npy { name: String },
+    /// By the rules of `MindSpore`'s dumps, in this graph.
+    Dumped { graph: u32 },
+}
+
+/// Tables and graphs beside the dumps of `MindSpore`.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct DumpFiles {
+    /// `ms_execution_order_graph_<n>.csv`.
+    pub(in crate::cli) orders: BTreeMap<u32, PathBuf>,
+    /// `ms_output_trace_code_graph_<n>.pb`.
+    pub(in crate::cli) graphs: BTreeMap<u32, PathBuf>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct Found {
+    /// By name.
+    pub(in crate::cli) runs: Vec<FoundRun>,
+    /// Folders that cannot be listed: path and reason.
+    pub(in crate::cli) unreadable: Vec<(String, String)>,
+    /// How many files are of other kinds, by extension.
+    pub(in crate::cli) other: BTreeMap<String, u64>,
+    /// How many folders there are.
+    pub(in crate::cli) folders: u64,
+}
+
+/// Folders that hold no runs.
+const PRIVATE: [&str; 2] = [".git", ".trainscope"];
+/// Names of folders for event files that are a part of the run around them if tensors of that run are there too.
+const EVENT_PARTS: [&str; 7] = [
+    "tb",
+    "tensorboard",
+    "events",
+    "logs",
+    "log",
+    "summary",
+    "summaries",
+];
+
+/// Walks a folder, or takes a single file as a run.
+pub(in crate::cli) fn find(root: &Path) -> io::Result<Found> {
+    let mut walk = Walk::default();
+    if root.is_file() {
+        let folder = root.parent().unwrap_or(Path::new(""));
+        walk.file(folder, root.to_owned());
+    } else {
+        walk.folder(root)?;
+    }
+    Ok(walk.join())
+}
+
+/// A file and the run it would be of if nothing else were there.
+struct Claim {
+    /// Folder of the run, below the root.
+    run: Vec<String>,
+    rank: u32,
+    what: What,
+    len_bytes: u64,
+}
+
+enum What {
+    Event(EventSource),
+    Tensors { step: i64, source: TensorSource },
+    Order(u32, PathBuf),
+    Graph(u32, PathBuf),
+}
+
+#[derive(Default)]
+struct Walk {
+    claims: Vec<Claim>,
+    found: Found,
+    visited: BTreeSet<PathBuf>,
+}
+
+impl Walk {
+    /// The root itself must be readable; below it, what is not is remembered.
+    fn folder(&mut self, root: &Path) -> io::Result<()> {
+        self.visited.insert(root.canonicalize()?);
+        let mut folders = vec![(root.to_owned(), fs::read_dir(root)?)];
+        while let Some((folder, entries)) = folders.pop() {
+            self.found.folders += 1;
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let kind = entry.file_type();
+                let is_link = kind.as_ref().is_ok_and(fs::FileType::is_symlink);
+                let is_dir = if is_link {
+                    path.is_dir()
+                } else {
+                    kind.is_ok_and(|kind| kind.is_dir())
+                };
+                if !is_dir {
+                    self.file(root, path);
+                    continue;
+                }
+                let is_private = PRIVATE.iter().any(|name| entry.file_name() == *name);
+                let again = is_link
+                    && path
+                        .canonicalize()
+                        .is_ok_and(|target| !self.visited.insert(target));
+                if is_private || again {
+                    continue;
+                }
+                match fs::read_dir(&path) {
+                    Ok(entries) => folders.push((path, entries)),
+                    Err(e) => {
+                        let shown = names::shown(below(root, &path));
+                        self.found.unreadable.push((shown, e.to_string()));
+                    }
+                }
+            }
+            let _ = folder;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, root: &Path, path: PathBuf) {
+        let relative = below(root, &path);
+        let Some(file_name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else {
+            return;
+        };
+        let mut folders: Vec<String> = relative
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
+        folders.pop();
+        let len_bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        let shown: Arc<str> = names::shown(relative).into();
+        let claim = match names::part_of(&folders, &file_name) {
+            Some(part) => Claim::of_part(part, path, shown, len_bytes),
+            None => {
+                let Some(format) = sniff(&file_name, || head(&path)) else {
+                    let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
+                    *self
+                        .found
+                        .other
+                        .entry(extension.to_ascii_lowercase())
+                        .or_default() += 1;
+                    return;
+                };
+                Claim::of_event(folders, &file_name, path, shown, format, len_bytes)
+            }
+        };
+        self.claims.push(claim);
+    }
+
+    /// Brings the parts of each run together.
+    fn join(mut self) -> Found {
+        let is_tensors = |claim: &&Claim| matches!(claim.what, What::Tensors { .. });
+        let with_tensors: BTreeSet<Vec<String>> = self
+            .claims
+            .iter()
+            .filter(is_tensors)
+            .map(|claim| claim.run.clone())
+            .collect();
+        for claim in &mut self.claims {
+            let is_part = matches!(claim.what, What::Event(_))
+                && claim
+                    .run
+                    .last()
+                    .is_some_and(|name| EVENT_PARTS.contains(&&**name))
+                && with_tensors.contains(&claim.run[..claim.run.len() - 1]);
+            if is_part {
+                claim.run.pop();
+            }
+        }
+        let with_events: BTreeSet<Vec<String>> = self
+            .claims
+            .iter()
+            .filter(|claim| matches!(claim.what, What::Event(_)))
+            .map(|claim| claim.run.clone())
+            .collect();
+        let mut runs: BTreeMap<Vec<String>, FoundRun> = BTreeMap::new();
+        for mut claim in self.claims {
+            // Tensors in a folder of any name, below the events of the run.
+            if let (What::Tensors { source, .. }, Some((last, above))) =
+                (&mut claim.what, claim.run.split_last())
+                && !with_events.contains(&claim.run)
+                && with_events.contains(above)
+            {
+                source.kind.lie_below(last);
+                claim.run.pop();
+            }
+            let run = runs.entry(claim.run).or_default();
+            run.files += 1;
+            run.len_bytes += claim.len_bytes;
+            let rank = run.ranks.entry(claim.rank).or_default();
+            match claim.what {
+                What::Event(source) => rank.events.push(source),
+                What::Tensors { step, source } => rank.steps.entry(step).or_default().push(source),
+                What::Order(graph, path) => drop(rank.dump.orders.insert(graph, path)),
+                What::Graph(graph, path) => drop(rank.dump.graphs.insert(graph, path)),
+            }
+        }
+        for (folders, mut run) in runs {
+            run.name = if folders.is_empty() {
+                ".".to_owned()
+            } else {
+                folders.join("/")
+            };
+            for rank in run.ranks.values_mut() {
+                rank.events.sort_by(|a, b| a.path.cmp(&b.path));
+                for sources in rank.steps.values_mut() {
+                    sources.sort_by(|a, b| a.path.cmp(&b.path));
+                }
+            }
+            self.found.runs.push(run);
+        }
+        self.found
+    }
+}
+
+impl Claim {
+    fn of_part(part: Part, path: PathBuf, shown: Arc<str>, len_bytes: u64) -> Self {
+        let Part { run, rank, what } = part;
+        let source = |kind| TensorSource {
+            path: path.clone(),
+            shown: Arc::clone(&shown),
+            kind,
+            len_bytes,
+        };
+        let what = match what {
+            names::What::Safetensors { step, prefix } => What::Tensors {
+                step,
+                source: source(TensorKind::Safetensors { prefix }),
+            },
+            names::What::Npy { step, name } => What::Tensors {
+                step,
+                source: source(TensorKind::Npy { name }),
+            },
+            names::What::Dumped { step, graph } => What::Tensors {
+                step,
+                source: source(TensorKind::Dumped { graph }),
+            },
+            names::What::Order(graph) => What::Order(graph, path),
+            names::What::Graph(graph) => What::Graph(graph, path),
+        };
+        Self {
+            run,
+            rank,
+            what,
+            len_bytes,
+        }
+    }
+
+    fn of_event(
+        mut folders: Vec<String>,
+        file_name: &str,
+        path: PathBuf,
+        shown: Arc<str>,
+        format: Format,
+        len_bytes: u64,
+    ) -> Self {
+        let rank = names::take_rank(&mut folders)
+            .or_else(|| rank_hint(file_name))
+            .unwrap_or(0);
+        Self {
+            run: folders,
+            rank,
+            what: What::Event(EventSource {
+                path,
+                shown,
+                format,
+                len_bytes,
+            }),
+            len_bytes,
+        }
+    }
+}
+
+impl TensorKind {
+    /// Puts the name of a folder before the names of its tensors.
+    fn lie_below(&mut self, folder: &str) {
+        match self {
+            Self::Safetensors { prefix } => *prefix = format!("{folder}/{prefix}"),
+            Self::Npy { name } => *name = format!("{folder}/{name}"),
+            Self::Dumped { .. } => {}
+        }
+    }
+}
+
+fn below<'a>(root: &Path, path: &'a Path) -> &'a Path {
+    path.strip_prefix(root).unwrap_or(path)
+}
+
+/// The first bytes of a file whose name does not tell what it is; none if it cannot be read.
+fn head(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match fs::File::open(path).and_then(|file| file.take(16).read_to_end(&mut bytes)) {
+        Ok(_) => bytes,
+        Err(_) => Vec::new(),
+    }
+}

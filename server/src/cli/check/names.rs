@@ -1,0 +1,307 @@
+//! What the path of a file says of it: which run, rank and step its tensors are of, and what they are called.
+//!
+//! Paths come from whoever writes dumps: `steps/step_00012.safetensors`, `steps/12/weight.fc1.npy`,
+//! `checkpoint-500/model.safetensors`, `rank_1/dump/step_3.safetensors`, `rank_0/Net/0/12/….npy`.
+
+use std::path::Path;
+
+/// A file that holds tensors, or belongs to some that do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The folder of its run, below the one that was given.
+    pub(super) run: Vec<String>,
+    pub(super) rank: u32,
+    pub(super) what: What,
+}
+
+/// What it holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Safetensors {
+        step: i64,
+        prefix: String,
+    },
+    Npy {
+        step: i64,
+        name: String,
+    },
+    /// Whatever `MindSpore` writes into the folder of an iteration.
+    Dumped {
+        step: i64,
+        graph: u32,
+    },
+    /// The order of operators of this graph.
+    Order(u32),
+    /// The graph of this number.
+    Graph(u32),
+}
+
+/// Names of folders that are never a run of their own.
+const TENSOR_PARTS: [&str; 6] = [
+    "steps",
+    "dump",
+    "dumps",
+    "tensors",
+    "tensor_dump",
+    "checkpoints",
+];
+/// Words before the number of a step.
+const STEP_WORDS: [&str; 7] = [
+    "step",
+    "steps",
+    "iter",
+    "iteration",
+    "checkpoint",
+    "ckpt",
+    "epoch",
+];
+/// What tensors are to a training, as the first part of their names.
+const ROLES: [&str; 12] = [
+    "weight",
+    "weights",
+    "param",
+    "grad",
+    "gradient",
+    "activation",
+    "activation_grad",
+    "buffer",
+    "input",
+    "output",
+    "optimizer",
+    "target",
+];
+
+/// What a file with these folders above it is, if it is of tensors at all.
+pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
+    if let Some(part) = dump_of_mindspore(folders, file_name) {
+        return Some(part);
+    }
+    let (stem, extension) = file_name.rsplit_once('.')?;
+    let mut folders = folders.to_vec();
+    let rank = take_rank(&mut folders).unwrap_or(0);
+    let (run_len, step) = match folders.iter().rposition(|name| step_of(name).is_some()) {
+        Some(at) => (at, step_of(&folders[at])),
+        None => (folders.len(), None),
+    };
+    let inner = folders.get(run_len + 1..).unwrap_or_default().join("/");
+    let run = |mut folders: Vec<String>| {
+        folders.truncate(run_len);
+        folders.pop_if(|name| TENSOR_PARTS.contains(&&**name));
+        folders
+    };
+    let what = match &*extension.to_ascii_lowercase() {
+        // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
+        "safetensors" => What::Safetensors {
+            step: step_of(stem).or(step).unwrap_or(0),
+            prefix: if inner.is_empty() {
+                inner
+            } else {
+                format!("{inner}/")
+            },
+        },
+        "npy" => What::Npy {
+            step: step.unwrap_or(0),
+            name: tensor_name(&inner, stem),
+        },
+        _ => return None,
+    };
+    Some(Part {
+        run: run(folders),
+        rank,
+        what,
+    })
+}
+
+/// A rank that is a folder, which is taken out of the path.
+pub(super) fn take_rank(folders: &mut Vec<String>) -> Option<u32> {
+    let rank_of = |name: &String| name.strip_prefix("rank_")?.parse().ok();
+    let (at, rank) = folders
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, name)| Some((at, rank_of(name)?)))?;
+    folders.remove(at);
+    Some(rank)
+}
+
+/// The step of a name such as `12`, `step_00012`, `checkpoint-12`.
+pub(super) fn step_of(name: &str) -> Option<i64> {
+    let words = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let step = name[words.len()..].parse().ok()?;
+    let words = words.trim_end_matches(['_', '-', '=', '.']);
+    let last = words.rsplit(['_', '-', '.']).next().unwrap_or_default();
+    (words.is_empty()
+        || STEP_WORDS
+            .iter()
+            .any(|word| last.eq_ignore_ascii_case(word)))
+    .then_some(step)
+}
+
+/// Where a file name cannot have `/`, its writer has put something else behind the role.
+fn tensor_name(folders: &str, stem: &str) -> String {
+    if !folders.is_empty() {
+        return format!("{folders}/{stem}");
+    }
+    match stem.split_once('.') {
+        Some((role, rest)) if ROLES.contains(&role) => format!("{role}/{rest}"),
+        _ => stem.to_owned(),
+    }
+}
+
+/// `rank_<r>/<net>/<graph>/<iteration>/<file>`, and what lies beside it.
+fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
+    let at = folders
+        .iter()
+        .rposition(|name| name.strip_prefix("rank_").is_some_and(is_number))?;
+    let rank = folders[at].strip_prefix("rank_")?.parse().ok()?;
+    let number = |name: &str, before: &str, after: &str| -> Option<u32> {
+        name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
+    };
+    let what = match &folders[at + 1..] {
+        [net, graph, iteration]
+            if is_number(graph) && is_number(iteration) && step_of(net).is_none() =>
+        {
+            What::Dumped {
+                step: iteration.parse().ok()?,
+                graph: graph.parse().ok()?,
+            }
+        }
+        [files, iteration] if files == "debug_files" && is_number(iteration) => What::Dumped {
+            step: iteration.parse().ok()?,
+            graph: 0,
+        },
+        [order] if order == "execution_order" => {
+            What::Order(number(file_name, "ms_execution_order_graph_", ".csv")?)
+        }
+        [graphs] if graphs == "graphs" => {
+            What::Graph(number(file_name, "ms_output_trace_code_graph_", ".pb")?)
+        }
+        _ => return None,
+    };
+    Some(Part {
+        run: folders[..at].to_vec(),
+        rank,
+        what,
+    })
+}
+
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.len() < 19 && name.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// A path below a folder, with `/` between parts, for people.
+pub(super) fn shown(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, What, part_of, step_of};
+
+    #[test]
+    fn numbers_of_steps() {
+        for (name, step) in [
+            ("12", Some(12)),
+            ("step_00012", Some(12)),
+            ("step-7", Some(7)),
+            ("dump_step_5", Some(5)),
+            ("checkpoint-500", Some(500)),
+            ("global_step=3", Some(3)),
+            ("Iter.9", Some(9)),
+            ("rank_0", None),
+            ("layer3", None),
+            ("fc1_2", None),
+            ("step", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(step_of(name), step, "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_of_tensors() {
+        let part = |path: &str| {
+            let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+            let file = parts.pop().unwrap();
+            part_of(&parts, &file)
+        };
+        let safetensors = |step, prefix: &str| What::Safetensors {
+            step,
+            prefix: prefix.to_owned(),
+        };
+        let npy = |step, name: &str| What::Npy {
+            step,
+            name: name.to_owned(),
+        };
+        for (path, run, rank, what) in [
+            ("steps/step_00012.safetensors", "", 0, safetensors(12, "")),
+            (
+                "a/rank_3/steps/step_1.safetensors",
+                "a",
+                3,
+                safetensors(1, ""),
+            ),
+            (
+                "a/rank_3/dump/step_1.safetensors",
+                "a",
+                3,
+                safetensors(1, ""),
+            ),
+            (
+                "a/checkpoint-5/model.safetensors",
+                "a",
+                0,
+                safetensors(5, ""),
+            ),
+            (
+                "a/step_5/ema/model.safetensors",
+                "a",
+                0,
+                safetensors(5, "ema/"),
+            ),
+            ("model.safetensors", "", 0, safetensors(0, "")),
+            (
+                "steps/3/weight.0.weight.npy",
+                "",
+                0,
+                npy(3, "weight/0.weight"),
+            ),
+            ("x/3/grad/fc.npy", "x", 0, npy(3, "grad/fc")),
+            (
+                "d/rank_1/Net/0/12/Add.x.0.0.1.output.0.DefaultFormat.npy",
+                "d",
+                1,
+                What::Dumped { step: 12, graph: 0 },
+            ),
+            (
+                "rank_0/Net/2/12/statistic.csv",
+                "",
+                0,
+                What::Dumped { step: 12, graph: 2 },
+            ),
+            (
+                "rank_0/execution_order/ms_execution_order_graph_1.csv",
+                "",
+                0,
+                What::Order(1),
+            ),
+            (
+                "rank_0/graphs/ms_output_trace_code_graph_0.pb",
+                "",
+                0,
+                What::Graph(0),
+            ),
+        ] {
+            let run: Vec<String> = run.split_terminator('/').map(str::to_owned).collect();
+            assert_eq!(part(path), Some(Part { run, rank, what }), "{path}");
+        }
+        for path in [
+            "README.md",
+            "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.txt",
+            "rank_0/execution_order/ms_global_execution_order_graph_0.csv",
+        ] {
+            assert_eq!(part(path), None, "{path}");
+        }
+    }
+}

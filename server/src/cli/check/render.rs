@@ -1,0 +1,3 @@
+//! The forms a result is printed in: one file each.
+
+pub(super) mod json;

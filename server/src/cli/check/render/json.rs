@@ -1,0 +1,144 @@
+//! The answer as JSON, for programs: the shape is a promise, keys are only added.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+use trainscope_analysis::watchpoint::{Hit, Inconclusive, Missing};
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+
+use super::super::judge::{Fault, JudgedRun};
+use super::super::report::Report;
+
+/// Of the shape; raised when a key changes its meaning.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    version: u32,
+    first_cause: Option<JsonHit<'a>>,
+    /// At or above `--fail-on`: there are some exactly if the exit status is 1.
+    hits: Vec<JsonHit<'a>>,
+    /// Below it.
+    notes: Vec<JsonHit<'a>>,
+    inconclusive: Vec<JsonInconclusive<'a>>,
+    damaged: Vec<JsonFault<'a>>,
+    truncated: Vec<JsonFault<'a>>,
+    judged: JsonJudged,
+}
+
+#[derive(Serialize)]
+struct JsonHit<'a> {
+    condition: &'a str,
+    severity: Severity,
+    run: &'a str,
+    rank: u32,
+    step: i64,
+    tensor: &'a str,
+    node: Option<&'a str>,
+    values: &'a BTreeMap<Arc<str>, Float>,
+    thresholds: &'a BTreeMap<Arc<str>, Float>,
+}
+
+#[derive(Serialize)]
+struct JsonInconclusive<'a> {
+    condition: &'a str,
+    run: &'a str,
+    rank: u32,
+    step: i64,
+    tensor: &'a str,
+    reason: Missing,
+}
+
+#[derive(Serialize)]
+struct JsonFault<'a> {
+    file: &'a str,
+    offset: u64,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonJudged {
+    tensors: u64,
+    steps: u64,
+    watchpoints: u64,
+}
+
+impl<'a> JsonHit<'a> {
+    fn of(run: &'a JudgedRun, hit: &'a Hit) -> Self {
+        Self {
+            condition: &hit.condition,
+            severity: hit.severity,
+            run: &run.name,
+            rank: hit.rank,
+            step: hit.step,
+            tensor: &hit.tensor,
+            node: hit.node.as_deref(),
+            values: &hit.values,
+            thresholds: &hit.thresholds,
+        }
+    }
+}
+
+impl<'a> JsonInconclusive<'a> {
+    fn of(run: &'a JudgedRun, item: &'a Inconclusive) -> Self {
+        Self {
+            condition: &item.condition,
+            run: &run.name,
+            rank: item.rank,
+            step: item.step,
+            tensor: &item.tensor,
+            reason: item.reason,
+        }
+    }
+}
+
+pub(in crate::cli::check) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let hits = |counts: bool| {
+        let all = report.runs.iter().flat_map(|run| {
+            let hits = run.findings.hits.iter();
+            hits.map(move |hit| (run, hit))
+        });
+        all.filter(|(_, hit)| report.counts(hit) == counts)
+            .map(|(run, hit)| JsonHit::of(run, hit))
+            .collect()
+    };
+    let answer = Answer {
+        version: VERSION,
+        first_cause: report.first_cause().map(|(run, hit)| JsonHit::of(run, hit)),
+        hits: hits(true),
+        notes: hits(false),
+        inconclusive: report
+            .runs
+            .iter()
+            .flat_map(|run| {
+                let all = run.findings.inconclusive.iter();
+                all.map(move |item| JsonInconclusive::of(run, item))
+            })
+            .collect(),
+        damaged: faults(&report.runs, |run| &run.damaged),
+        truncated: faults(&report.runs, |run| &run.truncated),
+        judged: JsonJudged {
+            tensors: report.runs.iter().map(|r| r.findings.judged.tensors).sum(),
+            steps: report.runs.iter().map(|r| r.findings.judged.steps).sum(),
+            watchpoints: report.watchpoints.all().len() as u64,
+        },
+    };
+    serde_json::to_writer_pretty(&mut *out, &answer)?;
+    writeln!(out)
+}
+
+fn faults<'a>(
+    runs: &'a [JudgedRun],
+    of: impl Fn(&'a JudgedRun) -> &'a [Fault],
+) -> Vec<JsonFault<'a>> {
+    let all = runs.iter().flat_map(of);
+    all.map(|fault| JsonFault {
+        file: &fault.file,
+        offset: fault.offset,
+        reason: &fault.reason,
+    })
+    .collect()
+}
