@@ -13,6 +13,7 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use trainscope_api::scalars::Series;
 
 use super::server::Server;
 use super::wait::{DEADLINE, PAUSE};
@@ -292,6 +293,52 @@ impl Browser {
         })
         .await;
         self.settled_picture(selector).await
+    }
+
+    /// How often what is drawn crosses a quarter of the height from the top, from the left to the right edge.
+    pub(crate) async fn crossings(&self, selector: &str) -> usize {
+        let script = format!(
+            "const canvas = document.querySelector({selector:?});
+             const {{width, height}} = canvas;
+             const pixels = canvas.getContext('2d').getImageData(0, Math.round(height * 0.25), width, 1).data;
+             let crossings = 0, isDark = false;
+             for (let at = 0; at < pixels.length; at += 4) {{
+               const alpha = pixels[at + 3] / 255;
+               const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3 * alpha + 255 * (1 - alpha);
+               if (light < 190 && !isDark) crossings++;
+               isDark = light < 190;
+             }}
+             return crossings;"
+        );
+        let crossings = self.run(&script).await.as_u64().unwrap();
+        usize::try_from(crossings).unwrap()
+    }
+
+    /// From now on keeps what the page is told of curves, for [`Browser::next_curve`].
+    pub(crate) async fn note_curves(&self) {
+        self.run(
+            "const ask = window.fetch;
+             window.fetch = async (...request) => {
+               const answer = await ask(...request);
+               if (answer.url.endsWith('/api/scalars'))
+                 window.lastCurve = Array.from(new Uint8Array(await answer.clone().arrayBuffer()));
+               return answer;
+             };",
+        )
+        .await;
+    }
+
+    /// The next series that the page is told of.
+    pub(crate) async fn next_curve(&self) -> Series {
+        let bytes = self
+            .wait_for("a curve that is asked for", async || {
+                let script = "const curve = window.lastCurve; delete window.lastCurve; return curve ?? null;";
+                let bytes = self.run(script).await;
+                serde_json::from_value::<Option<Vec<u8>>>(bytes).unwrap()
+            })
+            .await;
+        let answer = trainscope_api::scalars::decode(&bytes).unwrap();
+        answer.series.into_iter().flatten().next().unwrap()
     }
 
     /// An attribute of the first element that a selector finds; empty without it.

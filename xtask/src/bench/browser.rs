@@ -30,21 +30,21 @@ const FINISHED: Duration = Duration::from_millis(300);
 /// How many points are appended, one after the other.
 const APPENDED: i64 = 10;
 
-/// Runs in each page before its own scripts. A curve is dark pixels in a tenth of the columns, away from the edges
-/// where the axes are; grid lines are paler.
+/// Runs in each page before its own scripts. A curve is dark pixels in most columns of a strip in the middle; grid lines
+/// are paler. A whole canvas would take longer to read, in each frame, than the page takes to draw it.
 const WATCH_FOR_CURVE: &str = "
     const isCurve = (canvas) => {
-      const width = Math.floor(canvas.width * 0.7), height = Math.floor(canvas.height * 0.75);
+      const width = Math.floor(canvas.width * 0.05), height = Math.floor(canvas.height * 0.75);
       if (!width || !height) return false;
       const pixels = canvas.getContext('2d')
-        .getImageData(canvas.width * 0.2, canvas.height * 0.05, width, height).data;
+        .getImageData(canvas.width * 0.5, canvas.height * 0.05, width, height).data;
       const columns = new Set();
       for (let at = 0; at < pixels.length; at += 4) {
         const alpha = pixels[at + 3] / 255;
         const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3 * alpha + 255 * (1 - alpha);
         if (light < 190) columns.add(at / 4 % width);
       }
-      return columns.size > width / 10;
+      return columns.size > width / 2;
     };
     const look = () => {
       if ([...document.querySelectorAll('canvas[role=img]')].some(isCurve)) window.firstCurveMs = performance.now();
