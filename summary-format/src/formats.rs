@@ -7,6 +7,7 @@ pub(crate) mod graph_keras;
 pub(crate) mod graph_mindspore;
 pub(crate) mod graph_tf;
 mod media;
+pub mod mindspore_dump;
 pub(crate) mod mindspore_summary;
 pub(crate) mod native;
 pub mod npy;
