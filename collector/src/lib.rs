@@ -40,6 +40,7 @@ mod panics;
 mod policy;
 mod profile;
 mod queue;
+mod ranges;
 mod report;
 mod shared;
 mod span;
@@ -65,5 +66,11 @@ pub use step::StepRecorder;
 pub use tensor::{Element, TensorView};
 pub use trainscope_format::Lineage;
 pub use trainscope_format::graph::Graph;
+pub use trainscope_format::lineage;
 pub use trainscope_format::statistics::Role;
 pub use trainscope_format::tensor::{DType, Tolerance};
+
+/// What README says is tried.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -112,7 +112,8 @@ impl SamplePolicy {
         self
     }
 
-    /// Also a histogram of 64 bins: a second look at the tensor.
+    /// Also a histogram of 64 bins, which stay where they are for as long as the elements fit into them and fill them;
+    /// a second look at the tensor where they have to move.
     #[must_use]
     pub fn histograms(mut self) -> Self {
         self.histograms = true;

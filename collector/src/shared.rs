@@ -11,8 +11,9 @@ use crate::entry::Payload;
 use crate::fork;
 use crate::policy::{DumpPolicy, SamplePolicy};
 use crate::queue::Queue;
+use crate::ranges::Ranges;
 use crate::report::CollectorReport;
-use crate::statistics::Snapshots;
+use crate::statistics::{Memory, Snapshots};
 
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -20,7 +21,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<Clock>,
     pub(crate) samples: SamplePolicy,
     pub(crate) dumps: DumpPolicy,
-    pub(crate) snapshots: Snapshots,
+    pub(crate) memory: Memory,
     /// How long finishing, flushing and dropping wait for the disk.
     pub(crate) patience: Duration,
     /// The step that spans belong to.
@@ -49,7 +50,10 @@ impl Shared {
             clock,
             samples,
             dumps,
-            snapshots: Snapshots::new(snapshot_bytes),
+            memory: Memory {
+                snapshots: Snapshots::new(snapshot_bytes),
+                ranges: Ranges::default(),
+            },
             patience,
             step: AtomicI64::new(0),
             has_session: AtomicBool::new(false),

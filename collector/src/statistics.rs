@@ -8,6 +8,7 @@ use trainscope_format::statistics::{Role, TensorSummary};
 use trainscope_format::tensor::{self, ChannelStats, DType, Select, TensorStats};
 
 use crate::policy::SamplePolicy;
+use crate::ranges::{self, Ranges};
 use crate::tensor::TensorView;
 
 /// A tensor as it was when it was last looked at.
@@ -72,18 +73,26 @@ impl Snapshots {
     }
 }
 
-/// A summary, and whether the change that was asked for could not be kept for the next one.
+/// What looks at tensors remember from one to the next.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) snapshots: Snapshots,
+    pub(crate) ranges: Ranges,
+}
+
+/// What a look at a tensor has found.
 pub(crate) struct Seen {
     pub(crate) summary: TensorSummary,
+    pub(crate) histogram: Option<Histogram>,
+    /// Whether the tensor could not be kept for its next change.
     pub(crate) is_change_skipped: bool,
 }
 
-/// Looks at elements once.
-pub(crate) fn summary(
+/// Looks at elements once; twice where the bins of its histogram have to move.
+pub(crate) fn look(
     policy: &SamplePolicy,
-    snapshots: &Snapshots,
-    name: &str,
-    role: Role,
+    memory: &Memory,
+    (name, role): (&str, Role),
     view: &TensorView<'_>,
     bytes: &[u8],
 ) -> Seen {
@@ -95,7 +104,11 @@ pub(crate) fn summary(
     if policy.hash {
         select = select.hash();
     }
-    let before = policy.change.and_then(|_| snapshots.take(name));
+    let range = memory.ranges.get(name).filter(|_| policy.histograms);
+    if let Some((low, high)) = range {
+        select = select.histogram(low, high, tensor::Histogram::BINS);
+    }
+    let before = policy.change.and_then(|_| memory.snapshots.take(name));
     // Of another type or length it is another tensor.
     let comparable = before
         .as_ref()
@@ -104,11 +117,31 @@ pub(crate) fn summary(
         select = select.change(&before.bytes, tolerance);
     }
     let selected = select.read(dtype, bytes);
-    let is_change_skipped = policy.change.is_some() && !snapshots.keep(name, dtype, bytes, before);
+    let is_change_skipped =
+        policy.change.is_some() && !memory.snapshots.keep(name, dtype, bytes, before);
     let shape = view.file_shape();
     let channels = policy
         .channel_axis(role)
         .and_then(|axis| ChannelStats::of(dtype, &shape, bytes, axis));
+    let histogram = policy.histograms.then(|| {
+        let counted = selected.histogram.filter(|counted| {
+            let finite = selected.stats.finite;
+            finite.is_some_and(|finite| ranges::fits((counted.low, counted.high), &finite))
+        });
+        let counted = counted.or_else(|| {
+            let finite = selected
+                .stats
+                .finite
+                .filter(|finite| finite.min < finite.max)?;
+            let range = ranges::around(&finite);
+            memory.ranges.keep(name, range);
+            Some(count(range, dtype, bytes))
+        });
+        match counted {
+            Some(counted) => of_counts(&selected.stats, &counted),
+            None => histogram(&selected.stats, dtype, bytes),
+        }
+    });
     Seen {
         summary: TensorSummary {
             role,
@@ -119,73 +152,123 @@ pub(crate) fn summary(
             change: selected.change,
             channels,
         },
+        histogram,
         is_change_skipped,
     }
 }
 
 /// Counts elements in bins from the smallest to the largest, which `stats` knows.
 pub(crate) fn histogram(stats: &TensorStats, dtype: DType, bytes: &[u8]) -> Histogram {
-    let mut histogram = Histogram {
-        nan: stats.nan,
-        pos_inf: stats.pos_inf,
-        neg_inf: stats.neg_inf,
-        count: stats.finite_count() as f64,
-        ..Histogram::default()
+    let counted = match stats.finite {
+        Some(finite) if finite.min < finite.max => count((finite.min, finite.max), dtype, bytes),
+        // All the same: a bin without width.
+        Some(finite) => tensor::Histogram {
+            bins: vec![stats.finite_count()],
+            ..tensor::Histogram::new(finite.min, finite.max, 1)
+        },
+        None => tensor::Histogram::new(0.0, 0.0, 0),
     };
-    let Some(finite) = stats.finite else {
-        return histogram;
-    };
-    let (min, max) = (finite.min, finite.max);
-    let bins = if min < max {
-        tensor::Histogram::BINS
-    } else {
-        1
-    };
-    let mut counted = tensor::Histogram::new(min, max, bins);
+    of_counts(stats, &counted)
+}
+
+fn count((low, high): (f64, f64), dtype: DType, bytes: &[u8]) -> tensor::Histogram {
+    let mut counted = tensor::Histogram::new(low, high, tensor::Histogram::BINS);
     counted.add(dtype, bytes);
+    counted
+}
+
+/// A record of what was counted of a tensor with these statistics.
+fn of_counts(stats: &TensorStats, counted: &tensor::Histogram) -> Histogram {
+    let bins = counted.bins.len();
     // So that no difference exceeds an `f64`.
     let edge = |bin: usize| {
         let share = bin as f64 / bins as f64;
-        min * (1.0 - share) + max * share
+        counted.low * (1.0 - share) + counted.high * share
     };
-    histogram.lefts = (0..bins).map(edge).collect();
-    histogram.rights = (1..=bins).map(edge).collect();
-    histogram.counts = counted.bins.iter().map(|&count| count as f64).collect();
-    histogram.min = Some(min);
-    histogram.max = Some(max);
-    histogram.sum = Some(finite.mean * histogram.count);
-    histogram.sum_squares = Some(finite.l2 * finite.l2);
-    histogram
+    let finite = stats.finite;
+    let count = stats.finite_count() as f64;
+    Histogram {
+        lefts: (0..bins).map(edge).collect(),
+        rights: (1..=bins).map(edge).collect(),
+        counts: counted.bins.iter().map(|&count| count as f64).collect(),
+        nan: stats.nan,
+        pos_inf: stats.pos_inf,
+        neg_inf: stats.neg_inf,
+        min: finite.map(|finite| finite.min),
+        max: finite.map(|finite| finite.max),
+        sum: finite.map(|finite| finite.mean * count),
+        sum_squares: finite.map(|finite| finite.l2 * finite.l2),
+        count,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Role, SamplePolicy, Snapshots, TensorStats, TensorSummary, TensorView};
+    use super::{
+        Histogram, Memory, Ranges, Role, SamplePolicy, Snapshots, TensorStats, TensorSummary,
+        TensorView,
+    };
     use trainscope_format::tensor::DType;
 
-    fn seen(
-        snapshots: &Snapshots,
-        policy: &SamplePolicy,
-        numbers: &[f32],
-    ) -> (TensorSummary, bool) {
+    fn memory(snapshot_bytes: usize) -> Memory {
+        Memory {
+            snapshots: Snapshots::new(snapshot_bytes),
+            ranges: Ranges::default(),
+        }
+    }
+
+    fn look(memory: &Memory, policy: &SamplePolicy, numbers: &[f32]) -> super::Seen {
         let shape = [numbers.len()];
         let view = TensorView::of(numbers, &shape);
         let bytes = view.elements().unwrap();
-        let seen = super::summary(policy, snapshots, "w", Role::Weight, &view, &bytes);
+        super::look(policy, memory, ("w", Role::Weight), &view, &bytes)
+    }
+
+    fn seen(memory: &Memory, policy: &SamplePolicy, numbers: &[f32]) -> (TensorSummary, bool) {
+        let seen = look(memory, policy, numbers);
         (seen.summary, seen.is_change_skipped)
+    }
+
+    fn histogram(memory: &Memory, numbers: &[f32]) -> Histogram {
+        let policy = SamplePolicy::every(1).histograms();
+        let histogram = look(memory, &policy, numbers).histogram.unwrap();
+        let counted: f64 = histogram.counts.iter().sum();
+        let finite = numbers.iter().filter(|x| x.is_finite()).count();
+        assert!((counted - finite as f64).abs() < 0.5, "{histogram:?}");
+        histogram
+    }
+
+    #[test]
+    fn bins_stay_until_they_do_not_fit() {
+        let memory = memory(0);
+        let first = histogram(&memory, &[-1.0, 0.5, 1.0]).lefts;
+        for still in [
+            &[-1.05, 0.0, 1.1][..],
+            &[-0.5, 0.5],
+            &[1.0, -1.0, f32::NAN, f32::INFINITY],
+        ] {
+            assert_eq!(histogram(&memory, still).lefts, first);
+        }
+        let wider = histogram(&memory, &[-1.0, 1.5]).lefts;
+        assert!(wider != first);
+        let narrower = histogram(&memory, &[-0.1, 0.1]).lefts;
+        assert!(narrower != wider);
+        assert_eq!(histogram(&memory, &[f32::NAN]).lefts.len(), 0);
+        assert_eq!(histogram(&memory, &[0.05, 0.05]).lefts.len(), 1);
+        assert_eq!(histogram(&memory, &[-0.1, 0.1]).lefts, narrower);
     }
 
     #[test]
     fn change_is_from_when_it_was_last_looked_at() {
-        let snapshots = Snapshots::new(1 << 10);
+        let memory = memory(1 << 10);
         let policy = SamplePolicy::every(1).change();
-        assert_eq!(seen(&snapshots, &policy, &[1.0, 2.0]).0.change, None);
-        let change = seen(&snapshots, &policy, &[1.0, 3.0]).0.change.unwrap();
+        assert_eq!(seen(&memory, &policy, &[1.0, 2.0]).0.change, None);
+        let change = seen(&memory, &policy, &[1.0, 3.0]).0.change.unwrap();
         assert_eq!((change.count, change.changed), (2, 1));
-        let change = seen(&snapshots, &policy, &[1.0, 3.0]).0.change.unwrap();
+        let change = seen(&memory, &policy, &[1.0, 3.0]).0.change.unwrap();
         assert_eq!(change.changed, 0);
         assert_eq!(
-            seen(&snapshots, &policy, &[1.0]).0.change,
+            seen(&memory, &policy, &[1.0]).0.change,
             None,
             "another tensor"
         );
@@ -193,11 +276,11 @@ mod tests {
 
     #[test]
     fn snapshots_are_bounded() {
-        let snapshots = Snapshots::new(8);
+        let memory = memory(8);
         let policy = SamplePolicy::every(1).change();
-        assert!(!seen(&snapshots, &policy, &[1.0, 2.0]).1);
-        assert!(seen(&snapshots, &policy, &[1.0, 2.0, 3.0]).1);
-        assert_eq!(snapshots.kept.lock().unwrap().len_bytes, 0);
+        assert!(!seen(&memory, &policy, &[1.0, 2.0]).1);
+        assert!(seen(&memory, &policy, &[1.0, 2.0, 3.0]).1);
+        assert_eq!(memory.snapshots.kept.lock().unwrap().len_bytes, 0);
     }
 
     #[test]

@@ -71,19 +71,18 @@ impl<'a> StepRecorder<'a> {
             return;
         };
         if self.wants_statistics(name) {
-            let policy = &shared.samples;
-            let seen = statistics::summary(policy, &shared.snapshots, name, role, &view, &bytes);
+            let tensor = (name, role);
+            let seen = statistics::look(&shared.samples, &shared.memory, tensor, &view, &bytes);
             if seen.is_change_skipped {
                 shared
                     .queue
                     .with_report(|report| report.changes_skipped += 1);
             }
-            let stats = &seen.summary.stats;
-            if policy.histograms {
-                let histogram = statistics::histogram(stats, view.dtype(), &bytes);
+            if let Some(histogram) = seen.histogram {
                 let payload = Payload::Histogram(name.to_owned(), histogram);
                 shared.queue.push_record(self.at, payload);
             }
+            let stats = &seen.summary.stats;
             let is_finite = stats.nan + stats.pos_inf + stats.neg_inf == 0;
             if !is_finite && self.trigger.is_none() && shared.count_not_finite() {
                 self.trigger = Some(format!("NaN or infinity in {name}"));
