@@ -75,7 +75,7 @@ fn description(folder: &Path) -> Description {
 #[test]
 fn each_run_says_where_it_comes_from() {
     let folders = run_folders();
-    assert!(folders.len() >= 18);
+    assert!(folders.len() >= 19);
     for (name, folder) in folders {
         let description = description(&folder);
         for text in [&description.origin, &description.made_by] {

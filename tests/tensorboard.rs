@@ -278,6 +278,37 @@ fn wav() -> Vec<u8> {
     [&format[..], b"data\x04\0\0\0\0\0\xff\x7f"].concat()
 }
 
+#[test]
+fn tensorboard_opens_what_the_collector_has_recorded() {
+    let samples = crate::support::lab::workspace_root().join("sample-runs/mlp");
+    let board = TensorBoard::start(&samples);
+    let of = |tag: &'static str| [("run", "healthy"), ("tag", tag), ("format", "json")];
+    let loss = board.list("scalars/scalars", &of("train/loss"), 200);
+    assert_eq!(loss[199][1], 199);
+    board.list("histograms/histograms", &of("fc1.weight"), 3);
+    let sample = [("run", "healthy"), ("tag", "plane"), ("sample", "0")];
+    board.list("images/images", &sample, 3);
+    board.list("text/text", &of("notes"), 1);
+    let overflow = [
+        ("run", "overflow"),
+        ("tag", "train/loss"),
+        ("format", "json"),
+    ];
+    let overflow = board.list("scalars/scalars", &overflow, 200);
+    assert_eq!(overflow[199][2], json!("NaN"));
+    let torn = [("run", "torn"), ("tag", "train/loss"), ("format", "json")];
+    board.list("scalars/scalars", &torn, 200);
+    let experiment = board.get(
+        "hparams/experiment",
+        &[("request", "{\"experimentName\":\"\"}")],
+    );
+    assert!(
+        experiment["hparamInfos"]
+            .as_array()
+            .is_some_and(|infos| infos.len() == 4)
+    );
+}
+
 /// The bytes of a PNG that torch wrote into an event file of this folder.
 fn first_picture(folder: &Path) -> Vec<u8> {
     let run = folder.join("torch/run1");

@@ -112,7 +112,8 @@ impl CollectorBuilder {
     /// How long a record waits to be written; half a second unless said otherwise. This much a killed process loses.
     #[must_use]
     pub fn flush_every(mut self, interval: Duration) -> Self {
-        self.flush_every = interval;
+        // The writing thread is to sleep in between.
+        self.flush_every = interval.max(Duration::from_millis(1));
         self
     }
 

@@ -120,14 +120,22 @@ impl Batch {
         self.entries.len() * size_of::<Entry>() + self.text.len() + self.payload_bytes
     }
 
-    /// Keeps text; `None` beyond 4 GiB.
+    /// Whether so much more text can be kept: places in it are numbers of 32 bits.
     #[inline]
-    pub(crate) fn keep(&mut self, text: &str) -> Option<Piece> {
-        let start = u32::try_from(self.text.len()).ok()?;
-        let len = u32::try_from(text.len()).ok()?;
-        start.checked_add(len)?;
+    pub(crate) fn has_room(&self, text_bytes: usize) -> bool {
+        u32::try_from(self.text.len() + text_bytes).is_ok()
+    }
+
+    /// Keeps text for which there is room.
+    #[inline]
+    pub(crate) fn keep(&mut self, text: &str) -> Piece {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let piece = Piece {
+            start: place(self.text.len()),
+            len: place(text.len()),
+        };
         self.text.push_str(text);
-        Some(Piece { start, len })
+        piece
     }
 
     /// The text of a piece that this batch has kept.

@@ -47,7 +47,7 @@ mod span;
 mod statistics;
 mod step;
 mod tensor;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod writer;
 

@@ -49,6 +49,25 @@ struct State {
     report: CollectorReport,
 }
 
+/// How much room something takes.
+#[derive(Clone, Copy)]
+struct Size {
+    text: usize,
+    other: usize,
+    records: u64,
+}
+
+impl Size {
+    /// One entry with so much text.
+    fn of_entry(text: usize) -> Self {
+        Self {
+            text,
+            other: size_of::<Entry>(),
+            records: 1,
+        }
+    }
+}
+
 /// What the writing thread is to do with the batch it got.
 pub(crate) struct Order {
     /// Somebody waits for everything to be in the file, or it is time.
@@ -79,10 +98,14 @@ impl Queue {
     #[inline]
     pub(crate) fn push_scalars(&self, at: Moment, values: &[(&str, f64)]) {
         let text: usize = values.iter().map(|(tag, _)| tag.len()).sum();
-        let len_bytes = text + values.len() * size_of::<Entry>();
-        self.push(len_bytes, values.len() as u64, |batch| {
+        let size = Size {
+            text,
+            other: values.len() * size_of::<Entry>(),
+            records: values.len() as u64,
+        };
+        self.push(size, |batch| {
             for (index, &(tag, value)) in values.iter().enumerate() {
-                let tag = batch.keep(tag)?;
+                let tag = batch.keep(tag);
                 batch.entries.push(Entry::Scalar {
                     tag,
                     at,
@@ -90,7 +113,6 @@ impl Queue {
                     is_joined: index + 1 < values.len(),
                 });
             }
-            Some(())
         });
     }
 
@@ -103,9 +125,8 @@ impl Queue {
         start_nanos: i64,
         duration_nanos: u64,
     ) {
-        let len_bytes = name.len() + lane.len() + size_of::<Entry>();
-        self.push(len_bytes, 1, |batch| {
-            let (name, lane) = (batch.keep(name)?, batch.keep(lane)?);
+        self.push(Size::of_entry(name.len() + lane.len()), |batch| {
+            let (name, lane) = (batch.keep(name), batch.keep(lane));
             batch.entries.push(Entry::Span {
                 name,
                 lane,
@@ -113,49 +134,49 @@ impl Queue {
                 start_nanos,
                 duration_nanos,
             });
-            Some(())
         });
     }
 
     /// Appends the value of a counter.
     pub(crate) fn push_counter(&self, name: &str, time_nanos: i64, value: f64) {
-        self.push(name.len() + size_of::<Entry>(), 1, |batch| {
-            let name = batch.keep(name)?;
+        self.push(Size::of_entry(name.len()), |batch| {
+            let name = batch.keep(name);
             batch.entries.push(Entry::Counter {
                 name,
                 time_nanos,
                 value,
             });
-            Some(())
         });
     }
 
     /// Appends anything else.
     pub(crate) fn push_record(&self, at: Moment, payload: Payload) {
-        let len_bytes = payload.len_bytes() + size_of::<Entry>();
-        let records = payload.len_records();
+        let size = Size {
+            text: 0,
+            other: payload.len_bytes() + size_of::<Entry>(),
+            records: payload.len_records(),
+        };
         let payload = Box::new(payload);
-        self.push(len_bytes, records, |batch| {
-            batch.push_record(at, payload);
-            Some(())
-        });
+        self.push(size, |batch| batch.push_record(at, payload));
     }
 
     #[inline]
-    fn push(&self, len_bytes: usize, records: u64, append: impl FnOnce(&mut Batch) -> Option<()>) {
+    fn push(&self, size: Size, append: impl FnOnce(&mut Batch)) {
+        let len_bytes = size.text + size.other;
         let mut state = self.lock();
         if state.used_bytes() + len_bytes > self.limit_bytes {
             state = self.wait_for_room(state, len_bytes);
         }
         if state.is_finished {
-            state.report.lost.after_finish += records;
+            state.report.lost.after_finish += size.records;
+            return;
+        }
+        if state.used_bytes() + len_bytes > self.limit_bytes || !state.batch.has_room(size.text) {
+            state.report.lost.queue_full += size.records;
             return;
         }
         let before = state.batch.len_bytes();
-        if state.used_bytes() + len_bytes > self.limit_bytes || append(&mut state.batch).is_none() {
-            state.report.lost.queue_full += records;
-            return;
-        }
+        append(&mut state.batch);
         // Waking costs a system call: only when the mark is passed.
         if before < self.wake_bytes && state.batch.len_bytes() >= self.wake_bytes {
             self.filled.notify_one();
@@ -217,6 +238,11 @@ impl Queue {
         let mut report = state.report.clone();
         report.is_closed = state.is_over;
         report
+    }
+
+    /// How many bytes may wait.
+    pub(crate) fn limit_bytes(&self) -> usize {
+        self.limit_bytes
     }
 
     /// How things are.

@@ -16,6 +16,7 @@ pub struct StepRecorder<'a> {
     at: Moment,
     statistics: Vec<(String, TensorSummary)>,
     dump: Vec<DumpTensor>,
+    dump_bytes: usize,
     /// Why tensors are looked at that no policy asks for.
     trigger: Option<String>,
     /// Whether this step counts as one of those with a dump, and may have one.
@@ -29,6 +30,7 @@ impl<'a> StepRecorder<'a> {
             at,
             statistics: Vec::new(),
             dump: Vec::new(),
+            dump_bytes: 0,
             trigger,
             may_dump: None,
         }
@@ -90,6 +92,14 @@ impl<'a> StepRecorder<'a> {
             self.statistics.push((name.to_owned(), seen.summary));
         }
         if self.wants_dump(name) && self.may_dump() {
+            // What cannot wait in the queue is not copied in the first place.
+            self.dump_bytes = self.dump_bytes.saturating_add(bytes.len());
+            if self.dump_bytes > shared.queue.limit_bytes() {
+                shared
+                    .queue
+                    .with_report(|report| report.lost.queue_full += 1);
+                return;
+            }
             self.dump.push(DumpTensor {
                 name: name.to_owned(),
                 dtype: view.dtype(),
