@@ -32,17 +32,21 @@ impl<'a> SpanGuard<'a> {
 impl Drop for SpanGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        let shared = self.shared;
-        if !shared.is_open(1) {
-            return;
-        }
-        let passed = shared.clock.nanos().saturating_sub(self.start_nanos);
-        let duration_nanos = u64::try_from(passed).unwrap_or(0);
-        let push =
-            |lane: &str| shared.push_span([self.name, lane], self.start_nanos, duration_nanos);
-        // While a thread is taken down its name may be gone already.
-        if LANE.try_with(|lane| push(lane)).is_err() {
-            push("a thread that ends");
-        }
+        end(self.shared, self.name, self.start_nanos);
+    }
+}
+
+/// Records a span of this thread that ends now.
+#[inline]
+pub(crate) fn end(shared: &Shared, name: &str, start_nanos: i64) {
+    if !shared.is_open(1) {
+        return;
+    }
+    let passed = shared.clock.nanos().saturating_sub(start_nanos);
+    let duration_nanos = u64::try_from(passed).unwrap_or(0);
+    let push = |lane: &str| shared.push_span([name, lane], start_nanos, duration_nanos);
+    // While a thread is taken down its name may be gone already.
+    if LANE.try_with(|lane| push(lane)).is_err() {
+        push("a thread that ends");
     }
 }
