@@ -41,6 +41,8 @@ struct State {
     batch: Batch,
     /// What the writing thread has taken and not finished.
     in_flight_bytes: usize,
+    /// How many threads wait for room.
+    waiting: u32,
     is_finished: bool,
     /// The writing thread has ended.
     is_over: bool,
@@ -186,7 +188,7 @@ impl Queue {
     #[cold]
     fn wait_for_room<'a>(
         &'a self,
-        state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, State>,
         len_bytes: usize,
     ) -> MutexGuard<'a, State> {
         let Overflow::Block(at_most) = self.overflow else {
@@ -195,10 +197,13 @@ impl Queue {
         if len_bytes > self.limit_bytes {
             return state;
         }
+        state.waiting += 1;
         self.filled.notify_one();
-        self.wait(state, at_most, |state| {
+        let mut state = self.wait(state, at_most, |state| {
             state.used_bytes() + len_bytes <= self.limit_bytes
-        })
+        });
+        state.waiting -= 1;
+        state
     }
 
     /// Waits until something is so, at most for a while, and no longer than somebody writes.
@@ -272,6 +277,7 @@ impl Queue {
         while !state.is_finished
             && state.flushes_wanted == state.flushes_done
             && state.batch.len_bytes() < self.wake_bytes
+            && (state.waiting == 0 || state.batch.entries.is_empty())
             && !is_time
         {
             match at_most.checked_sub(begun.elapsed()) {

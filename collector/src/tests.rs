@@ -206,3 +206,19 @@ fn a_folder_that_becomes_a_file_is_reported() {
     assert_eq!((report.records_written, report.lost.disk), (0, 1));
     assert!(Collector::builder(run.join("below")).start().is_err());
 }
+
+#[test]
+fn a_large_record_waits_for_small_ones_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let collector = Collector::builder(folder.path())
+        .queue_bytes(100 << 10)
+        .flush_every(Duration::MAX)
+        .overflow(Overflow::Block(Duration::from_mins(1)))
+        .start()
+        .unwrap();
+    let begun = Instant::now();
+    collector.text("small", 0, "x".repeat(10 << 10));
+    collector.text("large", 0, "x".repeat(95 << 10));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(collector.finish().is_complete());
+}
