@@ -114,6 +114,15 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// With memory for so many bytes of numbers; the system gives it when it is used.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(bytes / size_of::<Entry>()),
+            text: String::with_capacity(bytes),
+            payload_bytes: 0,
+        }
+    }
+
     /// How many bytes of memory its content takes.
     #[inline]
     pub(crate) fn len_bytes(&self) -> usize {

@@ -80,14 +80,23 @@ pub(crate) struct Order {
 
 impl Queue {
     pub(crate) fn new(limit_bytes: usize, overflow: Overflow) -> Self {
-        Self {
+        let mut queue = Self {
             state: Mutex::default(),
             filled: Condvar::new(),
             written: Condvar::new(),
             limit_bytes,
             wake_bytes: WAKE_BYTES.min(limit_bytes / 4),
             overflow,
-        }
+        };
+        let batch = queue.new_batch();
+        let state = queue.state.get_mut();
+        state.unwrap_or_else(PoisonError::into_inner).batch = batch;
+        queue
+    }
+
+    /// A batch with room for twice what wakes the writing thread.
+    pub(crate) fn new_batch(&self) -> Batch {
+        Batch::with_room(2 * self.wake_bytes)
     }
 
     #[inline]

@@ -32,7 +32,7 @@ pub(crate) fn run(
     flush_every: Duration,
 ) {
     let mut writer = Writer::new(clock, begun_secs, place);
-    let mut batch = Batch::default();
+    let mut batch = queue.new_batch();
     loop {
         let order = queue.take(&mut batch, flush_every);
         writer.tell_losses(queue.lost());
