@@ -298,15 +298,11 @@ fn tensorboard_opens_what_the_collector_has_recorded() {
     assert_eq!(overflow[199][2], json!("NaN"));
     let torn = [("run", "torn"), ("tag", "train/loss"), ("format", "json")];
     board.list("scalars/scalars", &torn, 200);
-    let experiment = board.get(
-        "hparams/experiment",
-        &[("request", "{\"experimentName\":\"\"}")],
-    );
-    assert!(
-        experiment["hparamInfos"]
-            .as_array()
-            .is_some_and(|infos| infos.len() == 4)
-    );
+    wait_for("the hyper-parameters", || {
+        let request = [("request", "{\"experimentName\":\"\"}")];
+        let experiment = board.get("hparams/experiment", &request);
+        (experiment["hparamInfos"].as_array()?.len() == 4).then_some(())
+    });
 }
 
 /// The bytes of a PNG that torch wrote into an event file of this folder.
