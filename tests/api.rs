@@ -341,6 +341,7 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::TAGS),
         ("get", paths::SCALARS),
         ("post", paths::SCALARS),
+        ("get", paths::FINDINGS),
         ("get", paths::NOTEBOOK),
         ("patch", paths::NOTEBOOK),
         ("get", paths::HISTOGRAMS),

@@ -15,6 +15,7 @@ use tower_http::compression::CompressionLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::diagnosis::Diagnosis;
 use crate::index::Index;
 use crate::notebook::Notebooks;
 
@@ -22,6 +23,7 @@ pub mod access;
 mod assets;
 mod blob;
 mod error;
+mod findings;
 mod graph;
 mod guard;
 mod live;
@@ -49,6 +51,8 @@ pub struct Site(Arc<Parts>);
 pub struct Parts {
     /// What has been read.
     pub index: Index,
+    /// What is wrong with each run.
+    pub diagnosis: Diagnosis,
     /// What people have noted.
     pub notebooks: Notebooks,
     /// Who answers.
@@ -99,6 +103,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(runs::get))
         .routes(routes!(tags::get))
         .routes(routes!(scalars::get, scalars::post))
+        .routes(routes!(findings::get))
         .routes(routes!(notebook::get, notebook::patch))
         .routes(routes!(records::histograms))
         .routes(routes!(records::images))

@@ -1,6 +1,7 @@
 //! Watches folders of training runs, indexes what they record and serves it.
 
 pub mod cli;
+pub mod diagnosis;
 pub mod http;
 pub mod index;
 pub mod ingest;

@@ -4,6 +4,7 @@
 //! says in `cut` whether something was left out. A run is a relative path containing `/`, hence a query parameter.
 
 pub mod error;
+pub mod findings;
 pub mod graphs;
 pub mod live;
 pub mod notebook;
@@ -54,6 +55,8 @@ pub mod paths {
     pub const RECORDED_HITS: &str = "/api/recorded_hits";
     /// `GET`: records that the program could not write.
     pub const LOSSES: &str = "/api/losses";
+    /// `GET` with [`FindingsQuery`](crate::findings::FindingsQuery): [`Findings`](crate::findings::Findings).
+    pub const FINDINGS: &str = "/api/findings";
     /// `GET`, `PATCH`: [`Notebook`](crate::notebook::Notebook).
     pub const NOTEBOOK: &str = "/api/notebook";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).

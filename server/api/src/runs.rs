@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
+
+use crate::findings::Health;
 use trainscope_format::hparams::HparamValue;
 
 /// Hyper-parameters of one run in the list of runs; `/api/hparams` has all.
@@ -50,6 +52,9 @@ pub struct Run {
     /// Hyper-parameters, by name: those that it began with, and what its lineage says; at most [`MAX_HPARAMS`].
     #[serde(default)]
     pub hparams: BTreeMap<String, HparamValue>,
+    /// What watchpoints have found; `null` before it was judged.
+    #[serde(default)]
+    pub health: Option<Health>,
     /// The scalar that most likely is the training loss, with its last value.
     pub loss: Option<LastValue>,
     /// The scalar that most likely is the main metric (accuracy, …), with its last value.

@@ -16,6 +16,7 @@ use super::mistake::Mistake;
 use super::state::{Presence, ServerState, StateDir, remove_file, replace_file};
 use super::style::{LINK, QUIET, STRONG};
 use super::{Failed, words};
+use crate::diagnosis::Diagnosis;
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
@@ -125,6 +126,7 @@ async fn serve(
         .chain(own_name(&settings.host));
     let app = router(Site::new(Parts {
         index: index.clone(),
+        diagnosis: Diagnosis::start(&settings.base_dirs, &index).map_err(cannot)?,
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         about: About {
             pid: state.pid,

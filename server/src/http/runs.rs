@@ -6,6 +6,7 @@ use trainscope_api::error::ApiError;
 use trainscope_api::runs::RunList;
 
 use super::error::Failure;
+use super::findings;
 use super::{Site, blocking, json};
 
 /// All runs and the state of their files
@@ -19,5 +20,15 @@ use super::{Site, blocking, json};
     )
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
-    blocking(move || json(&site.index.runs())).await
+    blocking(move || {
+        let mut list = site.index.runs();
+        for run in &mut list.runs {
+            run.health = site
+                .diagnosis
+                .of(&run.id)
+                .map(|judged| findings::health(&judged));
+        }
+        json(&list)
+    })
+    .await
 }

@@ -222,6 +222,7 @@ impl RunEntry {
             files_cut: false,
             len_bytes: 0,
             hparams: BTreeMap::new(),
+            health: None,
             loss: facts
                 .loss
                 .and_then(|(rank, tag)| self.last_value(rank, &tag)),

@@ -231,6 +231,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::RUNS, &["get"]),
         (paths::TAGS, &["get"]),
         (paths::SCALARS, &["get", "post"]),
+        (paths::FINDINGS, &["get"]),
         (paths::NOTEBOOK, &["get", "patch"]),
         (paths::HISTOGRAMS, &["get"]),
         (paths::IMAGES, &["get"]),

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 use trainscope_api::error::{ApiError, ErrorCode};
 
+use crate::diagnosis::Diagnosis;
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
@@ -64,6 +65,7 @@ impl Server {
         };
         let site = Site::new(Parts {
             index: index.clone(),
+            diagnosis: Diagnosis::default(),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             about: About {
                 pid: 7,

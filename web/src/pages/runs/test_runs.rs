@@ -30,6 +30,7 @@ pub(super) fn run(id: &str) -> Run {
         }],
         files_cut: false,
         hparams: BTreeMap::new(),
+        health: None,
         len_bytes: 10,
         loss: None,
         metric: None,

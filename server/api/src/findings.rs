@@ -1,0 +1,232 @@
+//! `GET /api/findings`: what watchpoints have found in one run.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+
+/// Hits of one answer unless asked otherwise.
+pub const DEFAULT_HITS: usize = 500;
+/// Hits of one answer at most.
+pub const MAX_HITS: usize = 5_000;
+
+/// The query of `GET /api/findings`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct FindingsQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Hits of this severity only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// Hits of this watchpoint only, as an index into [`Findings::watchpoints`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watchpoint: Option<u32>,
+    /// Hits whose tensor, node or condition contains this text, in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
+    /// Hits to leave out at the beginning.
+    #[serde(default)]
+    pub from: usize,
+    /// Most hits wanted, 1 to [`MAX_HITS`]; [`DEFAULT_HITS`] if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// What was found in a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Findings {
+    /// Whether the run has been judged, and whether it has grown since.
+    pub state: Judging,
+    /// Where it began, if anything is wrong.
+    pub first_cause: Option<FirstCause>,
+    /// Hits that are asked for: by step, then in the order of data flow.
+    pub hits: Vec<Hit>,
+    /// Hits that are asked for, however many are sent.
+    pub total: u64,
+    /// Hits of each severity in the whole run.
+    pub counts: Counts,
+    /// What could not be judged.
+    pub inconclusive: Vec<Inconclusive>,
+    /// Parts of files that could not be read.
+    pub damaged: Vec<DamagedPlace>,
+    /// How much was judged.
+    pub judged: Judged,
+    /// What was watched for.
+    pub watchpoints: Vec<Watched>,
+    /// Where the watchpoints come from: a path, or nothing if they are the recommended ones.
+    pub watchpoints_file: Option<String>,
+    /// What is wrong with that file, if it cannot be used; the watchpoints before it count.
+    pub watchpoints_problem: Option<String>,
+}
+
+/// How far the judgement is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Judging {
+    /// It has not been judged yet.
+    #[default]
+    Waiting,
+    /// It has grown since it was judged; what is answered is from before.
+    Behind,
+    /// It is judged as it is.
+    Done,
+}
+
+/// Text in the languages of the pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Words {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+}
+
+/// The first thing that went wrong; the rest may follow from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FirstCause {
+    /// The hit itself.
+    pub hit: Hit,
+    /// How many hits it explains.
+    pub explains: u64,
+    /// What happened, as a sentence.
+    pub sentence: Words,
+    /// What most likely helps, as a sentence.
+    pub advice: Words,
+}
+
+/// A condition that holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Hit {
+    /// The id of the condition.
+    pub condition: String,
+    /// Which watchpoint, as an index into [`Findings::watchpoints`].
+    pub watchpoint: u32,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Whose value it is.
+    pub rank: u32,
+    /// Since when.
+    pub step: i64,
+    /// Until when, as far as was recorded.
+    pub last_step: i64,
+    /// The tensor, or the tag of the scalar.
+    pub tensor: String,
+    /// The operation or module that computes it, as far as that is known.
+    pub node: Option<String>,
+    /// What was found, by the name of the parameter that limits it.
+    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
+    pub values: BTreeMap<String, Float>,
+    /// The limits, by the same names.
+    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
+    pub thresholds: BTreeMap<String, Float>,
+    /// What was found, as a sentence.
+    pub sentence: Words,
+}
+
+/// A condition that can neither be said to hold nor not to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Inconclusive {
+    /// The id of the condition.
+    pub condition: String,
+    /// Whose value it is.
+    pub rank: u32,
+    /// At which step first.
+    pub step: i64,
+    /// The tensor, or the tag of the scalar; empty if it is about the whole run.
+    pub tensor: String,
+    /// What is missing: `no_previous`, `no_exponents`, …
+    pub reason: String,
+    /// At how many steps.
+    pub steps: u64,
+}
+
+/// A part of a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DamagedPlace {
+    /// The file.
+    pub file: String,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+/// Numbers of hits by severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Counts {
+    /// Errors.
+    pub error: u64,
+    /// Warnings.
+    pub warning: u64,
+    /// What is worth knowing.
+    pub info: u64,
+}
+
+/// How much was judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Judged {
+    /// Tensors, each rank's by itself.
+    pub tensors: u64,
+    /// Steps at which anything was seen.
+    pub steps: u64,
+}
+
+/// A watchpoint that was judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Watched {
+    /// The id of its condition.
+    pub condition: String,
+    /// What it says, in a line; the name that somebody gave it, if there is one.
+    pub title: Words,
+    /// What it is about: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
+    pub target: String,
+    /// Its limits that are on.
+    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
+    pub limits: BTreeMap<String, Float>,
+    /// How bad a hit is.
+    pub severity: Severity,
+    /// Its hits.
+    pub hits: u64,
+    /// What to do about one.
+    pub advice: Words,
+}
+
+/// How a run is, in the list of runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Health {
+    /// Hits by severity.
+    pub counts: Counts,
+    /// Where it began, if anything is wrong.
+    pub first: Option<FirstHit>,
+}
+
+/// The first thing that went wrong, in a few words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FirstHit {
+    /// The id of the condition.
+    pub condition: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it says, in a line.
+    pub title: Words,
+    /// When.
+    pub step: i64,
+    /// Where.
+    pub tensor: String,
+    /// Whose.
+    pub rank: u32,
+}
