@@ -97,7 +97,8 @@ fn give_name(folder: &Path, step: i64, unfinished: &Path) -> io::Result<String> 
     let mut attempt = 1;
     while folder.join(&name).exists() {
         attempt += 1;
-        name = format!("step_{step}.{attempt}.safetensors");
+        // It ends with its step, as readers expect, and comes after those of the first attempt.
+        name = format!("step_attempt_{attempt}.step_{step}.safetensors");
     }
     fs::rename(unfinished, folder.join(&name))?;
     Ok(name)
