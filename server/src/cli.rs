@@ -9,7 +9,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::settings::StartFlags;
 
-mod check;
+pub(crate) mod check;
 mod client;
 mod mistake;
 mod start;

@@ -1,43 +1,94 @@
-//! `trainscope check`: judges what trainings have recorded, without a server.
+//! `trainscope check`: judges what trainings have recorded, without a server and without an index.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use trainscope_analysis::watchpoint::Watchpoints;
 use trainscope_format::Severity;
 
 use super::mistake::Mistake;
+use super::style::QUIET;
 use super::{Failed, words};
 
+mod baseline;
+mod dumps;
 mod events;
-mod find;
-mod judge;
+mod explain;
+pub(super) mod find;
+pub(super) mod judge;
+pub(crate) mod library;
 mod names;
-mod read;
+mod progress;
+pub(super) mod read;
 mod render;
 mod report;
+mod watchpoint_file;
 
+use baseline::Baseline;
+use find::{Found, FoundRun};
+use progress::Progress;
+pub(super) use render::screen::Screen;
+use render::text::TextOptions;
 use report::Report;
 
 /// The flags of `trainscope check`.
 #[derive(Args, Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct CheckFlags {
     /// Folders with training runs, or single files of tensors
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", required_unless_present_any = ["explain", "list_conditions"])]
     dirs: Vec<PathBuf>,
+
+    /// What to watch for [default: the recommended watchpoints]
+    #[arg(long, value_name = "FILE")]
+    watchpoints: Option<PathBuf>,
 
     /// Hits of this severity or a worse one make it fail
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Warning)]
     fail_on: FailOn,
 
+    /// Report only what holds at this step or later; earlier steps are looked at all the same
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    since_step: Option<i64>,
+
+    /// Leave out what an earlier check has found: its answer as JSON
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
     /// How to print the result
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
 
+    /// Write the result to a file; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     /// Count what cannot be judged, and a file that is cut, as a failure too
     #[arg(long)]
     strict: bool,
+
+    /// List every hit
+    #[arg(long)]
+    all: bool,
+
+    /// Print the last line only
+    #[arg(long, short, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Tell the details of every run
+    #[arg(long, short)]
+    verbose: bool,
+
+    /// Say what a condition checks, why, and what to do
+    #[arg(long, value_name = "CONDITION")]
+    explain: Option<String>,
+
+    /// List all conditions
+    #[arg(long)]
+    list_conditions: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -56,6 +107,12 @@ enum OutputFormat {
     Text,
     /// For programs
     Json,
+    /// For the test pages of CI systems
+    Junit,
+    /// For code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 impl From<FailOn> for Severity {
@@ -69,28 +126,198 @@ impl From<FailOn> for Severity {
 }
 
 pub(super) fn run(flags: &CheckFlags) -> Result<u8, Failed> {
-    let watchpoints = Watchpoints::recommended();
+    let is_stdout = flags
+        .output
+        .as_deref()
+        .is_none_or(|path| path == Path::new("-"));
+    let screen = if is_stdout {
+        Screen::of_stdout()
+    } else {
+        Screen::of_file()
+    };
+    if flags.list_conditions || flags.explain.is_some() {
+        let condition = flags.explain.as_deref().map(explain::find).transpose()?;
+        write_out(flags, |out| match condition {
+            Some(condition) => explain::explain(condition, screen, out),
+            None => explain::list(screen, out),
+        })?;
+        return Ok(0);
+    }
+    let report = check(flags)?;
+    let options = TextOptions {
+        screen,
+        is_quiet: flags.quiet,
+        is_verbose: flags.verbose,
+        shows_all: flags.all,
+    };
+    write_out(flags, |out| match flags.format {
+        OutputFormat::Text => render::text::write(&report, options, out),
+        OutputFormat::Json => render::json::write(&report, out),
+        OutputFormat::Junit => render::junit::write(&report, out),
+        OutputFormat::Sarif => render::sarif::write(&report, out),
+        OutputFormat::Github => render::github::write(&report, out),
+    })?;
+    Ok(report.status())
+}
+
+fn check(flags: &CheckFlags) -> Result<Report, Failed> {
+    let began = Instant::now();
+    let watchpoints = match &flags.watchpoints {
+        Some(path) => watchpoint_file::read(path)?,
+        None => Watchpoints::recommended(),
+    };
+    let baseline = match &flags.baseline {
+        Some(path) => Baseline::read(path)?,
+        None => Baseline::default(),
+    };
     let mut report = Report {
+        title: titles(&flags.dirs),
         runs: Vec::new(),
         watchpoints,
         fail_on: flags.fail_on.into(),
         is_strict: flags.strict,
+        since_step: flags.since_step,
+        known: 0,
         unreadable: Vec::new(),
+        took: began.elapsed(),
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut runs: Vec<FoundRun> = Vec::new();
     for dir in &flags.dirs {
-        let found = find::find(dir)
-            .map_err(|e| Mistake::new(2, format!("{} cannot be read: {e}", words::path(dir))))?;
-        report.unreadable.extend(found.unreadable);
-        for run in &found.runs {
-            let judged = judge::judge(run, &report.watchpoints, threads, |_| {});
-            report.runs.push(judged);
+        let mut found = look(dir)?;
+        if found.runs.is_empty() && found.unreadable.is_empty() {
+            return Err(nothing_in(dir, &found).into());
+        }
+        hint(flags, dir)?;
+        for run in &mut found.runs {
+            run.title = title(dir, &run.name);
+            if flags.dirs.len() > 1 {
+                run.name.clone_from(&run.title);
+            }
+        }
+        runs.append(&mut found.runs);
+        report.unreadable.append(&mut found.unreadable);
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let total_bytes = runs.iter().map(|run| run.len_bytes).sum();
+    let mut progress = Progress::new(total_bytes, runs.len(), flags.quiet);
+    let mut done = 0;
+    for run in &runs {
+        let read = |bytes| progress.read(bytes);
+        let mut judged = judge::judge(run, &report.watchpoints, threads, read);
+        if let Some(step) = flags.since_step {
+            baseline::retain(&mut judged.findings, |hit| hit.last_step >= step);
+        }
+        let is_new = |hit: &_| !baseline.knows(&run.name, hit);
+        report.known += baseline::retain(&mut judged.findings, is_new);
+        report.runs.push(judged);
+        done += run.len_bytes;
+        progress.finish_run(done);
+    }
+    drop(progress);
+    report.sort();
+    report.took = began.elapsed();
+    Ok(report)
+}
+
+/// What a folder holds.
+pub(super) fn look(dir: &Path) -> Result<Found, Mistake> {
+    find::find(dir).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Mistake::missing_dir(dir, "trainscope check"),
+        _ => Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
+            .at(words::path(dir))
+            .attempt("ask its owner for read access (chmod -R g+rX), or name another folder"),
+    })
+}
+
+/// A folder without runs, and what it has instead.
+pub(super) fn nothing_in(dir: &Path, found: &Found) -> Mistake {
+    let files: u64 = found.other.values().sum();
+    let mut kinds: Vec<_> = found.other.iter().collect();
+    kinds.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    let most: Vec<String> = kinds
+        .iter()
+        .take(3)
+        .map(|(extension, count)| match &***extension {
+            "" => format!("{} without extension", words::count(**count)),
+            extension => format!(
+                "{} .{}",
+                words::count(**count),
+                words::name(extension, Some(16))
+            ),
+        })
+        .collect();
+    let most = if most.is_empty() {
+        String::new()
+    } else {
+        format!(" (most: {})", most.join(", "))
+    };
+    Mistake::new(2, format!("no runs found in {}", words::path(dir)))
+        .at(format!(
+            "{} in {}, none in a known format{most}",
+            words::plural(files, "file", "files"),
+            words::plural(found.folders, "folder", "folders"),
+        ))
+        .at("known: event files, MindSpore summaries and dumps, safetensors, npy, ONNX")
+        .attempt("give the folder the training writes to, or record one")
+}
+
+/// Watchpoints that lie there are used only if they are asked for.
+fn hint(flags: &CheckFlags, dir: &Path) -> io::Result<()> {
+    let own = dir.join(".trainscope").join("watchpoints.toml");
+    if flags.watchpoints.is_some() || flags.quiet || !own.is_file() {
+        return Ok(());
+    }
+    let own = words::path(&own);
+    let mut out = anstream::stderr().lock();
+    writeln!(
+        out,
+        "{QUIET}note: the recommended watchpoints are used; for those of the page: --watchpoints {own}{QUIET:#}"
+    )
+}
+
+/// A run as it would be typed.
+pub(super) fn title(dir: &Path, name: &str) -> String {
+    let typed = dir.display().to_string();
+    let typed = typed.trim_end_matches('/');
+    let typed = typed.strip_prefix("./").unwrap_or(typed);
+    match (typed, name) {
+        ("" | ".", ".") => dir
+            .canonicalize()
+            .ok()
+            .and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()))
+            .unwrap_or_else(|| ".".to_owned()),
+        (typed, ".") => typed.to_owned(),
+        ("" | ".", name) => name.to_owned(),
+        (typed, name) => format!("{typed}/{name}"),
+    }
+}
+
+fn titles(dirs: &[PathBuf]) -> String {
+    let all: Vec<String> = dirs.iter().map(|dir| title(dir, ".")).collect();
+    words::name(&all.join(", "), None)
+}
+
+/// Writes the result to where it shall go. Files get no colours.
+fn write_out(
+    flags: &CheckFlags,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failed> {
+    match flags.output.as_deref() {
+        Some(path) if path != Path::new("-") => {
+            let failed = |error: io::Error| {
+                Mistake::new(2, format!("the result cannot be written: {error}"))
+                    .at(format!("--output {}", words::path(path)))
+                    .attempt("--output FILE in a folder that is there and may be written to")
+            };
+            let file = File::create(path).map_err(failed)?;
+            let mut out = BufWriter::new(anstream::StripStream::new(file));
+            write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+        }
+        _ => {
+            let mut out = BufWriter::new(anstream::stdout().lock());
+            write(&mut out)?;
+            out.flush()?;
         }
     }
-    let mut out = io::BufWriter::new(anstream::stdout().lock());
-    match flags.format {
-        OutputFormat::Text | OutputFormat::Json => render::json::write(&report, &mut out)?,
-    }
-    out.flush()?;
-    Ok(report.status())
+    Ok(())
 }

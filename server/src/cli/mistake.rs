@@ -46,6 +46,20 @@ impl Mistake {
         self
     }
 
+    /// A folder that is not there, and one of a similar name if there is one; what to type goes before its path.
+    pub(super) fn missing_dir(dir: &Path, command: &str) -> Self {
+        let (there, likely) = Nearest::of(dir).map_or_else(
+            || (format!("{} is not there", dir.display()), None),
+            |nearest| (nearest.to_string(), nearest.likely),
+        );
+        Self::new(2, format!("there is no folder {}", dir.display()))
+            .at(there)
+            .attempt(match likely {
+                Some(likely) => format!("{command} {}", likely.display()),
+                None => format!("{command} DIR, where the training writes to"),
+            })
+    }
+
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{ERROR}error:{ERROR:#} {}", self.what)?;
         for (head, lines) in [("where", &self.places), ("try", &self.tries)] {
@@ -172,17 +186,7 @@ impl From<SettingsError> for Mistake {
         let mistake = Self::new(2, error.to_string());
         match &error {
             SettingsError::MissingDir(dir) => {
-                let (there, likely) = Nearest::of(dir).map_or_else(
-                    || (format!("{} is not there", dir.display()), None),
-                    |nearest| (nearest.to_string(), nearest.likely),
-                );
-                mistake.at(there).attempt(match likely {
-                    Some(likely) => {
-                        format!("trainscope start --summary-base-dir {}", likely.display())
-                    }
-                    None => "trainscope start --summary-base-dir DIR, where the training writes to"
-                        .to_owned(),
-                })
+                Self::missing_dir(dir, "trainscope start --summary-base-dir")
             }
             SettingsError::NotADir(path) => {
                 let parent = path

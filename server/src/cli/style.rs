@@ -12,3 +12,7 @@ pub(super) const STRONG: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
 /// Addresses.
 pub(super) const LINK: Style = Style::new().underline();
+/// What is well.
+pub(super) const OK: Style = AnsiColor::Green.on_default();
+/// Worth knowing.
+pub(super) const NOTE: Style = AnsiColor::Blue.on_default();

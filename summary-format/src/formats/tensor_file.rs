@@ -73,21 +73,25 @@ pub enum HeaderError {
 }
 
 impl StoredTensor {
-    /// Brings the bytes of the tensor to the form that statistics read: little-endian, in row-major order. Bytes that
-    /// are not as many as [`StoredTensor::data`] says are left in the order they are in.
-    pub fn bring_to_order(&self, bytes: &mut Vec<u8>) {
+    /// Brings the elements to little-endian order. Of a tensor that is not big-endian, they are.
+    pub fn bring_to_little_endian(&self, bytes: &mut [u8]) {
         let size = self.dtype.size_bytes();
         if self.is_big_endian && size > 1 {
             for element in bytes.chunks_exact_mut(size) {
                 element.reverse();
             }
         }
+    }
+
+    /// Brings all elements of the tensor to row-major order. Bytes that are not as many as [`StoredTensor::data`] says
+    /// are left as they are.
+    pub fn bring_to_row_major(&self, bytes: &mut Vec<u8>) {
         if self.is_column_major
             && !bytes.is_empty()
             && self.shape.iter().filter(|&&len| len != 1).count() > 1
             && bytes.len() as u64 == self.data.len_bytes
         {
-            *bytes = row_major(bytes, &self.shape, size);
+            *bytes = row_major(bytes, &self.shape, self.dtype.size_bytes());
         }
     }
 }
@@ -148,12 +152,13 @@ mod tests {
     fn columns_become_rows() {
         // [[0, 1, 2], [3, 4, 5]] by columns.
         let mut bytes = [0_u16, 3, 1, 4, 2, 5].map(u16::to_be_bytes).concat();
-        tensor(&[2, 3], true, true).bring_to_order(&mut bytes);
+        tensor(&[2, 3], true, true).bring_to_little_endian(&mut bytes);
+        tensor(&[2, 3], true, true).bring_to_row_major(&mut bytes);
         assert_eq!(bytes, [0_u16, 1, 2, 3, 4, 5].map(u16::to_le_bytes).concat());
 
         let cube: Vec<u8> = (0..24_u16).flat_map(u16::to_le_bytes).collect();
         let mut bytes = cube.clone();
-        tensor(&[2, 3, 4], false, true).bring_to_order(&mut bytes);
+        tensor(&[2, 3, 4], false, true).bring_to_row_major(&mut bytes);
         let at = |i: usize| u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]);
         // Element (1, 2, 3) is last in both; (0, 0, 1) comes after 2 * 3 others by columns.
         assert_eq!([at(0), at(1), at(4), at(12), at(23)], [0, 6, 2, 1, 23]);
@@ -162,7 +167,7 @@ mod tests {
     #[test]
     fn bytes_of_another_length_stay() {
         let mut bytes = vec![1, 2, 3, 4];
-        tensor(&[2, 3], false, true).bring_to_order(&mut bytes);
+        tensor(&[2, 3], false, true).bring_to_row_major(&mut bytes);
         assert_eq!(bytes, [1, 2, 3, 4]);
     }
 }

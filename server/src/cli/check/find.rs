@@ -19,6 +19,8 @@ use super::names::{self, Part};
 pub(in crate::cli) struct FoundRun {
     /// Relative to the folder that was given, with `/` between parts; `.` for that folder itself.
     pub(in crate::cli) name: String,
+    /// As it would be typed; empty until somebody says so.
+    pub(in crate::cli) title: String,
     /// By rank.
     pub(in crate::cli) ranks: BTreeMap<u32, FoundRank>,
     /// How many files.
@@ -44,7 +46,6 @@ pub(in crate::cli) struct EventSource {
     pub(in crate::cli) path: PathBuf,
     pub(in crate::cli) shown: Arc<str>,
     pub(in crate::cli) format: Format,
-    pub(in crate::cli) len_bytes: u64,
 }
 
 /// A file with tensors of one step.
@@ -125,6 +126,7 @@ struct Claim {
 }
 
 enum What {
+    Beside,
     Event(EventSource),
     Tensors { step: i64, source: TensorSource },
     Order(u32, PathBuf),
@@ -251,6 +253,7 @@ impl Walk {
             run.len_bytes += claim.len_bytes;
             let rank = run.ranks.entry(claim.rank).or_default();
             match claim.what {
+                What::Beside => {}
                 What::Event(source) => rank.events.push(source),
                 What::Tensors { step, source } => rank.steps.entry(step).or_default().push(source),
                 What::Order(graph, path) => drop(rank.dump.orders.insert(graph, path)),
@@ -297,6 +300,7 @@ impl Claim {
                 step,
                 source: source(TensorKind::Dumped { graph }),
             },
+            names::What::Beside => What::Beside,
             names::What::Order(graph) => What::Order(graph, path),
             names::What::Graph(graph) => What::Graph(graph, path),
         };
@@ -326,7 +330,6 @@ impl Claim {
                 path,
                 shown,
                 format,
-                len_bytes,
             }),
             len_bytes,
         }

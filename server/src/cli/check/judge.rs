@@ -3,6 +3,7 @@
 //! Tensors of many steps at a time are read on all threads and shown in order, so that what is found does not depend
 //! on how many threads there are. What is kept of them are summaries; their bytes are not.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use trainscope_analysis::watchpoint::{
 };
 use trainscope_format::{Role, TensorSummary};
 
+use super::dumps::{self, Content, DumpGraphs};
 use super::events::EventFile;
 use super::find::{FoundRun, TensorKind, TensorSource};
 use super::read::{Place, Reader, Unread, safetensors_header};
@@ -21,7 +23,7 @@ use super::read::{Place, Reader, Unread, safetensors_header};
 /// Tensors read before what they told is shown.
 const WINDOW_TENSORS: usize = 8 << 10;
 /// And bytes, so that progress can be told.
-const WINDOW_BYTES: u64 = 1 << 30;
+const WINDOW_BYTES: u64 = 256 << 20;
 /// Below this, starting threads takes longer than reading.
 const PARALLEL_BYTES: u64 = 4 << 20;
 
@@ -30,6 +32,8 @@ const PARALLEL_BYTES: u64 = 4 << 20;
 pub(in crate::cli) struct JudgedRun {
     /// The name of the run.
     pub(in crate::cli) name: String,
+    /// As it would be typed.
+    pub(in crate::cli) title: String,
     /// What the evaluator says.
     pub(in crate::cli) findings: Findings,
     /// Files, or parts of them, that could not be read.
@@ -65,11 +69,22 @@ struct Item {
     step: i64,
     name: Arc<str>,
     op: Arc<str>,
+    role: Role,
     shown: Arc<str>,
     len_bytes: u64,
     place: Place,
+    /// What is known of it, if that is all there is.
+    known: Option<Box<TensorSummary>>,
     before: Option<Place>,
     needs: Needs,
+}
+
+/// A file with tensors, and whose they are.
+#[derive(Clone, Copy)]
+struct File<'a> {
+    rank: u32,
+    step: i64,
+    source: &'a TensorSource,
 }
 
 /// Judges a run on so many threads.
@@ -81,6 +96,7 @@ pub(in crate::cli) fn judge(
 ) -> JudgedRun {
     let started = Instant::now();
     let mut judging = Judging::new(run, watchpoints.clone());
+    judging.read_graphs(run);
     let mut steps: Vec<i64> = run
         .ranks
         .values()
@@ -97,10 +113,13 @@ pub(in crate::cli) fn judge(
             judging.advance(step);
         }
         for (&rank, found) in &run.ranks {
-            for source in found.steps.get(&step).into_iter().flatten() {
-                judging.list(rank, step, source, &mut window);
-                bytes += source.len_bytes;
-            }
+            let sources = found
+                .steps
+                .get(&step)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            judging.list(rank, step, sources, &mut window);
+            bytes += sources.iter().map(|source| source.len_bytes).sum::<u64>();
         }
         if window.len() >= WINDOW_TENSORS || bytes >= WINDOW_BYTES {
             judging.read(&mut window, threads, bytes);
@@ -124,6 +143,8 @@ struct Judging {
     readers: Vec<Reader>,
     buffer: Vec<u8>,
     orders: FxHashMap<u32, String>,
+    /// What `MindSpore` wrote beside its dumps, by rank.
+    graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
     judged: JudgedRun,
 }
@@ -146,14 +167,44 @@ impl Judging {
             readers: Vec::new(),
             buffer: Vec::new(),
             orders: FxHashMap::default(),
+            graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
             judged: JudgedRun {
                 name: run.name.clone(),
+                title: run.title.clone(),
                 files: run.files,
                 len_bytes: run.len_bytes,
                 ranks: run.ranks.len() as u64,
                 ..JudgedRun::default()
             },
+        }
+    }
+
+    /// Reads and shows what `MindSpore` has written beside its dumps.
+    fn read_graphs(&mut self, run: &FoundRun) {
+        for (&rank, found) in &run.ranks {
+            let mut faults = Vec::new();
+            let graphs = DumpGraphs::read(&found.dump, |path, unread| {
+                faults.push((path.to_owned(), unread));
+            });
+            for (path, unread) in faults {
+                let (offset, reason) = unread.offset_and_reason();
+                self.judged.damaged.push(Fault {
+                    file: path.display().to_string().into(),
+                    offset,
+                    reason,
+                    len_bytes: 0,
+                });
+            }
+            if let Some(order) = graphs.order() {
+                let names: Vec<&str> = order.iter().map(String::as_str).collect();
+                self.evaluator
+                    .context(rank, Context::ExecutionOrder(&names));
+            }
+            for graph in &graphs.drawn {
+                self.evaluator.context(rank, Context::Graph(graph));
+            }
+            self.graphs.insert(rank, graphs);
         }
     }
 
@@ -164,52 +215,119 @@ impl Judging {
         }
     }
 
-    /// Appends the tensors of a file.
-    fn list(&mut self, rank: u32, step: i64, source: &TensorSource, items: &mut Vec<Item>) {
-        let path: Arc<Path> = source.path.as_path().into();
-        let listed = match &source.kind {
-            TensorKind::Safetensors { prefix } => match safetensors_header(&path) {
-                Ok((header, _)) => {
-                    self.learn(rank, &header.metadata);
-                    for refused in header.refused {
-                        let name = refused.name;
-                        let reason = format!("the tensor {name} is not read: {}", refused.reason);
-                        self.fault(rank, step, source, refused.offset, reason, false);
-                    }
-                    let tensors = header.tensors.into_iter();
-                    tensors
-                        .map(|mut tensor| {
-                            let name = format!("{prefix}{}", std::mem::take(&mut tensor.name));
-                            (name, Some(tensor))
-                        })
-                        .collect()
+    /// Appends the tensors of a step.
+    fn list(&mut self, rank: u32, step: i64, sources: &[TensorSource], items: &mut Vec<Item>) {
+        let mut dumped: BTreeMap<u32, Vec<&TensorSource>> = BTreeMap::new();
+        for source in sources {
+            let file = File { rank, step, source };
+            match &source.kind {
+                TensorKind::Safetensors { prefix } => self.list_safetensors(file, prefix, items),
+                TensorKind::Npy { name } => {
+                    let content = Content::File(None);
+                    items.push(self.item(file, name.clone(), "", Role::Other, content));
                 }
-                Err(unread) => {
-                    self.unread(rank, step, source, unread);
-                    return;
-                }
-            },
-            TensorKind::Npy { name } => vec![(name.clone(), None)],
-            TensorKind::Dumped { .. } => Vec::new(),
+                TensorKind::Dumped { graph } => dumped.entry(*graph).or_default().push(source),
+            }
+        }
+        for (graph, sources) in dumped {
+            let graphs = self.graphs.entry(rank).or_default();
+            let iteration = dumps::iteration(graph, &sources, graphs);
+            for operator in &iteration.overflows {
+                let context = Context::OperatorOverflow { step, operator };
+                self.evaluator.context(rank, context);
+            }
+            if let Some(reason) = &iteration.unread_overflows {
+                let context = Context::OperatorOverflowUnread { step, reason };
+                self.evaluator.context(rank, context);
+            }
+            for (source, unread) in iteration.faults {
+                self.unread(rank, step, source, unread);
+            }
+            for listed in iteration.tensors {
+                let role = if listed.is_only_read {
+                    Role::FrozenWeight
+                } else {
+                    Role::Other
+                };
+                let source = listed.source;
+                let file = File { rank, step, source };
+                items.push(self.item(file, listed.name, &listed.op, role, listed.content));
+            }
+        }
+    }
+
+    fn list_safetensors(&mut self, file: File<'_>, prefix: &str, items: &mut Vec<Item>) {
+        let File { rank, step, source } = file;
+        let header = match safetensors_header(&source.path) {
+            Ok((header, _)) => header,
+            Err(unread) => return self.unread(rank, step, source, unread),
         };
-        for (name, tensor) in listed {
-            let name: Arc<str> = name.into();
+        self.learn(rank, &header.metadata);
+        for refused in header.refused {
+            let name = refused.name;
+            let reason = format!("the tensor {name} is not read: {}", refused.reason);
+            self.fault(rank, step, source, refused.offset, reason, false);
+        }
+        let path: Arc<Path> = source.path.as_path().into();
+        for mut tensor in header.tensors {
+            let name = format!("{prefix}{}", std::mem::take(&mut tensor.name));
             let place = Place {
                 path: Arc::clone(&path),
-                tensor,
+                tensor: Some(tensor),
+                dtype: None,
             };
-            let before = self.before.insert((rank, Arc::clone(&name)), place.clone());
-            items.push(Item {
-                rank,
-                step,
-                needs: self.evaluator.needs(&name, Role::Other, ""),
-                name,
-                op: "".into(),
-                shown: Arc::clone(&source.shown),
-                len_bytes: source.len_bytes,
-                place,
-                before,
-            });
+            items.push(self.item_at(file, name, "", Role::Other, place));
+        }
+    }
+
+    fn item(
+        &mut self,
+        file: File<'_>,
+        name: String,
+        op: &str,
+        role: Role,
+        content: Content,
+    ) -> Item {
+        let place = Place {
+            path: file.source.path.as_path().into(),
+            tensor: None,
+            dtype: match content {
+                Content::File(dtype) => dtype,
+                Content::Known(_) => None,
+            },
+        };
+        let mut item = self.item_at(file, name, op, role, place);
+        if let Content::Known(summary) = content {
+            item.known = Some(summary);
+        }
+        item
+    }
+
+    fn item_at(
+        &mut self,
+        file: File<'_>,
+        name: String,
+        op: &str,
+        role: Role,
+        place: Place,
+    ) -> Item {
+        let name: Arc<str> = name.into();
+        let needs = self.evaluator.needs(&name, role, op);
+        let before = self
+            .before
+            .insert((file.rank, Arc::clone(&name)), place.clone());
+        Item {
+            rank: file.rank,
+            step: file.step,
+            name,
+            op: op.into(),
+            role,
+            shown: Arc::clone(&file.source.shown),
+            len_bytes: file.source.len_bytes,
+            place,
+            known: None,
+            before: before.filter(|_| needs.change.is_some()),
+            needs,
         }
     }
 
@@ -237,14 +355,17 @@ impl Judging {
                 step = Some(item.step);
             }
             match summary {
-                Ok(summary) => self.evaluator.observe(&Observation {
-                    rank: item.rank,
-                    step: item.step,
-                    name: &item.name,
-                    op: &item.op,
-                    summary: &summary,
-                    tolerance: item.needs.change.unwrap_or_default(),
-                }),
+                Ok(mut summary) => {
+                    summary.role = item.role;
+                    self.evaluator.observe(&Observation {
+                        rank: item.rank,
+                        step: item.step,
+                        name: &item.name,
+                        op: &item.op,
+                        summary: &summary,
+                        tolerance: item.needs.change.unwrap_or_default(),
+                    });
+                }
                 Err(unread) => {
                     let source = TensorSource {
                         path: item.place.path.to_path_buf(),
@@ -265,12 +386,8 @@ impl Judging {
         if !self.faulty.insert(Arc::clone(&source.shown)) {
             return;
         }
-        let (offset, reason, is_cut) = match unread {
-            Unread::Truncated { offset, reason } => (offset, reason, true),
-            Unread::Damaged { offset, reason } | Unread::Refused { offset, reason } => {
-                (offset, reason, false)
-            }
-        };
+        let is_cut = matches!(unread, Unread::Truncated { .. });
+        let (offset, reason) = unread.offset_and_reason();
         self.fault(rank, step, source, offset, reason, is_cut);
     }
 
@@ -327,8 +444,9 @@ impl Judging {
 
 /// What is known of each, in order.
 fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Result<TensorSummary, Unread>> {
-    let read = |reader: &mut Reader, item: &Item| {
-        reader.summary(&item.place, item.before.as_ref(), item.needs)
+    let read = |reader: &mut Reader, item: &Item| match &item.known {
+        Some(known) => Ok(known.as_ref().clone()),
+        None => reader.summary(&item.place, item.before.as_ref(), item.needs),
     };
     if let [reader] = readers {
         return items.iter().map(|item| read(reader, item)).collect();

@@ -30,6 +30,8 @@ pub(super) enum What {
         step: i64,
         graph: u32,
     },
+    /// Part of a dump, and of no use here: what never changes, or is said elsewhere.
+    Beside,
     /// The order of operators of this graph.
     Order(u32),
     /// The graph of this number.
@@ -171,11 +173,16 @@ fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
             graph: 0,
         },
         [order] if order == "execution_order" => {
-            What::Order(number(file_name, "ms_execution_order_graph_", ".csv")?)
+            number(file_name, "ms_execution_order_graph_", ".csv").map_or(What::Beside, What::Order)
         }
-        [graphs] if graphs == "graphs" => {
-            What::Graph(number(file_name, "ms_output_trace_code_graph_", ".pb")?)
+        [graphs] if graphs == "graphs" => number(file_name, "ms_output_trace_code_graph_", ".pb")
+            .map_or(What::Beside, What::Graph),
+        [net, graph, constants]
+            if is_number(graph) && constants == "constants" && step_of(net).is_none() =>
+        {
+            What::Beside
         }
+        [metadata] if metadata == ".dump_metadata" => What::Beside,
         _ => return None,
     };
     Some(Part {
@@ -292,15 +299,17 @@ mod tests {
                 0,
                 What::Graph(0),
             ),
+            (
+                "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.npy",
+                "",
+                0,
+                What::Beside,
+            ),
         ] {
             let run: Vec<String> = run.split_terminator('/').map(str::to_owned).collect();
             assert_eq!(part(path), Some(Part { run, rank, what }), "{path}");
         }
-        for path in [
-            "README.md",
-            "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.txt",
-            "rank_0/execution_order/ms_global_execution_order_graph_0.csv",
-        ] {
+        for path in ["README.md"] {
             assert_eq!(part(path), None, "{path}");
         }
     }

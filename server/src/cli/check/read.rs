@@ -15,7 +15,7 @@ use trainscope_analysis::watchpoint::{Needs, channel_axis};
 use trainscope_format::formats::tensor_file::{HeaderError, StoredTensor, TensorFile};
 use trainscope_format::formats::{npy, safetensors};
 use trainscope_format::tensor::{
-    ChangeStats, ChannelStats, ContentHasher, Select, TensorStats, Tolerance,
+    ChangeStats, ChannelStats, ContentHasher, DType, Select, TensorStats, Tolerance,
 };
 use trainscope_format::{Role, TensorSummary};
 
@@ -32,6 +32,8 @@ pub(in crate::cli) struct Place {
     pub(in crate::cli) path: Arc<Path>,
     /// What its file says of it; `None` where the file is one tensor and nobody has looked.
     pub(in crate::cli) tensor: Option<StoredTensor>,
+    /// The type of its elements where the file's own word for it is another one of that size.
+    pub(in crate::cli) dtype: Option<DType>,
 }
 
 /// Why a tensor was not read.
@@ -43,6 +45,17 @@ pub(in crate::cli) enum Unread {
     Damaged { offset: u64, reason: String },
     /// It is right, and of a kind that is not read.
     Refused { offset: u64, reason: String },
+}
+
+impl Unread {
+    /// Where in the file, and why.
+    pub(in crate::cli) fn offset_and_reason(self) -> (u64, String) {
+        match self {
+            Self::Truncated { offset, reason }
+            | Self::Damaged { offset, reason }
+            | Self::Refused { offset, reason } => (offset, reason),
+        }
+    }
 }
 
 impl From<HeaderError> for Unread {
@@ -289,7 +302,13 @@ impl<'b> Stream<'b> {
         } else {
             let have = fill(&file, buffer, 0)?;
             match npy::header(&buffer[..have]) {
-                Ok(tensor) => {
+                Ok(mut tensor) => {
+                    if let Some(dtype) = place.dtype
+                        && dtype.min_normal_exponent().is_some()
+                        && dtype.size_bytes() == tensor.dtype.size_bytes()
+                    {
+                        tensor.dtype = dtype;
+                    }
                     let start = usize::try_from(tensor.data.offset).unwrap_or(have);
                     (tensor, start..have)
                 }

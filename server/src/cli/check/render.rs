@@ -1,3 +1,10 @@
 //! The forms a result is printed in: one file each.
 
+pub(super) mod github;
+pub(super) mod hits;
 pub(super) mod json;
+pub(super) mod junit;
+pub(super) mod sarif;
+pub(super) mod screen;
+pub(super) mod text;
+mod unjudged;

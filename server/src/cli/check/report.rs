@@ -1,5 +1,7 @@
 //! What a check has found, over all runs: the one thing that all forms of output print.
 
+use std::time::Duration;
+
 use trainscope_analysis::watchpoint::{Hit, Watchpoints};
 use trainscope_format::Severity;
 
@@ -7,6 +9,8 @@ use super::judge::JudgedRun;
 
 /// The result of a check.
 pub(super) struct Report {
+    /// What was asked for, as it was typed.
+    pub(super) title: String,
     /// Worst first.
     pub(super) runs: Vec<JudgedRun>,
     /// What was watched for.
@@ -15,11 +19,35 @@ pub(super) struct Report {
     pub(super) fail_on: Severity,
     /// Whether what could not be judged, or is cut, is a failure too.
     pub(super) is_strict: bool,
+    /// Earlier hits are left out.
+    pub(super) since_step: Option<i64>,
+    /// How many hits are left out because they are known.
+    pub(super) known: u64,
     /// Folders that could not be listed, and what is wrong with them.
     pub(super) unreadable: Vec<(String, String)>,
+    /// How long it took.
+    pub(super) took: Duration,
 }
 
 impl Report {
+    /// Brings the runs in order: the worst first, then by name.
+    pub(super) fn sort(&mut self) {
+        let badness = |run: &JudgedRun| {
+            let hits = run.findings.hits.iter().map(|hit| hit.severity).max();
+            let hits = hits.map_or(0, |severity| match severity {
+                Severity::Error => 4,
+                Severity::Warning => 3,
+                Severity::Info => 1,
+            });
+            hits.max(if run.damaged.is_empty() { 0 } else { 2 })
+        };
+        self.runs.sort_by(|a, b| {
+            badness(b)
+                .cmp(&badness(a))
+                .then_with(|| a.name.cmp(&b.name))
+        });
+    }
+
     /// Whether a hit makes the check fail.
     pub(super) fn counts(&self, hit: &Hit) -> bool {
         hit.severity >= self.fail_on
@@ -35,14 +63,14 @@ impl Report {
     /// The exit status: 1 for hits that count, else 2 for what could not be read, else 0.
     pub(super) fn status(&self) -> u8 {
         let mut hits = self.runs.iter().flat_map(|run| &run.findings.hits);
-        let unjudged = |run: &JudgedRun| {
+        let is_unread = |run: &JudgedRun| {
             !run.damaged.is_empty()
                 || self.is_strict
                     && !(run.findings.inconclusive.is_empty() && run.truncated.is_empty())
         };
         if hits.any(|hit| self.counts(hit)) {
             1
-        } else if !self.unreadable.is_empty() || self.runs.iter().any(unjudged) {
+        } else if !self.unreadable.is_empty() || self.runs.iter().any(is_unread) {
             2
         } else {
             0

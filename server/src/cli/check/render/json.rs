@@ -95,7 +95,7 @@ impl<'a> JsonInconclusive<'a> {
     }
 }
 
-pub(in crate::cli::check) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let hits = |counts: bool| {
         let all = report.runs.iter().flat_map(|run| {
             let hits = run.findings.hits.iter();

@@ -1,0 +1,271 @@
+//! Joins the files of one iteration of a `MindSpore` dump with what is known of its graph: full names, and which tensors
+//! are worth judging.
+//!
+//! Input are the names of the files, the order in which operators ran, and the graph, as far as there are such. One
+//! thing holds: a file gets the name of an operator of that graph, or keeps its own.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use trainscope_format::Graph;
+use trainscope_format::formats::mindspore_dump::DumpedName;
+use trainscope_format::graph::NodeKind;
+
+/// What is known of a graph whose operators were dumped.
+#[derive(Clone, Debug, Default)]
+pub struct DumpedGraph {
+    /// Full names of operators as they ran.
+    order: Vec<String>,
+    /// By [`key`] of the name.
+    parameters: HashMap<String, String>,
+    /// Places in `order` by the last part of the name; none where several share it.
+    by_last_part: HashMap<String, Option<usize>>,
+    /// Places in `order` by [`base`] of the [`key`].
+    by_base: HashMap<String, Vec<usize>>,
+}
+
+/// A tensor that is to be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DumpedTensor {
+    /// Which of the files.
+    pub file: usize,
+    /// The operator's full name, with `:1` and so on for outputs beyond the first; inputs end in `:input:0` and so on.
+    pub name: String,
+}
+
+impl DumpedGraph {
+    /// Of the order in which operators ran (may be empty), and of their graph.
+    pub fn new(order: Vec<String>, graph: Option<&Graph>) -> Self {
+        let nodes = graph.map(|graph| &*graph.nodes).unwrap_or_default();
+        let operations = nodes
+            .iter()
+            .filter(|node| node.kind == NodeKind::Operation)
+            .map(|node| node.name.clone());
+        let order = if order.is_empty() {
+            operations.collect()
+        } else {
+            order
+        };
+        let parameters = nodes
+            .iter()
+            .filter(|node| node.kind == NodeKind::Parameter)
+            .map(|node| (key(&node.name), node.name.clone()))
+            .collect();
+        let mut by_last_part = HashMap::new();
+        let mut by_base: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, name) in order.iter().enumerate() {
+            let last = name.rsplit('/').next().unwrap_or(name);
+            by_last_part
+                .entry(last.to_owned())
+                .and_modify(|shared| *shared = None)
+                .or_insert(Some(place));
+            by_base
+                .entry(base(&key(name)).to_owned())
+                .or_default()
+                .push(place);
+        }
+        Self {
+            order,
+            parameters,
+            by_last_part,
+            by_base,
+        }
+    }
+
+    /// Full names of operators as they ran.
+    pub fn order(&self) -> &[String] {
+        &self.order
+    }
+
+    /// Whether weights are changed by this graph, as far as is known: one without gradients only evaluates.
+    pub fn is_training(&self) -> bool {
+        self.order.is_empty()
+            || self
+                .order
+                .iter()
+                .any(|name| name.starts_with("Gradients/") || name.contains("optimizer-"))
+    }
+
+    /// Names for the tensors of an iteration, in the order of the files. Inputs are copies of outputs: they are left out
+    /// unless outputs are missing.
+    pub fn tensors(&self, files: &[DumpedName]) -> Vec<DumpedTensor> {
+        let names = self.operators(files);
+        let has_outputs = files
+            .iter()
+            .any(|file| !file.is_input && !is_parameter(file));
+        let with_outputs = names
+            .iter()
+            .zip(files)
+            .filter(|(_, file)| !file.is_input && !is_parameter(file))
+            .map(|(name, _)| &**name)
+            .collect::<HashSet<_>>();
+        let is_part = !self.order.is_empty() && with_outputs.len() < self.order.len();
+        let wants_inputs = !has_outputs || is_part;
+        let tensor = |(file, name): (usize, &String)| {
+            let DumpedName { is_input, slot, .. } = files[file];
+            let name = match (is_input, slot) {
+                (true, _) if !wants_inputs => return None,
+                (true, slot) => format!("{name}:input:{slot}"),
+                (false, 0) => name.clone(),
+                (false, slot) => format!("{name}:{slot}"),
+            };
+            Some(DumpedTensor { file, name })
+        };
+        names.iter().enumerate().filter_map(tensor).collect()
+    }
+
+    /// The full name of the operator that each file is of.
+    fn operators(&self, files: &[DumpedName]) -> Vec<String> {
+        // Operators of this iteration that share all but their number, as they ran.
+        let mut started: BTreeMap<&str, u64> = BTreeMap::new();
+        for file in files.iter().filter(|file| !is_parameter(file)) {
+            let time = started.entry(&file.op_name).or_insert(file.time_micros);
+            *time = file.time_micros.min(*time);
+        }
+        let mut alike: BTreeMap<&str, Vec<(u64, &str)>> = BTreeMap::new();
+        for (&name, &time) in &started {
+            alike.entry(base(name)).or_default().push((time, name));
+        }
+        for operators in alike.values_mut() {
+            operators.sort_unstable();
+        }
+        let full_name = |file: &DumpedName| {
+            let name = &*file.op_name;
+            if is_parameter(file) {
+                return self.parameters.get(&key(name));
+            }
+            if let Some(Some(place)) = self.by_last_part.get(name) {
+                return self.order.get(*place);
+            }
+            // Numbers in file names are counted anew in each graph; the order stays.
+            let (places, operators) = (self.by_base.get(base(name))?, alike.get(base(name))?);
+            let at = operators.iter().position(|(_, other)| *other == name)?;
+            let place = places.get(at).filter(|_| places.len() == operators.len())?;
+            self.order.get(*place)
+        };
+        files
+            .iter()
+            .map(|file| full_name(file).unwrap_or(&file.op_name).clone())
+            .collect()
+    }
+}
+
+/// Whether it is a parameter or what is fed.
+fn is_parameter(file: &DumpedName) -> bool {
+    file.op_type == "Parameter"
+}
+
+/// A name as files write it that cannot hold `/`.
+fn key(name: &str) -> String {
+    name.replace(['/', '.'], "_")
+}
+
+/// A name without the number at its end: `…/Conv2D-op83` and `…/Conv2D-op0` are alike.
+fn base(name: &str) -> &str {
+    let without = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    without.strip_suffix("-op").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DumpedGraph;
+    use trainscope_format::Graph;
+    use trainscope_format::formats::mindspore_dump::{DumpedFile, DumpedName};
+    use trainscope_format::graph::{Node, NodeKind};
+
+    fn file(name: &str) -> DumpedName {
+        match DumpedFile::of(&format!("{name}.DefaultFormat.npy")) {
+            DumpedFile::Tensor(name) => name,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn graph() -> Graph {
+        let parameter = |name: &str| Node {
+            name: name.to_owned(),
+            kind: NodeKind::Parameter,
+            ..Node::default()
+        };
+        Graph {
+            nodes: vec![parameter("conv1.weight"), parameter("fc_1.bias")],
+            ..Graph::default()
+        }
+    }
+
+    fn order(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn names(graph: &DumpedGraph, files: &[DumpedName]) -> Vec<String> {
+        graph.tensors(files).into_iter().map(|t| t.name).collect()
+    }
+
+    #[test]
+    fn last_parts_and_parameters_get_their_full_names() {
+        let known = DumpedGraph::new(
+            order(&["Default/a/Conv2D-op1", "Gradients/Default/Split-op2"]),
+            Some(&graph()),
+        );
+        assert!(known.is_training());
+        let files = [
+            file("Conv2D.Conv2D-op1.0.0.5.input.0"),
+            file("Conv2D.Conv2D-op1.0.0.6.output.0"),
+            file("Split.Split-op2.0.0.7.output.1"),
+            file("Parameter.conv1.weight.0.0.9.output.0"),
+            file("Parameter.fc_1_bias.0.0.9.output.0"),
+            file("Parameter.learning_rate.0.0.9.output.0"),
+        ];
+        let wanted = [
+            "Default/a/Conv2D-op1",
+            "Gradients/Default/Split-op2:1",
+            "conv1.weight",
+            "fc_1.bias",
+            "learning_rate",
+        ];
+        assert_eq!(names(&known, &files), wanted);
+    }
+
+    #[test]
+    fn whole_names_are_matched_by_their_order_where_numbers_differ() {
+        let known = DumpedGraph::new(
+            order(&[
+                "Default/opt/AddN-op6",
+                "Default/b/Relu-op0",
+                "Default/opt/AddN-op7",
+            ]),
+            None,
+        );
+        assert!(!known.is_training());
+        // `-op6` is the second here.
+        let files = [
+            file("AddN.Default_opt_AddN-op6.0.0.9.output.0"),
+            file("AddN.Default_opt_AddN-op5.0.0.2.output.0"),
+            file("Relu.Default_b_Relu-op1.0.0.3.output.0"),
+            file("Other.Default_c_Other-op1.0.0.3.output.0"),
+        ];
+        let wanted = [
+            "Default/opt/AddN-op7",
+            "Default/opt/AddN-op6",
+            "Default/b/Relu-op0",
+            "Default_c_Other-op1",
+        ];
+        assert_eq!(names(&known, &files), wanted);
+    }
+
+    #[test]
+    fn inputs_stand_in_for_outputs_that_are_missing() {
+        let known = DumpedGraph::new(order(&["Default/A-op1", "Default/B-op2"]), None);
+        let files = [
+            file("B.B-op2.0.0.5.input.1"),
+            file("B.B-op2.0.0.6.output.0"),
+        ];
+        assert_eq!(
+            names(&known, &files),
+            ["Default/B-op2:input:1", "Default/B-op2"]
+        );
+        assert_eq!(names(&DumpedGraph::default(), &files), ["B-op2"]);
+        assert_eq!(
+            names(&DumpedGraph::default(), &files[..1]),
+            ["B-op2:input:1"]
+        );
+    }
+}

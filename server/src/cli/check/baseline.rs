@@ -1,0 +1,80 @@
+//! Hits that are known: what an earlier check has answered as JSON is not told again.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use trainscope_analysis::watchpoint::{Findings, Hit};
+
+use crate::cli::mistake::Mistake;
+use crate::cli::words;
+
+/// What is known: condition, run, rank and tensor. The step is not a part of it: the same fault a step later is the same.
+#[derive(Debug, Default)]
+pub(super) struct Baseline(HashSet<Known>);
+
+#[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
+struct Known {
+    condition: String,
+    run: String,
+    rank: u32,
+    tensor: String,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    hits: Vec<Known>,
+    #[serde(default)]
+    notes: Vec<Known>,
+}
+
+impl Baseline {
+    pub(super) fn read(path: &Path) -> Result<Self, Mistake> {
+        let bad = |what: String| {
+            Mistake::new(2, what)
+                .at(format!("--baseline {}", words::path(path)))
+                .attempt("make one: trainscope check DIR --format json -o FILE")
+        };
+        let text = fs::read_to_string(path)
+            .map_err(|error| bad(format!("the baseline cannot be read: {error}")))?;
+        let answer: Answer = serde_json::from_str(&text)
+            .map_err(|error| bad(format!("the baseline is no answer of check: {error}")))?;
+        Ok(Self(answer.hits.into_iter().chain(answer.notes).collect()))
+    }
+
+    /// Whether a hit was there before.
+    pub(super) fn knows(&self, run: &str, hit: &Hit) -> bool {
+        !self.0.is_empty()
+            && self.0.contains(&Known {
+                condition: hit.condition.to_string(),
+                run: run.to_owned(),
+                rank: hit.rank,
+                tensor: hit.tensor.to_string(),
+            })
+    }
+}
+
+/// Keeps some of the hits, and what refers to them. Returns how many are gone.
+pub(super) fn retain(findings: &mut Findings, keep: impl Fn(&Hit) -> bool) -> u64 {
+    let before = findings.hits.len();
+    // Where each hit is afterwards.
+    let mut places = Vec::with_capacity(before);
+    let mut next = 0;
+    for hit in &findings.hits {
+        let is_kept = keep(hit);
+        places.push(is_kept.then_some(next));
+        next += usize::from(is_kept);
+    }
+    let mut kept = places.iter().map(Option::is_some);
+    findings.hits.retain(|_| kept.next().unwrap_or(true));
+    findings.first_cause = findings.first_cause.take().and_then(|mut cause| {
+        cause.hit = places.get(cause.hit).copied().flatten()?;
+        let explains = cause.explains.iter();
+        cause.explains = explains
+            .filter_map(|&at| places.get(at).copied().flatten())
+            .collect();
+        Some(cause)
+    });
+    (before - findings.hits.len()) as u64
+}

@@ -1,0 +1,272 @@
+//! Lists the tensors of one iteration of a `MindSpore` dump: names from the graph, statistics where elements are missing,
+//! and what the device said of overflows.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::Path;
+
+use trainscope_analysis::dump::DumpedGraph;
+use trainscope_format::formats::mindspore_dump::{
+    self, CONVERTER, DumpedFile, DumpedName, StatisticRow,
+};
+use trainscope_format::tensor::DType;
+use trainscope_format::{Graph, GraphFormat, TensorSummary};
+
+use super::find::{DumpFiles, TensorSource};
+use super::read::Unread;
+
+/// Tables above this are none.
+const MAX_TABLE_BYTES: u64 = 1 << 28;
+
+/// The graphs of a rank, by number.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct DumpGraphs {
+    known: BTreeMap<u32, DumpedGraph>,
+    /// As they were drawn.
+    pub(in crate::cli) drawn: Vec<Graph>,
+}
+
+impl DumpGraphs {
+    /// Reads orders and graphs; what cannot be read is reported and done without.
+    pub(in crate::cli) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, Unread)) -> Self {
+        let mut graphs = Self::default();
+        let mut numbers: Vec<u32> = files
+            .orders
+            .keys()
+            .chain(files.graphs.keys())
+            .copied()
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for number in numbers {
+            let order = files.orders.get(&number).map(|path| {
+                let table = table(path).inspect_err(|unread| fault(path, unread.clone()));
+                mindspore_dump::execution_order(&table.unwrap_or_default())
+            });
+            let graph = files.graphs.get(&number).and_then(|path| {
+                let read = File::open(path).and_then(|file| {
+                    let len_bytes = file.metadata()?.len();
+                    let mut file = BufReader::new(file);
+                    Graph::read_file(GraphFormat::MindsporeModel, &mut file, len_bytes)
+                });
+                read.inspect_err(|error| {
+                    let reason = format!("the graph cannot be read: {error}");
+                    fault(path, Unread::Damaged { offset: 0, reason });
+                })
+                .ok()
+            });
+            let known = DumpedGraph::new(order.unwrap_or_default(), graph.as_ref());
+            graphs.known.insert(number, known);
+            graphs.drawn.extend(graph);
+        }
+        graphs
+    }
+
+    /// Full names of operators as they ran, of the first graph that trains.
+    pub(in crate::cli) fn order(&self) -> Option<&[String]> {
+        let mut graphs = self.known.values();
+        let training = graphs.find(|graph| graph.is_training());
+        training
+            .map(DumpedGraph::order)
+            .filter(|order| !order.is_empty())
+    }
+}
+
+/// A tensor of an iteration.
+pub(super) struct Listed<'a> {
+    pub(super) name: String,
+    pub(super) op: String,
+    /// Whether it is a parameter that this graph only reads.
+    pub(super) is_only_read: bool,
+    pub(super) source: &'a TensorSource,
+    pub(super) content: Content,
+}
+
+/// Where its values are.
+pub(super) enum Content {
+    /// In a file of its own, whose elements are of this type if the name says so.
+    File(Option<DType>),
+    /// Only what is known of them.
+    Known(Box<TensorSummary>),
+}
+
+/// What an iteration of a graph holds.
+#[derive(Default)]
+pub(super) struct Iteration<'a> {
+    pub(super) tensors: Vec<Listed<'a>>,
+    /// Operators that overflowed.
+    pub(super) overflows: Vec<String>,
+    /// Why overflows are not known, though the device recorded them.
+    pub(super) unread_overflows: Option<String>,
+    /// What cannot be read.
+    pub(super) faults: Vec<(&'a TensorSource, Unread)>,
+}
+
+/// Lists the files of one iteration of one graph.
+pub(super) fn iteration<'a>(
+    graph: u32,
+    sources: &[&'a TensorSource],
+    graphs: &DumpGraphs,
+) -> Iteration<'a> {
+    let mut all = Iteration::default();
+    let mut files: Vec<(DumpedName, &TensorSource, Option<TensorSummary>)> = Vec::new();
+    let mut mapping: BTreeMap<String, DumpedName> = BTreeMap::new();
+    let (mut rows, mut hashed, mut raw, mut overflows) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for &source in sources {
+        let file_name = source
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        match DumpedFile::of(&file_name) {
+            DumpedFile::Tensor(name) => files.push((name, source, None)),
+            DumpedFile::Statistics => match all.table(source, mindspore_dump::statistics) {
+                Some(table) => rows.extend(table.into_iter().map(|row| (row, source))),
+                None => {}
+            },
+            DumpedFile::Mapping => {
+                for (short, long) in all
+                    .table(source, mindspore_dump::mapping)
+                    .unwrap_or_default()
+                {
+                    if let Some(name) = DumpedName::of_stem(&long) {
+                        mapping.insert(short, name);
+                    }
+                }
+            }
+            DumpedFile::Hashed => hashed.push((file_name.into_owned(), source)),
+            DumpedFile::Overflow => {
+                let found = all.table(source, mindspore_dump::overflows);
+                overflows.extend(found.unwrap_or_default());
+            }
+            DumpedFile::RawOverflow => {
+                all.unread_overflows = Some(format!(
+                    "{} is in the device's own form; {CONVERTER} converts it to JSON",
+                    source.shown
+                ));
+            }
+            DumpedFile::Raw => raw.push((file_name.into_owned(), source)),
+            DumpedFile::Other => {}
+        }
+    }
+    for (file_name, source) in hashed {
+        let stem = file_name.strip_suffix(".npy").unwrap_or(&file_name);
+        match mapping.get(stem) {
+            Some(name) => files.push((name.clone(), source, None)),
+            None => {
+                let reason =
+                    "its name is neither that of a dumped tensor nor in mapping.csv".to_owned();
+                all.faults
+                    .push((source, Unread::Refused { offset: 0, reason }));
+            }
+        }
+    }
+    all.refuse(&raw, &files);
+    // Statistics of what is not there in full.
+    let same = |a: &DumpedName, b: &DumpedName| {
+        (&a.op_name, a.is_input, a.slot) == (&b.op_name, b.is_input, b.slot)
+    };
+    for (StatisticRow { name, summary }, source) in rows {
+        if !files.iter().any(|(known, ..)| same(known, &name)) {
+            files.push((name, source, Some(summary)));
+        }
+    }
+    let nothing_known = DumpedGraph::default();
+    let known = graphs.known.get(&graph).unwrap_or(&nothing_known);
+    let names: Vec<DumpedName> = files.iter().map(|(name, ..)| name.clone()).collect();
+    for (task, stream) in overflows {
+        let of = names
+            .iter()
+            .find(|name| (name.task, name.stream) == (task, stream));
+        all.overflows.push(of.map_or_else(
+            || format!("task {task} of stream {stream}"),
+            |name| name.op_name.clone(),
+        ));
+    }
+    let is_first = graphs
+        .known
+        .keys()
+        .next()
+        .is_none_or(|first| *first == graph);
+    for tensor in known.tensors(&names) {
+        let (name, source, summary) = &files[tensor.file];
+        let is_parameter = name.op_type == "Parameter";
+        all.tensors.push(Listed {
+            // A graph that evaluates has operators and parameters of the same names.
+            name: if is_first {
+                tensor.name
+            } else {
+                format!("graph_{graph}/{}", tensor.name)
+            },
+            op: name.op_type.clone(),
+            is_only_read: is_parameter && !known.is_training(),
+            source,
+            content: match summary {
+                Some(summary) => Content::Known(Box::new(summary.clone())),
+                None => Content::File(name.dtype),
+            },
+        });
+    }
+    all
+}
+
+impl<'a> Iteration<'a> {
+    fn table<T>(
+        &mut self,
+        source: &'a TensorSource,
+        parse: impl Fn(&[u8]) -> Result<T, mindspore_dump::BadTable>,
+    ) -> Option<T> {
+        let read = table(&source.path).and_then(|bytes| {
+            parse(&bytes).map_err(|error| Unread::Damaged {
+                offset: error.offset,
+                reason: error.reason,
+            })
+        });
+        read.map_err(|unread| self.faults.push((source, unread)))
+            .ok()
+    }
+
+    /// Files of the device's own form, unless they were converted already.
+    fn refuse(
+        &mut self,
+        raw: &[(String, &'a TensorSource)],
+        files: &[(DumpedName, &TensorSource, Option<TensorSummary>)],
+    ) {
+        let is_converted = |raw: &str| {
+            files.iter().any(|(_, source, _)| {
+                let name = source
+                    .path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy();
+                name.strip_prefix(raw)
+                    .is_some_and(|rest| rest.starts_with('.'))
+            })
+        };
+        let mut left = raw.iter().filter(|(name, _)| !is_converted(name));
+        if let Some((_, first)) = left.next() {
+            let more = match left.count() {
+                0 => String::new(),
+                more => format!(", as {more} more beside it"),
+            };
+            let reason = format!(
+                "it is a dump in the device's own form{more}; {CONVERTER} converts it to npy"
+            );
+            self.faults
+                .push((first, Unread::Refused { offset: 0, reason }));
+        }
+    }
+}
+
+fn table(path: &Path) -> Result<Vec<u8>, Unread> {
+    let len_bytes = fs::metadata(path)?.len();
+    if len_bytes > MAX_TABLE_BYTES {
+        return Err(Unread::Refused {
+            offset: 0,
+            reason: format!("it has {len_bytes} bytes, which is too much for such a table"),
+        });
+    }
+    Ok(fs::read(path)?)
+}

@@ -1,0 +1,233 @@
+//! `--explain` and `--list-conditions`: the catalogue as text, the same words as on the page.
+
+use std::io::{self, Write};
+
+use trainscope_analysis::watchpoint::CONDITIONS;
+use trainscope_analysis::watchpoint::catalogue::{self, Condition, Parameter, Target};
+use trainscope_analysis::watchpoint::config::name_of;
+
+use super::render::hits::number;
+use super::render::screen::{Screen, wrap};
+use super::render::text::word;
+use crate::cli::mistake::Mistake;
+use crate::cli::style::{QUIET, STRONG};
+use crate::cli::words;
+
+/// Texts are wrapped here.
+const WIDTH: usize = 72;
+
+/// The condition of that id, or which one was meant.
+pub(super) fn find(id: &str) -> Result<&'static Condition, Mistake> {
+    catalogue::find(id).ok_or_else(|| {
+        let likely = words::similar(id, &mut CONDITIONS.iter().map(|condition| condition.id));
+        let all = "trainscope check --list-conditions";
+        Mistake::new(
+            2,
+            format!("there is no condition {}", words::name(id, None)),
+        )
+        .at(format!("--explain {}", words::name(id, None)))
+        .attempt(match likely {
+            Some(likely) => format!("{likely}; all of them: {all}"),
+            None => all.to_owned(),
+        })
+    })
+}
+
+/// Everything about a condition.
+pub(super) fn explain(
+    condition: &Condition,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (severity, style) = word(condition.severity);
+    let target = match condition.target {
+        Target::Tensor => "any tensor",
+        Target::Weight => "weights",
+        Target::Gradient => "gradients",
+        Target::Activation => "activations",
+        Target::Scalar => "scalars",
+        Target::Run => "the run as a whole",
+    };
+    writeln!(
+        out,
+        "{STRONG}{}{STRONG:#}  {style}{severity}{style:#}, for {target}",
+        condition.id
+    )?;
+    for (head, text) in [
+        ("What it checks", condition.checks.en),
+        ("Why it matters", condition.matters.en),
+    ] {
+        part(out, screen, head, text)?;
+    }
+    parameters(condition, screen, out)?;
+    for (head, text) in [
+        ("Not judged when", condition.not_judged.en),
+        ("What to do", condition.advice.en),
+    ] {
+        part(out, screen, head, text)?;
+    }
+    writeln!(out, "\n{STRONG}In a watchpoint file{STRONG:#}")?;
+    writeln!(out, "  [[watchpoint]]\n  condition = \"{}\"", condition.id)?;
+    for parameter in condition.parameters {
+        match parameter.default {
+            Some(default) => writeln!(out, "  {} = {}", parameter.name, value(parameter, default))?,
+            None if parameter.is_limit => {
+                writeln!(out, "  # {} = {}", parameter.name, parameter.range.words())?;
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn part(out: &mut dyn Write, screen: Screen, head: &str, text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{STRONG}{head}{STRONG:#}")?;
+    for line in wrap(&screen.signs(text), WIDTH - 2) {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    Ok(())
+}
+
+fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io::Result<()> {
+    let shared = [
+        ("warmup", condition.warmup, 0),
+        ("patience", condition.patience, 1),
+        ("cooldown", condition.cooldown, 0),
+    ];
+    let widest = condition.parameters.iter().map(|p| p.name.len());
+    let name_width = widest.chain([8]).max().unwrap_or(8);
+    let texts = condition
+        .parameters
+        .iter()
+        .map(|p| p.text.en.chars().count());
+    let text_width = texts.chain([40]).max().unwrap_or(40).min(60);
+    writeln!(
+        out,
+        "\n{STRONG}{:<2$}{STRONG:#}  {QUIET}{:>8}  allowed{QUIET:#}",
+        "Parameters",
+        "default",
+        4 + name_width + text_width
+    )?;
+    for parameter in condition.parameters {
+        let default = parameter
+            .default
+            .map_or_else(|| "off".to_owned(), |default| value(parameter, default));
+        let mut lines = wrap(&screen.signs(parameter.text.en), text_width).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let row = format!(
+            "  {:<name_width$}  {first:<text_width$}  {default:>8}  {}",
+            parameter.name,
+            parameter.range.signs()
+        );
+        writeln!(out, "{}", row.trim_end())?;
+        for line in lines {
+            writeln!(out, "  {:name_width$}  {line}", "")?;
+        }
+    }
+    for (name, count, least) in shared {
+        let text = match name {
+            "warmup" => "first observations of a tensor, not judged",
+            "patience" => "times in a row that it has to hold",
+            _ => "observations after a hit that are not reported",
+        };
+        writeln!(
+            out,
+            "  {name:<name_width$}  {text:<text_width$}  {count:>8}  >= {least}"
+        )?;
+    }
+    let severity = name_of(condition.severity);
+    writeln!(
+        out,
+        "  {:<name_width$}  {:<text_width$}  {severity:>8}",
+        "severity", "what a hit is called: error, warning or info"
+    )
+}
+
+/// A value as it is written in a file.
+fn value(parameter: &Parameter, value: f64) -> String {
+    if parameter.range.is_switch() {
+        (value != 0.0).to_string()
+    } else {
+        number(value)
+    }
+}
+
+/// All conditions, one a line.
+pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
+    let all = words::plural(CONDITIONS.len() as u64, "condition", "conditions");
+    writeln!(
+        out,
+        "{all}; * is in the recommended set, used when no file is given.  --explain ID says more\n"
+    )?;
+    let ids = CONDITIONS.iter().map(|c| c.id.len()).max().unwrap_or(0);
+    let defaults = CONDITIONS.iter().map(|c| default_of(c).chars().count());
+    let defaults = defaults.max().unwrap_or(0).min(40);
+    writeln!(
+        out,
+        "{QUIET}{:<2$}  NEEDS     {:<defaults$}  SAYS{QUIET:#}",
+        "CONDITION",
+        "DEFAULT",
+        ids + 2
+    )?;
+    let mut target = None;
+    for condition in CONDITIONS {
+        if target != Some(condition.target) {
+            target = Some(condition.target);
+            let head = match condition.target {
+                Target::Tensor => "Any tensor",
+                Target::Weight => "Weights",
+                Target::Gradient => "Gradients",
+                Target::Activation => "Activations",
+                Target::Scalar => "Scalars",
+                Target::Run => "Ranks, and the run as a whole",
+            };
+            writeln!(out, "{STRONG}{head}{STRONG:#}")?;
+        }
+        let (_, style) = word(condition.severity);
+        let mark = if condition.recommended { "*" } else { " " };
+        let needs = condition.needs;
+        let needs = if needs.channels {
+            "channels"
+        } else if needs.change {
+            "previous"
+        } else if needs.history {
+            "history"
+        } else if needs.hash {
+            "hash"
+        } else {
+            "stats"
+        };
+        writeln!(
+            out,
+            "{style}{mark}{style:#} {:<ids$}  {needs:<8}  {:<defaults$}  {}",
+            condition.id,
+            default_of(condition),
+            screen.signs(condition.says.en)
+        )?;
+    }
+    Ok(())
+}
+
+/// The limits that are on by default.
+fn default_of(condition: &Condition) -> String {
+    let mut all = condition.parameters.iter().filter_map(|p| {
+        Some((
+            p,
+            p.recommended
+                .filter(|_| condition.recommended)
+                .or(p.default)?,
+        ))
+    });
+    let first = all
+        .next()
+        .map(|(p, default)| format!("{} {}", p.name, value(p, default)));
+    match (first, condition.parameters.iter().any(|p| p.is_limit)) {
+        (Some(first), _) if all.next().is_some() => format!("{first}, …"),
+        (Some(first), _) => first,
+        (None, true) => "(none: give a limit)".to_owned(),
+        (None, false) => String::new(),
+    }
+}

@@ -1,0 +1,96 @@
+//! Annotations as workflows of GitHub read them: one line each, the first cause first.
+//!
+//! A page shows few of them, so that hits of one condition in one run are told together.
+
+use std::io::{self, Write};
+
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_format::Severity;
+
+use super::super::judge::JudgedRun;
+use super::super::report::Report;
+use crate::cli::words;
+
+pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let first = report.first_cause();
+    if let Some((run, hit)) = first {
+        let cause = run.findings.first_cause.as_ref();
+        let mut message = hit.sentence.en.clone();
+        if let Some(cause) = cause {
+            message = format!("{}\n{}", cause.sentence.en, cause.advice.en);
+        }
+        annotate(out, hit.severity, "First cause", run, hit, &message)?;
+    }
+    for run in &report.runs {
+        let mut told: Vec<&str> = Vec::new();
+        for hit in &run.findings.hits {
+            let is_first = first.is_some_and(|(_, first)| std::ptr::eq(first, hit));
+            if is_first || told.contains(&&*hit.condition) {
+                continue;
+            }
+            told.push(&hit.condition);
+            let same = |other: &&Hit| other.condition == hit.condition;
+            let more = run.findings.hits.iter().filter(same).count() - 1;
+            let mut message = hit.sentence.en.clone();
+            if more > 0 {
+                let hits = words::plural(more as u64, "more hit", "more hits");
+                message = format!("{message} ({hits} of {})", hit.condition);
+            }
+            annotate(out, hit.severity, &hit.condition, run, hit, &message)?;
+        }
+        for fault in &run.damaged {
+            let message = format!("damaged at byte {}: {}", fault.offset, fault.reason);
+            let file = property(&fault.file);
+            writeln!(
+                out,
+                "::error file={file},title=Damaged file::{}",
+                data(&message)
+            )?;
+        }
+    }
+    for (folder, reason) in &report.unreadable {
+        let message = data(&format!("{folder} cannot be read: {reason}"));
+        writeln!(out, "::error title=Unreadable folder::{message}")?;
+    }
+    Ok(())
+}
+
+fn annotate(
+    out: &mut dyn Write,
+    severity: Severity,
+    title: &str,
+    run: &JudgedRun,
+    hit: &Hit,
+    message: &str,
+) -> io::Result<()> {
+    let level = match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let title = property(&format!("{title} at step {} of {}", hit.step, run.name));
+    writeln!(out, "::{level} title={title}::{}", data(message))
+}
+
+/// Text after the last `::`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Text between commas.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{data, property};
+
+    #[test]
+    fn names_cannot_end_what_they_stand_in() {
+        assert_eq!(data("100 %\n::x"), "100 %25%0A::x");
+        assert_eq!(property("a,b:c\r"), "a%2Cb%3Ac%0D");
+    }
+}

@@ -1,0 +1,226 @@
+//! The table of hits: by step, in the order of data flow.
+
+use std::io::{self, Write};
+
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_format::Severity;
+
+use super::super::judge::JudgedRun;
+use super::screen::Screen;
+use super::text::word;
+use crate::cli::style::{QUIET, STRONG};
+use crate::cli::words;
+
+/// Lines of one watchpoint at one step, unless all are wanted.
+const MAX_LINES: usize = 4;
+/// Lines of one watchpoint over all steps, unless all are wanted.
+const MAX_LINES_ALL_STEPS: usize = 8;
+/// Lines of the table, unless all are wanted: what fits on a screen beside the rest.
+const MAX_TABLE: usize = 24;
+/// Below this, severities are shortened.
+const NARROW: usize = 100;
+
+/// A line of the table.
+struct Row<'a> {
+    hit: &'a Hit,
+    is_first: bool,
+    tensor: String,
+    found: String,
+    limit: String,
+}
+
+pub(super) fn write(
+    run: &JudgedRun,
+    screen: Screen,
+    shows_all: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (rows, left_out) = rows(run, screen, shows_all);
+    let is_narrow = screen.prose < NARROW && screen.columns.is_some();
+    let has_ranks = run.ranks > 1;
+    let widest = |head: &str, of: &dyn for<'r> Fn(&'r Row<'_>) -> &'r str| {
+        let cells = rows.iter().map(|row| of(row).chars().count());
+        cells.chain([head.len()]).max().unwrap_or(0)
+    };
+    let steps = rows
+        .iter()
+        .map(|row| words::step(row.hit.step).len())
+        .chain([6])
+        .max()
+        .unwrap_or(6);
+    let conditions = widest("WATCHPOINT", &|row| &row.hit.condition);
+    let found = widest("FOUND", &|row| &row.found);
+    let limit = widest("LIMIT", &|row| &row.limit);
+    let word_width = if is_narrow { 4 } else { 7 };
+    let rank_width = if has_ranks { 6 } else { 0 };
+    let fixed =
+        1 + steps + 2 + rank_width + word_width + 2 + conditions + 2 + 2 + found + 2 + limit;
+    let mut tensors = widest("TENSOR, IN DATA-FLOW ORDER", &|row| &row.tensor);
+    if let Some(columns) = screen.columns {
+        tensors = tensors.min(columns.saturating_sub(fixed).max(20));
+    }
+    let rank_head = if has_ranks { "  RANK" } else { "" };
+    let head = format!(
+        " {:>steps$}{rank_head}  {:word_width$}  {:conditions$}  {:tensors$}  {:>found$}  {:>limit$}",
+        "STEP", "", "WATCHPOINT", "TENSOR, IN DATA-FLOW ORDER", "FOUND", "LIMIT"
+    );
+    writeln!(out, "{QUIET}{}{QUIET:#}", head.trim_end())?;
+    let mut last = None;
+    for row in &rows {
+        let mark = if row.is_first { ">" } else { " " };
+        let step = if last == Some(row.hit.step) {
+            String::new()
+        } else {
+            words::step(row.hit.step)
+        };
+        last = Some(row.hit.step);
+        let (severity, style) = word(row.hit.severity);
+        let severity = match severity {
+            "error" if is_narrow => "err",
+            "warning" if is_narrow => "warn",
+            word => word,
+        };
+        let rank = if has_ranks {
+            format!("  {:>4}", row.hit.rank)
+        } else {
+            String::new()
+        };
+        let tensor = words::name(&row.tensor, screen.columns.map(|_| tensors));
+        let Row {
+            found: value,
+            limit: most,
+            ..
+        } = row;
+        let cells = format!(
+            "{STRONG}{mark}{STRONG:#}{step:>steps$}{rank}  {style}{severity:word_width$}{style:#}  {:conditions$}  \
+             {tensor:tensors$}  {style}{value:>found$}{style:#}  {most:>limit$}",
+            row.hit.condition,
+        );
+        writeln!(out, "{}", cells.trim_end())?;
+    }
+    if left_out > 0 {
+        let more = words::plural(left_out as u64, "more hit", "more hits");
+        writeln!(out, "{:1$}{QUIET}{more}: --all{QUIET:#}", "", 1 + steps + 2)?;
+    }
+    Ok(())
+}
+
+/// The lines that are shown, and how many hits are not. The first cause is always there.
+fn rows(run: &JudgedRun, screen: Screen, shows_all: bool) -> (Vec<Row<'_>>, usize) {
+    let hits = &run.findings.hits;
+    let first = run.findings.first_cause.as_ref().map(|cause| cause.hit);
+    let mut kept: Vec<usize> = Vec::new();
+    for (number, hit) in hits.iter().enumerate() {
+        let alike = |same_step: bool| {
+            let same = |&&at: &&usize| {
+                hits[at].watchpoint == hit.watchpoint && (!same_step || hits[at].step == hit.step)
+            };
+            kept.iter().filter(same).count()
+        };
+        let fits = alike(true) < MAX_LINES && alike(false) < MAX_LINES_ALL_STEPS;
+        if shows_all || Some(number) == first || fits {
+            kept.push(number);
+        }
+    }
+    if !shows_all && kept.len() > MAX_TABLE {
+        // Notes go first, then what came last.
+        for least in [Severity::Info, Severity::Warning, Severity::Error] {
+            while kept.len() > MAX_TABLE {
+                let drop =
+                    |&number: &usize| hits[number].severity == least && Some(number) != first;
+                match kept.iter().rposition(drop) {
+                    Some(at) => drop_at(&mut kept, at),
+                    None => break,
+                }
+            }
+        }
+    }
+    let left_out = hits.len() - kept.len();
+    let rows = kept.into_iter().map(|number| {
+        let hit = &hits[number];
+        let (found, limit) = measured(hit);
+        Row {
+            hit,
+            is_first: Some(number) == first,
+            tensor: screen.signs(&words::name(&hit.tensor, None)),
+            found: screen.signs(&found),
+            limit: screen.signs(&limit),
+        }
+    });
+    (rows.collect(), left_out)
+}
+
+fn drop_at(kept: &mut Vec<usize>, at: usize) {
+    kept.remove(at);
+}
+
+/// What was found and what is allowed, of the first limit that was exceeded.
+fn measured(hit: &Hit) -> (String, String) {
+    let value = |name: &str| hit.thresholds.get(name).map(|limit| number(limit.0));
+    let first = hit.values.iter().find(|(_, value)| !value.0.is_nan());
+    let first = first.or_else(|| hit.values.first_key_value());
+    match first {
+        Some((name, found)) => (number(found.0), value(name).unwrap_or_default()),
+        None => {
+            let limit = hit.thresholds.values().next();
+            (
+                String::new(),
+                limit.map_or_else(String::new, |limit| number(limit.0)),
+            )
+        }
+    }
+}
+
+/// A number with as many digits as help, which can be pasted.
+pub(in crate::cli) fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    }
+    let size = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if value.fract() == 0.0 && size < 1e15 {
+        format!("{value}")
+    } else if (1e-3..1e6).contains(&size) {
+        let digits = if size >= 100.0 { 1 } else { 4 };
+        let text = format!("{value:.digits$}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        let text = format!("{value:.1e}");
+        // `1.4e-5` as people write it, `1.4e-05`.
+        match text.split_once('e') {
+            Some((mantissa, exponent)) => {
+                let (sign, digits) = match exponent.strip_prefix('-') {
+                    Some(digits) => ('-', digits),
+                    None => ('+', exponent),
+                };
+                format!("{mantissa}e{sign}{digits:0>2}")
+            }
+            None => text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_can_be_pasted() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-3.0, "-3"),
+            (0.25, "0.25"),
+            (1234.567, "1234.6"),
+            (1.4e-5, "1.4e-05"),
+            (-2.5e30, "-2.5e+30"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Inf"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}

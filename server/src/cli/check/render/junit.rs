@@ -1,0 +1,83 @@
+//! The answer as JUnit XML, for the test pages of CI systems: a suite for each run, a case for each watchpoint.
+//!
+//! What could not be judged is a skipped case and what could not be read is an error: neither looks as if it had passed.
+
+use std::io::{self, Write};
+
+use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
+use trainscope_analysis::watchpoint::Hit;
+
+use super::super::judge::JudgedRun;
+use super::super::report::Report;
+use crate::cli::words;
+
+/// Hits told of one watchpoint.
+const MAX_HITS: usize = 50;
+
+pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut document = Document::new("trainscope check");
+    for run in &report.runs {
+        let mut suite = TestSuite::new(&*run.name);
+        suite.set_time(run.took);
+        for (number, watchpoint) in report.watchpoints.all().iter().enumerate() {
+            let name = watchpoint
+                .name
+                .as_deref()
+                .unwrap_or(watchpoint.condition.id);
+            let mut case = TestCase::new(name, status(report, run, number));
+            case.set_classname(&*run.name);
+            suite.add_test_case(case);
+        }
+        for (file, offset, reason) in run
+            .damaged
+            .iter()
+            .map(|fault| (&*fault.file, fault.offset, &*fault.reason))
+        {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(format!("{file}: damaged at byte {offset}: {reason}"));
+            let mut case = TestCase::new(format!("read {file}"), status);
+            case.set_classname(&*run.name);
+            suite.add_test_case(case);
+        }
+        document.add_test_suite(suite);
+    }
+    document.serialize(&mut *out).map_err(io::Error::other)?;
+    writeln!(out)
+}
+
+fn status(report: &Report, run: &JudgedRun, number: usize) -> TestCaseStatus {
+    let of_it = |hit: &&Hit| hit.watchpoint as usize == number;
+    let hits: Vec<&Hit> = run.findings.hits.iter().filter(of_it).collect();
+    let counting = hits.iter().filter(|hit| report.counts(hit)).count();
+    if let Some(first) = hits.iter().find(|hit| report.counts(hit)) {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_type(trainscope_analysis::watchpoint::config::name_of(
+            first.severity,
+        ));
+        status.set_message(&first.sentence.en);
+        let mut lines: Vec<String> = hits
+            .iter()
+            .take(MAX_HITS)
+            .map(|hit| format!("step {}, rank {}: {}", hit.step, hit.rank, hit.sentence.en))
+            .collect();
+        if counting > MAX_HITS {
+            let more = (counting - MAX_HITS) as u64;
+            lines.push(words::plural(more, "more hit", "more hits"));
+        }
+        status.set_description(lines.join("\n"));
+        return status;
+    }
+    let unjudged = run
+        .findings
+        .inconclusive
+        .iter()
+        .filter(|item| item.watchpoint as usize == number)
+        .count();
+    if unjudged > 0 && hits.is_empty() {
+        let mut status = TestCaseStatus::skipped();
+        let what = words::plural(unjudged as u64, "tensor", "tensors");
+        status.set_message(format!("not judged for {what}"));
+        return status;
+    }
+    TestCaseStatus::success()
+}

@@ -1,0 +1,224 @@
+//! The answer as SARIF 2.1.0, for code scanning: a rule for each condition, a result for each hit.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::json;
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+
+use super::super::judge::JudgedRun;
+use super::super::report::Report;
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Log<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'a str,
+    version: &'a str,
+    runs: [Run<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run<'a> {
+    tool: serde_json::Value,
+    invocations: [Invocation<'a>; 1],
+    results: Vec<Outcome<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation<'a> {
+    execution_successful: bool,
+    tool_execution_notifications: Vec<Notification<'a>>,
+}
+
+#[derive(Serialize)]
+struct Notification<'a> {
+    level: &'a str,
+    message: Message,
+    locations: Vec<Location<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome<'a> {
+    rule_id: &'a str,
+    rule_index: usize,
+    level: &'a str,
+    message: Message,
+    locations: [Location<'a>; 1],
+    partial_fingerprints: BTreeMap<&'a str, String>,
+    properties: Properties<'a>,
+}
+
+#[derive(Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'a> {
+    physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logical_locations: Vec<LogicalLocation<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+}
+
+#[derive(Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogicalLocation<'a> {
+    fully_qualified_name: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Properties<'a> {
+    run: &'a str,
+    rank: u32,
+    step: i64,
+    last_step: i64,
+    is_first_cause: bool,
+    values: &'a BTreeMap<Arc<str>, Float>,
+    thresholds: &'a BTreeMap<Arc<str>, Float>,
+}
+
+pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut conditions: Vec<_> = report
+        .watchpoints
+        .all()
+        .iter()
+        .map(|w| w.condition)
+        .collect();
+    conditions.sort_by_key(|condition| condition.id);
+    conditions.dedup_by_key(|condition| condition.id);
+    let rules: Vec<_> = conditions
+        .iter()
+        .map(|condition| {
+            json!({
+                "id": condition.id,
+                "shortDescription": { "text": condition.says.en },
+                "fullDescription": { "text": condition.checks.en },
+                "help": { "text": format!("{}\n\n{}", condition.matters.en, condition.advice.en) },
+                "defaultConfiguration": { "level": level(condition.severity) },
+            })
+        })
+        .collect();
+    let first = report.first_cause().map(|(_, hit)| hit);
+    let results = report
+        .runs
+        .iter()
+        .flat_map(|run| run.findings.hits.iter().map(move |hit| (run, hit)))
+        .map(|(run, hit)| {
+            let index = conditions.iter().position(|c| *c.id == *hit.condition);
+            let is_first = first.is_some_and(|first| std::ptr::eq(first, hit));
+            outcome(run, hit, index.unwrap_or(0), is_first)
+        })
+        .collect();
+    let notifications: Vec<_> = report
+        .runs
+        .iter()
+        .flat_map(|run| {
+            let damaged = run.damaged.iter().map(|fault| ("error", fault));
+            damaged.chain(run.truncated.iter().map(|fault| ("warning", fault)))
+        })
+        .map(|(level, fault)| Notification {
+            level,
+            message: Message {
+                text: format!("at byte {}: {}", fault.offset, fault.reason),
+            },
+            locations: vec![Location {
+                physical_location: physical(&fault.file),
+                logical_locations: Vec::new(),
+            }],
+        })
+        .collect();
+    let log = Log {
+        schema: SCHEMA,
+        version: "2.1.0",
+        runs: [Run {
+            tool: json!({ "driver": {
+                "name": "trainscope",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }}),
+            invocations: [Invocation {
+                execution_successful: report.status() < 2,
+                tool_execution_notifications: notifications,
+            }],
+            results,
+        }],
+    };
+    serde_json::to_writer_pretty(&mut *out, &log)?;
+    writeln!(out)
+}
+
+fn outcome<'a>(run: &'a JudgedRun, hit: &'a Hit, rule_index: usize, is_first: bool) -> Outcome<'a> {
+    // Steps are left out: the same fault a step later is the same fault.
+    let fingerprint = format!("{}:{}:{}:{}", run.name, hit.rank, hit.condition, hit.tensor);
+    Outcome {
+        rule_id: &hit.condition,
+        rule_index,
+        level: level(hit.severity),
+        message: Message {
+            text: hit.sentence.en.clone(),
+        },
+        locations: [Location {
+            physical_location: physical(&run.name),
+            logical_locations: vec![LogicalLocation {
+                fully_qualified_name: &hit.tensor,
+            }],
+        }],
+        partial_fingerprints: BTreeMap::from([("runRankConditionTensor/v1", fingerprint)]),
+        properties: Properties {
+            run: &run.name,
+            rank: hit.rank,
+            step: hit.step,
+            last_step: hit.last_step,
+            is_first_cause: is_first,
+            values: &hit.values,
+            thresholds: &hit.thresholds,
+        },
+    }
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// A path as a relative address.
+fn physical(path: &str) -> PhysicalLocation {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'=' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    PhysicalLocation {
+        artifact_location: ArtifactLocation { uri },
+    }
+}

@@ -1,0 +1,396 @@
+//! The answer for people: the first line answers, the last line counts.
+//!
+//! Names are never cut where they may be copied from (a file, a pipe); on a terminal they lose their front, because
+//! their end says what they are.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use anstyle::Style;
+use trainscope_analysis::watchpoint::{Findings, Hit};
+use trainscope_format::Severity;
+
+use super::super::judge::JudgedRun;
+use super::super::report::Report;
+use super::hits;
+use super::screen::Screen;
+use super::unjudged;
+use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
+use crate::cli::words;
+
+/// What the flags say of text.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli::check) struct TextOptions {
+    pub(in crate::cli::check) screen: Screen,
+    /// The last line alone.
+    pub(in crate::cli::check) is_quiet: bool,
+    /// Details of every run.
+    pub(in crate::cli::check) is_verbose: bool,
+    /// Every hit.
+    pub(in crate::cli::check) shows_all: bool,
+}
+
+/// Where the words of severities end.
+const WORD_COLUMNS: usize = 9;
+
+pub(in crate::cli::check) fn write(
+    report: &Report,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if !options.is_quiet {
+        if report.runs.len() > 1 && !options.is_verbose {
+            overview(report, options, out)?;
+        } else {
+            for run in &report.runs {
+                details(report, run, options, out)?;
+            }
+        }
+        for (folder, reason) in &report.unreadable {
+            let folder = words::name(folder, None);
+            writeln!(
+                out,
+                "{WARNING}damaged{WARNING:#}  {folder} cannot be read: {reason}"
+            )?;
+        }
+    }
+    sum(report, out)
+}
+
+/// The worst that a run has.
+pub(super) fn verdict(run: &JudgedRun) -> (&'static str, Style) {
+    let worst = run.findings.hits.iter().map(|hit| hit.severity).max();
+    match worst {
+        Some(severity @ (Severity::Error | Severity::Warning)) => word(severity),
+        _ if !run.damaged.is_empty() => ("damaged", WARNING),
+        Some(Severity::Info) => word(Severity::Info),
+        _ => ("ok", OK),
+    }
+}
+
+/// The word of a severity and its colour.
+pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
+    match severity {
+        Severity::Error => ("error", ERROR),
+        Severity::Warning => ("warning", WARNING),
+        Severity::Info => ("note", NOTE),
+    }
+}
+
+fn size_of(run: &JudgedRun) -> String {
+    let judged = run.findings.judged;
+    format!(
+        "{}, {}, {}, {}, {}",
+        words::plural(judged.steps, "step", "steps"),
+        words::plural(judged.tensors / run.ranks.max(1), "tensor", "tensors"),
+        words::plural(run.ranks.max(1), "rank", "ranks"),
+        words::plural(run.files, "file", "files"),
+        words::size(run.len_bytes),
+    )
+}
+
+fn details(
+    report: &Report,
+    run: &JudgedRun,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let screen = options.screen;
+    let name = words::name(&run.title, None);
+    writeln!(out, "{STRONG}{name}{STRONG:#}  {}\n", size_of(run))?;
+
+    let (word, style) = verdict(run);
+    let sentence = sentence(report, run);
+    let mut lines = screen.wrap(&sentence, WORD_COLUMNS).into_iter();
+    let first = lines.next().unwrap_or_default();
+    writeln!(
+        out,
+        "{style}{word}{style:#}{:1$}{STRONG}{first}{STRONG:#}",
+        "",
+        WORD_COLUMNS - word.len()
+    )?;
+    for line in lines {
+        writeln!(out, "{:WORD_COLUMNS$}{STRONG}{line}{STRONG:#}", "")?;
+    }
+    writeln!(out)?;
+    let findings = &run.findings;
+    if let (Some(cause), Some(hit)) = (&findings.first_cause, findings.first_hit()) {
+        let rank = if run.ranks > 1 {
+            format!(", rank {}", hit.rank)
+        } else {
+            String::new()
+        };
+        let tensor = words::name(&hit.tensor, None);
+        let place = format!("{tensor}, step {}{rank}", words::step(hit.step));
+        block(
+            out,
+            screen,
+            "First cause",
+            &[(&place, true), (&hit.sentence.en, false)],
+        )?;
+        if !cause.advice.en.is_empty() {
+            block(out, screen, "Most likely", &[(&cause.advice.en, false)])?;
+        }
+        writeln!(out)?;
+    }
+    if !findings.hits.is_empty() {
+        hits::write(run, screen, options.shows_all, out)?;
+        writeln!(out)?;
+    }
+    if !findings.inconclusive.is_empty() {
+        unjudged::write(findings, report.watchpoints.all().len(), options, out)?;
+    }
+    for fault in &run.damaged {
+        damaged(out, screen, fault)?;
+    }
+    summary(report, run, options, out)?;
+    for fault in &run.truncated {
+        let file = words::name(&fault.file, None);
+        writeln!(
+            out,
+            "  {QUIET}note: {file}: {}; perhaps it is still being written{QUIET:#}",
+            fault.reason
+        )?;
+    }
+    Ok(())
+}
+
+/// The one sentence about a run.
+fn sentence(report: &Report, run: &JudgedRun) -> String {
+    let findings = &run.findings;
+    let steps = words::plural(findings.judged.steps, "step", "steps");
+    if let Some(cause) = &findings.first_cause {
+        cause.sentence.en.clone()
+    } else if !run.damaged.is_empty() {
+        let files = words::plural(run.damaged.len() as u64, "place", "places");
+        format!("Nothing is wrong in the {steps} that could be read; {files} could not be read.")
+    } else if findings.hits.is_empty() {
+        let watchpoints = report.watchpoints.all().len() as u64;
+        format!(
+            "Nothing is wrong: {} over {} and {steps}.",
+            words::plural(watchpoints, "watchpoint", "watchpoints"),
+            words::plural(findings.judged.tensors, "tensor", "tensors"),
+        )
+    } else {
+        let notes = words::plural(findings.hits.len() as u64, "note", "notes");
+        format!("Nothing is wrong; {notes} may be worth a look.")
+    }
+}
+
+/// A head, and text beside it.
+pub(super) fn block(
+    out: &mut dyn Write,
+    screen: Screen,
+    head: &str,
+    paragraphs: &[(&str, bool)],
+) -> io::Result<()> {
+    const INDENT: usize = 15;
+    let mut head = head;
+    for (text, is_strong) in paragraphs {
+        for line in screen.wrap(text, INDENT) {
+            let style = if *is_strong { STRONG } else { Style::new() };
+            writeln!(
+                out,
+                "  {STRONG}{head:<11}{STRONG:#}  {style}{line}{style:#}"
+            )?;
+            head = "";
+        }
+    }
+    Ok(())
+}
+
+fn damaged(
+    out: &mut dyn Write,
+    screen: Screen,
+    fault: &super::super::judge::Fault,
+) -> io::Result<()> {
+    let file = words::name(&fault.file, None);
+    let place = if fault.len_bytes > 0 {
+        format!(
+            "byte {} of {}: {}",
+            words::count(fault.offset),
+            words::count(fault.len_bytes),
+            fault.reason
+        )
+    } else {
+        fault.reason.clone()
+    };
+    block(out, screen, "File", &[(&file, false)])?;
+    block(out, screen, "Damaged at", &[(&place, false)])?;
+    writeln!(out)
+}
+
+/// What was judged, and what to do next.
+fn summary(
+    report: &Report,
+    run: &JudgedRun,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Findings {
+        hits,
+        inconclusive,
+        judged,
+        ..
+    } = &run.findings;
+    let watchpoints = report.watchpoints.all().len() as u64;
+    let distinct = |of: &dyn Fn(&Hit) -> String| {
+        let all: std::collections::BTreeSet<String> = hits.iter().map(of).collect();
+        all.len() as u64
+    };
+    let not_judged = {
+        let all: std::collections::BTreeSet<u32> =
+            inconclusive.iter().map(|item| item.watchpoint).collect();
+        all.len()
+    };
+    let which = if report.watchpoints.are_recommended() {
+        "; the recommended ones"
+    } else {
+        ""
+    };
+    if hits.is_empty() {
+        let judged = words::plural(watchpoints, "watchpoint", "watchpoints");
+        writeln!(
+            out,
+            "  {judged} judged, {not_judged} in part or not at all{which}"
+        )?;
+        return Ok(());
+    }
+    let by = distinct(&|hit| hit.watchpoint.to_string());
+    let tensors = distinct(&|hit| format!("{}/{}", hit.rank, hit.tensor));
+    let since = report.since_step.map_or_else(String::new, |step| {
+        format!(" from step {} on", words::step(step))
+    });
+    writeln!(
+        out,
+        "  {by} of {} hit, {}{since} in {tensors} of {}, {not_judged} not judged or in part{which}",
+        words::plural(watchpoints, "watchpoint", "watchpoints"),
+        words::plural(hits.len() as u64, "hit", "hits"),
+        words::plural(judged.tensors.max(tensors), "tensor", "tensors"),
+    )?;
+    let example = run
+        .findings
+        .first_hit()
+        .or(hits.first())
+        .map(|hit| &*hit.condition);
+    if let Some(example) = example
+        && !options.shows_all
+    {
+        writeln!(
+            out,
+            "  {QUIET}All hits: --all    Why a rule: --explain {example}{QUIET:#}"
+        )?;
+    }
+    Ok(())
+}
+
+/// One line a run.
+fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let runs = words::plural(report.runs.len() as u64, "run", "runs");
+    writeln!(
+        out,
+        "{STRONG}{}{STRONG:#}  {runs}, {}",
+        report.title,
+        took(report.took)
+    )?;
+    let width = |of: &dyn Fn(&JudgedRun) -> usize| report.runs.iter().map(of).max().unwrap_or(0);
+    let names = width(&|run| run.title.chars().count()).min(48);
+    let left = options
+        .screen
+        .prose
+        .saturating_sub(WORD_COLUMNS + names + 2 + 16)
+        .max(24);
+    writeln!(
+        out,
+        "{:1$}{QUIET}FIRST AT  HITS{QUIET:#}",
+        "",
+        WORD_COLUMNS + names + 2 + left + 2
+    )?;
+    for run in &report.runs {
+        let (word, style) = verdict(run);
+        let name = words::name(&run.title, Some(names));
+        let mut said = match run.findings.first_hit() {
+            Some(hit) => format!("{} in {}", hit.condition, hit.tensor),
+            None => sentence(report, run),
+        };
+        if run.findings.hits.is_empty() && run.damaged.is_empty() {
+            let steps = words::plural(run.findings.judged.steps, "step", "steps");
+            said = format!("nothing in {steps}");
+        }
+        let said = words::name(&options.screen.signs(&said), Some(left));
+        let (at, hits) = match run.findings.first_hit().or(run.findings.hits.first()) {
+            Some(hit) => (
+                words::step(hit.step),
+                words::count(run.findings.hits.len() as u64),
+            ),
+            None => (String::new(), String::new()),
+        };
+        let line = format!("{said:<left$}  {at:>8}  {style}{hits:>4}{style:#}");
+        writeln!(
+            out,
+            "{style}{word:<WORD_COLUMNS$}{style:#}{STRONG}{name:<names$}{STRONG:#}  {}",
+            line.trim_end()
+        )?;
+    }
+    if let Some(worst) = report.runs.first().filter(|run| verdict(run).0 != "ok") {
+        let title = words::name(&worst.title, None);
+        writeln!(
+            out,
+            "\n  {QUIET}Details of one: trainscope check {title}{QUIET:#}"
+        )?;
+    }
+    Ok(())
+}
+
+/// The last line: the same shape in every case.
+fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut by_severity: BTreeMap<Severity, u64> = BTreeMap::new();
+    for hit in report.runs.iter().flat_map(|run| &run.findings.hits) {
+        *by_severity.entry(hit.severity).or_default() += 1;
+    }
+    let counts = [
+        (Severity::Error, "error", "errors"),
+        (Severity::Warning, "warning", "warnings"),
+        (Severity::Info, "note", "notes"),
+    ]
+    .map(|(severity, one, many)| {
+        let number = by_severity.get(&severity).copied().unwrap_or(0);
+        words::plural(number, one, many)
+    });
+    let unjudged: u64 = report
+        .runs
+        .iter()
+        .map(|run| {
+            let all = run.findings.inconclusive.iter().map(|item| item.watchpoint);
+            all.collect::<std::collections::BTreeSet<u32>>().len() as u64
+        })
+        .sum();
+    let mut line = counts.join(", ");
+    if unjudged > 0 {
+        line = format!("{line}, {WARNING}{unjudged} not judged{WARNING:#}");
+    }
+    let damaged: u64 = report.runs.iter().map(|run| run.damaged.len() as u64).sum();
+    let damaged = damaged + report.unreadable.len() as u64;
+    if damaged > 0 {
+        let files = words::plural(damaged, "damaged file", "damaged files");
+        line = format!("{line}, {WARNING}{files}{WARNING:#}");
+    }
+    if report.known > 0 {
+        line = format!(
+            "{line}, {} of the baseline left out",
+            words::count(report.known)
+        );
+    }
+    let runs = words::plural(report.runs.len() as u64, "run", "runs");
+    writeln!(out, "{line} in {runs}, {}", took(report.took))
+}
+
+/// `0.9 s`, or longer times as everywhere.
+fn took(time: Duration) -> String {
+    if time.as_secs() < 60 {
+        format!("{:.1} s", time.as_secs_f64())
+    } else {
+        words::span(time)
+    }
+}

@@ -1,0 +1,114 @@
+//! What could not be judged, why, and what records it: never silently passed.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use trainscope_analysis::watchpoint::{Findings, Missing};
+
+use super::text::{TextOptions, block};
+use crate::cli::style::STRONG;
+use crate::cli::words;
+
+/// Lines, unless all are wanted.
+const MAX_LINES: usize = 4;
+
+pub(super) fn write(
+    findings: &Findings,
+    watchpoints: usize,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut by_reason: BTreeMap<(&str, Missing), Vec<&str>> = BTreeMap::new();
+    for item in &findings.inconclusive {
+        let key = (&*item.condition, item.reason);
+        by_reason.entry(key).or_default().push(&item.tensor);
+    }
+    let conditions: std::collections::BTreeSet<&str> =
+        by_reason.keys().map(|(condition, _)| *condition).collect();
+    let head = format!(
+        "{} of {}, in part or not at all; neither passed nor hit",
+        conditions.len(),
+        words::plural(watchpoints as u64, "watchpoint", "watchpoints")
+    );
+    block(out, options.screen, "Not judged", &[(&head, false)])?;
+    let width = conditions.iter().map(|c| c.len()).max().unwrap_or(0);
+    let limit = if options.shows_all {
+        usize::MAX
+    } else {
+        MAX_LINES
+    };
+    let shown = by_reason
+        .iter()
+        .take(limit)
+        .map(|((condition, reason), tensors)| {
+            let mut distinct = tensors.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let whose = match &distinct[..] {
+                [""] => "the run".to_owned(),
+                [tensor] => words::name(tensor, options.screen.columns.map(|_| 32)),
+                many => words::plural(many.len() as u64, "tensor", "tensors"),
+            };
+            (condition, whose, reason_words(*reason))
+        });
+    let rows: Vec<_> = shown.collect();
+    let whose_width = rows
+        .iter()
+        .map(|(_, whose, _)| whose.chars().count())
+        .max()
+        .unwrap_or(0);
+    for (condition, whose, why) in rows {
+        writeln!(
+            out,
+            "    ?  {condition:<width$}  {whose:<whose_width$}  {why}"
+        )?;
+    }
+    if by_reason.len() > limit {
+        let more = (by_reason.len() - limit) as u64;
+        writeln!(out, "       {}: --all", words::plural(more, "more", "more"))?;
+    }
+    let mut advice: Vec<&str> = by_reason
+        .keys()
+        .filter_map(|(_, reason)| recorded_by(*reason))
+        .collect();
+    advice.sort_unstable();
+    advice.dedup();
+    if !advice.is_empty() {
+        let advice = format!("SamplePolicy::every(1){}", advice.concat());
+        writeln!(out, "  {STRONG}{:<11}{STRONG:#}  {advice}", "Record it")?;
+    }
+    writeln!(out)
+}
+
+/// What is missing, in words.
+fn reason_words(reason: Missing) -> &'static str {
+    match reason {
+        Missing::Nan => "it holds NaN, now or at the step before",
+        Missing::Inf => "it holds an infinity, now or at the step before",
+        Missing::NoPrevious => "there is no step before, or it had another shape",
+        Missing::NoChange => "its change since the step before was not recorded",
+        Missing::Tolerance => "changes were counted with another tolerance",
+        Missing::NoExponents => "counts by exponent were not recorded",
+        Missing::Bounds => {
+            "statistics bound it from both sides of the limit; the elements would tell"
+        }
+        Missing::NoChannels => "statistics by unit were not recorded",
+        Missing::NoHash => "hashes of the content were not recorded",
+        Missing::TooShort => "too few steps were recorded",
+        Missing::NoOverflowFiles => "the device's overflow files are not there",
+        Missing::UnreadOverflowFiles => {
+            "the device's overflow files have to be converted first (msaccucmp.py of CANN)"
+        }
+    }
+}
+
+/// What makes a collector record it.
+fn recorded_by(reason: Missing) -> Option<&'static str> {
+    match reason {
+        Missing::NoChange => Some(".change()"),
+        Missing::NoExponents => Some(".exponents(true)"),
+        Missing::NoHash => Some(".hash(true)"),
+        Missing::NoChannels => Some(".channels(Role::Activation, 1)"),
+        _ => None,
+    }
+}
