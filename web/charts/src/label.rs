@@ -75,6 +75,22 @@ pub fn value(value: f64) -> String {
     }
 }
 
+/// A number that somebody has written, with all its digits and no more: `10`, `0.25`, `1e−6`.
+pub fn exact(value: f64) -> String {
+    if let Some(name) = non_finite(value) {
+        return name.to_owned();
+    }
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e15).contains(&size) {
+        return format!("{value:e}").replace('-', "−");
+    }
+    let digits = size.to_string();
+    let decimals = digits
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
+    fixed(value, decimals)
+}
+
 /// Power of ten of the first digit.
 fn exponent(size: f64) -> i32 {
     if size == 0.0 || !size.is_finite() {
@@ -248,6 +264,20 @@ pub fn width(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn written_numbers_keep_their_digits() {
+        for (number, text) in [
+            (10.0, "10"),
+            (-0.25, "−0.25"),
+            (12_500.5, "12,500.5"),
+            (1e-6, "1e−6"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(exact(number), text);
+        }
+    }
 
     #[test]
     fn read_outs_keep_four_digits() {

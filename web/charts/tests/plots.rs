@@ -322,3 +322,37 @@ fn a_robust_range_lets_spikes_leave() {
     plot.y_range = YRange::Robust;
     snap("robust", &plot, &Theme::light());
 }
+
+#[test]
+fn a_sheet_names_its_plots_as_text() {
+    let card = |title: &str, names: &[&str]| svg::Card {
+        title: title.to_owned(),
+        legend: names
+            .iter()
+            .map(|name| (TEAL, (*name).to_owned()))
+            .collect(),
+        spec: spec(
+            Scale::Linear,
+            (0.0, 1.0),
+            vec![raw(TEAL, &[(0.0, 0.0), (1.0, 2.0)])],
+        ),
+    };
+    let cards = [
+        card("train/loss <b>", &["a & b", "\u{1}c"]),
+        card(
+            "acc",
+            &[
+                "one",
+                "a name that is rather long, so that it",
+                "needs a line of its own",
+            ],
+        ),
+        card("lr", &[]),
+    ];
+    let text = svg::sheet(&cards, 2, &Theme::dark());
+    assert!(text.contains("train/loss &lt;b&gt;") && text.contains("a &amp; b"));
+    assert!(!text.contains("<b>") && !text.contains('\u{1}'));
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("sheet", text);
+    });
+}

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 use trainscope_charts::geometry::Geometry;
-use trainscope_charts::line::{Line, Spec, XKind};
+use trainscope_charts::line::{LimitLine, Line, Spec, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
-use trainscope_charts::scale::Scale;
+use trainscope_charts::scale::{Axis, Scale};
 
 mod canvas;
+mod gesture;
 mod palette;
 mod schedule;
 mod size;
@@ -29,8 +30,32 @@ pub struct Figure {
     pub x: (f64, f64),
     /// What it counts.
     pub x_kind: XKind,
+    /// Scale of the x axis.
+    pub x_scale: Scale,
     /// Scale of the y axis.
     pub scale: Scale,
+    /// Which values the y axis makes room for.
+    pub y_range: YRange,
+    /// Limits that somebody has set.
+    pub limits: Vec<LimitLine>,
+}
+
+impl Figure {
+    /// The figure at a size.
+    pub fn spec(self, (width, height, dpr): (f64, f64, f64)) -> Spec {
+        Spec {
+            width,
+            height,
+            dpr,
+            x: self.x,
+            x_kind: self.x_kind,
+            x_scale: self.x_scale,
+            scale: self.scale,
+            y_range: self.y_range,
+            limits: self.limits,
+            lines: Arc::unwrap_or_clone(self.lines),
+        }
+    }
 }
 
 /// What the pointer does over the plot. x values are in the units of the axis.
@@ -40,6 +65,8 @@ pub struct ChartEvents {
     pub hover: Callback<Option<f64>>,
     /// A range was dragged.
     pub select: Callback<(f64, f64)>,
+    /// The wheel or a drag moves the view to this range, and will go on.
+    pub view: Callback<(f64, f64)>,
     /// A double click asks for everything.
     pub fit: Callback<()>,
 }
@@ -65,6 +92,9 @@ pub fn LineChart(
     canvas: NodeRef<html::Canvas>,
     /// What the pointer does.
     events: ChartEvents,
+    /// Whether the wheel zooms without a key, where there is nothing to scroll.
+    #[prop(into)]
+    wheel_zooms: Signal<bool>,
 ) -> impl IntoView {
     let palette = use_palette();
     let holder = NodeRef::<html::Div>::new();
@@ -85,15 +115,7 @@ pub fn LineChart(
             let Some(canvas) = canvas.try_get_untracked().flatten() else {
                 return;
             };
-            let spec = Spec {
-                width,
-                height,
-                dpr,
-                x: figure.x,
-                x_kind: figure.x_kind,
-                scale: figure.scale,
-                lines: Arc::unwrap_or_clone(figure.lines),
-            };
+            let spec = figure.spec((width, height, dpr));
             let layout = Arc::new(Geometry::new(&spec));
             canvas::draw_plot(&canvas, &spec, &layout, &palette.theme);
             // The component may be gone by the time of this frame.
@@ -134,24 +156,47 @@ pub fn LineChart(
             inside.then(|| layout.x_at(x.clamp(layout.plot.left, layout.plot.right)))
         })
     };
+    // The view at the begin of a pan and where the pointer was then.
+    let pan = StoredValue::new(None::<(Axis, f64)>);
+    let axis = move || {
+        let layout = geometry.get_untracked()?;
+        let (lo, hi) = figure.with_untracked(|figure| figure.x);
+        Some(gesture::axis(&layout, lo, hi))
+    };
     let on_down = move |event: web_sys::PointerEvent| {
         let at = place(&event).filter(|&(x, y)| over_plot(x, y).is_some());
-        if let (0, Some((x, _))) = (event.button(), at) {
-            if let Some(holder) = holder.get_untracked() {
-                // Without capture a drag only ends when it leaves the chart, which is good enough.
-                let _ignored = holder.set_pointer_capture(event.pointer_id());
-            }
+        let Some((x, _)) = at else { return };
+        let is_pan = event.button() == 1 || (event.button() == 0 && event.shift_key());
+        if !is_pan && event.button() != 0 {
+            return;
+        }
+        if let Some(holder) = holder.get_untracked() {
+            // Without capture a drag only ends when it leaves the chart, which is good enough.
+            let _ignored = holder.set_pointer_capture(event.pointer_id());
+        }
+        if is_pan {
+            event.prevent_default();
+            pan.set_value(axis().map(|axis| (axis, x)));
+        } else {
             drag.set(Some((x, x)));
         }
     };
     let on_move = move |event: web_sys::PointerEvent| {
         let Some((x, y)) = place(&event) else { return };
+        if let Some((axis, from)) = pan.get_value() {
+            let width = geometry.with_untracked(|at| at.as_ref().map_or(1.0, |at| at.plot.width()));
+            events
+                .view
+                .run(gesture::panned(&axis, (from - x) / width.max(1.0)));
+            return;
+        }
         if let Some((from, _)) = drag.get_untracked() {
             drag.set(Some((from, x)));
         }
         events.hover.run(over_plot(x, y));
     };
     let on_up = move |_: web_sys::PointerEvent| {
+        pan.set_value(None);
         let Some((from, to)) = drag.get_untracked() else {
             return;
         };
@@ -162,6 +207,15 @@ pub fn LineChart(
             events.select.run((x_at(from.min(to)), x_at(from.max(to))));
         }
     };
+    let on_wheel = move |event: web_sys::WheelEvent| {
+        let Some((axis, layout)) = axis().zip(geometry.get_untracked()) else {
+            return;
+        };
+        if let Some(range) = gesture::wheel(&event, wheel_zooms.get_untracked(), &axis, &layout) {
+            event.prevent_default();
+            events.view.run(range);
+        }
+    };
     view! {
         <div
             class="chart"
@@ -169,7 +223,11 @@ pub fn LineChart(
             on:pointerdown=on_down
             on:pointermove=on_move
             on:pointerup=on_up
-            on:pointercancel=move |_| drag.set(None)
+            on:pointercancel=move |_| {
+                pan.set_value(None);
+                drag.set(None);
+            }
+            on:wheel=on_wheel
             on:pointerleave=move |_| events.hover.run(None)
             on:dblclick=move |_| events.fit.run(())
         >

@@ -17,6 +17,7 @@ pub enum IconName {
     Pipeline,
     Lineage,
     Profile,
+    Debugger,
     Audio,
     Landscape,
     Explain,
@@ -46,6 +47,9 @@ pub enum IconName {
     Hide,
     Recheck,
     Fit,
+    Sliders,
+    Only,
+    Baseline,
     Clock,
     File,
     Folder,
@@ -84,6 +88,9 @@ impl IconName {
                 r#"<path d="M3 2v12M8 2v12M13 2v12M3 5l5 5 5-6M3 11l5-6 5 6" stroke-width="1.25"/>"#
             }
             Self::Profile => r#"<path d="M2 3.5h7M5 7h8M3.5 10.5h5M8 14h6"/>"#,
+            Self::Debugger => {
+                r#"<circle cx="8" cy="8" r="5.2"/><circle cx="8" cy="8" r="1.6"/><path d="M8 1v3M8 12v3M1 8h3M12 8h3"/>"#
+            }
             Self::Audio => r#"<path d="M2.5 6.5v3M5.25 4v8M8 2v12M10.75 4.5v7M13.5 6.5v3"/>"#,
             Self::Landscape => {
                 r#"<path d="M1.5 12.5c2.5 0 3-8 5.5-8s2 4.5 4 4.5 2-2.5 3.5-2.5M1.5 14.5h13"/>"#
@@ -127,6 +134,13 @@ impl IconName {
             }
             Self::Recheck => r#"<path d="M13.5 8A5.5 5.5 0 1 1 11.7 4M13.5 2v3h-3"/>"#,
             Self::Fit => r#"<path d="M2.5 5.5v-3h3M10.5 2.5h3v3M13.5 10.5v3h-3M5.5 13.5h-3v-3"/>"#,
+            Self::Only => {
+                r#"<circle cx="8" cy="8" r="5.5"/><circle cx="8" cy="8" r="2.2" fill="currentColor" stroke="none"/>"#
+            }
+            Self::Baseline => r#"<path d="M2 12.5h12M8 2.5v6M5.6 6.2 8 8.6l2.4-2.4"/>"#,
+            Self::Sliders => {
+                r#"<path d="M2 4.5h6M12 4.5h2M2 11.5h2M8 11.5h6"/><circle cx="10" cy="4.5" r="1.8"/><circle cx="6" cy="11.5" r="1.8"/>"#
+            }
             Self::Clock => r#"<circle cx="8" cy="8" r="6"/><path d="M8 4.5V8l2.5 1.8"/>"#,
             Self::File => r#"<path d="M4 1.8h5L12.5 5.3V14.2H4zM9 1.8v3.7h3.5"/>"#,
             Self::Folder => r#"<path d="M1.8 12.8V3.2h4.4l1.6 2h6.4v7.6z"/>"#,

@@ -142,6 +142,114 @@ pub struct ScalarsTexts {
     pub and_more: fn(u64) -> String,
     /// What that means.
     pub damaged_next: &'static str,
+    /// Choice of the x axis: another scalar.
+    pub x_tag: &'static str,
+    /// Title of the list of scalars for the x axis.
+    pub x_tag_title: &'static str,
+    /// Button: choices that are made now and then.
+    pub options: &'static str,
+    /// Scale of the x axis.
+    pub x_scale: &'static str,
+    /// Range of the y axis.
+    pub y_range: &'static str,
+    /// Everything has room.
+    pub all_values: &'static str,
+    /// What lies far away leaves the plot.
+    pub no_outliers: &'static str,
+    /// How lines are smoothed.
+    pub smoothing_kind: &'static str,
+    /// Exponential moving average.
+    pub ema: &'static str,
+    /// Mean of a window.
+    pub running_mean: &'static str,
+    /// Gaussian window.
+    pub gaussian: &'static str,
+    /// How large cards are.
+    pub card_size: &'static str,
+    /// Small cards.
+    pub size_small: &'static str,
+    /// Medium ones.
+    pub size_medium: &'static str,
+    /// Large ones.
+    pub size_large: &'static str,
+    /// Whether zooming one card zooms all.
+    pub linked: &'static str,
+    /// What runs are grouped by.
+    pub group_runs: &'static str,
+    /// Nothing.
+    pub group_none: &'static str,
+    /// Their folder.
+    pub group_folder: &'static str,
+    /// A regular expression over their names.
+    pub group_pattern: &'static str,
+    /// Label of that expression.
+    pub pattern: &'static str,
+    /// How it groups.
+    pub pattern_hint: &'static str,
+    /// Label of the list of groups.
+    pub groups: &'static str,
+    /// A run without the hyper-parameter.
+    pub not_recorded: &'static str,
+    /// What the band of a group says.
+    pub spread: &'static str,
+    /// Standard deviation.
+    pub deviation: &'static str,
+    /// Standard error of the mean.
+    pub std_error: &'static str,
+    /// Column: mean of a group.
+    pub mean: &'static str,
+    /// Column: lower edge of the band.
+    pub below: &'static str,
+    /// Column: upper edge of the band.
+    pub above: &'static str,
+    /// Column: difference to the baseline.
+    pub minus_baseline: &'static str,
+    /// Badge of the baseline.
+    pub baseline: &'static str,
+    /// Button: compare the others with this run.
+    pub make_baseline: &'static str,
+    /// Button: show this run alone.
+    pub only_this: &'static str,
+    /// Button: step back to the range before.
+    pub step_back: &'static str,
+    /// Button: show everything of a card that is zoomed by itself.
+    pub fit_card: &'static str,
+    /// Chip while only single cards are zoomed.
+    pub own_zooms: &'static str,
+    /// Menu item.
+    pub whole_screen: &'static str,
+    /// Menu item.
+    pub download_json: &'static str,
+    /// Menu item.
+    pub download_svg: &'static str,
+    /// Button: all cards.
+    pub download_all: &'static str,
+    /// Heading of its menu: number of cards.
+    pub all_cards: fn(u64) -> String,
+    /// Menu item: set limits.
+    pub limits: &'static str,
+    /// Heading of the panel.
+    pub limits_title: &'static str,
+    /// The first limit.
+    pub first_limit: &'static str,
+    /// The second one.
+    pub second_limit: &'static str,
+    /// How both go together.
+    pub joint: &'static str,
+    /// Beyond both.
+    pub and: &'static str,
+    /// Beyond either.
+    pub or: &'static str,
+    /// With how many runs they are kept.
+    pub limits_kept: fn(u64) -> String,
+    /// Button.
+    pub save_limits: &'static str,
+    /// Button.
+    pub remove_limits: &'static str,
+    /// Over a limit: its words, points beyond, whether there may be more.
+    pub alert: fn(&str, u64, bool) -> String,
+    /// A card whose runs have not recorded what x counts.
+    pub no_x: fn(&str) -> String,
     /// Table: rows shown of all.
     pub rows_of: fn(&str, &str) -> String,
     /// Table: what to do for all.
@@ -241,6 +349,74 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
         _ => format!("{files} more files"),
     },
     damaged_next: "Everything else is shown.",
+    x_tag: "Tag…",
+    x_tag_title: "Another scalar as x axis",
+    options: "View options",
+    x_scale: "X scale",
+    y_range: "Y range",
+    all_values: "All values",
+    no_outliers: "Without outliers",
+    smoothing_kind: "Smoothing by",
+    ema: "EMA",
+    running_mean: "Mean",
+    gaussian: "Gaussian",
+    card_size: "Cards",
+    size_small: "Small",
+    size_medium: "Medium",
+    size_large: "Large",
+    linked: "Zoom all cards together",
+    group_runs: "Group runs by",
+    group_none: "nothing",
+    group_folder: "folder",
+    group_pattern: "name …",
+    pattern: "Regular expression over names of runs",
+    pattern_hint: "Runs for which its first group, or all that matches, is equal become one line.",
+    groups: "Groups",
+    not_recorded: "not recorded",
+    spread: "Band",
+    deviation: "± std dev",
+    std_error: "± std error",
+    mean: "mean",
+    below: "lower",
+    above: "upper",
+    minus_baseline: "− baseline",
+    baseline: "baseline",
+    make_baseline: "Compare the others with this run",
+    only_this: "Show only this run",
+    step_back: "Back to the range before (z)",
+    fit_card: "Show all of this card",
+    own_zooms: "Single cards",
+    whole_screen: "Full screen",
+    download_json: "Download JSON",
+    download_svg: "Download SVG",
+    download_all: "Download all cards",
+    all_cards: |cards| match cards {
+        1 => "1 card".to_owned(),
+        _ if cards > 200 => format!("{} cards; pictures: the first 200", format::count(cards)),
+        _ => format!("{cards} cards"),
+    },
+    limits: "Limits …",
+    limits_title: "Values that stand out",
+    first_limit: "First limit",
+    second_limit: "Second limit",
+    joint: "Both limits",
+    and: "and",
+    or: "or",
+    limits_kept: |runs| match runs {
+        1 => "Kept with 1 run:".to_owned(),
+        _ => format!("Kept with {} runs:", format::count(runs)),
+    },
+    save_limits: "Save",
+    remove_limits: "Remove",
+    alert: |limit, points, is_least| {
+        let noun = if points == 1 { "point" } else { "points" };
+        let least = if is_least { "at least " } else { "" };
+        format!(
+            "alert when {limit} · {least}{} {noun} beyond",
+            format::count(points)
+        )
+    },
+    no_x: |tag| format!("Not recorded together with {tag}."),
     rows_of: |shown, all| format!("{shown} of {all} points"),
     rows_next: "Zoom in, or download the CSV for all of them.",
 };
@@ -327,6 +503,69 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     torn: |path, byte| format!("{path} 的最后一条记录不完整（第 {byte} 字节）。"),
     and_more: |files| format!("另有 {files} 个文件"),
     damaged_next: "其余内容均已显示。",
+    x_tag: "标签…",
+    x_tag_title: "以另一标量作横轴",
+    options: "显示选项",
+    x_scale: "横轴刻度",
+    y_range: "纵轴范围",
+    all_values: "全部值",
+    no_outliers: "忽略离群值",
+    smoothing_kind: "平滑方式",
+    ema: "指数平均",
+    running_mean: "滑动平均",
+    gaussian: "高斯",
+    card_size: "卡片大小",
+    size_small: "小",
+    size_medium: "中",
+    size_large: "大",
+    linked: "所有卡片同步缩放",
+    group_runs: "训练分组",
+    group_none: "不分组",
+    group_folder: "按目录",
+    group_pattern: "按名称…",
+    pattern: "训练名称的正则表达式",
+    pattern_hint: "第一个捕获组（或整个匹配）相同的训练合并为一条曲线。",
+    groups: "分组",
+    not_recorded: "未记录",
+    spread: "区间",
+    deviation: "± 标准差",
+    std_error: "± 标准误差",
+    mean: "均值",
+    below: "下界",
+    above: "上界",
+    minus_baseline: "与基线之差",
+    baseline: "基线",
+    make_baseline: "以此训练为基线进行比较",
+    only_this: "仅显示此训练",
+    step_back: "返回上一范围 (z)",
+    fit_card: "显示此卡片的全部",
+    own_zooms: "部分卡片",
+    whole_screen: "全屏",
+    download_json: "下载 JSON",
+    download_svg: "下载 SVG",
+    download_all: "下载全部卡片",
+    all_cards: |cards| {
+        if cards > 200 {
+            format!("{} 张卡片；图片仅含前 200 张", format::count(cards))
+        } else {
+            format!("{cards} 张卡片")
+        }
+    },
+    limits: "阈值…",
+    limits_title: "突出显示的值",
+    first_limit: "第一阈值",
+    second_limit: "第二阈值",
+    joint: "两个阈值的关系",
+    and: "且",
+    or: "或",
+    limits_kept: |runs| format!("保存到 {} 个训练：", format::count(runs)),
+    save_limits: "保存",
+    remove_limits: "移除",
+    alert: |limit, points, is_least| {
+        let least = if is_least { "至少 " } else { "" };
+        format!("告警 {limit} · {least}{} 个点超出", format::count(points))
+    },
+    no_x: |tag| format!("没有与 {tag} 一同记录。"),
     rows_of: |shown, all| format!("{shown} / {all} 个点"),
     rows_next: "放大范围，或下载 CSV 以获得全部。",
 };

@@ -14,28 +14,42 @@ use crate::components::use_palette;
 use crate::keys::use_keys;
 
 mod card;
+mod card_menu;
+mod choices;
 mod data;
+mod drawing;
 mod export;
 mod filter;
 mod grid;
+mod groups;
 mod head;
+mod limits;
+mod limits_panel;
 mod loading;
 mod notes;
+mod options;
 mod page;
 mod picture;
+mod popover;
+mod reading;
 mod readout;
+mod run_row;
 mod selection;
 mod settings;
+mod shown;
 mod side;
 mod table;
 mod tag_tree;
 mod tags;
 mod toolbar;
 mod tree;
+mod x_tag;
+mod zoom;
 
 use grid::Cards;
+use limits_panel::LimitsPanel;
 use notes::{DamageNote, Nothing, NothingView};
-use page::PageState;
+use page::{PageState, Panel};
 use settings::Settings;
 use side::Side;
 use table::TablePanel;
@@ -71,16 +85,36 @@ pub fn ScalarsPage() -> impl IntoView {
                     None => view! { <Cards /> }.into_any(),
                 }}
             </div>
-            {move || page.table.get().map(|tag| view! { <TablePanel page=page tag=tag /> })}
+            {move || {
+                page.panel
+                    .get()
+                    .map(|(panel, tag)| match panel {
+                        Panel::Table => view! { <TablePanel page=page tag=tag /> }.into_any(),
+                        Panel::Limits => view! { <LimitsPanel page=page tag=tag /> }.into_any(),
+                    })
+            }}
         </main>
     }
 }
 
-/// `f` shows everything, arrows move the crosshair, `Esc` leaves the full page, then the zoomed range.
+/// What a key of zooming does to the range: moves it by so much of itself, then makes it that much as wide.
+fn zoom_key(key: &str) -> Option<(f64, f64)> {
+    match key {
+        "w" | "+" | "=" => Some((0.0, 0.5)),
+        "s" | "-" => Some((0.0, 2.0)),
+        "a" => Some((-0.25, 1.0)),
+        "d" => Some((0.25, 1.0)),
+        _ => None,
+    }
+}
+
+/// `f` shows everything, arrows move the crosshair, `w a s d` zoom and pan, `z` steps back, `j k` go from card to card
+/// (`p` pins it, `o` gives it the page), `Esc` leaves the full page or the crosshair.
 fn on_key(page: PageState, key: &str, is_far: bool) -> bool {
     let settings = page.settings;
     match key {
-        "f" => settings.set_range(None),
+        "f" => page.zoom.fit(),
+        "z" if page.zoom.has_before() => page.zoom.back(),
         "ArrowLeft" | "ArrowRight" => {
             if page.pointer.with_untracked(Option::is_none) {
                 return page.point_at_end();
@@ -90,9 +124,28 @@ fn on_key(page: PageState, key: &str, is_far: bool) -> bool {
             page.key_steps
                 .update(|(number, steps)| (*number, *steps) = (*number + 1, count));
         }
+        "j" => return page.go_to_card(1),
+        "k" => return page.go_to_card(-1),
+        "p" | "o" => {
+            let Some(tag) = page.current.get_untracked() else {
+                return false;
+            };
+            if key == "p" {
+                page.toggle_pin(&tag);
+            } else {
+                let is_full = settings.full.get_untracked().as_ref() == Some(&tag);
+                settings.set_full((!is_full).then_some(&*tag));
+            }
+        }
         "Escape" if settings.full.with_untracked(Option::is_some) => settings.set_full(None),
         "Escape" if page.pointer.with_untracked(Option::is_some) => page.pointer.set(None),
-        _ => return false,
+        "Escape" if page.current.with_untracked(Option::is_some) => page.current.set(None),
+        _ => match zoom_key(key) {
+            Some(change) => page
+                .key_zoom
+                .update(|(number, last)| (*number, *last) = (*number + 1, change)),
+            None => return false,
+        },
     }
     true
 }

@@ -67,6 +67,7 @@ fn read() -> Palette {
         ("--accent", &mut theme.accent),
         ("--cls-nan", &mut theme.nan),
         ("--cls-pinf", &mut theme.inf),
+        ("--error", &mut theme.error),
     ] {
         if let Some(value) = Rgb::from_hex(&property(&style, name)) {
             *colour = value;

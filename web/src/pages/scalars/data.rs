@@ -2,7 +2,7 @@
 
 use trainscope_api::scalars::{Field, ScalarsRequest, Series, SeriesKey};
 
-use super::settings::XChoice;
+use super::choices::XChoice;
 use super::tags::SeriesId;
 
 /// What a card wants to know; equal wants have equal answers until something is recorded.
@@ -20,25 +20,29 @@ pub(super) struct Want {
     pub(super) superseded: bool,
     /// Whether wall times are.
     pub(super) wall_times: bool,
+    /// The scalar that x counts, if it is one.
+    pub(super) x_tag: Option<String>,
 }
 
 impl Want {
-    /// The request for it, of one tag.
+    /// The request for it, of one tag; the series of the x axis stand behind those of the lines.
     pub(super) fn request(&self, tag: &str) -> ScalarsRequest {
         let mut fields = vec![Field::Min, Field::Max];
         if self.wall_times {
             fields.push(Field::WallTimesSecs);
         }
+        let of = |tag: &str| {
+            let tag = tag.to_owned();
+            self.series.iter().map(move |id| SeriesKey {
+                run: id.run.clone(),
+                rank: id.rank,
+                tag: tag.clone(),
+                writer: id.writer.clone(),
+            })
+        };
         ScalarsRequest {
-            series: self
-                .series
-                .iter()
-                .map(|id| SeriesKey {
-                    run: id.run.clone(),
-                    rank: id.rank,
-                    tag: tag.to_owned(),
-                    writer: id.writer.clone(),
-                })
+            series: of(tag)
+                .chain(self.x_tag.iter().flat_map(|x| of(x)))
                 .collect(),
             from: self.from,
             to: self.to,
@@ -47,15 +51,59 @@ impl Want {
             fields,
         }
     }
+
+    /// Whether two wants differ in nothing but the range and its detail.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let whole = |want: &Self| Self {
+            from: None,
+            to: None,
+            points: 0,
+            ..want.clone()
+        };
+        whole(self) == whole(other)
+    }
 }
 
-/// One line's answer.
-#[derive(Clone, Debug, PartialEq)]
+/// One line's answer, or what several together say.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
-    /// Which line.
+    /// Which line; of a group that of its first member.
     pub(super) id: SeriesId,
     /// Its points.
     pub(super) series: Series,
+    /// The scalar that x counts, over the same steps; empty if x counts something else.
+    pub(super) over: Vec<f64>,
+    /// What it stands for, if it is more than one line.
+    pub(super) group: Option<Group>,
+}
+
+/// Several lines as one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Group {
+    /// What they have in common.
+    pub(super) name: String,
+    /// Runs that belong to it.
+    pub(super) runs: Vec<String>,
+    /// How many have a finite value at each point.
+    pub(super) counts: Vec<u32>,
+}
+
+impl Curve {
+    /// How it is called beside its chip.
+    pub(super) fn label(&self) -> String {
+        match &self.group {
+            Some(group) => group.name.clone(),
+            None => self.id.label(),
+        }
+    }
+
+    /// Whether a run is (among) what it shows.
+    pub(super) fn shows(&self, run: &str) -> bool {
+        match &self.group {
+            Some(group) => group.runs.iter().any(|member| member == run),
+            None => self.id.run == run,
+        }
+    }
 }
 
 /// The answer for a card: the lines that there are.
@@ -67,12 +115,24 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Puts names and answers together.
-    pub(super) fn new(series: &[SeriesId], answers: Vec<Option<Series>>) -> Self {
-        let curves = series.iter().zip(answers).filter_map(|(id, series)| {
+    pub(super) fn new(want: &Want, answers: Vec<Option<Series>>) -> Self {
+        let mut answers = answers;
+        let mut xs = answers
+            .split_off(answers.len().min(want.series.len()))
+            .into_iter();
+        let curves = want.series.iter().zip(answers).filter_map(|(id, series)| {
+            let x = xs.next().flatten();
             let series = series.filter(|series| !series.steps.is_empty())?;
+            let over = match (&want.x_tag, x) {
+                (None, _) => Vec::new(),
+                (Some(_), Some(x)) => join(&series.steps, &x),
+                (Some(_), None) => vec![f64::NAN; series.steps.len()],
+            };
             Some(Curve {
                 id: id.clone(),
                 series,
+                over,
+                group: None,
             })
         });
         Self {
@@ -80,7 +140,7 @@ impl Loaded {
         }
     }
 
-    /// The steps that lie in a range of x, with the point before and behind it.
+    /// The steps of the points that lie in a range of x, with the point before and behind them.
     pub(super) fn steps_of(
         &self,
         range: (f64, f64),
@@ -89,49 +149,105 @@ impl Loaded {
         let mut out: Option<(i64, i64)> = None;
         for curve in &self.curves {
             let x = x_of(curve);
-            let first = x.partition_point(|&x| x < range.0).saturating_sub(1);
-            let last = x
-                .partition_point(|&x| x <= range.1)
-                .min(x.len().saturating_sub(1));
             let steps = &curve.series.steps;
-            if let (Some(&from), Some(&to)) = (steps.get(first), steps.get(last)) {
-                let (lowest, highest) = out.unwrap_or((from, to));
-                out = Some((lowest.min(from), highest.max(to)));
+            // What lies between two neighbours is between them, even if neither is in the range.
+            let pairs = x
+                .windows(2)
+                .zip(steps.windows(2))
+                .filter(|(x, _)| x[0].min(x[1]) <= range.1 && range.0 <= x[0].max(x[1]));
+            for (_, pair) in pairs {
+                let (lowest, highest) = out.unwrap_or((pair[0], pair[1]));
+                out = Some((lowest.min(pair[0]), highest.max(pair[1])));
             }
         }
         out
     }
 }
 
+/// The value of a series at each of these steps: between its points in proportion, before the first and behind the
+/// last as there, so that what was recorded a step later still has a place.
+pub(super) fn join(steps: &[i64], x: &Series) -> Vec<f64> {
+    let at = |index: usize| {
+        x.steps
+            .get(index)
+            .copied()
+            .zip(x.values.get(index).copied())
+    };
+    let one = |&step: &i64| {
+        let behind = x.steps.partition_point(|&other| other < step);
+        let before = behind.checked_sub(1).and_then(at);
+        match (before, at(behind)) {
+            (_, Some((there, value))) if there == step => value,
+            (Some((from, low)), Some((to, high))) => {
+                let share = (step as f64 - from as f64) / (to as f64 - from as f64);
+                low + (high - low) * share
+            }
+            (Some((_, value)), None) | (None, Some((_, value))) => value,
+            (None, None) => f64::NAN,
+        }
+    };
+    steps.iter().map(one).collect()
+}
+
 /// The x of each point of a curve.
 pub(super) fn x_values(curve: &Curve, x: XChoice, start: Option<f64>) -> Vec<f64> {
     let walls = &curve.series.wall_times_secs;
     match x {
-        XChoice::Step => curve.series.steps.iter().map(|&step| step as f64).collect(),
+        XChoice::Step => steps_as_x(curve),
         XChoice::Wall => walls.clone(),
         XChoice::Relative => {
             let start = start.or_else(|| walls.first().copied()).unwrap_or(0.0);
             walls.iter().map(|wall| wall - start).collect()
         }
+        XChoice::Tag => curve.over.clone(),
     }
+}
+
+/// The steps of a curve.
+pub(super) fn steps_as_x(curve: &Curve) -> Vec<f64> {
+    curve.series.steps.iter().map(|&step| step as f64).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn want(x_tag: Option<&str>) -> Want {
+        Want {
+            series: vec![SeriesId::default()],
+            x_tag: x_tag.map(str::to_owned),
+            ..Want::default()
+        }
+    }
+
+    fn series(steps: &[i64], values: &[f64]) -> Series {
+        Series {
+            steps: steps.to_vec(),
+            values: values.to_vec(),
+            ..Series::default()
+        }
+    }
+
     #[test]
     fn a_range_of_time_becomes_steps_with_a_neighbour_on_each_side() {
-        let series = Series {
-            steps: vec![0, 10, 20, 30],
-            values: vec![0.0; 4],
-            wall_times_secs: vec![1_000.0, 1_020.0, 1_040.0, 1_060.0],
-            ..Series::default()
-        };
-        let loaded = Loaded::new(&[SeriesId::default()], vec![Some(series)]);
-        let steps = loaded.steps_of((25.0, 45.0), &|curve| {
-            x_values(curve, XChoice::Relative, Some(1_000.0))
-        });
-        assert_eq!(steps, Some((10, 30)));
+        let mut points = series(&[0, 10, 20, 30], &[0.0; 4]);
+        points.wall_times_secs = vec![1_000.0, 1_020.0, 1_040.0, 1_060.0];
+        let loaded = Loaded::new(&want(None), vec![Some(points)]);
+        let relative = |curve: &Curve| x_values(curve, XChoice::Relative, Some(1_000.0));
+        assert_eq!(loaded.steps_of((25.0, 45.0), &relative), Some((10, 30)));
+        assert_eq!(loaded.steps_of((22.0, 23.0), &relative), Some((10, 20)));
+        assert_eq!(loaded.steps_of((99.0, 100.0), &relative), None);
+    }
+
+    #[test]
+    fn another_scalar_is_joined_by_step() {
+        let lines = series(&[0, 10, 15, 20, 21], &[5.0, 4.0, 3.0, 2.0, 1.0]);
+        let tokens = series(&[0, 10, 20], &[0.0, 100.0, 400.0]);
+        let want = want(Some("tokens"));
+        assert_eq!(want.request("loss").series[1].tag, "tokens");
+        let loaded = Loaded::new(&want, vec![Some(lines.clone()), Some(tokens)]);
+        assert_eq!(loaded.curves[0].over, [0.0, 100.0, 250.0, 400.0, 400.0]);
+        let without = Loaded::new(&want, vec![Some(lines), None]);
+        assert!(without.curves[0].over.iter().all(|x| x.is_nan()));
     }
 }

@@ -1,172 +1,142 @@
-//! Downloads of a card: every recorded point as CSV, the picture as PNG.
+//! Downloads of one card or of all: every recorded point as CSV or JSON, the pictures as SVG or PNG.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::scalars::MAX_POINTS;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlCanvasElement;
+use trainscope_charts::svg::{self, Card};
 
+use super::choices::XChoice;
 use super::data::{Loaded, Want};
+use super::drawing::{Pens, figure_of, picture_of};
 use super::page::PageState;
-use super::settings::XChoice;
 use crate::client;
-use crate::components::to_png;
 
-/// Downloads the points of a tag in the shown range, all of them.
-pub(super) fn csv(page: PageState, tag: String) {
-    let Some(entry) = untrack(|| page.entry(&tag)) else {
-        return;
+mod file;
+mod text;
+
+use file::{download, download_png, file_name};
+
+/// Pictures of one file, at most.
+pub(super) const MOST_PICTURES: usize = 200;
+/// Size of a picture in CSS pixels.
+const PICTURE: (f64, f64) = (640.0, 360.0);
+/// Columns of a file of several pictures.
+const COLUMNS: usize = 3;
+
+/// As what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Points, one row each.
+    Csv,
+    /// Points, one list a series.
+    Json,
+    /// Picture of pixels.
+    Png,
+    /// Picture of lines.
+    Svg,
+}
+
+impl Format {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Png => "png",
+            Self::Svg => "svg",
+        }
+    }
+
+    fn is_picture(self) -> bool {
+        matches!(self, Self::Png | Self::Svg)
+    }
+}
+
+/// Downloads these tags as one file. They are asked for one after the other, so that the server and this page go on
+/// with what else they do.
+pub(super) fn save(page: PageState, pens: Pens, mut tags: Vec<String>, format: Format) {
+    if format.is_picture() {
+        tags.truncate(MOST_PICTURES);
+    }
+    let name = match tags.as_slice() {
+        [] => return,
+        [only] => file_name(only),
+        _ => untrack(|| file_name(&page.settings.own.get())),
     };
-    let settings = page.settings;
-    let range = settings.range.get_untracked();
-    let steps = range.filter(|_| settings.x.get_untracked() == XChoice::Step);
-    let whole = |bound: f64| format!("{bound:.0}").parse().ok();
-    let want = Want {
-        series: entry.series,
-        from: steps.and_then(|(lo, _)| whole(lo.floor())),
-        to: steps.and_then(|(_, hi)| whole(hi.ceil())),
-        points: MAX_POINTS,
-        superseded: settings.has_superseded.get_untracked(),
-        wall_times: true,
-    };
+    let name = format!("{name}.{}", format.extension());
     spawn_local(async move {
-        if let Ok(answer) = client::scalars_many(&want.request(&tag)).await {
-            let loaded = Loaded::new(&want.series, answer.series);
-            let text = csv_text(&loaded);
-            let parts = js_sys::Array::of1(&text.into());
-            let options = web_sys::BlobPropertyBag::new();
-            options.set_type("text/csv;charset=utf-8");
-            if let Ok(blob) = web_sys::Blob::new_with_str_sequence_and_options(&parts, &options) {
-                save(&blob, &format!("{}.csv", file_name(&tag)));
+        let mut points = text::Points::new(format);
+        let mut cards = Vec::new();
+        let all = tags.len();
+        for (done, tag) in tags.iter().enumerate() {
+            // `Some` gives the value back: the page was left.
+            if page
+                .saving
+                .try_set((all > 1).then_some((done, all)))
+                .is_some()
+            {
+                return;
             }
+            let Some(want) = untrack(|| want(page, tag, format)) else {
+                continue;
+            };
+            let Ok(answer) = client::scalars_many(&want.request(tag)).await else {
+                continue;
+            };
+            let loaded = Loaded::new(&want, answer.series);
+            if !format.is_picture() {
+                points.add(tag, &loaded);
+            } else if page.saving.try_get_untracked().is_some() {
+                cards.push(untrack(|| card(page, pens, tag, loaded)));
+            }
+        }
+        if page.saving.try_set(None).is_some() {
+            return;
+        }
+        let theme = pens.palette.with_untracked(|palette| palette.theme.clone());
+        match format {
+            Format::Csv => download(&points.finish(), "text/csv;charset=utf-8", &name),
+            Format::Json => download(&points.finish(), "application/json", &name),
+            Format::Svg => download(&svg::sheet(&cards, COLUMNS, &theme), "image/svg+xml", &name),
+            Format::Png => download_png(&svg::sheet(&cards, COLUMNS, &theme), name),
         }
     });
 }
 
-/// Downloads what a canvas shows.
-pub(super) fn png(canvas: &HtmlCanvasElement, surface: &str, tag: &str) {
-    let name = format!("{}.png", file_name(tag));
-    to_png(canvas, surface, move |blob| save(&blob, &name));
+/// All points of a tag in the shown range; for a picture as many as it can show, of the whole recording.
+fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
+    let settings = page.settings;
+    let x = settings.x.get();
+    let range = page.zoom.range(tag);
+    let steps = range.filter(|_| x == XChoice::Step);
+    let whole = |bound: f64| format!("{bound:.0}").parse::<i64>().ok();
+    let is_picture = format.is_picture();
+    // Lines lead out of a picture: their next points are wanted too.
+    let margin = i64::from(is_picture);
+    Some(Want {
+        series: page.entry(tag)?.series,
+        from: steps
+            .and_then(|(lo, _)| whole(lo.floor()))
+            .map(|step| step.saturating_sub(margin)),
+        to: steps
+            .and_then(|(_, hi)| whole(hi.ceil()))
+            .map(|step| step.saturating_add(margin)),
+        points: if is_picture { 2_048 } else { MAX_POINTS },
+        superseded: settings.has_superseded.get(),
+        wall_times: !is_picture || matches!(x, XChoice::Relative | XChoice::Wall),
+        x_tag: is_picture.then(|| settings.x_tag.get()).flatten(),
+    })
 }
 
-/// One row a point. Where a million points were not enough for a series, its rows are buckets with their bounds.
-fn csv_text(loaded: &Loaded) -> String {
-    let mut text = String::from("run,rank,writer,step,wall_time_secs,value,min,max\n");
-    for curve in &loaded.curves {
-        let series = &curve.series;
-        let run = field(&curve.id.run);
-        let writer = field(curve.id.writer.as_deref().unwrap_or_default());
-        for (index, (step, value)) in series.steps.iter().zip(&series.values).enumerate() {
-            let at = |list: &[f64]| list.get(index).map(f64::to_string).unwrap_or_default();
-            let bounds = if series.cut {
-                (at(&series.min), at(&series.max))
-            } else {
-                (String::new(), String::new())
-            };
-            // Writing to a String does not fail.
-            writeln!(
-                text,
-                "{run},{},{writer},{step},{},{value},{},{}",
-                curve.id.rank,
-                at(&series.wall_times_secs),
-                bounds.0,
-                bounds.1
-            )
-            .unwrap_or_default();
-        }
-    }
-    text
-}
-
-/// A text field of RFC 4180. One that a spreadsheet would take for a formula is marked as text.
-fn field(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if is_formula {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    };
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
-}
-
-/// A name for a file, whatever the tag holds.
-fn file_name(tag: &str) -> String {
-    let cleaned: String = tag
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {
-                c
-            } else {
-                '_'
-            }
-        })
-        .take(120)
-        .collect();
-    let cleaned = cleaned.trim_start_matches('.');
-    if cleaned.is_empty() {
-        "scalars".to_owned()
-    } else {
-        cleaned.to_owned()
-    }
-}
-
-fn save(blob: &web_sys::Blob, name: &str) {
-    let Ok(url) = web_sys::Url::create_object_url_with_blob(blob) else {
-        return;
-    };
-    let link = document().create_element("a").ok();
-    if let Some(link) = link.and_then(|link| link.dyn_into::<web_sys::HtmlAnchorElement>().ok()) {
-        link.set_href(&url);
-        link.set_download(name);
-        link.click();
-    }
-    // The download has its own hold on the data from the click on.
-    let _ignored = web_sys::Url::revoke_object_url(&url);
-}
-
-#[cfg(test)]
-mod tests {
-    use trainscope_api::scalars::Series;
-
-    use super::*;
-    use crate::pages::scalars::data::Curve;
-    use crate::pages::scalars::tags::SeriesId;
-
-    #[test]
-    fn every_value_is_written_and_names_are_text() {
-        let loaded = Loaded {
-            curves: vec![Curve {
-                id: SeriesId {
-                    run: "=a,\"b\"".to_owned(),
-                    ..SeriesId::default()
-                },
-                series: Series {
-                    steps: vec![1, 2],
-                    values: vec![0.1, f64::NAN],
-                    min: vec![0.1, f64::NAN],
-                    max: vec![0.1, f64::NAN],
-                    ..Series::default()
-                },
-            }],
-        };
-        assert_eq!(
-            csv_text(&loaded),
-            "run,rank,writer,step,wall_time_secs,value,min,max\n\
-             \"'=a,\"\"b\"\"\",0,,1,,0.1,,\n\
-             \"'=a,\"\"b\"\"\",0,,2,,NaN,,\n"
-        );
-    }
-
-    #[test]
-    fn file_names_are_harmless() {
-        assert_eq!(file_name("../train/loss"), "_train_loss");
-        assert_eq!(file_name("..."), "scalars");
-        assert_eq!(file_name("损失"), "损失");
+fn card(page: PageState, pens: Pens, tag: &str, loaded: Loaded) -> Card {
+    let picture = picture_of(page, pens, tag, Arc::new(loaded), None);
+    let legend = picture.loaded.curves.iter().zip(picture.lines.iter());
+    Card {
+        title: tag.to_owned(),
+        legend: legend
+            .map(|(curve, line)| (line.colour, curve.label()))
+            .collect(),
+        spec: figure_of(page, tag, &picture).spec((PICTURE.0, PICTURE.1, 1.0)),
     }
 }

@@ -42,6 +42,16 @@ impl Filter {
         }
     }
 
+    /// What it finds in a name: its first group if it has one, or all that matches.
+    pub(super) fn find(&self, name: &str) -> Option<String> {
+        let Self::Matching(regex) = self else {
+            return None;
+        };
+        let found = regex.captures(name)?;
+        let found = found.get(1).or_else(|| found.get(0))?;
+        Some(found.as_str().to_owned())
+    }
+
     /// Whether it may hide something.
     pub(super) fn is_active(&self) -> bool {
         matches!(self, Self::Matching(_))

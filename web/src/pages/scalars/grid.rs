@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::card::Card;
+use super::choices::CardSize;
 use super::page::PageState;
 use super::tag_tree::whole;
 
@@ -11,6 +12,8 @@ const GAP: f64 = 12.0;
 const LEAST_WIDTH: f64 = 300.0;
 const LEAST_HEIGHT: f64 = 260.0;
 const MOST_HEIGHT: f64 = 420.0;
+const SMALL_WIDTH: f64 = 220.0;
+const SMALL_HEIGHT: f64 = 180.0;
 /// Rows that exist above and below the view.
 const SPARE_ROWS: usize = 1;
 
@@ -23,24 +26,37 @@ struct Layout {
 }
 
 impl Layout {
-    /// Two columns, three from 1600 pixels of window, one below 900; two rows fill the view.
-    fn new(width: f64, height: f64, window_width: f64) -> Self {
-        let most: usize = if window_width >= 1600.0 {
+    /// Two columns, three from 1600 pixels of window, four from 2400, one below 900; two rows fill the view. Small
+    /// cards have a column and a row more, large ones a row each.
+    fn new(width: f64, height: f64, window_width: f64, size: CardSize) -> Self {
+        let most: usize = if window_width >= 2400.0 {
+            4
+        } else if window_width >= 1600.0 {
             3
         } else if window_width >= 900.0 {
             2
         } else {
             1
         };
+        let (most, least_width, rows) = match size {
+            CardSize::Small => (most + 1, SMALL_WIDTH, 3.0),
+            CardSize::Medium => (most, LEAST_WIDTH, 2.0),
+            CardSize::Large => (1, LEAST_WIDTH, 1.0),
+        };
+        let heights = match size {
+            CardSize::Small => (SMALL_HEIGHT, LEAST_HEIGHT),
+            CardSize::Medium => (LEAST_HEIGHT, MOST_HEIGHT),
+            CardSize::Large => (LEAST_HEIGHT, 2.0 * MOST_HEIGHT),
+        };
         // A panel at the right may leave less than the window promises.
-        let columns = most.min(whole(width / LEAST_WIDTH)).max(1);
+        let columns = most.min(whole(width / least_width)).max(1);
         let gaps = GAP * (columns as f64 + 1.0);
         Self {
             columns,
             card_width: ((width - gaps) / columns as f64).floor().max(0.0),
-            card_height: ((height - 3.0 * GAP) / 2.0)
+            card_height: ((height - (rows + 1.0) * GAP) / rows)
                 .floor()
-                .clamp(LEAST_HEIGHT, MOST_HEIGHT),
+                .clamp(heights.0, heights.1),
         }
     }
 
@@ -92,7 +108,7 @@ pub(super) fn Cards() -> impl IntoView {
 
     let layout = Memo::new(move |_| {
         let (_, width, height, window_width) = view_at.get();
-        Layout::new(width, height, window_width)
+        Layout::new(width, height, window_width, page.settings.card_size.get())
     });
     let full = Memo::new(move |_| {
         let full = page.settings.full.get()?;
@@ -183,6 +199,32 @@ pub(super) fn Cards() -> impl IntoView {
             });
         }
     });
+    // The keyboard moves to a card: it comes into view.
+    Effect::new(move |_| {
+        let current = page.current.get();
+        let (at, holder) = (
+            page.cards
+                .with_untracked(|cards| cards.iter().position(|tag| Some(tag) == current.as_ref())),
+            holder.get_untracked(),
+        );
+        if let (Some(at), Some(holder)) = (at, holder) {
+            let layout = layout.get_untracked();
+            let top = (at / layout.columns.max(1)) as f64 * layout.row_height();
+            let (scroll, _, height, _) = view_at.get_untracked();
+            let wanted = if top < scroll {
+                top
+            } else if top + layout.row_height() + GAP > scroll + height {
+                top + layout.row_height() + GAP - height
+            } else {
+                return;
+            };
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "`as` saturates at the longest page a browser scrolls"
+            )]
+            holder.set_scroll_top(wanted as i32);
+        }
+    });
     view! {
         <div class="cards" node_ref=holder on:scroll=move |_| measure()>
             <div class="extent" style:height=total_height>
@@ -205,20 +247,34 @@ pub(super) fn Cards() -> impl IntoView {
 mod tests {
     use super::*;
 
+    fn medium(width: f64, height: f64, window_width: f64) -> Layout {
+        Layout::new(width, height, window_width, CardSize::Medium)
+    }
+
+    #[test]
+    fn sizes_follow_the_choice() {
+        let small = Layout::new(872.0, 708.0, 1280.0, CardSize::Small);
+        assert_eq!(small.columns, 3);
+        assert!(small.card_height < 230.0);
+        let large = Layout::new(872.0, 708.0, 1280.0, CardSize::Large);
+        assert_eq!(large.columns, 1);
+        assert!((large.card_height - 684.0).abs() < 1e-9);
+    }
+
     #[test]
     fn columns_follow_the_window() {
-        assert_eq!(Layout::new(872.0, 708.0, 1280.0).columns, 2);
-        assert_eq!(Layout::new(1200.0, 708.0, 1600.0).columns, 3);
-        assert_eq!(Layout::new(500.0, 708.0, 800.0).columns, 1);
-        assert_eq!(Layout::new(520.0, 708.0, 1280.0).columns, 1);
-        let layout = Layout::new(872.0, 708.0, 1280.0);
+        assert_eq!(medium(872.0, 708.0, 1280.0).columns, 2);
+        assert_eq!(medium(1200.0, 708.0, 1600.0).columns, 3);
+        assert_eq!(medium(500.0, 708.0, 800.0).columns, 1);
+        assert_eq!(medium(520.0, 708.0, 1280.0).columns, 1);
+        let layout = medium(872.0, 708.0, 1280.0);
         assert!((layout.card_height - 336.0).abs() < 1e-9);
         assert!((layout.card_width - 418.0).abs() < 1e-9);
     }
 
     #[test]
     fn only_what_is_seen_exists() {
-        let layout = Layout::new(872.0, 708.0, 1280.0);
+        let layout = medium(872.0, 708.0, 1280.0);
         assert_eq!(layout.window(0.0, 708.0, 10_000), (0, 12));
         let (from, to) = layout.window(100_000.0, 708.0, 10_000);
         assert!(to - from <= 12 && from % 2 == 0);

@@ -6,9 +6,9 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::choices::XChoice;
 use super::data::{Loaded, Want, x_values};
 use super::page::PageState;
-use super::settings::XChoice;
 use crate::client;
 use crate::live::use_live;
 
@@ -28,8 +28,9 @@ pub(super) struct Loading {
     pub(super) is_answered: RwSignal<bool>,
     /// Whether the last request failed.
     pub(super) has_failed: RwSignal<bool>,
-    /// The answer without a range, from which a range of time is turned into one of steps.
-    pub(super) outline: RwSignal<Option<(bool, Arc<Loaded>)>>,
+    /// The answer without a range, from which any other range than one of steps is turned into steps, with what was
+    /// asked for it.
+    pub(super) outline: RwSignal<Option<(Want, Arc<Loaded>)>>,
     round: StoredValue<u64>,
     is_due: StoredValue<bool>,
 }
@@ -48,10 +49,16 @@ impl Loading {
             is_due: StoredValue::new(false),
         };
         let want = Memo::new(move |_| loading.want(page, tag, width));
-        Effect::new(move |_| {
-            if let Some(want) = want.get() {
-                loading.fetch(page, tag, want);
+        Effect::new(move |before: Option<Option<Want>>| {
+            let now = want.get();
+            if let Some(now) = &now {
+                // A moving range waits for the answer under way, so that the picture follows it however fast it moves.
+                let is_move = before.flatten().is_some_and(|before| before.is_like(now));
+                if !(is_move && loading.is_fetching.get_untracked()) {
+                    loading.fetch(page, tag, want, now.clone());
+                }
             }
+            now
         });
         let live = use_live();
         Effect::new(move |before: Option<u64>| {
@@ -92,17 +99,18 @@ impl Loading {
             series: entry.series,
             points: columns,
             superseded: settings.has_superseded.get(),
-            wall_times: x != XChoice::Step,
+            wall_times: matches!(x, XChoice::Relative | XChoice::Wall),
+            x_tag: settings.x_tag.get(),
             ..Want::default()
         };
-        if let Some((lo, hi)) = settings.range.get() {
+        if let Some((lo, hi)) = tag.with_value(|tag| page.zoom.range(tag)) {
             let steps = match x {
                 XChoice::Step => Some(step_range(lo, hi)),
-                XChoice::Relative | XChoice::Wall => {
+                XChoice::Relative | XChoice::Wall | XChoice::Tag => {
                     let facts = page.facts.get();
                     let outline = self.outline.get();
-                    let walls = outline.filter(|(has_walls, _)| *has_walls);
-                    walls.and_then(|(_, outline)| {
+                    let fitting = outline.filter(|(asked, _)| asked.is_like(&want));
+                    fitting.and_then(|(_, outline)| {
                         outline.steps_of((lo, hi), &|curve| {
                             let start = facts.get(&curve.id.run).and_then(|facts| facts.start);
                             x_values(curve, x, start)
@@ -121,7 +129,13 @@ impl Loading {
         Some(want)
     }
 
-    fn fetch(self, page: PageState, tag: StoredValue<String>, want: Want) {
+    fn fetch(
+        self,
+        page: PageState,
+        tag: StoredValue<String>,
+        wanted: Memo<Option<Want>>,
+        want: Want,
+    ) {
         self.round.update_value(|round| *round += 1);
         let round = self.round.get_value();
         self.is_fetching.set(true);
@@ -135,20 +149,25 @@ impl Loading {
             self.is_fetching.set(false);
             self.has_failed.set(answer.is_err());
             if let Ok(answer) = answer {
-                let loaded = Arc::new(Loaded::new(&want.series, answer.series));
+                let loaded = Arc::new(Loaded::new(&want, answer.series));
                 page.keep(&name, &loaded);
                 if want.from.is_none() {
-                    self.outline
-                        .set(Some((want.wall_times, Arc::clone(&loaded))));
+                    self.outline.set(Some((want.clone(), Arc::clone(&loaded))));
                 }
                 self.loaded.set(loaded);
                 self.is_answered.set(true);
+                // The range may have moved on meanwhile.
+                if let Some(Some(now)) = wanted.try_get_untracked()
+                    && now != want
+                {
+                    self.fetch(page, tag, wanted, now);
+                }
             }
         });
     }
 
     /// Once for all changes within [`LIVE_PAUSE`], and not while an answer is under way.
-    fn fetch_soon(self, page: PageState, tag: StoredValue<String>, want: Memo<Option<Want>>) {
+    fn fetch_soon(self, page: PageState, tag: StoredValue<String>, wanted: Memo<Option<Want>>) {
         if self.is_due.get_value() {
             return;
         }
@@ -159,9 +178,9 @@ impl Loading {
                     return;
                 }
                 if self.is_fetching.get_untracked() {
-                    self.fetch_soon(page, tag, want);
-                } else if let Some(want) = want.get_untracked() {
-                    self.fetch(page, tag, want);
+                    self.fetch_soon(page, tag, wanted);
+                } else if let Some(want) = wanted.get_untracked() {
+                    self.fetch(page, tag, wanted, want);
                 }
             },
             LIVE_PAUSE,

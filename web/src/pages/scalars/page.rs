@@ -5,16 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use trainscope_api::notebook::Threshold;
 use trainscope_api::runs::{Run, RunStatus};
 
+use super::choices::{GroupBy, ScaleChoice, XChoice};
 use super::data::Loaded;
-use super::settings::{Settings, XChoice};
+use super::filter::Filter;
+use super::groups::group_of;
+use super::settings::Settings;
 use super::tags::{TagEntry, merge};
+use super::zoom::Zoom;
+use crate::i18n::use_i18n;
 use crate::live::use_live;
+use crate::notebook::{Notes, use_notebook};
 use crate::state::{AppState, use_app_state};
-use crate::storage;
 
-const PINS: &str = "pins";
 /// Answers of cards that were scrolled away, kept for their return.
 const CACHED: usize = 64;
 /// Lists of tags are asked for at most this often while runs grow.
@@ -27,6 +32,15 @@ pub(super) struct Pointer {
     pub(super) x: f64,
     /// The card that it was set on.
     pub(super) tag: String,
+}
+
+/// What may be open beside the cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Panel {
+    /// The points as a table.
+    Table,
+    /// The limits.
+    Limits,
 }
 
 /// What the page knows of a shown run.
@@ -43,6 +57,10 @@ pub(super) struct RunFacts {
 pub(super) struct PageState {
     /// What was chosen.
     pub(super) settings: Settings,
+    /// What is zoomed.
+    pub(super) zoom: Zoom,
+    /// What was noted about runs and cards.
+    pub(super) notes: Notes,
     /// All tags of the shown runs, by name.
     pub(super) entries: Memo<Arc<Vec<TagEntry>>>,
     /// Positions of those that pass the filter.
@@ -52,15 +70,23 @@ pub(super) struct PageState {
     /// Whether the tags of every shown run have arrived.
     pub(super) is_loaded: Memo<bool>,
     /// Pinned tags, in the order of pinning.
-    pub(super) pins: RwSignal<Vec<String>>,
+    pub(super) pins: Memo<Vec<String>>,
     /// First and last step of all tags.
     pub(super) extent: Memo<Option<(i64, i64)>>,
     /// The crosshair.
     pub(super) pointer: RwSignal<Option<Pointer>>,
     /// A request of the keyboard to move the crosshair by so many points; the number makes equal requests differ.
     pub(super) key_steps: RwSignal<(u64, i32)>,
-    /// The tag whose table is open.
-    pub(super) table: RwSignal<Option<String>>,
+    /// A request of the keyboard to move the range by so much of itself and make it that much as wide.
+    pub(super) key_zoom: RwSignal<(u64, (f64, f64))>,
+    /// The card that the keyboard is at.
+    pub(super) current: RwSignal<Option<String>>,
+    /// What is open beside the cards, and of which tag.
+    pub(super) panel: RwSignal<Option<(Panel, String)>>,
+    /// The group of each shown run, if runs are grouped.
+    pub(super) groups: Memo<Option<Arc<HashMap<String, String>>>>,
+    /// How many of how many cards a download has; `None` if there is none.
+    pub(super) saving: RwSignal<Option<(usize, usize)>>,
     /// What is known of the runs.
     pub(super) facts: Memo<Arc<HashMap<String, RunFacts>>>,
     cache: StoredValue<HashMap<String, Arc<Loaded>>>,
@@ -83,9 +109,13 @@ impl PageState {
                 Arc::new(passing.map(|(index, _)| index).collect::<Vec<_>>())
             })
         });
-        let pins = RwSignal::new(read_pins());
+        let notes = use_notebook();
+        let pins = Memo::new(move |_| notes.pinned());
+        let i18n = use_i18n();
         let page = Self {
             settings,
+            zoom: Zoom::new(settings),
+            notes,
             entries,
             passing,
             cards: Memo::new(move |_| Arc::new(cards(settings, entries, passing, pins))),
@@ -103,7 +133,26 @@ impl PageState {
             }),
             pointer: RwSignal::new(None),
             key_steps: RwSignal::new((0, 0)),
-            table: RwSignal::new(None),
+            key_zoom: RwSignal::new((0, (0.0, 1.0))),
+            current: RwSignal::new(None),
+            panel: RwSignal::new(None),
+            groups: Memo::new(move |_| {
+                let by = settings.group.get()?;
+                let pattern = match &by {
+                    GroupBy::Pattern(pattern) => Filter::new(pattern),
+                    GroupBy::Hparam(_) | GroupBy::Folder => Filter::default(),
+                };
+                let not_recorded = i18n.texts().scalars.not_recorded;
+                let shown = settings.shown.get();
+                let groups = shown.iter().map(|name| {
+                    let run = state.run(name);
+                    let hparams = run.as_ref().map(|run| &run.hparams);
+                    let group = group_of(&by, &pattern, name, hparams, not_recorded);
+                    (name.clone(), group)
+                });
+                Some(Arc::new(groups.collect()))
+            }),
+            saving: RwSignal::new(None),
             facts: Memo::new(move |_| {
                 let shown = settings.shown.get();
                 let facts = shown
@@ -132,17 +181,27 @@ impl PageState {
         })
     }
 
-    /// Pins a tag, or takes the pin away; remembered by this browser.
+    /// Pins a tag, or takes the pin away; remembered beside the runs.
     pub(super) fn toggle_pin(self, tag: &str) {
-        self.pins.update(|pins| {
-            if pins.iter().any(|pin| pin == tag) {
-                pins.retain(|pin| pin != tag);
-            } else {
-                pins.push(tag.to_owned());
-            }
-            let text = serde_json::to_string(pins).ok();
-            storage::write(PINS, text.as_deref().filter(|_| !pins.is_empty()));
-        });
+        let mut pins = self.pins.get_untracked();
+        if pins.iter().any(|pin| pin == tag) {
+            pins.retain(|pin| pin != tag);
+        } else {
+            pins.push(tag.to_owned());
+        }
+        self.notes.set_pinned(pins);
+    }
+
+    /// Scale of the y axis of a card; reactive.
+    pub(super) fn y_scale(self, tag: &str) -> ScaleChoice {
+        let own = self.settings.own_y.with(|own| own.get(tag).copied());
+        own.unwrap_or_else(|| self.settings.y.get())
+    }
+
+    /// Limits of a tag that were noted with a run; reactive.
+    pub(super) fn threshold(self, run: &str, tag: &str) -> Option<Threshold> {
+        self.notes
+            .with(|book| book.runs.get(run)?.thresholds.get(tag).copied())
     }
 
     /// The last answer for a card.
@@ -174,10 +233,15 @@ impl PageState {
         (first as f64, last as f64)
     }
 
-    /// Puts the crosshair to the last step of the first card, for the keyboard to begin with; `false` if there is none.
+    /// Puts the crosshair to the last step of the current or first card, for the keyboard to begin with; `false` if
+    /// there is none.
     pub(super) fn point_at_end(self) -> bool {
-        let first = self.cards.with_untracked(|cards| cards.first().cloned());
-        let entry = first.and_then(|tag| untrack(|| self.entry(&tag)));
+        let first = || self.cards.with_untracked(|cards| cards.first().cloned());
+        let entry = self
+            .current
+            .get_untracked()
+            .or_else(first)
+            .and_then(|tag| untrack(|| self.entry(&tag)));
         let Some(entry) = entry.filter(|_| self.settings.x.get_untracked() == XChoice::Step) else {
             return false;
         };
@@ -188,10 +252,37 @@ impl PageState {
         true
     }
 
+    /// Makes the next or the previous card the current one; `false` if there is none.
+    pub(super) fn go_to_card(self, by: isize) -> bool {
+        let current = self.current.get_untracked();
+        let next = self.cards.with_untracked(|cards| {
+            let at = cards.iter().position(|tag| Some(tag) == current.as_ref());
+            let next = match at {
+                Some(at) => at
+                    .saturating_add_signed(by)
+                    .min(cards.len().saturating_sub(1)),
+                None => 0,
+            };
+            cards.get(next).cloned()
+        });
+        let is_there = next.is_some();
+        self.current.set(next);
+        is_there
+    }
+
+    /// The card that keys are for: the one under the crosshair, the current or the first one; reactive.
+    pub(super) fn key_card(self) -> Option<String> {
+        let pointed = self
+            .pointer
+            .with(|pointer| pointer.as_ref().map(|p| p.tag.clone()));
+        let first = || self.cards.with(|cards| cards.first().cloned());
+        pointed.or_else(|| self.current.get()).or_else(first)
+    }
+
     /// Removes the crosshair when what x counts has changed.
     pub(super) fn follow_axis(self) {
-        Effect::new(move |before: Option<XChoice>| {
-            let now = self.settings.x.get();
+        Effect::new(move |before: Option<(XChoice, Option<String>)>| {
+            let now = (self.settings.x.get(), self.settings.x_tag.get());
             if before.is_some_and(|before| before != now) {
                 self.pointer.set(None);
             }
@@ -207,18 +298,12 @@ fn facts(run: &Run) -> RunFacts {
     }
 }
 
-fn read_pins() -> Vec<String> {
-    let text = storage::read(PINS);
-    text.and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default()
-}
-
 /// Pinned tags first, then the others as in the tree; a tag must be ticked and pass the filter.
 fn cards(
     settings: Settings,
     entries: Memo<Arc<Vec<TagEntry>>>,
     passing: Memo<Arc<Vec<usize>>>,
-    pins: RwSignal<Vec<String>>,
+    pins: Memo<Vec<String>>,
 ) -> Vec<String> {
     let (selection, pins) = (settings.selection.get(), pins.get());
     entries.with(|entries| {

@@ -4,25 +4,28 @@ use std::sync::Arc;
 
 use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
 use trainscope_charts::label;
-use trainscope_charts::line::{Class, Line, Stretch, Stroke};
-use trainscope_charts::smooth::smooth;
+use trainscope_charts::line::{Class, LimitLine, Line, Stretch, Stroke};
+use trainscope_charts::smooth::{self, Kind};
 use trainscope_charts::theme::Rgb;
 
-use super::data::{Curve, Loaded, x_values};
-use super::settings::XChoice;
+use super::choices::XChoice;
+use super::data::{Curve, Loaded, steps_as_x, x_values};
+use super::settings::Range;
 
-/// The moving average forgets by the weight over such a part of the width of the plot: a point on a plot of as many
-/// points counts as one, and a line of few points is smoothed less.
+/// Smoothing counts such parts of the width of the plot: a point on a plot of as many points is one, and a line of few
+/// points is smoothed less.
 const SMOOTHING_UNITS: f64 = 500.0;
 
 /// How a card looks at its data.
 pub(super) struct Look<'a> {
     /// What x counts.
     pub(super) x: XChoice,
-    /// Weight of the moving average.
+    /// Weight of smoothing.
     pub(super) smoothing: f64,
-    /// Width of the zoomed range; `None` if everything is shown.
-    pub(super) span: Option<f64>,
+    /// How lines are smoothed.
+    pub(super) kind: Kind,
+    /// The zoomed range; `None` if everything is shown.
+    pub(super) range: Option<Range>,
     /// Whether envelopes (or raw points behind a smoothed line) are shown.
     pub(super) has_band: bool,
     /// The run whose page it is.
@@ -33,6 +36,8 @@ pub(super) struct Look<'a> {
     pub(super) is_live: &'a dyn Fn(&str) -> bool,
     /// When a run began, in seconds since 1970.
     pub(super) start: &'a dyn Fn(&str) -> Option<f64>,
+    /// Ranges of a run's values that stand out.
+    pub(super) beyond: &'a dyn Fn(&str) -> Vec<(f64, f64)>,
     /// `+Inf at 411`.
     pub(super) inf_at: fn(&str, &str) -> String,
 }
@@ -48,21 +53,8 @@ pub(super) struct Picture {
     pub(super) lines: Arc<Vec<Line>>,
     /// Whether all lines are the same, drawn as one.
     pub(super) is_shared: bool,
-}
-
-/// What a line says at a place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Reading {
-    /// Index of the line.
-    pub(super) line: usize,
-    /// Step of the point or bucket.
-    pub(super) step: i64,
-    /// Height of the drawn line.
-    pub(super) smoothed: f64,
-    /// Recorded value; of a bucket its last.
-    pub(super) value: f64,
-    /// Least and greatest finite value, where it is a bucket.
-    pub(super) bounds: Option<(f64, f64)>,
+    /// Limits across it.
+    pub(super) limits: Vec<LimitLine>,
 }
 
 impl Picture {
@@ -73,10 +65,7 @@ impl Picture {
             .iter()
             .map(|curve| x_values(curve, look.x, (look.start)(&curve.id.run)))
             .collect();
-        let span = look
-            .span
-            .or_else(|| extent_of(all_x.iter()).map(|(lo, hi)| hi - lo));
-        let unit = span.unwrap_or_default() / SMOOTHING_UNITS;
+        let unit = span(&loaded, &all_x, look) / SMOOTHING_UNITS;
         let mut lines: Vec<Line> = loaded
             .curves
             .iter()
@@ -99,6 +88,7 @@ impl Picture {
             whole,
             lines: Arc::new(lines),
             is_shared,
+            limits: Vec::new(),
         }
     }
 
@@ -132,106 +122,25 @@ impl Picture {
             .iter()
             .any(|line| line.x.iter().any(|x| (lo..=hi).contains(x)))
     }
+}
 
-    /// The x of the recorded point that is nearest.
-    pub(super) fn nearest(&self, x: f64) -> Option<f64> {
-        let candidates = self.lines.iter().filter_map(|line| {
-            let index = nearest_index(&line.x, x)?;
-            line.x.get(index).copied()
-        });
-        candidates.min_by(|a, b| (a - x).abs().total_cmp(&(b - x).abs()))
+/// How wide the plot is, in what smoothing counts: x, or steps where x is another scalar, which may stand still.
+fn span(loaded: &Loaded, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
+    let width = |extent: Option<Range>| extent.map_or(0.0, |(lo, hi)| hi - lo);
+    if look.x == XChoice::Tag {
+        let steps: Vec<Vec<f64>> = loaded.curves.iter().map(steps_as_x).collect();
+        return width(extent_of(steps.iter()));
     }
-
-    /// The recorded x `count` points further on (or back, if negative) over all lines.
-    pub(super) fn beside(&self, x: f64, count: i32) -> Option<f64> {
-        let mut at = x;
-        for _ in 0..count.unsigned_abs() {
-            let next = self.lines.iter().filter_map(|line| {
-                let index = if count > 0 {
-                    line.x.partition_point(|&other| other <= at)
-                } else {
-                    line.x.partition_point(|&other| other < at).checked_sub(1)?
-                };
-                line.x.get(index).copied()
-            });
-            let next = if count > 0 {
-                next.min_by(f64::total_cmp)
-            } else {
-                next.max_by(f64::total_cmp)
-            };
-            let Some(next) = next else { break };
-            at = next;
-        }
-        self.nearest(at)
-    }
-
-    /// What each line says at x; `None` before its first and behind its last point.
-    pub(super) fn readings(&self, x: f64) -> Vec<Option<Reading>> {
-        (0..self.lines.len())
-            .map(|index| self.reading(index, x))
-            .collect()
-    }
-
-    /// What each line said last.
-    pub(super) fn last_readings(&self) -> Vec<Option<Reading>> {
-        (0..self.lines.len())
-            .map(|line| self.read(line, self.lines[line].x.len().checked_sub(1)?))
-            .collect()
-    }
-
-    fn reading(&self, line: usize, x: f64) -> Option<Reading> {
-        let points = &self.lines.get(line)?.x;
-        let index = nearest_index(points, x)?;
-        // A line that has ended says nothing about what came after it; half a mean distance is rounding.
-        let (first, last) = (*points.first()?, *points.last()?);
-        let slack = (last - first) / (points.len().saturating_sub(1).max(1) as f64);
-        if x < first - slack || x > last + slack {
-            return None;
-        }
-        self.read(line, index)
-    }
-
-    fn read(&self, line: usize, index: usize) -> Option<Reading> {
-        let series = &self.loaded.curves.get(line)?.series;
-        let bounds = series
-            .min
-            .get(index)
-            .zip(series.max.get(index))
-            .filter(|_| series.cut);
-        Some(Reading {
-            line,
-            step: *series.steps.get(index)?,
-            smoothed: *self.lines.get(line)?.values.get(index)?,
-            value: *series.values.get(index)?,
-            bounds: bounds.map(|(&lo, &hi)| (lo, hi)),
-        })
-    }
+    width(look.range.or_else(|| extent_of(all_x.iter())))
 }
 
 /// From the least to the greatest finite x.
-fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(f64, f64)> {
+pub(super) fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(f64, f64)> {
     let finite = all.flatten().filter(|x| x.is_finite());
     finite.fold(None, |extent: Option<(f64, f64)>, &x| {
         let (lo, hi) = extent.unwrap_or((x, x));
         Some((lo.min(x), hi.max(x)))
     })
-}
-
-/// Position of the x that is nearest, in a list that ascends but for restarts.
-fn nearest_index(points: &[f64], x: f64) -> Option<usize> {
-    if points.is_sorted() {
-        let behind = points.partition_point(|&other| other < x);
-        let before = behind.saturating_sub(1);
-        return match (points.get(before), points.get(behind)) {
-            (Some(a), Some(b)) if (x - a).abs() > (b - x).abs() => Some(behind),
-            (Some(_), _) => Some(before),
-            (None, _) => None,
-        };
-    }
-    let distances = points.iter().map(|other| (other - x).abs()).enumerate();
-    distances
-        .min_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(index, _)| index)
 }
 
 /// Equal bit for bit, so that NaN is equal to NaN.
@@ -250,6 +159,8 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     } else {
         (Vec::new(), Vec::new())
     };
+    let steps = (look.x == XChoice::Tag).then(|| steps_as_x(curve));
+    let along = steps.as_ref().unwrap_or(&x);
     let stretches = series
         .non_finite
         .iter()
@@ -275,9 +186,9 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         } else {
             Stroke::Solid
         },
-        is_main: run == look.own,
+        is_main: curve.shows(look.own),
         is_live: (look.is_live)(run),
-        values: smooth(&x, &series.values, look.smoothing, unit),
+        values: smooth::by(look.kind, along, &series.values, look.smoothing, unit),
         raw: if show_raw {
             series.values.clone()
         } else {
@@ -288,6 +199,7 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         low,
         high,
         stretches,
+        beyond: (look.beyond)(run),
     }
 }
 
@@ -313,6 +225,7 @@ fn x_of_step(series: &Series, x: &[f64], step: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::data::Want;
     use super::super::tags::SeriesId;
     use super::*;
 
@@ -340,23 +253,28 @@ mod tests {
         Look {
             x,
             smoothing,
-            span: None,
+            kind: Kind::Ema,
+            range: None,
             has_band: true,
             own: "a",
             colour: &|_| (Rgb(1, 2, 3), false),
             is_live: &|_| false,
             start: &|_| Some(1_000.0),
+            beyond: &|_| Vec::new(),
             inf_at: |class, step| format!("{class} at {step}"),
         }
     }
 
     fn picture(curves: &[(&str, Series)], look: &Look<'_>) -> Picture {
-        let ids: Vec<_> = curves.iter().map(|(run, _)| id(run)).collect();
+        let want = Want {
+            series: curves.iter().map(|(run, _)| id(run)).collect(),
+            ..Want::default()
+        };
         let answers = curves
             .iter()
             .map(|(_, series)| Some(series.clone()))
             .collect();
-        Picture::new(Arc::new(Loaded::new(&ids, answers)), None, look)
+        Picture::new(Arc::new(Loaded::new(&want, answers)), None, look)
     }
 
     #[test]

@@ -8,10 +8,11 @@ use trainscope_api::scalars::NonFiniteClass;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 
-use super::card::x_text;
+use super::choices::{Spread, XChoice};
+use super::drawing::x_text;
 use super::page::PageState;
-use super::picture::{Picture, Reading, class_of};
-use super::settings::XChoice;
+use super::picture::{Picture, class_of};
+use super::reading::Reading;
 use crate::components::RunChip;
 use crate::i18n::use_i18n;
 
@@ -69,7 +70,7 @@ pub(super) fn HeadValues(
             }
             let found = readings.into_iter().flatten().filter_map(|reading| {
                 let curve = picture.loaded.curves.get(reading.line)?;
-                let title = format!("{} · {}", curve.id.label(), label::step(reading.step));
+                let title = format!("{} · {}", curve.label(), label::step(reading.step));
                 let run = curve.id.run.clone();
                 Some(view! {
                     <span title=title>
@@ -132,6 +133,25 @@ pub(super) fn ReadOut(
         })
     };
     let is_smoothed = move || settings.smoothing.get() > 0.0;
+    // Only where there is something to compare with.
+    let baseline = Memo::new(move |_| {
+        let baseline = settings.baseline.get()?;
+        picture.with(|picture| {
+            let curves = &picture.loaded.curves;
+            let is_here = curves.len() > 1 && curves.iter().any(|curve| curve.shows(&baseline));
+            is_here.then_some(baseline)
+        })
+    });
+    let has_baseline = move || baseline.with(Option::is_some);
+    let is_grouped = move || page.groups.with(Option::is_some);
+    let bounds = move || {
+        let is_range = !is_grouped() || settings.spread.get() == Spread::Range;
+        if is_range {
+            (texts().min, texts().max)
+        } else {
+            (texts().below, texts().above)
+        }
+    };
     let rows = move || {
         let found = readings.get().unwrap_or_default();
         let (is_cut, is_smoothed) = (is_cut(), is_smoothed());
@@ -140,13 +160,16 @@ pub(super) fn ReadOut(
             let rows = found.iter().enumerate().take(MOST_ROWS);
             let rows = rows.filter_map(|(line, reading)| {
                 let curve = picture.loaded.curves.get(line)?;
-                Some(row(
-                    curve,
-                    reading.as_ref(),
-                    curve.id.run == own,
+                let shown = Shown {
                     is_smoothed,
                     is_cut,
-                ))
+                    is_grouped: curve.group.is_some(),
+                    difference: baseline.with(|baseline| {
+                        let baseline = baseline.as_ref()?;
+                        Some(difference(picture, &found, line, baseline))
+                    }),
+                };
+                Some(row(curve, reading.as_ref(), curve.shows(&own), &shown))
             });
             rows.collect_view()
         })
@@ -166,11 +189,25 @@ pub(super) fn ReadOut(
                             <th class="num">{move || texts().smoothed}</th>
                         </Show>
                         <th class="num">
-                            {move || if is_cut() { texts().last_of } else { texts().value }}
+                            {move || {
+                                if is_grouped() {
+                                    texts().mean
+                                } else if is_cut() {
+                                    texts().last_of
+                                } else {
+                                    texts().value
+                                }
+                            }}
                         </th>
                         <Show when=is_cut>
-                            <th class="num">{move || texts().min}</th>
-                            <th class="num">{move || texts().max}</th>
+                            <th class="num">{move || bounds().0}</th>
+                            <th class="num">{move || bounds().1}</th>
+                        </Show>
+                        <Show when=is_grouped>
+                            <th class="num">"n"</th>
+                        </Show>
+                        <Show when=has_baseline>
+                            <th class="num">{move || texts().minus_baseline}</th>
                         </Show>
                     </tr>
                 </thead>
@@ -182,12 +219,45 @@ pub(super) fn ReadOut(
     }
 }
 
+/// Which columns a row has, and what is in those that other rows decide.
+struct Shown {
+    is_smoothed: bool,
+    is_cut: bool,
+    is_grouped: bool,
+    difference: Option<String>,
+}
+
+/// How far a line is above its baseline, as drawn; a value that is not finite says so itself.
+fn difference(
+    picture: &Picture,
+    readings: &[Option<Reading>],
+    line: usize,
+    baseline: &str,
+) -> String {
+    let none = || "–".to_owned();
+    let Some(other) = picture
+        .baseline_of(line, baseline)
+        .filter(|&other| other != line)
+    else {
+        return none();
+    };
+    let at = |line: usize| readings.get(line).copied().flatten();
+    match (at(line), at(other)) {
+        (Some(mine), Some(_)) if !mine.smoothed.is_finite() => label::value(mine.smoothed),
+        (Some(mine), Some(base)) if base.smoothed.is_finite() => {
+            let difference = mine.smoothed - base.smoothed;
+            let sign = if difference > 0.0 { "+" } else { "" };
+            format!("{sign}{}", label::value(difference))
+        }
+        _ => none(),
+    }
+}
+
 fn row(
     curve: &super::data::Curve,
     reading: Option<&Reading>,
     is_own: bool,
-    is_smoothed: bool,
-    is_cut: bool,
+    shown: &Shown,
 ) -> impl IntoView + use<> {
     let text = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), label::value);
     let class = |value: Option<f64>| format!("num {}", value.map_or("", value_class));
@@ -199,7 +269,9 @@ fn row(
     let (low, high) = (bounds.map(|b| b.0), bounds.map(|b| b.1));
     // A bucket without finite values has no bounds to name.
     let finite = |bound: Option<f64>| bound.filter(|value| value.is_finite());
-    let (run, name) = (curve.id.run.clone(), curve.id.label());
+    let (run, name) = (curve.id.run.clone(), curve.label());
+    let count = reading.and_then(|r| r.count);
+    let count = count.map_or_else(|| "–".to_owned(), |count| count.to_string());
     view! {
         <tr>
             <td>
@@ -208,14 +280,23 @@ fn row(
                     <span class:med=is_own>{name}</span>
                 </span>
             </td>
-            {is_smoothed.then(|| view! { <td class="num">{text(smoothed)}</td> })}
+            {shown.is_smoothed.then(|| view! { <td class="num">{text(smoothed)}</td> })}
             <td class=class(value)>{text(value)}</td>
-            {is_cut
+            {shown
+                .is_cut
                 .then(|| {
                     view! {
                         <td class="num">{text(finite(low))}</td>
                         <td class="num">{text(finite(high))}</td>
                     }
+                })}
+            {shown.is_grouped.then(|| view! { <td class="num">{count}</td> })}
+            {shown
+                .difference
+                .clone()
+                .map(|text| {
+                    let is_bad = text.contains("NaN") || text.contains("Inf");
+                    view! { <td class="num ink3" class:nan=is_bad>{text}</td> }
                 })}
         </tr>
     }
@@ -238,7 +319,7 @@ fn context_lines(
                 );
                 let text = sentence(class, &first, &last);
                 let text = if picture.loaded.curves.len() > 1 {
-                    format!("{}: {text}", curve.id.label())
+                    format!("{}: {text}", curve.label())
                 } else {
                     text
                 };

@@ -1,86 +1,29 @@
 //! What a person has chosen on this page, all of it in the address: a link opens the same view.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use trainscope_charts::line::XKind;
-use trainscope_charts::scale::Scale;
+use trainscope_charts::line::YRange;
+use trainscope_charts::smooth::Kind;
 
+use super::choices::{
+    CardSize, GroupBy, SMOOTHINGS, ScaleChoice, Spread, XChoice, Y_RANGES, choice, key,
+};
 use super::filter::Filter;
 use super::selection::Selection;
+use super::shown::{RunNames, chosen_runs};
 use crate::route::use_run;
-use crate::state::use_runs;
 use crate::url_state::{History, UrlState, use_url_state};
 
-/// What the x axis counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum XChoice {
-    /// Steps.
-    #[default]
-    Step,
-    /// Time since the run began.
-    Relative,
-    /// Time of day.
-    Wall,
-}
-
-impl XChoice {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Step, "step"),
-        (Self::Relative, "relative"),
-        (Self::Wall, "wall"),
-    ];
-
-    /// As a plot names it.
-    pub(super) fn kind(self) -> XKind {
-        match self {
-            Self::Step => XKind::Step,
-            Self::Relative => XKind::Relative,
-            Self::Wall => {
-                let minutes = js_sys::Date::new_0().get_timezone_offset();
-                XKind::Wall {
-                    offset_secs: -60.0 * minutes,
-                }
-            }
-        }
-    }
-}
-
-/// Scale of the y axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum YChoice {
-    /// Equal differences.
-    #[default]
-    Linear,
-    /// Equal ratios.
-    Log,
-    /// Equal ratios on both sides of zero.
-    Symlog,
-}
-
-impl YChoice {
-    const ALL: [(Self, &'static str); 3] = [
-        (Self::Linear, "linear"),
-        (Self::Log, "log"),
-        (Self::Symlog, "symlog"),
-    ];
-
-    /// As a plot names it.
-    pub(super) fn scale(self) -> Scale {
-        match self {
-            Self::Linear => Scale::Linear,
-            Self::Log => Scale::Log,
-            Self::Symlog => Scale::Symlog { linear: 0.0 },
-        }
-    }
-}
-
-/// Weight of the moving average before somebody moves the slider.
+/// Weight of smoothing before somebody moves the slider.
 const SMOOTHING: f64 = 0.6;
 /// Greatest weight.
 pub(super) const MOST_SMOOTHING: f64 = 0.99;
-/// Runs that are shown together without being asked for: as many as there are colours.
-const MOST_TOGETHER: usize = 10;
+
+/// A range of x.
+pub(super) type Range = (f64, f64);
+/// Cards with a range of their own; `None` is everything.
+pub(super) type OwnRanges = BTreeMap<String, Option<Range>>;
 
 /// The choices, as signals.
 #[derive(Clone, Copy)]
@@ -89,9 +32,11 @@ pub(super) struct Settings {
     /// The run whose page it is.
     pub(super) own: Memo<String>,
     /// Runs whose lines are drawn, by name.
-    pub(super) shown: Memo<Arc<Vec<String>>>,
+    pub(super) shown: RunNames,
     /// Runs in the list whose lines are not drawn, by name.
-    pub(super) hidden: Memo<Arc<Vec<String>>>,
+    pub(super) hidden: RunNames,
+    /// The run that others are compared with.
+    pub(super) baseline: Memo<Option<String>>,
     /// Text of the filter.
     pub(super) filter_text: Memo<String>,
     /// The filter.
@@ -100,16 +45,36 @@ pub(super) struct Settings {
     pub(super) selection: Memo<Selection>,
     /// The x axis.
     pub(super) x: Memo<XChoice>,
-    /// The y axis.
-    pub(super) y: Memo<YChoice>,
-    /// Weight of the moving average; follows the slider at once, the address a moment later.
+    /// The scalar that it counts, if it is one.
+    pub(super) x_tag: Memo<Option<String>>,
+    /// Its scale.
+    pub(super) x_scale: Memo<ScaleChoice>,
+    /// Scale of the y axis.
+    pub(super) y: Memo<ScaleChoice>,
+    /// That of single cards.
+    pub(super) own_y: Memo<BTreeMap<String, ScaleChoice>>,
+    /// Which values it makes room for.
+    pub(super) y_range: Memo<YRange>,
+    /// Weight of smoothing; follows the slider at once, the address a moment later.
     pub(super) smoothing: RwSignal<f64>,
+    /// How lines are smoothed.
+    pub(super) smoothing_kind: Memo<Kind>,
     /// Whether envelopes are shown.
     pub(super) has_band: Memo<bool>,
     /// Whether superseded points are shown.
     pub(super) has_superseded: Memo<bool>,
-    /// The chosen range of x.
-    pub(super) range: Memo<Option<(f64, f64)>>,
+    /// Whether zooming one card zooms all.
+    pub(super) is_linked: Memo<bool>,
+    /// The chosen range of x of all cards.
+    pub(super) range: Memo<Option<Range>>,
+    /// Those of single cards.
+    pub(super) own_ranges: Memo<OwnRanges>,
+    /// What makes runs one group.
+    pub(super) group: Memo<Option<GroupBy>>,
+    /// What the band of a group says.
+    pub(super) spread: Memo<Spread>,
+    /// How large cards are.
+    pub(super) card_size: Memo<CardSize>,
     /// The tag whose card has the page for itself.
     pub(super) full: Memo<Option<String>>,
     /// The tag that a link leads to.
@@ -126,24 +91,38 @@ impl Settings {
         let filter_text = url.param("q");
         let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
         let tags = url.list("tags");
-        let (x, y) = (url.param("x"), url.param("y"));
+        let x = url.param("x");
+        let x = Memo::new(move |_| x.with(|text| XChoice::parse(text.as_deref())));
         let range = url.param("range");
-        let (band, superseded) = (url.param("band"), url.param("superseded"));
+        let own_ranges = url.list("zooms");
+        let own_y = url.list("ys");
+        let group = url.param("group");
         let smooth = url.param("smooth");
         let settings = Self {
             url,
             own,
             shown,
             hidden,
+            baseline: url.param("baseline"),
             filter_text,
             filter: Memo::new(move |_| filter_text.with(|text| Filter::new(text))),
             selection: Memo::new(move |_| tags.with(|items| Selection::from_items(items))),
-            x: Memo::new(move |_| x.with(|key| choice(key.as_deref(), &XChoice::ALL))),
-            y: Memo::new(move |_| y.with(|key| choice(key.as_deref(), &YChoice::ALL))),
+            x: Memo::new(move |_| x.with(|(x, _)| *x)),
+            x_tag: Memo::new(move |_| x.with(|(_, tag)| tag.clone())),
+            x_scale: chosen(url, "xs", &ScaleChoice::ALL),
+            y: chosen(url, "y", &ScaleChoice::ALL),
+            own_y: Memo::new(move |_| own_y.with(|items| parse_scales(items))),
+            y_range: chosen(url, "yr", &Y_RANGES),
             smoothing: RwSignal::new(SMOOTHING),
-            has_band: Memo::new(move |_| band.get().as_deref() != Some("0")),
-            has_superseded: Memo::new(move |_| superseded.get().as_deref() == Some("1")),
+            smoothing_kind: chosen(url, "by", &SMOOTHINGS),
+            has_band: flag(url, "band", true),
+            has_superseded: flag(url, "superseded", false),
+            is_linked: flag(url, "link", true),
             range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()))),
+            own_ranges: Memo::new(move |_| own_ranges.with(|items| parse_ranges(items))),
+            group: Memo::new(move |_| group.with(|text| GroupBy::parse(text.as_deref()))),
+            spread: chosen(url, "spread", &Spread::ALL),
+            card_size: chosen(url, "size", &CardSize::ALL),
             full: url.param("full"),
             target: url.param("tag"),
         };
@@ -164,6 +143,11 @@ impl Settings {
         self.url.set(&changes, History::Push);
     }
 
+    /// Compares the others with a run, or no longer.
+    pub(super) fn set_baseline(self, run: Option<&str>) {
+        self.url.set(&[("baseline", run)], History::Push);
+    }
+
     /// Sets the text of the filter.
     pub(super) fn set_filter(self, text: &str) {
         let value = (!text.is_empty()).then_some(text);
@@ -178,15 +162,47 @@ impl Settings {
             .set_list("tags", &selection.to_items(), History::Push);
     }
 
-    /// Chooses the x axis; a range in the units of the old one means nothing on the new one.
-    pub(super) fn set_x(self, x: XChoice) {
-        let changes = [("x", key(x, &XChoice::ALL)), ("range", None)];
+    /// Chooses the x axis; ranges in the units of the old one mean nothing on the new one.
+    pub(super) fn set_x(self, x: XChoice, tag: Option<&str>) {
+        let word = x.word(tag);
+        let changes = [("x", word.as_deref()), ("range", None), ("zooms", None)];
         self.url.set(&changes, History::Push);
     }
 
-    /// Chooses the y axis.
-    pub(super) fn set_y(self, y: YChoice) {
-        self.url.set(&[("y", key(y, &YChoice::ALL))], History::Push);
+    /// Chooses the scale of the x axis.
+    pub(super) fn set_x_scale(self, scale: ScaleChoice) {
+        self.push("xs", key(scale, &ScaleChoice::ALL));
+    }
+
+    /// Chooses the scale of the y axis of all cards.
+    pub(super) fn set_y(self, scale: ScaleChoice) {
+        let changes = [("y", key(scale, &ScaleChoice::ALL)), ("ys", None)];
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Chooses the scale of the y axis of one card.
+    pub(super) fn set_own_y(self, tag: &str, scale: ScaleChoice) {
+        let mut own = self.own_y.get_untracked();
+        own.remove(tag);
+        if scale != self.y.get_untracked() {
+            own.insert(tag.to_owned(), scale);
+        }
+        let word = |scale: ScaleChoice| key(scale, &ScaleChoice::ALL).unwrap_or("linear");
+        let items: Vec<String> = own
+            .iter()
+            .map(|(tag, scale)| format!("{}:{tag}", word(*scale)))
+            .collect();
+        self.url.set_list("ys", &items, History::Push);
+    }
+
+    /// Chooses which values the y axis makes room for.
+    pub(super) fn set_y_range(self, range: YRange) {
+        self.push("yr", key(range, &Y_RANGES));
+    }
+
+    /// Chooses how lines are smoothed.
+    pub(super) fn set_smoothing_kind(self, kind: Kind) {
+        self.push("by", key(kind, &SMOOTHINGS));
     }
 
     /// Writes the slider's weight into the address.
@@ -199,109 +215,82 @@ impl Settings {
 
     /// Shows or hides envelopes.
     pub(super) fn set_band(self, is_shown: bool) {
-        let value = (!is_shown).then_some("0");
-        self.url.set(&[("band", value)], History::Push);
+        self.push("band", (!is_shown).then_some("0"));
     }
 
     /// Shows or hides superseded points.
     pub(super) fn set_superseded(self, is_shown: bool) {
-        let value = is_shown.then_some("1");
-        self.url.set(&[("superseded", value)], History::Push);
+        self.push("superseded", is_shown.then_some("1"));
     }
 
-    /// Zooms, or shows everything.
-    pub(super) fn set_range(self, range: Option<(f64, f64)>) {
-        let text = range.map(|range| range_text(range, self.x.get_untracked()));
-        self.url.set(&[("range", text.as_deref())], History::Push);
+    /// Makes cards zoom together, or each for itself.
+    pub(super) fn set_linked(self, is_linked: bool) {
+        let mut changes = vec![("link", (!is_linked).then_some("0"))];
+        if is_linked {
+            changes.push(("zooms", None));
+        }
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Sets the ranges of all cards and of single ones.
+    pub(super) fn set_ranges(self, range: Option<Range>, own: &OwnRanges) {
+        let x = self.x.get_untracked();
+        let text = range.map(|range| range_text(range, x, ','));
+        let items: Vec<String> = own
+            .iter()
+            .map(|(tag, range)| {
+                let range = range.map_or_else(|| ":".to_owned(), |range| range_text(range, x, ':'));
+                format!("{range}:{tag}")
+            })
+            .collect();
+        let items = (!items.is_empty()).then(|| crate::url_state::join_list(&items));
+        let changes = [("range", text.as_deref()), ("zooms", items.as_deref())];
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Groups runs, or draws each for itself; what is typed is no new page.
+    pub(super) fn set_group(self, group: Option<&GroupBy>, history: History) {
+        let words = group.map(GroupBy::words);
+        self.url.set(&[("group", words.as_deref())], history);
+    }
+
+    /// Chooses what the band of a group says.
+    pub(super) fn set_spread(self, spread: Spread) {
+        self.push("spread", key(spread, &Spread::ALL));
+    }
+
+    /// Chooses how large cards are.
+    pub(super) fn set_card_size(self, size: CardSize) {
+        self.push("size", key(size, &CardSize::ALL));
     }
 
     /// Gives one card the page, or takes it back.
     pub(super) fn set_full(self, tag: Option<&str>) {
-        self.url.set(&[("full", tag)], History::Push);
+        self.push("full", tag);
+    }
+
+    fn push(self, key: &str, value: Option<&str>) {
+        self.url.set(&[(key, value)], History::Push);
     }
 }
 
-/// Names of runs, in their order.
-type RunNames = Memo<Arc<Vec<String>>>;
-
-/// Shown and hidden runs: what the address says, otherwise the run with its neighbours in the same folder, if they are
-/// few enough to be told apart.
-fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
-    let runs = use_runs();
-    let (asked, hide) = (url.list("runs"), url.list("hide"));
-    let shown = Memo::new(move |_| {
-        let hide = hide.get();
-        let mut shown = asked.get();
-        if shown.is_empty() {
-            shown = own.with(|own| {
-                runs.with(|list| neighbours(own, list.runs.iter().map(|run| run.id.as_str())))
-            });
-        }
-        runs.with(|list| {
-            // A link may name runs that are no more; nothing would ever arrive for them.
-            if !list.runs.is_empty() && !list.cut {
-                shown.retain(|run| {
-                    list.runs
-                        .binary_search_by(|known| known.id.cmp(run))
-                        .is_ok()
-                });
-            }
-        });
-        shown.retain(|run| !hide.contains(run));
-        shown.sort();
-        shown.dedup();
-        Arc::new(shown)
-    });
-    let hidden = Memo::new(move |_| {
-        let mut hidden = hide.get();
-        if asked.with(Vec::is_empty) && hidden.is_empty() {
-            runs.with(|list| {
-                if list.runs.len() <= MOST_TOGETHER {
-                    hidden.extend(list.runs.iter().map(|run| run.id.clone()));
-                }
-            });
-        }
-        shown.with(|shown| hidden.retain(|run| !shown.contains(run)));
-        hidden.sort();
-        hidden.dedup();
-        Arc::new(hidden)
-    });
-    (shown, hidden)
+fn chosen<T>(url: UrlState, name: &'static str, all: &'static [(T, &'static str)]) -> Memo<T>
+where
+    T: Copy + Default + PartialEq + Send + Sync + 'static,
+{
+    let word = url.param(name);
+    Memo::new(move |_| word.with(|word| choice(word.as_deref(), all)))
 }
 
-/// The run and those in the same folder, or the run alone if they are too many.
-fn neighbours<'a>(own: &str, runs: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let folder = |run: &str| run.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    let home = folder(own);
-    let mut found: Vec<String> = runs
-        .filter(|run| *run != "." && folder(run) == home)
-        .map(str::to_owned)
-        .collect();
-    if found.len() > MOST_TOGETHER || own == "." {
-        found.clear();
-    }
-    if !found.iter().any(|run| run == own) {
-        found.push(own.to_owned());
-    }
-    found
-}
-
-fn choice<T: Copy + Default>(key: Option<&str>, all: &[(T, &str)]) -> T {
-    let found = all.iter().find(|(_, name)| Some(*name) == key);
-    found.map(|(choice, _)| *choice).unwrap_or_default()
-}
-
-/// The word for the address; the default has none.
-fn key<T: Copy + Default + PartialEq>(
-    choice: T,
-    all: &[(T, &'static str)],
-) -> Option<&'static str> {
-    if choice == T::default() {
-        return None;
-    }
-    all.iter()
-        .find(|(other, _)| *other == choice)
-        .map(|(_, name)| *name)
+fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
+    let word = url.param(name);
+    Memo::new(move |_| {
+        word.with(|word| match word.as_deref() {
+            Some("0") => false,
+            Some("1") => true,
+            _ => default,
+        })
+    })
 }
 
 fn parse_smoothing(text: Option<&str>) -> f64 {
@@ -311,17 +300,43 @@ fn parse_smoothing(text: Option<&str>) -> f64 {
         .map_or(SMOOTHING, |weight| weight.clamp(0.0, MOST_SMOOTHING))
 }
 
-fn parse_range(text: Option<&str>) -> Option<(f64, f64)> {
+fn parse_range(text: Option<&str>) -> Option<Range> {
     let (lo, hi) = text?.split_once(',')?;
+    range_of(lo, hi)
+}
+
+fn range_of(lo: &str, hi: &str) -> Option<Range> {
     let (lo, hi): (f64, f64) = (lo.parse().ok()?, hi.parse().ok()?);
     (lo.is_finite() && hi.is_finite() && lo < hi).then_some((lo, hi))
 }
 
-/// Whole steps; times with milliseconds.
-fn range_text((lo, hi): (f64, f64), x: XChoice) -> String {
+/// Items like `10:20:train/loss`, or `::train/loss` for everything.
+fn parse_ranges(items: &[String]) -> OwnRanges {
+    let ranges = items.iter().filter_map(|item| {
+        let mut parts = item.splitn(3, ':');
+        let (lo, hi, tag) = (parts.next()?, parts.next()?, parts.next()?);
+        let range = range_of(lo, hi);
+        let is_whole = lo.is_empty() && hi.is_empty();
+        (range.is_some() || is_whole).then(|| (tag.to_owned(), range))
+    });
+    ranges.collect()
+}
+
+/// Items like `log:train/loss`.
+fn parse_scales(items: &[String]) -> BTreeMap<String, ScaleChoice> {
+    let scales = items.iter().filter_map(|item| {
+        let (word, tag) = item.split_once(':')?;
+        Some((tag.to_owned(), choice(Some(word), &ScaleChoice::ALL)))
+    });
+    scales.collect()
+}
+
+/// Whole steps, times with milliseconds, values with nine digits.
+fn range_text((lo, hi): Range, x: XChoice, by: char) -> String {
     match x {
-        XChoice::Step => format!("{:.0},{:.0}", lo.floor(), hi.ceil()),
-        XChoice::Relative | XChoice::Wall => format!("{lo:.3},{hi:.3}"),
+        XChoice::Step => format!("{:.0}{by}{:.0}", lo.floor(), hi.ceil()),
+        XChoice::Relative | XChoice::Wall => format!("{lo:.3}{by}{hi:.3}"),
+        XChoice::Tag => format!("{lo:.9e}{by}{hi:.9e}"),
     }
 }
 
@@ -340,19 +355,16 @@ mod tests {
             MOST_SMOOTHING.to_bits()
         );
         assert_eq!(parse_smoothing(Some("x")).to_bits(), SMOOTHING.to_bits());
-        assert_eq!(choice(Some("log"), &YChoice::ALL), YChoice::Log);
-        assert_eq!(choice(Some("?"), &YChoice::ALL), YChoice::Linear);
-        assert_eq!(key(XChoice::Wall, &XChoice::ALL), Some("wall"));
-        assert_eq!(key(XChoice::Step, &XChoice::ALL), None);
     }
 
     #[test]
-    fn a_run_is_shown_with_its_neighbours_unless_they_are_many() {
-        let runs = ["a/x", "a/y", "b/z", "c"];
-        assert_eq!(neighbours("a/x", runs.into_iter()), ["a/x", "a/y"]);
-        assert_eq!(neighbours("c", runs.into_iter()), ["c"]);
-        let many: Vec<String> = (0..20).map(|n| format!("m/{n}")).collect();
-        assert_eq!(neighbours("m/3", many.iter().map(String::as_str)), ["m/3"]);
-        assert_eq!(neighbours(".", runs.into_iter()), ["."]);
+    fn ranges_of_single_cards_are_read_back() {
+        let items = ["10:20:a:b", "::loss", "x:y:z", "5"].map(str::to_owned);
+        let ranges = parse_ranges(&items);
+        assert_eq!(ranges.len(), 2);
+        assert_eq!(ranges["a:b"], Some((10.0, 20.0)));
+        assert_eq!(ranges["loss"], None);
+        let text = range_text((1.25e-4, 3e7), XChoice::Tag, ',');
+        assert_eq!(parse_range(Some(&text)), Some((1.25e-4, 3e7)));
     }
 }

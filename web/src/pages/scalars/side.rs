@@ -2,13 +2,12 @@
 
 use leptos::ev;
 use leptos::prelude::*;
-use trainscope_api::runs::RunStatus;
 
 use super::page::PageState;
+use super::run_row::RunRow;
 use super::tag_tree::TagTree;
-use crate::components::{Icon, IconButton, IconName, RunChip, short_name, split_name};
+use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
 use crate::i18n::use_i18n;
-use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
 
 /// Runs offered at once under the field that adds one.
@@ -95,89 +94,52 @@ fn RunList(page: PageState) -> impl IntoView {
                 <RunRow page=page run=run />
             </For>
         </ul>
+        <GroupList page=page />
     }
 }
 
-/// A run: one click shows or hides it, two show it alone.
+/// The groups, each with the colour of its line and its number of runs.
 #[component]
-fn RunRow(page: PageState, run: String) -> impl IntoView {
+fn GroupList(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
-    let colours = use_run_colours();
-    let settings = page.settings;
-    let state = use_app_state();
-    let name = StoredValue::new(run.clone());
-    let is_shown = Memo::new(move |_| {
-        name.with_value(|name| settings.shown.with(|shown| shown.contains(name)))
+    let groups = Memo::new(move |_| {
+        let names = page.groups.get()?;
+        let shown = page.settings.shown.get();
+        let mut found: Vec<(String, String, usize)> = Vec::new();
+        for run in shown.iter() {
+            let Some(name) = names.get(run) else { continue };
+            match found.iter_mut().find(|(other, ..)| other == name) {
+                Some((_, _, count)) => *count += 1,
+                None => found.push((name.clone(), run.clone(), 1)),
+            }
+        }
+        Some(found)
     });
-    let is_own = move || name.with_value(|name| settings.own.with(|own| own == name));
-    let toggle = move |event: ev::MouseEvent| {
-        // The second click of a double one belongs to that.
-        if event.detail() > 1 {
-            return;
-        }
-        let run = name.get_value();
-        let mut shown = settings.shown.get_untracked().to_vec();
-        let mut hidden = settings.hidden.get_untracked().to_vec();
-        if is_shown.get_untracked() {
-            shown.retain(|other| *other != run);
-            hidden.push(run);
-        } else {
-            hidden.retain(|other| *other != run);
-            shown.push(run);
-        }
-        settings.set_runs(&shown, &hidden);
-    };
-    let alone = move |_| {
-        let run = name.get_value();
-        let mut hidden = settings.shown.get_untracked().to_vec();
-        hidden.extend(settings.hidden.get_untracked().iter().cloned());
-        hidden.retain(|other| *other != run);
-        settings.set_runs(&[run], &hidden);
-    };
-    let remark = move || {
-        let texts = &i18n.texts().scalars;
-        if !is_shown.get() {
-            return (texts.hidden, "");
-        }
-        match name
-            .with_value(|name| state.run(name))
-            .map(|run| run.status)
-        {
-            Some(RunStatus::Live) => (texts.live, "live"),
-            Some(RunStatus::Gone) => (texts.gone, "gone"),
-            Some(RunStatus::Stopped) | None => ("", ""),
-        }
-    };
-    let chip_class = move || {
-        let class = name.with_value(|name| colours.get(name)).chip_class();
-        // Hidden is said by a hollow chip and by the word.
-        if is_shown.get() {
-            class
-        } else {
-            format!("{class} hollow")
-        }
-    };
-    let title = move || name.with_value(|name| (i18n.texts().scalars.run_row)(name));
     view! {
-        <li>
-            <button
-                type="button"
-                class="rr"
-                role="checkbox"
-                aria-checked=move || is_shown.get().to_string()
-                aria-label=run.clone()
-                title=title
-                on:click=toggle
-                on:dblclick=alone
-            >
-                <i class=chip_class></i>
-                <span class="cut" class:ink3=move || !is_shown.get() class:med=is_own>
-                    {short_name(&run).to_owned()}
-                </span>
-                <span class="v">{move || remark().0}</span>
-                <i class:dot=move || remark().1 == "live" class:live=move || remark().1 == "live"></i>
-            </button>
-        </li>
+        {move || {
+            groups
+                .get()
+                .map(|groups| {
+                    let rows = groups
+                        .into_iter()
+                        .map(|(name, run, count)| {
+                            let title = name.clone();
+                            view! {
+                                <li class="flex" title=title>
+                                    <RunChip run=run />
+                                    <span class="cut">{name}</span>
+                                    <span class="ink3">{format!("n = {count}")}</span>
+                                </li>
+                            }
+                        })
+                        .collect_view();
+                    view! {
+                        <ul class="groups small" aria-label=i18n.texts().scalars.groups>
+                            {rows}
+                        </ul>
+                    }
+                })
+        }}
     }
 }
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_charts::label;
 
+use super::choices::XChoice;
 use super::data::{Loaded, Want};
 use super::page::PageState;
 use crate::client;
@@ -28,8 +29,8 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
         let Some(entry) = page.entry(&name) else {
             return;
         };
-        let range = page.settings.range.get();
-        let steps = range.filter(|_| page.settings.x.get() == super::settings::XChoice::Step);
+        let range = page.zoom.range(&name);
+        let steps = range.filter(|_| page.settings.x.get() == XChoice::Step);
         let whole = |bound: f64| format!("{bound:.0}").parse().ok();
         let want = Want {
             points: (MOST_ROWS / entry.series.len().max(1)).max(1),
@@ -37,7 +38,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             from: steps.and_then(|(lo, _)| whole(lo.floor())),
             to: steps.and_then(|(_, hi)| whole(hi.ceil())),
             superseded: page.settings.has_superseded.get(),
-            wall_times: false,
+            ..Want::default()
         };
         let request = want.request(&name);
         round.update_value(|round| *round += 1);
@@ -47,7 +48,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             if let (Ok(answer), Some(now)) = (answer, round.try_get_value())
                 && now == mine
             {
-                loaded.set(Arc::new(Loaded::new(&want.series, answer.series)));
+                loaded.set(Arc::new(Loaded::new(&want, answer.series)));
             }
         });
     });
@@ -97,7 +98,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
         rows.collect_view()
     };
     view! {
-        <RightPanel title=tag on_close=move || page.table.set(None)>
+        <RightPanel title=tag on_close=move || page.panel.set(None)>
             <p class="small ink2">
                 {move || {
                     let (rows, total) = shown();

@@ -5,11 +5,16 @@ use std::time::Duration;
 use leptos::prelude::*;
 use trainscope_charts::label;
 
-use super::card::x_text;
+use super::choices::{ScaleChoice, XChoice};
+use super::drawing::{Pens, x_text};
+use super::export::{self, Format};
+use super::options::Options;
 use super::page::PageState;
-use super::settings::{MOST_SMOOTHING, XChoice, YChoice};
+use super::popover::{MenuItem, Popover};
+use super::settings::MOST_SMOOTHING;
+use super::x_tag::XTag;
 use crate::components::{Check, Icon, IconButton, IconName, SegOption, Segmented};
-use crate::i18n::use_i18n;
+use crate::i18n::{ScalarsTexts, use_i18n};
 
 /// The address follows the slider when it has rested that long.
 const SLIDER_PAUSE: Duration = Duration::from_millis(300);
@@ -21,37 +26,17 @@ pub(super) fn Toolbar() -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let word = move |word: fn(&crate::i18n::ScalarsTexts) -> &'static str| {
+    let word = move |word: fn(&ScalarsTexts) -> &'static str| {
         Signal::derive(move || word(texts()).to_owned())
     };
-    let x_options = vec![
-        SegOption {
-            value: XChoice::Step,
-            label: word(|t| t.step),
-        },
-        SegOption {
-            value: XChoice::Relative,
-            label: word(|t| t.relative),
-        },
-        SegOption {
-            value: XChoice::Wall,
-            label: word(|t| t.wall),
-        },
-    ];
-    let y_options = vec![
-        SegOption {
-            value: YChoice::Linear,
-            label: word(|t| t.linear),
-        },
-        SegOption {
-            value: YChoice::Log,
-            label: word(|t| t.log),
-        },
-        SegOption {
-            value: YChoice::Symlog,
-            label: word(|t| t.symlog),
-        },
-    ];
+    let x_option = move |value, name| SegOption {
+        value,
+        label: word(name),
+    };
+    let y_option = move |value, name| SegOption {
+        value,
+        label: word(name),
+    };
     let has_superseded = move || {
         settings.has_superseded.get()
             || page
@@ -60,15 +45,26 @@ pub(super) fn Toolbar() -> impl IntoView {
     };
     view! {
         <div class="toolbar" role="toolbar" aria-label=move || texts().title>
-            <Segmented
-                label=word(|t| t.x_axis)
-                options=x_options
-                value=settings.x
-                on_choose=move |x| settings.set_x(x)
-            />
+            <span class="joined">
+                <Segmented
+                    label=word(|t| t.x_axis)
+                    options=vec![
+                        x_option(XChoice::Step, |t| t.step),
+                        x_option(XChoice::Relative, |t| t.relative),
+                        x_option(XChoice::Wall, |t| t.wall),
+                    ]
+                    value=settings.x
+                    on_choose=move |x| settings.set_x(x, None)
+                />
+                <XTag page=page />
+            </span>
             <Segmented
                 label=word(|t| t.y_axis)
-                options=y_options
+                options=vec![
+                    y_option(ScaleChoice::Linear, |t| t.linear),
+                    y_option(ScaleChoice::Log, |t| t.log),
+                    y_option(ScaleChoice::Symlog, |t| t.symlog),
+                ]
                 value=settings.y
                 on_choose=move |y| settings.set_y(y)
             />
@@ -95,12 +91,75 @@ pub(super) fn Toolbar() -> impl IntoView {
             </Show>
             <span class="grow"></span>
             <RangeChip page=page />
-            <IconButton
-                icon=IconName::Fit
-                label=word(|t| t.fit)
-                on_press=move || settings.set_range(None)
-            />
+            <span class="tools">
+                <IconButton
+                    icon=IconName::Fit
+                    label=word(|t| t.fit)
+                    on_press=move || page.zoom.fit()
+                />
+                <Options page=page />
+                <DownloadAll page=page />
+            </span>
         </div>
+    }
+}
+
+/// All cards in one file.
+#[component]
+fn DownloadAll(page: PageState) -> impl IntoView {
+    let i18n = use_i18n();
+    let pens = Pens::get();
+    let is_open = RwSignal::new(false);
+    let word = move |word: fn(&ScalarsTexts) -> &'static str| {
+        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+    };
+    let save = move |format: Format| {
+        is_open.set(false);
+        let tags = page.cards.get_untracked().to_vec();
+        export::save(page, pens, tags, format);
+    };
+    let progress = move || {
+        let (done, all) = page.saving.get()?;
+        Some(format!("{done} / {all}"))
+    };
+    view! {
+        {move || {
+            progress().map(|text| view! { <span class="micro ink3" role="status">{text}</span> })
+        }}
+        <Popover
+            is_open=is_open
+            label=word(|t| t.download_all)
+            panel_class="popover card-menu"
+            role="menu"
+            face=ViewFn::from(|| view! { <Icon name=IconName::Download size=14 /> })
+        >
+            <p class="micro ink3 caption">
+                {move || {
+                    let cards = page.cards.with(|cards| cards.len());
+                    (i18n.texts().scalars.all_cards)(cards as u64)
+                }}
+            </p>
+            <MenuItem
+                icon=IconName::Download
+                label=word(|t| t.download_csv)
+                on_press=move || save(Format::Csv)
+            />
+            <MenuItem
+                icon=IconName::Download
+                label=word(|t| t.download_json)
+                on_press=move || save(Format::Json)
+            />
+            <MenuItem
+                icon=IconName::Download
+                label=word(|t| t.download_png)
+                on_press=move || save(Format::Png)
+            />
+            <MenuItem
+                icon=IconName::Download
+                label=word(|t| t.download_svg)
+                on_press=move || save(Format::Svg)
+            />
+        </Popover>
     }
 }
 
@@ -145,42 +204,46 @@ fn Smoothing(page: PageState) -> impl IntoView {
     }
 }
 
-/// `0 – 3,000 of 5,000 ×` while a range is zoomed.
+/// `← 0 – 3,000 of 5,000 ×` while a range is zoomed.
 #[component]
 fn RangeChip(page: PageState) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let chip = move || {
-        let (lo, hi) = settings.range.get()?;
+    let words = move || {
+        let Some((lo, hi)) = page.zoom.shared() else {
+            return (texts().own_zooms.to_owned(), None);
+        };
         let x = settings.x.get();
         let range = format!("{} – {}", x_text(x, lo), x_text(x, hi));
         let of = (x == XChoice::Step)
             .then(|| page.extent.get())
             .flatten()
             .map(|(_, last)| (texts().of_all)(&label::step(last)));
-        Some((range, of))
+        (range, of)
     };
     view! {
-        {move || {
-            chip()
-                .map(|(range, of)| {
-                    view! {
-                        <span class="tok range-chip" title=texts().zoomed>
-                            {range}
-                            {of.map(|of| view! { <b>{of}</b> })}
-                            <button
-                                type="button"
-                                class="plain"
-                                aria-label=texts().fit
-                                title=texts().fit
-                                on:click=move |_| settings.set_range(None)
-                            >
-                                <Icon name=IconName::Close size=10 />
-                            </button>
-                        </span>
-                    }
-                })
-        }}
+        <Show when=move || page.zoom.has_before()>
+            <IconButton
+                icon=IconName::Left
+                label=Signal::derive(move || texts().step_back.to_owned())
+                on_press=move || page.zoom.back()
+            />
+        </Show>
+        <Show when=move || page.zoom.is_zoomed()>
+            <span class="tok range-chip" title=move || texts().zoomed>
+                {move || words().0}
+                {move || words().1.map(|of| view! { <b>{of}</b> })}
+                <button
+                    type="button"
+                    class="plain"
+                    aria-label=move || texts().fit
+                    title=move || texts().fit
+                    on:click=move |_| page.zoom.fit()
+                >
+                    <Icon name=IconName::Close size=10 />
+                </button>
+            </span>
+        </Show>
     }
 }

@@ -1,0 +1,211 @@
+//! From what was asked and chosen to what is drawn: the same for a card on the page and for one that is downloaded.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_api::notebook::Threshold;
+use trainscope_charts::geometry::end_of;
+use trainscope_charts::label;
+use trainscope_charts::line::LimitLine;
+
+use super::choices::XChoice;
+use super::data::Loaded;
+use super::groups::grouped;
+use super::limits;
+use super::page::PageState;
+use super::picture::{Look, Picture, class_of};
+use super::settings::Range;
+use crate::components::{Figure, Palette, use_palette};
+use crate::i18n::{I18n, use_i18n};
+use crate::run_colour::{RunColours, use_run_colours};
+
+/// What drawing takes from beyond this page. `Copy`.
+#[derive(Clone, Copy)]
+pub(super) struct Pens {
+    /// Colours of the theme.
+    pub(super) palette: Signal<Arc<Palette>>,
+    /// Colours of runs.
+    pub(super) colours: RunColours,
+    /// The language.
+    pub(super) i18n: I18n,
+}
+
+impl Pens {
+    /// Those of this page; call it in a component.
+    pub(super) fn get() -> Self {
+        Self {
+            palette: use_palette(),
+            colours: use_run_colours(),
+            i18n: use_i18n(),
+        }
+    }
+}
+
+/// The picture of a tag; reactive. `whole` is the answer without a range, if there has been one.
+pub(super) fn picture_of(
+    page: PageState,
+    pens: Pens,
+    tag: &str,
+    loaded: Arc<Loaded>,
+    whole: Option<Arc<Loaded>>,
+) -> Picture {
+    let settings = page.settings;
+    let facts = page.facts.get();
+    let palette = pens.palette.get();
+    let start = |run: &str| facts.get(run).and_then(|facts| facts.start);
+    let groups = page.groups.get();
+    let spread = settings.spread.get();
+    let group = |loaded: Arc<Loaded>| match &groups {
+        None => loaded,
+        Some(groups) => {
+            let name_of = |run: &str| groups.get(run).cloned().unwrap_or_default();
+            Arc::new(grouped(&loaded, &name_of, &start, spread))
+        }
+    };
+    let threshold = |run: &str| page.threshold(run, tag);
+    let limits = limits_of(pens.i18n, whole.as_ref().unwrap_or(&loaded), &threshold);
+    let (loaded, whole) = (group(loaded), whole.map(group));
+    settings.own.with(|own| {
+        let look = Look {
+            x: settings.x.get(),
+            smoothing: settings.smoothing.get(),
+            kind: settings.smoothing_kind.get(),
+            range: page.zoom.range(tag),
+            has_band: settings.has_band.get(),
+            own,
+            colour: &|run| {
+                let colour = pens.colours.get(run);
+                // Dashes only where they tell two lines of this card apart.
+                let has_twin = || {
+                    let mut others = loaded.curves.iter().map(|curve| curve.id.run.as_str());
+                    others.any(|other| {
+                        let other = (other != run).then(|| pens.colours.get(other));
+                        other.is_some_and(|other| other.number == colour.number)
+                    })
+                };
+                (palette.run(colour), colour.pattern && has_twin())
+            },
+            is_live: &|run| facts.get(run).is_some_and(|facts| facts.is_live),
+            start: &start,
+            beyond: &|run| threshold(run).map_or_else(Vec::new, |limit| limits::beyond(&limit)),
+            inf_at: pens.i18n.texts().scalars.inf_at,
+        };
+        Picture {
+            limits,
+            ..Picture::new(Arc::clone(&loaded), whole, &look)
+        }
+    })
+}
+
+/// The lines of all limits of the shown runs, with how many points are beyond.
+fn limits_of(
+    i18n: I18n,
+    loaded: &Loaded,
+    threshold: &dyn Fn(&str) -> Option<Threshold>,
+) -> Vec<LimitLine> {
+    let mut all: Vec<Threshold> = Vec::new();
+    for curve in &loaded.curves {
+        if let Some(found) = threshold(&curve.id.run).filter(|found| !all.contains(found)) {
+            all.push(found);
+        }
+    }
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let texts = &i18n.texts().scalars;
+    let mut lines = Vec::new();
+    for one in &all {
+        let only = |run: &str| threshold(run).filter(|found| found == one);
+        let beyond = limits::count(loaded, &only);
+        let text = |limit: &Threshold| {
+            let words = limits::words(limit, texts.and, texts.or);
+            (texts.alert)(&words, beyond.points, beyond.is_least)
+        };
+        lines.extend(limits::lines(&[*one], beyond.points > 0, &text));
+    }
+    lines
+}
+
+/// The figure of a picture; reactive.
+pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture) -> Figure {
+    let settings = page.settings;
+    let x = settings.x.get();
+    Figure {
+        lines: Arc::clone(&picture.lines),
+        x: range_of(page, tag, picture),
+        x_kind: x.kind(),
+        x_scale: settings.x_scale.get().scale(),
+        scale: page.y_scale(tag).scale(),
+        y_range: settings.y_range.get(),
+        limits: picture.limits.clone(),
+    }
+}
+
+/// The range of x that is drawn; reactive.
+pub(super) fn range_of(page: PageState, tag: &str, picture: &Picture) -> Range {
+    page.zoom
+        .range(tag)
+        .unwrap_or_else(|| whole_range(page, tag, picture))
+}
+
+/// The range of x that shows everything; reactive.
+pub(super) fn whole_range(page: PageState, tag: &str, picture: &Picture) -> Range {
+    let x = page.settings.x.get();
+    let (lo, hi) = if x == XChoice::Step {
+        let entry = page.entry(tag);
+        entry.map_or((0.0, 1.0), |entry| page.steps_of(&entry))
+    } else {
+        picture.extent().unwrap_or((0.0, 1.0))
+    };
+    let is_live = picture.lines.iter().any(|line| line.is_live);
+    // Points may be newer than the list of tags that the range comes from.
+    let last = picture.extent().map_or(hi, |(_, last)| hi.max(last));
+    if x == XChoice::Tag {
+        return (lo, last);
+    }
+    (lo, end_of(lo, last, x.kind(), is_live))
+}
+
+/// The place of the crosshair, in words of the axis.
+pub(super) fn x_text(x: XChoice, at: f64) -> String {
+    match x {
+        XChoice::Step => label::fixed(at, 0),
+        XChoice::Relative => label::duration(at, 1.0),
+        XChoice::Tag => label::value(at),
+        XChoice::Wall => crate::format::moment(at)
+            .split_once(' ')
+            .map(|(_, clock)| clock.to_owned())
+            .unwrap_or_default(),
+    }
+}
+
+/// What a canvas says: "train/loss, 3 lines, step 0 to 3,000; fp16: NaN from 412 to 1,184".
+pub(super) fn describe(
+    page: PageState,
+    tag: &str,
+    picture: &Picture,
+    (lo, hi): Range,
+    i18n: I18n,
+) -> String {
+    let texts = &i18n.texts().scalars;
+    let x = page.settings.x.get();
+    let first = if x == XChoice::Step {
+        (texts.at_step)(&x_text(x, lo))
+    } else {
+        x_text(x, lo)
+    };
+    let mut text = (texts.canvas)(tag, picture.lines.len() as u64, &first, &x_text(x, hi));
+    for curve in &picture.loaded.curves {
+        for stretch in picture.stretches(curve).into_iter().take(3) {
+            let (_, class) = class_of(stretch.class);
+            let (first, last) = (
+                label::step(stretch.first_step),
+                label::step(stretch.last_step),
+            );
+            let what = (texts.non_finite)(class, &first, &last);
+            text.push_str("; ");
+            text.push_str(&(texts.canvas_part)(&curve.label(), &what));
+        }
+    }
+    text
+}

@@ -1,0 +1,166 @@
+//! Limits that were noted with runs, as a card draws them: lines across, what is beyond, and how much of it there is.
+
+use trainscope_api::notebook::{Limit, Threshold};
+use trainscope_charts::label;
+use trainscope_charts::line::LimitLine;
+
+use super::data::Loaded;
+
+/// Ranges of values that stand out.
+pub(super) fn beyond(threshold: &Threshold) -> Vec<(f64, f64)> {
+    let range = |limit: Limit| {
+        if limit.above {
+            (limit.value, f64::INFINITY)
+        } else {
+            (f64::NEG_INFINITY, limit.value)
+        }
+    };
+    let first = range(threshold.first);
+    match threshold.second.map(range) {
+        None => vec![first],
+        Some(second) if threshold.both => {
+            let both = (first.0.max(second.0), first.1.min(second.1));
+            (both.0 < both.1).then_some(both).into_iter().collect()
+        }
+        Some(second) => vec![first, second],
+    }
+}
+
+/// How many points are beyond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Beyond {
+    /// That many; of buckets each counts once.
+    pub(super) points: u64,
+    /// Whether there may be more.
+    pub(super) is_least: bool,
+}
+
+/// Counts what is beyond the limit of each curve.
+pub(super) fn count(loaded: &Loaded, threshold_of: &dyn Fn(&str) -> Option<Threshold>) -> Beyond {
+    let mut out = Beyond::default();
+    for curve in &loaded.curves {
+        let Some(threshold) = threshold_of(&curve.id.run) else {
+            continue;
+        };
+        let series = &curve.series;
+        let is_beyond = |index: &usize| {
+            let at = |list: &[f64]| list.get(*index).copied().unwrap_or(f64::NAN);
+            let mut values = vec![at(&series.values)];
+            if series.cut {
+                values.extend([at(&series.min), at(&series.max)]);
+            }
+            values
+                .into_iter()
+                .any(|value| threshold.is_passed_by(value))
+        };
+        let found = (0..series.values.len()).filter(is_beyond).count();
+        out.points += found as u64;
+        out.is_least |= series.cut && found > 0;
+    }
+    out
+}
+
+/// `> 10`, `> 10 or < 1`.
+pub(super) fn words(threshold: &Threshold, and: &str, or: &str) -> String {
+    let one = |limit: Limit| {
+        let sign = if limit.above { ">" } else { "<" };
+        format!("{sign} {}", label::exact(limit.value))
+    };
+    match threshold.second {
+        None => one(threshold.first),
+        Some(second) => {
+            let joint = if threshold.both { and } else { or };
+            format!("{} {joint} {}", one(threshold.first), one(second))
+        }
+    }
+}
+
+/// The lines of a card: one a value, the first of each threshold with its text.
+pub(super) fn lines(
+    thresholds: &[Threshold],
+    is_passed: bool,
+    text: &dyn Fn(&Threshold) -> String,
+) -> Vec<LimitLine> {
+    let mut out: Vec<LimitLine> = Vec::new();
+    for threshold in thresholds {
+        let mut line = |value: f64, text: String| {
+            if !out
+                .iter()
+                .any(|line| line.value.to_bits() == value.to_bits())
+            {
+                out.push(LimitLine {
+                    value,
+                    text,
+                    is_passed,
+                });
+            }
+        };
+        line(threshold.first.value, text(threshold));
+        if let Some(second) = threshold.second {
+            line(second.value, String::new());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::scalars::Series;
+
+    use super::super::data::Curve;
+    use super::*;
+
+    fn threshold(second: Option<f64>, both: bool) -> Threshold {
+        Threshold {
+            first: Limit {
+                above: true,
+                value: 1.0,
+            },
+            second: second.map(|value| Limit {
+                above: false,
+                value,
+            }),
+            both,
+        }
+    }
+
+    #[test]
+    fn ranges_follow_the_limits() {
+        let (up, down) = (f64::INFINITY, f64::NEG_INFINITY);
+        assert_eq!(beyond(&threshold(None, false)), [(1.0, up)]);
+        assert_eq!(
+            beyond(&threshold(Some(-1.0), false)),
+            [(1.0, up), (down, -1.0)]
+        );
+        assert_eq!(beyond(&threshold(Some(3.0), true)), [(1.0, 3.0)]);
+        assert!(beyond(&threshold(Some(-1.0), true)).is_empty());
+        assert_eq!(
+            words(&threshold(Some(3.0), true), "and", "or"),
+            "> 1 and < 3"
+        );
+    }
+
+    #[test]
+    fn points_are_counted_and_of_buckets_the_least() {
+        let series = |cut: bool| Series {
+            steps: vec![1, 2, 3],
+            values: vec![0.0, f64::INFINITY, f64::NAN],
+            min: vec![0.0, 0.0, f64::NAN],
+            max: vec![5.0, 0.0, f64::NAN],
+            cut,
+            ..Series::default()
+        };
+        let loaded = |cut| Loaded {
+            curves: vec![Curve {
+                series: series(cut),
+                ..Curve::default()
+            }],
+        };
+        let of = |_: &str| Some(threshold(None, false));
+        let raw = count(&loaded(false), &of);
+        assert_eq!((raw.points, raw.is_least), (1, false));
+        let cut = count(&loaded(true), &of);
+        assert_eq!((cut.points, cut.is_least), (2, true));
+        assert_eq!(count(&loaded(true), &|_| None), Beyond::default());
+    }
+}

@@ -1,0 +1,99 @@
+//! A button with what it opens below itself: a press elsewhere or `Esc` closes it.
+
+use leptos::html;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+/// A button and what hangs below it.
+#[component]
+pub(super) fn Popover(
+    /// Whether it is open.
+    is_open: RwSignal<bool>,
+    /// What the button says to a screen reader and as a title.
+    #[prop(into)]
+    label: Signal<String>,
+    /// Classes of the button.
+    #[prop(default = "btn bare icon")]
+    class: &'static str,
+    /// Classes of what opens.
+    #[prop(default = "popover")]
+    panel_class: &'static str,
+    /// Role of what opens.
+    #[prop(default = "dialog")]
+    role: &'static str,
+    /// Whether the button is drawn as pressed even when nothing is open.
+    #[prop(optional, into)]
+    pressed: Signal<bool>,
+    /// What is on the button.
+    face: ViewFn,
+    /// What opens.
+    children: ChildrenFn,
+) -> impl IntoView {
+    let holder = NodeRef::<html::Span>::new();
+    let handle = window_event_listener(leptos::ev::pointerdown, move |event| {
+        let inside = holder.get_untracked().is_some_and(|holder| {
+            let target: web_sys::EventTarget = event_target(&event);
+            target
+                .dyn_into::<web_sys::Node>()
+                .is_ok_and(|node| holder.contains(Some(&node)))
+        });
+        if !inside && is_open.get_untracked() {
+            is_open.set(false);
+        }
+    });
+    on_cleanup(move || handle.remove());
+    let on_key = move |event: web_sys::KeyboardEvent| {
+        if event.key() == "Escape" && is_open.get_untracked() {
+            // Nothing behind it is closed by the same key.
+            event.stop_propagation();
+            event.prevent_default();
+            is_open.set(false);
+        }
+    };
+    view! {
+        <span class="menu" node_ref=holder on:keydown=on_key>
+            <button
+                type="button"
+                class=class
+                aria-haspopup=role
+                aria-expanded=move || is_open.get().to_string()
+                aria-pressed=move || pressed.get().then_some("true")
+                aria-label=move || label.get()
+                title=move || label.get()
+                on:click=move |_| is_open.update(|open| *open = !*open)
+            >
+                {move || face.run()}
+            </button>
+            {move || {
+                is_open
+                    .get()
+                    .then(|| {
+                        view! {
+                            <div class=panel_class role=role aria-label=move || label.get()>
+                                {children()}
+                            </div>
+                        }
+                    })
+            }}
+        </span>
+    }
+}
+
+/// One line of a menu.
+#[component]
+pub(super) fn MenuItem(
+    /// The icon before it.
+    icon: crate::components::IconName,
+    /// Its words.
+    #[prop(into)]
+    label: Signal<String>,
+    /// What happens.
+    on_press: impl Fn() + 'static,
+) -> impl IntoView {
+    view! {
+        <button type="button" role="menuitem" class="hit" on:click=move |_| on_press()>
+            <crate::components::Icon name=icon size=14 />
+            {move || label.get()}
+        </button>
+    }
+}

@@ -1,0 +1,138 @@
+//! A run in the left panel: shown or not, alone, the baseline, off the list.
+
+use leptos::ev;
+use leptos::prelude::*;
+use trainscope_api::runs::RunStatus;
+
+use super::page::PageState;
+use crate::components::{IconButton, IconName, short_name};
+use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::run_colour::use_run_colours;
+use crate::state::use_app_state;
+
+/// A run: one click shows or hides it, two show it alone; buttons for the rest come with pointer or focus.
+#[component]
+pub(super) fn RunRow(page: PageState, run: String) -> impl IntoView {
+    let i18n = use_i18n();
+    let colours = use_run_colours();
+    let settings = page.settings;
+    let state = use_app_state();
+    let name = StoredValue::new(run);
+    let is_shown = Memo::new(move |_| {
+        name.with_value(|name| settings.shown.with(|shown| shown.contains(name)))
+    });
+    let is_own = move || name.with_value(|name| settings.own.with(|own| own == name));
+    let is_baseline = Signal::derive(move || {
+        let baseline = settings.baseline.get();
+        name.with_value(|name| baseline.as_ref() == Some(name))
+    });
+    let lists = move || {
+        let shown = settings.shown.get_untracked().to_vec();
+        (shown, settings.hidden.get_untracked().to_vec())
+    };
+    let toggle = move |event: ev::MouseEvent| {
+        // The second click of a double one belongs to that.
+        if event.detail() > 1 {
+            return;
+        }
+        let run = name.get_value();
+        let (mut shown, mut hidden) = lists();
+        if is_shown.get_untracked() {
+            shown.retain(|other| *other != run);
+            hidden.push(run);
+        } else {
+            hidden.retain(|other| *other != run);
+            shown.push(run);
+        }
+        settings.set_runs(&shown, &hidden);
+    };
+    let is_alone =
+        Signal::derive(move || is_shown.get() && settings.shown.with(|shown| shown.len() == 1));
+    let alone = move || {
+        let run = name.get_value();
+        let (mut shown, mut hidden) = lists();
+        if is_alone.get_untracked() {
+            // Alone already: all of the list come back.
+            shown.append(&mut hidden);
+        } else {
+            hidden.append(&mut shown);
+            hidden.retain(|other| *other != run);
+            shown.push(run);
+        }
+        settings.set_runs(&shown, &hidden);
+    };
+    let set_baseline = move || {
+        let run = name.get_value();
+        let baseline = (!is_baseline.get_untracked()).then_some(&*run);
+        settings.set_baseline(baseline);
+    };
+    let remark = move || {
+        let texts = &i18n.texts().scalars;
+        if !is_shown.get() {
+            return (texts.hidden, "");
+        }
+        match name
+            .with_value(|name| state.run(name))
+            .map(|run| run.status)
+        {
+            Some(RunStatus::Live) => (texts.live, "live"),
+            Some(RunStatus::Gone) => (texts.gone, "gone"),
+            Some(RunStatus::Stopped) | None => ("", ""),
+        }
+    };
+    let chip_class = move || {
+        let class = name.with_value(|name| colours.get(name)).chip_class();
+        // Hidden is said by a hollow chip and by the word.
+        if is_shown.get() {
+            class
+        } else {
+            format!("{class} hollow")
+        }
+    };
+    let title = move || name.with_value(|name| (i18n.texts().scalars.run_row)(name));
+    let word = move |word: fn(&ScalarsTexts) -> &'static str| {
+        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+    };
+    view! {
+        <li class="run-row">
+            <button
+                type="button"
+                class="rr"
+                role="checkbox"
+                aria-checked=move || is_shown.get().to_string()
+                aria-label=name.get_value()
+                title=title
+                on:click=toggle
+                on:dblclick=move |_| alone()
+            >
+                <i class=chip_class></i>
+                <span class="cut" class:ink3=move || !is_shown.get() class:med=is_own>
+                    {name.with_value(|name| short_name(name).to_owned())}
+                </span>
+                <Show
+                    when=move || is_baseline.get()
+                    fallback=move || view! { <span class="v">{move || remark().0}</span> }
+                >
+                    <span class="badge">{move || i18n.texts().scalars.baseline}</span>
+                </Show>
+                <i class:dot=move || remark().1 == "live" class:live=move || remark().1 == "live"></i>
+            </button>
+            <span class="row-acts">
+                <IconButton
+                    icon=IconName::Baseline
+                    size=12
+                    pressed=is_baseline
+                    label=word(|t| t.make_baseline)
+                    on_press=set_baseline
+                />
+                <IconButton
+                    icon=IconName::Only
+                    size=12
+                    pressed=is_alone
+                    label=word(|t| t.only_this)
+                    on_press=alone
+                />
+            </span>
+        </li>
+    }
+}

@@ -1,0 +1,153 @@
+//! Which range of x each card shows: one for all or each its own, moved at once and kept a moment later.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::settings::{OwnRanges, Range, Settings};
+
+/// A move that has rested that long is kept in the address.
+const REST: Duration = Duration::from_millis(250);
+/// Ranges that can be stepped back through.
+const MOST_STEPS: usize = 100;
+
+/// The ranges of all cards.
+type Ranges = (Option<Range>, OwnRanges);
+
+/// What is zoomed. `Copy`.
+#[derive(Clone, Copy)]
+pub(super) struct Zoom {
+    settings: Settings,
+    /// Ranges that wheel or drag have moved to and that are not in the address yet.
+    moving: RwSignal<Option<Ranges>>,
+    before: RwSignal<Vec<Ranges>>,
+    round: StoredValue<u64>,
+}
+
+impl Zoom {
+    /// Of this page.
+    pub(super) fn new(settings: Settings) -> Self {
+        let zoom = Self {
+            settings,
+            moving: RwSignal::new(None),
+            before: RwSignal::new(Vec::new()),
+            round: StoredValue::new(0),
+        };
+        // What was zoomed on another axis is nothing to step back to.
+        Effect::new(move |_| {
+            settings.x.track();
+            settings.x_tag.track();
+            zoom.before.set(Vec::new());
+            zoom.moving.set(None);
+        });
+        zoom
+    }
+
+    /// The range of a card; `None` if it shows everything; reactive.
+    pub(super) fn range(self, tag: &str) -> Option<Range> {
+        self.moving.with(|moving| {
+            if let Some((range, own)) = moving {
+                return own.get(tag).copied().unwrap_or(*range);
+            }
+            let own = self.settings.own_ranges.with(|own| own.get(tag).copied());
+            own.unwrap_or_else(|| self.settings.range.get())
+        })
+    }
+
+    /// The range of all cards that have none of their own; reactive.
+    pub(super) fn shared(self) -> Option<Range> {
+        self.moving.with(|moving| match moving {
+            Some((range, _)) => *range,
+            None => self.settings.range.get(),
+        })
+    }
+
+    /// Whether a card has a range of its own; reactive.
+    pub(super) fn is_own(self, tag: &str) -> bool {
+        self.moving.with(|moving| match moving {
+            Some((_, own)) => own.contains_key(tag),
+            None => self.settings.own_ranges.with(|own| own.contains_key(tag)),
+        })
+    }
+
+    /// Whether anything is zoomed; reactive.
+    pub(super) fn is_zoomed(self) -> bool {
+        self.shared().is_some() || self.settings.own_ranges.with(|own| !own.is_empty())
+    }
+
+    /// Whether there is a range to step back to; reactive.
+    pub(super) fn has_before(self) -> bool {
+        self.before.with(|before| !before.is_empty())
+    }
+
+    /// Zooms: the card alone, or all of them.
+    pub(super) fn set(self, tag: &str, range: Option<Range>) {
+        let ranges = self.with(tag, range);
+        self.keep(&ranges);
+    }
+
+    /// Moves there at once, and keeps it when it has rested.
+    pub(super) fn go(self, tag: &str, range: Option<Range>) {
+        self.moving.set(Some(self.with(tag, range)));
+        self.round.update_value(|round| *round += 1);
+        let round = self.round.get_value();
+        set_timeout(
+            move || {
+                if self.round.try_get_value() == Some(round)
+                    && let Some(ranges) = self.moving.get_untracked()
+                {
+                    self.keep(&ranges);
+                }
+            },
+            REST,
+        );
+    }
+
+    /// Shows everything on all cards.
+    pub(super) fn fit(self) {
+        self.keep(&(None, OwnRanges::new()));
+    }
+
+    /// Steps back to the ranges before.
+    pub(super) fn back(self) {
+        let before = self.before.try_update(Vec::pop).flatten();
+        if let Some((range, own)) = before {
+            self.moving.set(None);
+            self.settings.set_ranges(range, &own);
+        }
+    }
+
+    fn kept(self) -> Ranges {
+        let own = self.settings.own_ranges.get_untracked();
+        (self.settings.range.get_untracked(), own)
+    }
+
+    fn with(self, tag: &str, range: Option<Range>) -> Ranges {
+        let now = self.moving.get_untracked();
+        let (shared, mut own) = now.unwrap_or_else(|| self.kept());
+        if self.settings.is_linked.get_untracked() {
+            return (range, OwnRanges::new());
+        }
+        if range == shared {
+            own.remove(tag);
+        } else {
+            own.insert(tag.to_owned(), range);
+        }
+        (shared, own)
+    }
+
+    fn keep(self, ranges: &Ranges) {
+        self.round.update_value(|round| *round += 1);
+        let before = self.kept();
+        if before != *ranges {
+            self.before.update(|all| {
+                if all.len() == MOST_STEPS {
+                    all.remove(0);
+                }
+                all.push(before);
+            });
+            self.settings.set_ranges(ranges.0, &ranges.1);
+        }
+        self.moving.set(None);
+    }
+}
