@@ -3,6 +3,7 @@
 //! Input comes from whoever holds records (the server's index, a check on the command line); nothing here knows where
 //! they were stored.
 
+mod blame;
 pub mod dump;
 pub mod headline;
 pub mod restart;

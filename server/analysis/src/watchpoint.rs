@@ -6,10 +6,17 @@
 //! rank, and not on how tensors, ranks and scalars interleave.
 
 pub mod catalogue;
+mod checks;
 pub mod config;
 pub mod evaluator;
 pub mod finding;
+mod history;
+mod knowledge;
 pub mod observation;
+mod report;
+pub(crate) mod run;
+mod scalars;
+mod target;
 
 pub use catalogue::{CONDITIONS, Condition};
 pub use config::{ConfigError, Watchpoint, WatchpointConfig, Watchpoints};

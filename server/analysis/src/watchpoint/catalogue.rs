@@ -13,11 +13,61 @@ mod weights;
 use serde::Serialize;
 use trainscope_format::Severity;
 
+use super::checks::{Formula, Judge};
+use super::target::Subject;
+
 /// A condition has at most so many parameters.
 pub const MAX_PARAMETERS: usize = 8;
 
 /// All conditions, by target.
-pub static CONDITIONS: &[&Condition] = &[];
+pub static CONDITIONS: &[&Condition] = &[
+    &tensors::TENSOR_OVERFLOW,
+    &tensors::OPERATOR_OVERFLOW,
+    &tensors::NEAR_OVERFLOW,
+    &tensors::TENSOR_ALL_ZERO,
+    &tensors::TENSOR_RANGE,
+    &tensors::TENSOR_TOO_LARGE,
+    &tensors::TENSOR_TOO_SMALL,
+    &tensors::INPUT_RANGE,
+    &tensors::CLASS_IMBALANCE,
+    &weights::WEIGHT_INITIALIZATION,
+    &weights::BAD_INITIALIZATION,
+    &weights::WEIGHT_OVERFLOW,
+    &weights::WEIGHT_NOT_CHANGED,
+    &weights::FROZEN_BUT_TRAINABLE,
+    &weights::WEIGHT_CHANGE_TOO_LARGE,
+    &weights::WEIGHT_CHANGE_TOO_SMALL,
+    &weights::UPDATE_RATIO,
+    &weights::WEIGHT_TOO_LARGE,
+    &weights::WEIGHT_TOO_SMALL,
+    &weights::SHARED_WEIGHTS,
+    &gradients::GRADIENT_EXPLODING,
+    &gradients::GRADIENT_VANISHING,
+    &gradients::GRADIENT_TOO_LARGE,
+    &gradients::EXPLODING_NORM,
+    &gradients::GRAD_NORM_ZSCORE,
+    &gradients::UNDERFLOW_FP16,
+    &gradients::CLIP_ALWAYS,
+    &activations::ACTIVATION_RANGE,
+    &activations::DEAD_RELU,
+    &activations::SATURATED_ACTIVATION,
+    &activations::ATTENTION_COLLAPSE,
+    &scalars::LOSS_NAN,
+    &scalars::LOSS_SPIKE,
+    &scalars::LOSS_DIVERGENCE,
+    &scalars::LOSS_PLATEAU,
+    &scalars::SLOW_CONVERGENCE,
+    &scalars::LOSS_OSCILLATION,
+    &scalars::INITIAL_LOSS,
+    &scalars::OVERFIT,
+    &scalars::UNDERFIT,
+    &scalars::BATCHNORM_DRIFT,
+    &scalars::LOSSSCALE_THRASH,
+    &scalars::LEARNING_RATE_JUMP,
+    &run::RANK_DIVERGENCE,
+    &run::SILENT_CORRUPTION,
+    &run::STALLED,
+];
 
 /// The condition of that id.
 pub fn find(id: &str) -> Option<&'static Condition> {
@@ -48,6 +98,15 @@ pub struct Condition {
     pub is_formula: bool,
     /// What it needs to see.
     pub needs: ConditionNeeds,
+    /// Which tensors it is about, by what they are, and whether circumstances count.
+    #[serde(skip)]
+    pub(crate) watches: fn(&Subject, bool) -> bool,
+    /// What is judged of each tensor at each step.
+    #[serde(skip)]
+    pub(crate) formula: Option<Formula>,
+    /// What is judged over the run.
+    #[serde(skip)]
+    pub(crate) judge: Option<Judge>,
     /// One line: what it says.
     pub says: Text,
     /// What it checks, with its formula.
@@ -58,6 +117,80 @@ pub struct Condition {
     pub not_judged: Text,
     /// What to do.
     pub advice: Text,
+}
+
+/// A condition without anything; each says what it is.
+const BASE: Condition = Condition {
+    id: "",
+    target: Target::Tensor,
+    parameters: &[],
+    severity: Severity::Info,
+    recommended: true,
+    warmup: 0,
+    patience: 1,
+    cooldown: 0,
+    is_formula: false,
+    needs: NOTHING,
+    watches: |_, _| true,
+    formula: None,
+    judge: None,
+    says: NO_TEXT,
+    checks: NO_TEXT,
+    matters: NO_TEXT,
+    not_judged: NO_TEXT,
+    advice: NO_TEXT,
+};
+
+const NO_TEXT: Text = Text { en: "", zh: "" };
+
+const NOTHING: ConditionNeeds = ConditionNeeds {
+    exponents: false,
+    hash: false,
+    change: false,
+    channels: false,
+    history: false,
+};
+
+const fn text(en: &'static str, zh: &'static str) -> Text {
+    Text { en, zh }
+}
+
+/// A limit that is off unless it is given.
+const fn limit(name: &'static str, range: Range, text: Text) -> Parameter {
+    Parameter {
+        name,
+        default: None,
+        recommended: None,
+        range,
+        is_limit: true,
+        text,
+    }
+}
+
+impl Parameter {
+    /// A limit that is on.
+    const fn at(self, default: f64) -> Self {
+        Self {
+            default: Some(default),
+            ..self
+        }
+    }
+
+    /// Another one in the recommended watchpoint.
+    const fn recommended_at(self, value: f64) -> Self {
+        Self {
+            recommended: Some(value),
+            ..self
+        }
+    }
+
+    /// Something that says how, not how much.
+    const fn support(self) -> Self {
+        Self {
+            is_limit: false,
+            ..self
+        }
+    }
 }
 
 /// What a condition is about.

@@ -14,6 +14,7 @@ use wildmatch::WildMatch;
 
 use super::catalogue::{CONDITIONS, Condition, MAX_PARAMETERS, Parameter};
 use super::observation::Needs;
+use super::target::Subject;
 
 /// Keys that every watchpoint may have beside the parameters of its condition.
 pub const COMMON_KEYS: [&str; 10] = [
@@ -159,6 +160,8 @@ pub struct Watchpoint {
 impl Watchpoint {
     /// A condition as it is by default, or as it is recommended.
     fn of(condition: &'static Condition, recommended: bool) -> Self {
+        let context = recommended || !condition.is_formula;
+        let (patience, cooldown) = defaults(condition, context);
         let mut limits = [f64::NAN; MAX_PARAMETERS];
         for (limit, parameter) in limits.iter_mut().zip(condition.parameters) {
             let preferred = parameter.recommended.filter(|_| recommended);
@@ -173,9 +176,9 @@ impl Watchpoint {
             may_raise: true,
             from_step: None,
             warmup: condition.warmup,
-            patience: condition.patience,
-            cooldown: condition.cooldown,
-            context: recommended || !condition.is_formula,
+            patience,
+            cooldown,
+            context,
             limits,
             matches: Vec::new(),
             excludes: Vec::new(),
@@ -186,6 +189,11 @@ impl Watchpoint {
     pub fn covers(&self, name: &str) -> bool {
         (self.matches.is_empty() || self.matches.iter().any(|glob| glob.matches(name)))
             && !self.excludes.iter().any(|glob| glob.matches(name))
+    }
+
+    /// Whether it is about such a tensor.
+    pub(crate) fn watches(&self, name: &str, subject: &Subject) -> bool {
+        self.covers(name) && (self.condition.watches)(subject, self.context)
     }
 
     /// What it needs to see of a tensor that it watches.
@@ -239,10 +247,11 @@ impl Watchpoint {
         if let Some(step) = self.from_step {
             put("from_step", Value::Int(step));
         }
+        let (patience, cooldown) = defaults(self.condition, self.context);
         let counts = [
             ("warmup", self.warmup, self.condition.warmup),
-            ("patience", self.patience, self.condition.patience),
-            ("cooldown", self.cooldown, self.condition.cooldown),
+            ("patience", self.patience, patience),
+            ("cooldown", self.cooldown, cooldown),
         ];
         for (key, count, default) in counts {
             if count != default {
@@ -276,6 +285,10 @@ impl Watchpoint {
             return Err((key, Mistake::UnknownCondition(id.clone())));
         };
         let mut made = Self::of(condition, false);
+        if let Some(Value::Bool(context)) = config.0.get("context") {
+            made.context = *context;
+            (made.patience, made.cooldown) = defaults(condition, *context);
+        }
         for (key, value) in &config.0 {
             made.set(key, value)?;
         }
@@ -376,6 +389,16 @@ impl Watchpoint {
             return Err((None, Mistake::NoLimit(self.condition.id)));
         }
         Ok(())
+    }
+}
+
+/// How often it has to hold, and how long it is quiet, if nobody says. A formula by itself is reported wherever it holds;
+/// in context a stretch of steps is one finding.
+fn defaults(condition: &Condition, context: bool) -> (u32, u32) {
+    if context {
+        (condition.patience, u32::MAX)
+    } else {
+        (1, condition.cooldown)
     }
 }
 

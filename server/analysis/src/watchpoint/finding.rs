@@ -103,6 +103,8 @@ pub enum Missing {
     NoOverflowFiles,
     /// Overflows of operators were recorded in a form that has to be converted first.
     UnreadOverflowFiles,
+    /// It has no elements.
+    Empty,
 }
 
 /// The first thing that went wrong: the rest may follow from it.

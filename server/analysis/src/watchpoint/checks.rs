@@ -1,0 +1,234 @@
+//! What conditions compute: formulas over one tensor, judged at every step, and judgements over the whole run.
+
+pub(crate) mod change;
+pub(crate) mod data;
+pub(crate) mod explosion;
+pub(crate) mod held_out;
+pub(crate) mod initial;
+pub(crate) mod loss;
+pub(crate) mod magnitude;
+pub(crate) mod overflow;
+pub(crate) mod plateau;
+pub(crate) mod precision;
+pub(crate) mod program;
+pub(crate) mod range;
+pub(crate) mod ranks;
+pub(crate) mod standstill;
+pub(crate) mod units;
+pub(crate) mod update;
+pub(crate) mod vanishing;
+pub(crate) mod zeros;
+
+use super::catalogue::MAX_PARAMETERS;
+use super::config::Watchpoint;
+use super::finding::Missing;
+use super::history::Digest;
+use super::observation::Observation;
+use super::report::{Found, Unjudged};
+use super::run::Run;
+
+/// The limits of a watchpoint in the order of its condition's parameters; NaN: off.
+pub(crate) type Limits = [f64; MAX_PARAMETERS];
+
+/// What a formula makes of a tensor at a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Pass,
+    Hit(Evidence),
+    Inconclusive(Missing),
+}
+
+/// What was found, in the order of the parameters; NaN where the limit is not exceeded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evidence(pub(crate) [f64; MAX_PARAMETERS]);
+
+impl PartialEq for Evidence {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.map(f64::to_bits) == other.0.map(f64::to_bits)
+    }
+}
+
+impl Evidence {
+    pub(crate) const NONE: Self = Self([f64::NAN; MAX_PARAMETERS]);
+
+    /// One finding, by the index of its parameter.
+    pub(crate) const fn one(parameter: usize, actual: f64) -> Self {
+        let mut evidence = Self::NONE;
+        evidence.0[parameter] = actual;
+        evidence
+    }
+}
+
+/// What a formula sees.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) now: &'a Observation<'a>,
+    /// The same tensor when it was last seen.
+    pub(crate) before: Option<&'a Digest>,
+    pub(crate) digest: &'a Digest,
+}
+
+/// A formula over one tensor and what it was before.
+pub(crate) type Formula = fn(&Limits, &Seen<'_>) -> Verdict;
+
+/// A judgement over a whole run: the index of the watchpoint, and the watchpoint.
+pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
+
+/// What a judgement comes to.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    pub(crate) found: Vec<Found>,
+    pub(crate) missing: Vec<Unjudged>,
+}
+
+impl From<Vec<Found>> for Judgement {
+    fn from(found: Vec<Found>) -> Self {
+        Self {
+            found,
+            missing: Vec::new(),
+        }
+    }
+}
+
+/// What a watchpoint makes of a run.
+pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let condition = watchpoint.condition;
+    let mut judged = match condition.judge {
+        Some(judge) if watchpoint.context || condition.formula.is_none() => {
+            judge(run, index, watchpoint)
+        }
+        _ => by_formula(run, index, watchpoint),
+    };
+    if let Some(from) = watchpoint.from_step {
+        judged.found.retain(|found| found.step >= from);
+    }
+    judged
+}
+
+/// All that the formula has found, as it is.
+pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = Judgement::default();
+    for (tensor, episodes, missing) in run.memories(index) {
+        for episode in episodes {
+            let found = Found::at(run, tensor, episode.first, Evidence(episode.evidence));
+            judged.found.push(found.until(episode.last));
+        }
+        for reason in missing {
+            // Of the first step nobody expects a step before, if later ones were judged.
+            let is_expected = reason.0 == Missing::NoPrevious && reason.2 == 1;
+            if !(watchpoint.context && (is_expected && tensor.history.seen > 1)) {
+                judged
+                    .missing
+                    .push((tensor.rank, tensor.name.clone(), *reason));
+            }
+        }
+    }
+    judged
+}
+
+/// A hit for each limit that is exceeded, if any is: pairs of an actual value and whether it is beyond its limit, in the
+/// order of the parameters.
+pub(crate) fn any_of<const N: usize>(findings: [(f64, bool); N]) -> Verdict {
+    let mut evidence = Evidence::NONE;
+    let mut is_hit = false;
+    for (slot, (actual, is_beyond)) in evidence.0.iter_mut().zip(findings) {
+        if is_beyond {
+            *slot = actual;
+            is_hit = true;
+        }
+    }
+    if is_hit {
+        Verdict::Hit(evidence)
+    } else {
+        Verdict::Pass
+    }
+}
+
+/// Why figures of finite numbers do not speak for the tensor, if they do not.
+pub(crate) fn not_finite(digest: &Digest) -> Option<Missing> {
+    if digest.has_nan {
+        Some(Missing::Nan)
+    } else if digest.has_pos_inf || digest.has_neg_inf {
+        Some(Missing::Inf)
+    } else if digest.count == 0 {
+        Some(Missing::Empty)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Tensors for the tables of the checks.
+
+    use trainscope_format::tensor::{DType, Select, Tolerance};
+    use trainscope_format::{Role, TensorSummary};
+
+    use super::*;
+
+    pub(crate) fn summary(values: &[f32]) -> TensorSummary {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let seen = Select::new().exponents().hash().read(DType::F32, &bytes);
+        TensorSummary {
+            role: Role::Other,
+            dtype: DType::F32,
+            shape: vec![values.len() as u64],
+            stats: seen.stats,
+            hash: seen.hash,
+            change: None,
+            channels: None,
+        }
+    }
+
+    pub(crate) fn changed(before: &[f32], values: &[f32]) -> TensorSummary {
+        let [old, new] =
+            [before, values].map(|v| v.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
+        let select = Select::new().change(&old, Tolerance::default());
+        TensorSummary {
+            change: select.read(DType::F32, &new).change,
+            ..summary(values)
+        }
+    }
+
+    pub(crate) fn verdict(formula: Formula, limits: &[f64], values: &[f32]) -> Verdict {
+        on(formula, limits, &summary(values), None)
+    }
+
+    pub(crate) fn verdict_after(
+        formula: Formula,
+        limits: &[f64],
+        before: &[f32],
+        values: &[f32],
+    ) -> Verdict {
+        let old = summary(before);
+        on(formula, limits, &changed(before, values), Some(&old))
+    }
+
+    pub(crate) fn on(
+        formula: Formula,
+        given: &[f64],
+        summary: &TensorSummary,
+        before: Option<&TensorSummary>,
+    ) -> Verdict {
+        let mut limits = [f64::NAN; MAX_PARAMETERS];
+        limits[..given.len()].copy_from_slice(given);
+        let observe = |summary, step| Observation {
+            rank: 0,
+            step,
+            name: "t",
+            op: "",
+            summary,
+            tolerance: Tolerance::default(),
+        };
+        let now = observe(summary, 1);
+        let before = before.map(|summary| Digest::of(&observe(summary, 0)));
+        formula(
+            &limits,
+            &Seen {
+                now: &now,
+                before: before.as_ref(),
+                digest: &Digest::of(&now),
+            },
+        )
+    }
+}

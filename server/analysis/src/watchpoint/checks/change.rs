@@ -1,0 +1,165 @@
+//! What changed since the step before.
+
+use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
+use crate::watchpoint::finding::Missing;
+
+/// Limits: relative and absolute tolerance. A hit if every element is within them of what it was.
+pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    if let Some(missing) = not_finite_pair(seen) {
+        return Verdict::Inconclusive(missing);
+    }
+    let Some(before) = seen.before else {
+        return Verdict::Inconclusive(Missing::NoPrevious);
+    };
+    let hit = |changed: f64| Verdict::Hit(Evidence::one(0, changed));
+    // Equal content is within any tolerance, whatever else is known.
+    if seen.digest.is_identical(before) == Some(true) {
+        return hit(0.0);
+    }
+    let [relative, absolute, ..] = *limits;
+    let change = match seen.now.summary.change {
+        Some(change) if change.count == seen.digest.count => change,
+        _ => return Verdict::Inconclusive(Missing::NoChange),
+    };
+    let counted = seen.now.tolerance;
+    let is_within =
+        change.changed == 0 && counted.relative <= relative && counted.absolute <= absolute;
+    if is_within || change.max_abs_change <= absolute {
+        hit(0.0)
+    } else if change.changed > 0 && counted.relative >= relative && counted.absolute >= absolute {
+        Verdict::Pass
+    } else {
+        Verdict::Inconclusive(Missing::Tolerance)
+    }
+}
+
+/// Limits: mean |change| by mean |before| + ε above, and ε.
+pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    match ratio(limits, seen) {
+        Ok(ratio) => any_of([(ratio, ratio > limits[0])]),
+        Err(missing) => Verdict::Inconclusive(missing),
+    }
+}
+
+/// The same, below.
+pub(crate) fn too_small(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    match ratio(limits, seen) {
+        Ok(ratio) => any_of([(ratio, ratio < limits[0])]),
+        Err(missing) => Verdict::Inconclusive(missing),
+    }
+}
+
+fn ratio(limits: &Limits, seen: &Seen<'_>) -> Result<f64, Missing> {
+    if let Some(missing) = not_finite_pair(seen) {
+        return Err(missing);
+    }
+    let before = seen.before.ok_or(Missing::NoPrevious)?;
+    match seen.now.summary.change {
+        Some(change) if change.count == seen.digest.count => {
+            change.mean_change_ratio(limits[1]).ok_or(Missing::NoChange)
+        }
+        _ if seen.digest.is_identical(before) == Some(true) => Ok(0.0),
+        _ => Err(Missing::NoChange),
+    }
+}
+
+fn not_finite_pair(seen: &Seen<'_>) -> Option<Missing> {
+    not_finite(seen.digest).or_else(|| {
+        let before = seen.before?;
+        if before.count == seen.digest.count {
+            not_finite(before)
+        } else {
+            Some(Missing::NoPrevious)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{on, summary, verdict, verdict_after};
+    use super::*;
+
+    #[test]
+    fn a_weight_is_unchanged_if_every_element_is_close_to_what_it_was() {
+        let of =
+            |before: &[f32], now: &[f32]| verdict_after(not_changed, &[1e-5, 1e-8], before, now);
+        let unchanged = Verdict::Hit(Evidence::one(0, 0.0));
+        assert_eq!(of(&[1.0, 2.0], &[1.0, 2.0]), unchanged);
+        assert_eq!(of(&[1.0, 2.0], &[1.000_005, 2.0]), unchanged);
+        assert_eq!(of(&[1.0, 2.0], &[1.000_02, 2.0]), Verdict::Pass);
+        assert_eq!(of(&[0.0], &[1e-9]), unchanged);
+        assert_eq!(of(&[0.0], &[1e-7]), Verdict::Pass);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_judged() {
+        let limits = [1e-5, 1e-8];
+        let (a, b) = (summary(&[1.0]), summary(&[2.0]));
+        let missing = |m| Verdict::Inconclusive(m);
+        assert_eq!(
+            verdict(not_changed, &limits, &[1.0]),
+            missing(Missing::NoPrevious)
+        );
+        assert_eq!(
+            on(not_changed, &limits, &b, Some(&a)),
+            missing(Missing::NoChange)
+        );
+        assert_eq!(
+            on(too_large, &[0.1, 1e-9], &b, Some(&a)),
+            missing(Missing::NoChange)
+        );
+        let hit = Verdict::Hit(Evidence::one(0, 0.0));
+        assert_eq!(
+            on(not_changed, &limits, &a, Some(&a)),
+            hit,
+            "equal hashes are enough"
+        );
+        let longer = summary(&[1.0, 1.0]);
+        assert_eq!(
+            on(not_changed, &limits, &longer, Some(&a)),
+            missing(Missing::NoPrevious)
+        );
+        let nan = summary(&[f32::NAN]);
+        assert_eq!(
+            on(not_changed, &limits, &nan, Some(&nan)),
+            missing(Missing::Nan)
+        );
+        assert_eq!(
+            on(too_small, &[0.1, 1e-9], &a, Some(&nan)),
+            missing(Missing::Nan)
+        );
+    }
+
+    #[test]
+    fn another_tolerance_than_the_recorded_one_decides_only_what_it_can() {
+        let of = |limits: &[f64]| verdict_after(not_changed, limits, &[1.0], &[1.000_1]);
+        assert_eq!(
+            of(&[1e-6, 1e-9]),
+            Verdict::Pass,
+            "changed for a wider one, so for this"
+        );
+        assert_eq!(of(&[1e-3, 1e-8]), Verdict::Inconclusive(Missing::Tolerance));
+        assert_eq!(
+            of(&[0.0, 1e-3]),
+            Verdict::Hit(Evidence::one(0, 0.0)),
+            "no element moved so far"
+        );
+    }
+
+    #[test]
+    fn epsilon_stands_in_the_denominator() {
+        let of =
+            |formula, limits: &[f64]| verdict_after(formula, limits, &[1.0, -3.0], &[1.5, -3.0]);
+        // 0.25 / (2 + ε)
+        assert_eq!(
+            of(too_large, &[0.1, 0.0]),
+            Verdict::Hit(Evidence::one(0, 0.125))
+        );
+        assert_eq!(of(too_large, &[0.1, 0.5]), Verdict::Pass);
+        assert_eq!(
+            of(too_small, &[0.2, 0.5]),
+            Verdict::Hit(Evidence::one(0, 0.1))
+        );
+        assert_eq!(of(too_small, &[0.1, 0.0]), Verdict::Pass);
+    }
+}

@@ -1,0 +1,157 @@
+//! What is fed: inputs out of any usual range, and labels that are almost all the same.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::history::Digest;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{Run, chance, is_float};
+use crate::watchpoint::scalars::median;
+use crate::watchpoint::target::{Class, Family};
+
+/// How wide inputs spread before that is no longer a matter of taste.
+const WIDE: f64 = 10.0;
+/// How many times what it usually is a batch spreads before it is another kind of data.
+const JUMP: f64 = 8.0;
+
+/// Inputs far from the range that layers are made for: all of them, where the loss shows it; single batches against those
+/// before; and inputs that are all the same number.
+pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [range, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for input in run.watched(watchpoint) {
+        if input.subject.class != Class::Input || !is_float(input) {
+            continue;
+        }
+        let finite: Vec<&Digest> = input.history.iter().filter(|d| d.is_finite()).collect();
+        let Some(first) = finite.first() else {
+            continue;
+        };
+        let size = |d: &Digest| d.l2 / (d.count.max(1) as f64).sqrt();
+        let name = &input.name;
+        let constant = finite
+            .iter()
+            .filter(|d| d.max - d.min <= 1e-6 * d.max.abs())
+            .count();
+        if constant >= 2 && constant * 2 > finite.len() && first.count > 1 {
+            let value = number(first.max);
+            let hit = Found::at(run, input, first.step, Evidence::one(0, first.max));
+            found.push(hit.called(Severity::Warning).saying(
+                format!("every element of {name} is {value}: there is nothing to learn from"),
+                format!("{name} 的每个元素都是 {value}：没有可学习的内容"),
+            ));
+            continue;
+        }
+        let usual = median(finite.iter().take(5).map(|d| size(d))).unwrap_or(0.0);
+        let mut sizes: Vec<f64> = Vec::new();
+        let jump = finite.iter().find(|d| {
+            let now = size(d);
+            let middle = median(sizes.iter().copied());
+            sizes.push(now);
+            sizes.len() > 2 && middle.is_some_and(|m| m > 0.0 && now > JUMP * m)
+        });
+        if usual > WIDE && !is_normalised(run, input) {
+            let is_bad = is_far_from_guessing(run, input.rank);
+            let severity = if is_bad {
+                Severity::Warning
+            } else {
+                Severity::Info
+            };
+            let hit = Found::at(run, input, first.step, Evidence::one(0, first.abs_max()));
+            let usual = number(usual);
+            found.push(hit.called(severity).saying(
+                format!("{name} is not normalised: its elements are of the size {usual}"),
+                format!("{name} 未归一化：元素大小约为 {usual}"),
+            ));
+        } else if let Some(jump) = jump {
+            let hit = Found::at(run, input, jump.step, Evidence::one(0, jump.abs_max()));
+            let (now, usual) = (number(size(jump)), number(usual));
+            found.push(hit.called(Severity::Warning).saying(
+                format!("{name} is suddenly of the size {now}, and was {usual} before"),
+                format!("{name} 的大小突然变为 {now}，此前为 {usual}"),
+            ));
+        } else if let Some(wide) = finite.iter().find(|d| d.abs_max() > range) {
+            let hit = Found::at(run, input, wide.step, Evidence::one(0, wide.abs_max()));
+            found.push(hit.called(Severity::Info));
+        }
+    }
+    found.into()
+}
+
+/// Whether the model brings its inputs to size itself.
+fn is_normalised(run: &Run<'_>, input: &Tensor) -> bool {
+    let layers = run.of_class(input.rank, Class::Activation);
+    let first = layers
+        .filter(|t| !matches!(run.family(t), Family::Identity | Family::Dropout))
+        .min_by_key(|t| run.flow(t));
+    first.is_some_and(|t| matches!(run.family(t), Family::BatchNorm | Family::OtherNorm))
+}
+
+fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {
+    let (Some(chance), Some(loss)) = (chance(run, rank), run.loss(rank)) else {
+        return run.loss(rank).is_some_and(|l| !l.has_learned());
+    };
+    loss.initial > 2.0 * chance || loss.last > 0.9 * chance
+}
+
+/// Labels of which nearly all are the same: counted where the labels were recorded.
+pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [limit, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for labels in run.watched(watchpoint) {
+        if labels.subject.class != Class::Labels || is_float(labels) {
+            continue;
+        }
+        let total: u64 = labels.labels.iter().sum();
+        let most = labels.labels.iter().copied().max().unwrap_or(0);
+        let share = most as f64 / total.max(1) as f64;
+        let step = labels.history.first().map_or(0, |d| d.step);
+        if total >= 50 && share > limit {
+            let hit = Found::at(run, labels, step, Evidence::one(0, share));
+            let (name, share) = (&labels.name, number((1000.0 * share).round() / 10.0));
+            found.push(hit.called(Severity::Warning).saying(
+                format!("{share} % of the labels in {name} are of one kind"),
+                format!("{name} 中 {share} % 的标签属于同一类"),
+            ));
+        }
+    }
+    if found.is_empty() {
+        found.extend(
+            run.ranks
+                .iter()
+                .filter_map(|rank| from_the_bias(run, *rank, limit)),
+        );
+    }
+    found.into()
+}
+
+/// Where labels were not recorded, the last layer's offset tells: as long as all classes are thought equally likely, its
+/// gradient is the share of that guess less the share of the labels.
+fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
+    let classes = run.classes(rank)? as f64;
+    let guess = chance(run, rank)?;
+    let loss = run.loss(rank)?;
+    let bias = run
+        .of_class(rank, Class::Gradient)
+        .filter(|t| &*t.subject.leaf == "bias" && t.shape.iter().product::<u64>() as f64 == classes)
+        .min_by_key(|t| run.flow(t))?;
+    let mut digests = bias.history.iter().filter(|d| {
+        let at = loss.series.at(d.step);
+        at.is_some_and(|l| (l / guess - 1.0).abs() < 0.35)
+    });
+    let shares: Vec<(i64, f64)> = digests
+        .by_ref()
+        .take(3)
+        .map(|d| (d.step, 1.0 / classes - d.min))
+        .collect();
+    let all = shares.len() >= 2 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
+    let (step, share) = shares.first().copied().filter(|_| all)?;
+    let hit = Found::at(run, bias, step, Evidence::one(0, share));
+    let share = number((1000.0 * share).round() / 10.0);
+    Some(hit.called(Severity::Warning).saying(
+        format!("about {share} % of the labels are of one kind, as the gradient of the last offset tells"),
+        format!("从最后一层偏置的梯度看，约 {share} % 的标签属于同一类"),
+    ))
+}

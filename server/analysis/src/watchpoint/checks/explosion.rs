@@ -1,0 +1,208 @@
+//! Gradients that grow far beyond what they were.
+
+use std::collections::BTreeMap;
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{Flow, Run, chance};
+use crate::watchpoint::scalars::{Meaning, median, spread};
+use crate::watchpoint::target::Class;
+use trainscope_format::Severity;
+
+/// The norm of a gradient is known after all of it.
+const NORM_FLOW: Flow = (5, i64::MAX);
+/// Points that are needed before one can stand out.
+const ENOUGH: usize = 5;
+
+/// The norm of all gradients of a rank by step, and what it is called.
+struct Norms {
+    rank: u32,
+    name: std::sync::Arc<str>,
+    points: Vec<(i64, f64)>,
+}
+
+/// As it was recorded; otherwise from the gradients themselves, if the loss is not scaled.
+fn norms(run: &Run<'_>, rank: u32) -> Option<Norms> {
+    let recorded = run
+        .scalars(Meaning::GradientNorm)
+        .filter(|s| s.rank == rank);
+    if let Some(series) = recorded.min_by_key(|s| (s.doubt, &s.tag)) {
+        return Some(Norms {
+            rank,
+            name: series.tag.clone(),
+            points: series.points().collect(),
+        });
+    }
+    if run.scalar(rank, Meaning::LossScale).is_some() {
+        return None;
+    }
+    let mut squares: BTreeMap<i64, f64> = BTreeMap::new();
+    for gradient in run.of_class(rank, Class::Gradient) {
+        for digest in gradient.history.iter() {
+            let square = if digest.is_finite() {
+                digest.l2 * digest.l2
+            } else {
+                f64::NAN
+            };
+            *squares.entry(digest.step).or_default() += square;
+        }
+    }
+    let points: Vec<(i64, f64)> = squares.into_iter().map(|(s, v)| (s, v.sqrt())).collect();
+    (!points.is_empty()).then(|| Norms {
+        rank,
+        name: "gradients".into(),
+        points,
+    })
+}
+
+/// A norm many times the median of those before it; a warning where the loss then gets worse than ever, or where norms are
+/// large from the beginning on and the loss is far from what guessing would give.
+pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let factor = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let Some(norms) = norms(run, rank) else {
+            continue;
+        };
+        let loss = run.loss(rank);
+        let mut best: Option<Found> = None;
+        for (index, &(step, norm)) in norms.points.iter().enumerate() {
+            let before = norms.points[index.saturating_sub(128)..index]
+                .iter()
+                .map(|p| p.1);
+            let Some(usual) = median(before.filter(|v| v.is_finite())) else {
+                continue;
+            };
+            if index < ENOUGH || !norm.is_finite() || norm <= factor * usual {
+                continue;
+            }
+            let is_harmful = loss.as_ref().is_some_and(|l| l.is_hurt_after(step - 1, 4));
+            let severity = if is_harmful {
+                Severity::Warning
+            } else {
+                Severity::Info
+            };
+            if best.as_ref().is_none_or(|b| b.severity < Some(severity)) {
+                best = Some(hit(&norms, step, norm / usual, severity, norm));
+            }
+        }
+        let large = norms.points.iter().take(3).all(|p| p.1 > 100.0) && norms.points.len() >= 3;
+        if let (None, true, Some(loss)) = (&best, large, &loss) {
+            let far = chance(run, rank).is_some_and(|chance| loss.initial > 3.0 * chance);
+            let (step, norm) = norms.points[0];
+            let severity = if far {
+                Severity::Warning
+            } else {
+                Severity::Info
+            };
+            best = Some(hit(&norms, step, norm, severity, norm));
+        }
+        found.extend(best);
+    }
+    found.into()
+}
+
+fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> Found {
+    let (name, norm) = (&norms.name, number(norm));
+    Found {
+        rank: norms.rank,
+        step,
+        last_step: step,
+        tensor: name.clone(),
+        node: None,
+        flow: NORM_FLOW,
+        evidence: Evidence::one(0, value),
+        severity: Some(severity),
+        sentence: None,
+    }
+    .saying(
+        format!("the norm of the gradient ({name}) jumps to {norm}"),
+        format!("梯度范数（{name}）跃升到 {norm}"),
+    )
+}
+
+/// A norm that stands out from the spread of those before it.
+pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [limit, window, ..] = watchpoint.limits;
+    let window = whole(window);
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let Some(norms) = norms(run, rank) else {
+            continue;
+        };
+        let logs: Vec<f64> = norms.points.iter().map(|p| p.1.ln()).collect();
+        for (index, &(step, norm)) in norms.points.iter().enumerate() {
+            let before: Vec<f64> = logs[index.saturating_sub(window)..index]
+                .iter()
+                .copied()
+                .filter(|v| v.is_finite())
+                .collect();
+            if before.len() < 16 || !norm.is_finite() || norm <= 0.0 {
+                continue;
+            }
+            let Some(middle) = median(before.iter().copied()) else {
+                continue;
+            };
+            let score = (norm.ln() - middle) / spread(&before, middle).max(0.05);
+            if score > limit {
+                found.push(hit(&norms, step, score, Severity::Info, norm));
+            }
+        }
+    }
+    found.into()
+}
+
+/// Gradients that are clipped at almost every step; a warning where nothing is left of them.
+pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let share = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let recorded = run.scalars(Meaning::GradientNorm).find(|s| s.rank == rank);
+        if run.scalar(rank, Meaning::LossScale).is_some() {
+            continue;
+        }
+        let Some(recorded) = recorded else { continue };
+        let mut after: BTreeMap<i64, f64> = BTreeMap::new();
+        for gradient in run.of_class(rank, Class::Gradient) {
+            for digest in gradient.history.iter().filter(|d| d.is_finite()) {
+                *after.entry(digest.step).or_default() += digest.l2 * digest.l2;
+            }
+        }
+        let kept = recorded.points().filter_map(|(step, norm)| {
+            let left = after.get(&step)?.sqrt();
+            (norm.is_finite() && norm > 0.0).then_some(left / norm)
+        });
+        let kept: Vec<f64> = kept.collect();
+        let clipped = kept.iter().filter(|k| **k < 0.99).count();
+        if kept.len() < 8 || (clipped as f64) < share * kept.len() as f64 {
+            continue;
+        }
+        let Some(usual) = median(kept.iter().copied()) else {
+            continue;
+        };
+        let severity = if usual < 1e-3 {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let step = recorded.steps.first().copied().unwrap_or(0);
+        let evidence = Evidence::one(0, clipped as f64 / kept.len() as f64);
+        let hit = Found::of_scalar(recorded, step, NORM_FLOW, evidence).called(severity);
+        let left = number(100.0 * usual);
+        found.push(hit.saying(
+            format!("gradients are clipped at almost every step, to {left} % of their norm"),
+            format!("几乎每一步都在裁剪梯度，只留下其范数的 {left} %"),
+        ));
+    }
+    found.into()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a parameter that is a count, checked when it was given"
+)]
+pub(crate) fn whole(limit: f64) -> usize {
+    limit as usize
+}

@@ -1,0 +1,172 @@
+//! What held-out data say: learned by heart, or measured in another way than trained.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{LATE_FLOW, Run};
+use crate::watchpoint::scalars::{Meaning, Series, median};
+use crate::watchpoint::target::{Class, Family};
+
+/// A held-out loss that has risen from its best while the training's own went on falling; a warning where it has risen by
+/// half at several measurements.
+pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [gap, ..] = watchpoint.limits;
+    let patience = watchpoint.patience as usize;
+    let mut found = Vec::new();
+    for held_out in run.scalars(Meaning::HeldOutLoss) {
+        let Some(training) = run.scalar(held_out.rank, Meaning::Loss) else {
+            continue;
+        };
+        let points: Vec<(i64, f64)> = held_out.points().filter(|p| p.1.is_finite()).collect();
+        let best = points
+            .iter()
+            .enumerate()
+            .min_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let Some((at, &(best_step, best))) = best else {
+            continue;
+        };
+        let after = &points[at + 1..];
+        let Some(now) = median(after.iter().rev().take(3).map(|p| p.1)) else {
+            continue;
+        };
+        let near = |step: i64| median(training.before(step + 1).rev_take(5));
+        let (Some(then), Some(trained)) = (near(best_step), near(i64::MAX - 1)) else {
+            continue;
+        };
+        let distance = (now - trained) / trained.max(1e-12);
+        let has_risen = after.iter().filter(|p| p.1 > 1.1 * best).count() >= patience;
+        if !(has_risen && distance > gap && trained < then) {
+            continue;
+        }
+        let is_certain = now > 1.5 * best && after.len() >= 3 && trained < 0.7 * then.max(best);
+        let severity = if is_certain {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let step = after
+            .iter()
+            .find(|p| p.1 > 1.1 * best)
+            .map_or(best_step, |p| p.0);
+        let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(0, distance));
+        let (tag, best, now) = (&held_out.tag, number(best), number(now));
+        found.push(hit.called(severity).saying(
+            format!("{tag} has risen from {best} to {now} while the training loss goes on falling"),
+            format!("训练损失继续下降，而 {tag} 从 {best} 升到 {now}"),
+        ));
+    }
+    found.into()
+}
+
+/// The last few values of some points.
+trait RevTake {
+    fn rev_take(self, count: usize) -> std::vec::IntoIter<f64>;
+}
+
+impl<I: Iterator<Item = (i64, f64)>> RevTake for I {
+    fn rev_take(self, count: usize) -> std::vec::IntoIter<f64> {
+        let mut values: Vec<f64> = self.map(|p| p.1).filter(|v| v.is_finite()).collect();
+        let keep = values.len().saturating_sub(count);
+        values.drain(..keep);
+        values.into_iter()
+    }
+}
+
+/// Batch norm whose running statistics do not follow the training, or say something impossible; or a held-out loss that is
+/// a multiple of the training's from the beginning on, in a model with batch norm.
+pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [least, most, factor, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let held_out = run.scalars(Meaning::HeldOutLoss).find(|s| s.rank == rank);
+        let gap = held_out.and_then(|h| usual_gap(run, h));
+        let is_apart = gap.is_none_or(|gap| gap > 1.2);
+        for buffer in run.of_class(rank, Class::Buffer) {
+            let is_variance = matches!(&*buffer.subject.leaf, "running_var" | "moving_variance");
+            let is_mean = matches!(&*buffer.subject.leaf, "running_mean" | "moving_mean");
+            let stands = (is_mean || is_variance) && stands_still(buffer) && learns(run, buffer);
+            let Some(first) = buffer.history.first() else {
+                continue;
+            };
+            let last = buffer.history.last().map_or(first.step, |d| d.step);
+            let name = &buffer.name;
+            if stands {
+                let severity = if is_apart {
+                    Severity::Warning
+                } else {
+                    Severity::Info
+                };
+                let hit = Found::at(run, buffer, first.step, Evidence::one(0, 0.0)).until(last);
+                found.push(hit.called(severity).saying(
+                    format!("{name} never changes while the model is trained: held-out data are normalised with what it was at first"),
+                    format!("训练过程中 {name} 始终不变：留出数据用初始统计量归一化"),
+                ));
+            } else if let Some(bad) = buffer.history.iter().find(|d| {
+                is_variance && d.is_finite() && d.count > 0 && (d.max < least || d.max > most)
+            }) {
+                let slot = usize::from(bad.max > most);
+                let hit = Found::at(run, buffer, bad.step, Evidence::one(slot, bad.max));
+                let value = number(bad.max);
+                found.push(hit.called(Severity::Info).saying(
+                    format!("{name} is {value}: the layer before says nothing, or far too much"),
+                    format!("{name} 为 {value}：前一层几乎没有输出，或输出过大"),
+                ));
+            }
+        }
+        let has_norm = run
+            .of_class(rank, Class::Activation)
+            .any(|t| run.family(t) == Family::BatchNorm);
+        if let (true, Some(held_out), Some(gap)) = (has_norm, held_out, gap)
+            && gap > factor
+        {
+            let step = held_out.steps.first().copied().unwrap_or(0);
+            let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(2, gap));
+            let severity = if gap > 2.0 * factor {
+                Severity::Warning
+            } else {
+                Severity::Info
+            };
+            let (tag, gap) = (&held_out.tag, number(gap));
+            found.push(hit.called(severity).saying(
+                format!(
+                    "{tag} is {gap} times the training loss: does batch norm run in the right mode?"
+                ),
+                format!("{tag} 是训练损失的 {gap} 倍：批归一化的模式是否正确？"),
+            ));
+        }
+    }
+    found.into()
+}
+
+/// The held-out loss by the training loss of the same time, usually.
+fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
+    let training = run.scalar(held_out.rank, Meaning::Loss)?;
+    let gaps = held_out.points().filter_map(|(step, value)| {
+        let near = median(training.before(step + 1).rev_take(3))?;
+        (near > 0.0 && value.is_finite()).then_some(value / near)
+    });
+    let gaps: Vec<f64> = gaps.collect();
+    (gaps.len() >= 2)
+        .then(|| median(gaps.into_iter()))
+        .flatten()
+}
+
+fn stands_still(buffer: &Tensor) -> bool {
+    let mut pairs = buffer.history.pairs();
+    buffer.history.len() >= 4 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
+}
+
+/// Whether the layer's own weights are trained: a norm that is frozen on purpose keeps its statistics.
+fn learns(run: &Run<'_>, buffer: &Tensor) -> bool {
+    let weights = ["weight", "gamma"].iter();
+    let mut of_layer = weights
+        .filter_map(|leaf| run.find(buffer.rank, Class::Weight, &buffer.subject.module, leaf));
+    of_layer.any(|w| {
+        w.history
+            .pairs()
+            .any(|(a, b)| b.is_identical(a) == Some(false))
+    })
+}

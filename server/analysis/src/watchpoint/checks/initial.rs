@@ -1,0 +1,139 @@
+//! How a training begins: weights that cannot learn as they are, and a first loss that is not what guessing gives.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::history::Digest;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
+use crate::watchpoint::scalars::Meaning;
+use crate::watchpoint::target::{Class, Family};
+
+/// A training that is recorded from its beginning begins at step 0 or 1.
+fn is_beginning(step: i64) -> bool {
+    (0..=1).contains(&step)
+}
+
+/// Weights that are all zero and get no gradient, all the same number, or of a variance far from what keeps signals at
+/// their size: variance times the number of inputs is about 1 (Glorot), 2 (He) or ⅓ (the default of `PyTorch`).
+pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [low, high, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for weight in run.watched(watchpoint) {
+        let Some(first) = weight.history.first().filter(|d| is_beginning(d.step)) else {
+            continue;
+        };
+        let is_matrix = weight.shape.len() >= 2 && first.is_finite() && first.count > 1;
+        if !is_matrix || run.family(weight) == Family::Embedding || weight.subject.is_vector() {
+            continue;
+        }
+        let rows = weight.shape.first().copied().unwrap_or(1).max(1);
+        let columns = (first.count / rows).max(1);
+        let variance = first.variance();
+        let name = &weight.name;
+        let found_with = |value: f64, en: String, zh: String| {
+            let slot = usize::from(value > high);
+            Found::at(run, weight, first.step, Evidence::one(slot, value))
+                .called(Severity::Warning)
+                .saying(en, zh)
+        };
+        if first.is_zero() {
+            if gets_nothing(run, weight, first) {
+                let en = format!("{name} begins with zeros and gets no gradient: it cannot learn");
+                let zh = format!("{name} 以全零初始化且没有梯度：无法学习");
+                found.push(found_with(0.0, en, zh));
+            }
+        } else if is_constant(first) {
+            let en =
+                format!("all elements of {name} begin as the same number: its units stay equal");
+            let zh = format!("{name} 的所有元素初值相同：各单元将始终相同");
+            found.push(found_with(0.0, en, zh));
+        } else if variance * rows.min(columns) as f64 > high {
+            let value = variance * rows.min(columns) as f64;
+            let times = number(value);
+            let en = format!(
+                "{name} begins far too large: variance by inputs {times}, about 1 is usual"
+            );
+            let zh = format!("{name} 的初值过大：方差乘以输入数为 {times}，通常约为 1");
+            found.push(found_with(value, en, zh));
+        } else if (variance + first.mean * first.mean) * (rows.max(columns) as f64) < low {
+            let value = variance * rows.max(columns) as f64;
+            let times = number(value);
+            let en = format!(
+                "{name} begins far too small: variance by inputs {times}, about 1 is usual"
+            );
+            let zh = format!("{name} 的初值过小：方差乘以输入数为 {times}，通常约为 1");
+            found.push(found_with(value, en, zh));
+        }
+    }
+    found.into()
+}
+
+/// Whether the first gradient is zero too: other layers of zeros hold it back.
+fn gets_nothing(run: &Run<'_>, weight: &Tensor, first: &Digest) -> bool {
+    let gradient = run.partner(weight, Class::Gradient);
+    let at_first = gradient.and_then(|g| g.history.at(first.step));
+    let stays = weight
+        .history
+        .iter()
+        .take(3)
+        .filter(|d| d.is_zero())
+        .count()
+        >= 3;
+    at_first.is_none_or(Digest::is_zero) && stays
+}
+
+fn is_constant(digest: &Digest) -> bool {
+    digest.max - digest.min <= 1e-6 * digest.max.abs()
+}
+
+/// What the incumbent checks of the first state, where it says something: biases begin with zeros.
+pub(crate) fn incumbent(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = super::by_formula(run, index, watchpoint);
+    let tensors = run
+        .memories(index)
+        .flat_map(|(t, episodes, _)| episodes.iter().map(move |_| t));
+    let meant: Vec<bool> = tensors
+        .map(|t| t.subject.is_vector() || t.shape.len() < 2)
+        .collect();
+    let mut meant = meant.into_iter();
+    judged.found.retain(|_| !meant.next().unwrap_or(false));
+    judged.missing.clear();
+    judged
+}
+
+/// The first loss of a classifier, held against that of guessing. A training that goes on from a checkpoint begins lower;
+/// one that begins several times higher is certain of something wrong.
+pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let limit = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let Some(loss) = run.scalars(Meaning::Loss).find(|s| s.rank == rank) else {
+            continue;
+        };
+        let (Some(chance), Some((step, first))) = (chance(run, rank), loss.points().next()) else {
+            continue;
+        };
+        let distance = (first - chance).abs() / chance;
+        if !is_beginning(step) || !first.is_finite() || distance <= limit {
+            continue;
+        }
+        let first_points = loss.values.iter().take(4).filter(|v| v.is_finite());
+        let high = first_points.clone().filter(|v| **v > 3.0 * chance).count();
+        let is_far = high >= 2 && high * 4 >= first_points.count() * 3;
+        let severity = if is_far {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let hit = Found::of_scalar(loss, step, LOSS_FLOW, Evidence::one(0, distance));
+        let (first, chance) = (number(first), number(chance));
+        found.push(hit.called(severity).saying(
+            format!("the first loss is {first}; guessing gives {chance}"),
+            format!("初始损失为 {first}，而随机猜测为 {chance}"),
+        ));
+    }
+    found.into()
+}

@@ -1,0 +1,121 @@
+//! NaN and infinities.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement, Limits, Seen, Verdict, by_formula, precision};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::report::Found;
+use crate::watchpoint::run::{Run, with_before};
+use crate::watchpoint::scalars::Meaning;
+use crate::watchpoint::target::{Class, Family};
+
+/// Whether there is an element that is NaN or infinite; how many is what was found.
+pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
+    let stats = &seen.now.summary.stats;
+    match stats.nan + stats.pos_inf + stats.neg_inf {
+        0 => Verdict::Pass,
+        count => Verdict::Hit(Evidence::one(0, count as f64)),
+    }
+}
+
+/// Overflows that were not meant. A scaled loss overflows gradients by design, until its scale fits; and −∞ in what a
+/// softmax is given means *do not look there*.
+pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = by_formula(run, index, watchpoint);
+    let tensors = run
+        .memories(index)
+        .flat_map(|(t, episodes, _)| episodes.iter().map(move |_| t));
+    for (found, tensor) in judged.found.iter_mut().zip(tensors) {
+        let is_gradient = matches!(
+            tensor.subject.class,
+            Class::Gradient | Class::ActivationGradient
+        );
+        let is_meant = if is_gradient {
+            is_skipped(run, tensor, found) && precision::thrash(run, tensor.rank).is_none()
+        } else {
+            is_mask(run, tensor, found.step)
+        };
+        if is_meant {
+            found.severity = Some(Severity::Info);
+        }
+    }
+    judged
+}
+
+/// Whether the step was not taken because of it: the loss scale came down right after, or the weights stood still, and
+/// what follows is finite.
+fn is_skipped(run: &Run<'_>, tensor: &Tensor, found: &Found) -> bool {
+    let step = found.step;
+    let is_loss_finite = run
+        .scalar(tensor.rank, Meaning::Loss)
+        .is_none_or(|loss| loss.since(step).all(|(_, v)| v.is_finite()));
+    if !is_loss_finite {
+        return false;
+    }
+    let scale = run.scalar(tensor.rank, Meaning::LossScale);
+    let falls = scale.and_then(|scale| {
+        let now = scale.at(step)?;
+        let next = scale.since(step + 1).next()?.1;
+        let before = scale.before(step).last().map(|p| p.1);
+        Some(next < now || before.is_some_and(|before| now < before))
+    });
+    let stands = || {
+        let mut weights = run
+            .of_class(tensor.rank, Class::Weight)
+            .filter_map(|w| with_before(w, step + 1));
+        let (mut seen, mut still) = (0, 0);
+        for (before, now) in &mut weights {
+            seen += 1;
+            still += u32::from(now.is_identical(before) == Some(true));
+        }
+        seen > 0 && seen == still
+    };
+    falls.unwrap_or_else(stands)
+}
+
+/// Whether it is only −∞, in front of a softmax or of nothing that minds: all that runs after it in the same step, the
+/// loss too, is finite.
+fn is_mask(run: &Run<'_>, tensor: &Tensor, step: i64) -> bool {
+    let Some(digest) = tensor.history.at(step) else {
+        return false;
+    };
+    let only_below = digest.has_neg_inf && !digest.has_nan && !digest.has_pos_inf;
+    if !only_below || tensor.subject.class == Class::Weight {
+        return false;
+    }
+    if run.family(tensor) == Family::Logarithm {
+        return false;
+    }
+    let flow = run.flow(tensor);
+    let mut later = run
+        .tensors
+        .iter()
+        .filter(|t| t.rank == tensor.rank && run.flow(t) > flow);
+    let (mut followers, mut finite) = (0, 0);
+    for digest in later.by_ref().filter_map(|t| t.history.at(step)) {
+        followers += 1;
+        finite += u32::from(digest.is_finite());
+    }
+    let loss = run
+        .scalar(tensor.rank, Meaning::Loss)
+        .and_then(|l| l.at(step));
+    followers > 0 && followers == finite && loss.is_none_or(f64::is_finite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::verdict;
+    use super::*;
+
+    #[test]
+    fn each_element_that_is_not_finite_counts() {
+        let of = |values: &[f32]| verdict(not_finite_count, &[], values);
+        assert_eq!(of(&[1.0, -2.0, 0.0]), Verdict::Pass);
+        assert_eq!(of(&[]), Verdict::Pass);
+        assert_eq!(of(&[f32::MAX, f32::MIN_POSITIVE]), Verdict::Pass);
+        assert_eq!(of(&[1.0, f32::NAN]), Verdict::Hit(Evidence::one(0, 1.0)));
+        let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        assert_eq!(of(&all), Verdict::Hit(Evidence::one(0, 3.0)));
+    }
+}

@@ -1,0 +1,168 @@
+//! A loss that does not get better, gets better slowly, or swings.
+
+use trainscope_format::Severity;
+
+use super::explosion::whole;
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::finding::Missing;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
+use crate::watchpoint::scalars::{Meaning, Series, median};
+
+/// A loss without a slope over so many points; a warning where it lies where guessing would put it.
+pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [window, share, ..] = watchpoint.limits;
+    let window = whole(window);
+    let mut judged = Judgement::default();
+    for series in run.scalars(Meaning::Loss) {
+        let finite: Vec<f64> = series
+            .values
+            .iter()
+            .copied()
+            .filter(|v| v.is_finite())
+            .collect();
+        if finite.len() < window {
+            let first = series.steps.first().copied().unwrap_or(0);
+            let why = (Missing::TooShort, first, finite.len() as u64);
+            judged.missing.push((series.rank, series.tag.clone(), why));
+            continue;
+        }
+        // Thirds of all there is: a loss that has fallen and is flat since is another matter.
+        let third = finite.len() / 3;
+        let thirds = finite.chunks(third.max(1)).take(3);
+        let levels: Vec<f64> = thirds.filter_map(|c| median(c.iter().copied())).collect();
+        let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
+            continue;
+        };
+        let change = (first - last).abs() / first.abs().max(1e-12);
+        if change > share || *last > 1.2 * first {
+            continue;
+        }
+        let guessing = chance(run, series.rank);
+        let at_chance = guessing.is_some_and(|c| levels.iter().all(|l| (l / c - 1.0).abs() < 0.15));
+        let severity = if at_chance {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let step = series.steps.first().copied().unwrap_or(0);
+        let until = series.steps.last().copied().unwrap_or(step);
+        let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, change)).until(until);
+        let (tag, level, points) = (&series.tag, number(*last), finite.len());
+        judged.found.push(hit.called(severity).saying(
+            format!("{tag} stays at {level} over all {points} points: nothing is learned"),
+            format!("{tag} 在全部 {points} 个点上保持在 {level}：没有学到任何东西"),
+        ));
+    }
+    judged
+}
+
+/// A loss that has come down by less than a share over so many points, and is neither flat nor low.
+pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [window, share, ..] = watchpoint.limits;
+    let window = whole(window);
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
+        let Some((first, last)) = ends(series) else {
+            continue;
+        };
+        let fallen = (first - last) / first.abs().max(1e-12);
+        if fallen > 0.0 && fallen < share && run.loss(series.rank).is_some_and(|l| l.initial > 0.1)
+        {
+            let step = series.steps.first().copied().unwrap_or(0);
+            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, fallen));
+            let (tag, fallen) = (&series.tag, number(100.0 * fallen));
+            found.push(hit.saying(
+                format!("{tag} has fallen by {fallen} % only"),
+                format!("{tag} 只下降了 {fallen} %"),
+            ));
+        }
+    }
+    found.into()
+}
+
+/// The medians of the first and the last fifth.
+fn ends(series: &Series) -> Option<(f64, f64)> {
+    let fifth = (series.len() / 5).max(1);
+    let first = median(series.values.iter().copied().take(fifth))?;
+    Some((
+        first,
+        median(series.values.iter().rev().copied().take(fifth))?,
+    ))
+}
+
+/// A loss whose slope changes sign at more than a share of the points: smoothed over three, over the last so many.
+pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [share, window, ..] = watchpoint.limits;
+    let window = whole(window);
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
+        let values = &series.values[series.len() - window..];
+        let smooth: Vec<f64> = values
+            .windows(3)
+            .map(|w| w.iter().sum::<f64>() / 3.0)
+            .collect();
+        let slopes: Vec<f64> = smooth.windows(2).map(|w| w[1] - w[0]).collect();
+        let turns = slopes.windows(2).filter(|w| w[0] * w[1] < 0.0).count();
+        let turned = turns as f64 / slopes.len().max(1) as f64;
+        if turned > share {
+            let step = series.steps[series.len() - window];
+            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, turned));
+            let tag = &series.tag;
+            found.push(hit.saying(
+                format!("{tag} goes up and down in turn, {turns} times in {window} points"),
+                format!("{tag} 来回震荡，{window} 个点中 {turns} 次转向"),
+            ));
+        }
+    }
+    found.into()
+}
+
+/// A held-out accuracy or loss that is as bad as the training's own, which stays high: the model is too small, or trained
+/// too short.
+pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [window, share, ..] = watchpoint.limits;
+    let window = whole(window);
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
+        let (Some(guessing), Some((_, last))) = (chance(run, series.rank), ends(series)) else {
+            continue;
+        };
+        let left = last / guessing;
+        if left > share {
+            let step = series.steps.last().copied().unwrap_or(0);
+            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, left));
+            let (tag, left) = (&series.tag, number(100.0 * left));
+            found.push(hit.called(Severity::Info).saying(
+                format!("{tag} ends at {left} % of what guessing gives"),
+                format!("{tag} 结束时仍为随机猜测的 {left} %"),
+            ));
+        }
+    }
+    found.into()
+}
+
+/// The learning rate, where it jumps.
+pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let factor = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::LearningRate) {
+        let mut highest: f64 = 0.0;
+        for (index, (step, rate)) in series.points().enumerate() {
+            // A warm-up rises in steps; what counts is beyond anything before.
+            if index >= 2 && highest > 0.0 && rate > factor * highest {
+                let times = rate / highest;
+                let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, times));
+                let (tag, times) = (&series.tag, number(times));
+                found.push(hit.saying(
+                    format!("{tag} jumps to {times} times what it was at most"),
+                    format!("{tag} 跃升到此前最大值的 {times} 倍"),
+                ));
+                break;
+            }
+            highest = highest.max(rate);
+        }
+    }
+    found.into()
+}

@@ -1,0 +1,197 @@
+//! What half precision cannot hold: too large, too small, and loss scales that do not find their place.
+
+use trainscope_format::Severity;
+use trainscope_format::tensor::DType;
+
+use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, by_formula, not_finite};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{Flow, Run};
+use crate::watchpoint::scalars::Meaning;
+use crate::watchpoint::target::Class;
+
+/// A loss scale is known before a step.
+const SCALE_FLOW: Flow = (5, i64::MIN);
+
+/// Limit: the share of the type's largest number above which max |x| is too near to it.
+pub(crate) fn near_overflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    if let Some(missing) = not_finite(seen.digest) {
+        return Verdict::Inconclusive(missing);
+    }
+    let Some(largest) = largest(seen.now.summary.dtype) else {
+        return Verdict::Pass;
+    };
+    let share = seen.digest.abs_max() / largest;
+    any_of([(share, share > limits[0])])
+}
+
+/// The largest number of a type that has infinities or NaN beyond it.
+fn largest(dtype: DType) -> Option<f64> {
+    Some(match dtype {
+        DType::F16 => 65_504.0,
+        DType::Bf16 => 3.389_531_389_251_535_5e38,
+        DType::F8E4m3 => 448.0,
+        DType::F8E5m2 => 57_344.0,
+        DType::F32 => f64::from(f32::MAX),
+        DType::F64 => f64::MAX,
+        _ => return None,
+    })
+}
+
+/// Gradients of a scaled loss are meant to come near.
+pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = by_formula(run, index, watchpoint);
+    judged.missing.clear();
+    let scaled = |rank| run.scalar(rank, Meaning::LossScale).is_some();
+    let tensors = run
+        .memories(index)
+        .flat_map(|(t, episodes, _)| episodes.iter().map(move |_| t));
+    for (found, tensor) in judged.found.iter_mut().zip(tensors) {
+        let class = tensor.subject.class;
+        let is_gradient = matches!(class, Class::Gradient | Class::ActivationGradient);
+        if is_gradient && scaled(tensor.rank) {
+            found.severity = Some(Severity::Info);
+        }
+    }
+    judged
+}
+
+/// Limit: the share, of what is not zero, below the smallest normal number; gradients in half precision.
+pub(crate) fn underflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    if seen.now.summary.dtype != DType::F16 {
+        return Verdict::Pass;
+    }
+    if let Some(missing) = not_finite(seen.digest) {
+        return Verdict::Inconclusive(missing);
+    }
+    let share = f64::from(seen.digest.subnormal_share);
+    any_of([(share, share > limits[0])])
+}
+
+/// The same over all gradients of a rank together, at so many steps in a row: of a single one it says little. A warning
+/// where it is a fifth, and the loss has not become small, with which gradients do.
+pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let limit = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let of_rank = || {
+            let all = run.watched(watchpoint).filter(move |t| t.rank == rank);
+            all.filter(|t| t.dtype == DType::F16 && t.subject.class == Class::Gradient)
+        };
+        let mut streak: Option<(i64, i64, f64, u32)> = None;
+        let mut done = None;
+        for &step in run.steps {
+            let digests = of_rank()
+                .filter_map(|t| t.history.at(step))
+                .filter(|d| d.is_finite());
+            let (mut lost, mut all) = (0.0, 0.0);
+            for digest in digests {
+                let count = digest.count as f64 * (1.0 - f64::from(digest.zero_share));
+                lost += count * f64::from(digest.subnormal_share);
+                all += count;
+            }
+            if all <= 0.0 {
+                continue;
+            }
+            let share: f64 = lost / all;
+            if share <= limit {
+                streak = None;
+                continue;
+            }
+            let open = streak.get_or_insert((step, step, share, 0));
+            open.1 = step;
+            open.2 = open.2.max(share);
+            open.3 += 1;
+            if open.3 >= watchpoint.patience {
+                done = Some(*open);
+            }
+        }
+        let worst = done.and_then(|(first, last, share, _)| {
+            let at_first = |t: &&_| share_at(t, first);
+            let all = of_rank().filter(|t| share_at(t, first) > 0.0);
+            let tensor = all.max_by(|a, b| at_first(a).total_cmp(&at_first(b)))?;
+            Some((tensor, first, last, share))
+        });
+        let Some((tensor, first, last, share)) = worst else {
+            continue;
+        };
+        let learns = run.loss(rank).is_some_and(|l| l.has_learned());
+        let severity = if share > 0.2 && !learns {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let hit = Found::at(run, tensor, first, Evidence::one(0, share)).until(last);
+        let lost = number((1000.0 * share).round() / 10.0);
+        found.push(hit.called(severity).saying(
+            format!("{lost} % of the gradients are too small for half precision"),
+            format!("{lost} % 的梯度小到半精度难以表示"),
+        ));
+    }
+    found.into()
+}
+
+fn share_at(tensor: &crate::watchpoint::evaluator::Tensor, step: i64) -> f64 {
+    tensor
+        .history
+        .at(step)
+        .map_or(0.0, |d| f64::from(d.subnormal_share))
+}
+
+/// Where a loss scale does not settle: since when, until when, how often it fell.
+pub(crate) struct Thrash {
+    first: i64,
+    last: i64,
+    falls: usize,
+}
+
+/// A scale is looked for from above: it falls until it fits, and then grows slowly. It does not settle if it falls again
+/// and again after it has risen or held, or never stops falling.
+pub(crate) fn thrash(run: &Run<'_>, rank: u32) -> Option<Thrash> {
+    let scale = run.scalar(rank, Meaning::LossScale)?;
+    let points: Vec<(i64, f64)> = scale.points().collect();
+    let falls: Vec<usize> = (1..points.len())
+        .filter(|i| points[*i].1 < points[i - 1].1)
+        .collect();
+    // The search at the beginning: nothing but falls, with a few steps in between.
+    let risen = (1..points.len()).find(|i| points[*i].1 > points[i - 1].1);
+    let again: Vec<usize> = match risen {
+        Some(risen) => falls.iter().copied().filter(|i| *i > risen).collect(),
+        None => Vec::new(),
+    };
+    let of = |indices: &[usize]| {
+        let (first, last) = (*indices.first()?, *indices.last()?);
+        Some(Thrash {
+            first: points[first].0,
+            last: points[last].0,
+            falls: indices.len(),
+        })
+    };
+    let is_often = again.len() >= 3 && again.windows(3).any(|w| w[2] - w[0] <= 50);
+    if is_often {
+        return of(&again);
+    }
+    let never_stops = falls.len() >= 8 && falls.len() * 2 >= points.len() - 1;
+    let is_spent = points.last().is_some_and(|p| p.1 < 1.0) && falls.len() >= 3;
+    (never_stops || is_spent).then(|| of(&falls)).flatten()
+}
+
+/// Loss scales that do not settle.
+pub(crate) fn thrash_judge(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::LossScale) {
+        let Some(thrash) = thrash(run, series.rank) else {
+            continue;
+        };
+        let evidence = Evidence::one(0, thrash.falls as f64);
+        let hit = Found::of_scalar(series, thrash.first, SCALE_FLOW, evidence);
+        let falls = thrash.falls;
+        found.push(hit.until(thrash.last).called(Severity::Warning).saying(
+            format!(
+                "the loss scale does not settle: it fell {falls} times; each time a step is lost"
+            ),
+            format!("损失缩放无法稳定：下降了 {falls} 次，每次都会丢失一步"),
+        ));
+    }
+    found.into()
+}

@@ -1,0 +1,74 @@
+//! What the device and the clock say.
+
+use super::explosion::whole;
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::finding::Missing;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{LATE_FLOW, Run};
+use crate::watchpoint::scalars::{Meaning, median};
+
+/// Operators that the device has said to overflow.
+pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = Judgement::default();
+    for overflowed in &run.knowledge.overflowed {
+        let (rank, step) = (overflowed.rank, overflowed.step);
+        let Some(operator) = &overflowed.operator else {
+            let why = (Missing::UnreadOverflowFiles, step, 1);
+            judged.missing.push((rank, overflowed.reason.clone(), why));
+            continue;
+        };
+        if !watchpoint.covers(operator) {
+            continue;
+        }
+        judged.found.push(
+            Found {
+                rank,
+                step,
+                last_step: step,
+                tensor: operator.clone(),
+                node: Some(operator.clone()),
+                flow: (2, run.places.of(operator).map_or(i64::MAX, i64::from)),
+                evidence: Evidence::one(0, 1.0),
+                severity: None,
+                sentence: None,
+            }
+            .saying(
+                format!("the device has seen {operator} overflow"),
+                format!("设备报告算子 {operator} 溢出"),
+            ),
+        );
+    }
+    if run.knowledge.overflowed.is_empty() && !watchpoint.context {
+        let first = run.steps.first().copied().unwrap_or(0);
+        let why = (Missing::NoOverflowFiles, first, run.steps.len() as u64);
+        judged.missing.push((0, "".into(), why));
+    }
+    judged
+}
+
+/// Times between two records that are far longer than usual.
+pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [least_secs, factor, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::Loss) {
+        let times = &series.wall_times_secs;
+        let pauses: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
+        let Some(usual) = median(pauses.iter().copied().filter(|p| *p > 0.0)) else {
+            continue;
+        };
+        let limit = least_secs.max(factor * usual);
+        let stall = pauses.iter().enumerate().find(|(_, pause)| **pause > limit);
+        let Some((index, pause)) = stall.filter(|_| pauses.len() >= whole(8.0)) else {
+            continue;
+        };
+        let step = series.steps.get(index).copied().unwrap_or(0);
+        let hit = Found::of_scalar(series, step, LATE_FLOW, Evidence::one(0, *pause));
+        let (pause, usual) = (number(pause.round()), number(usual));
+        found.push(hit.saying(
+            format!("nothing was recorded for {pause} s; {usual} s are usual"),
+            format!("{pause} 秒内没有任何记录，通常间隔 {usual} 秒"),
+        ));
+    }
+    found.into()
+}

@@ -1,0 +1,104 @@
+//! Weights that stand still although they should learn.
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::report::Found;
+use crate::watchpoint::run::Run;
+use crate::watchpoint::scalars::Meaning;
+use crate::watchpoint::target::Class;
+
+/// A stretch of steps at each of which a weight was what it was at the step before, to the bit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Still {
+    first: i64,
+    last: i64,
+    steps: usize,
+}
+
+/// Weights that no longer change, until the end of what was recorded, while they have a gradient or nobody says that they
+/// have none.
+pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = Judgement::default();
+    let needs_gradient = watchpoint.condition.id == "frozen_but_trainable";
+    for &rank in &run.ranks {
+        let knows_gradients = run.of_class(rank, Class::Gradient).next().is_some();
+        let of_rank = run.watched(watchpoint).filter(|t| t.rank == rank);
+        for weight in of_rank.filter(|t| t.subject.class == Class::Weight) {
+            let gradient = run.partner(weight, Class::Gradient);
+            if knows_gradients && gradient.is_none() || needs_gradient && gradient.is_none() {
+                continue;
+            }
+            let Some(still) = final_standstill(weight, watchpoint.patience as usize) else {
+                continue;
+            };
+            if gradient.is_some_and(|g| is_excused(g, &still)) || has_faded_out(run, rank, &still) {
+                continue;
+            }
+            let found =
+                Found::at(run, weight, still.first, Evidence::one(0, 0.0)).until(still.last);
+            let name = &weight.name;
+            let steps = still.steps;
+            judged.found.push(found.saying(
+                format!("{name} has not changed in the last {steps} recorded steps, although it should learn"),
+                format!("{name} 在最近 {steps} 个记录步中没有任何变化，而它本应学习"),
+            ));
+        }
+    }
+    judged
+}
+
+/// The stretch of standing still at the end, if it is long, and much longer than any before: weights also stand between
+/// two updates where gradients are accumulated, or where another part is being trained.
+fn final_standstill(weight: &Tensor, patience: usize) -> Option<Still> {
+    let mut stretches: Vec<Still> = Vec::new();
+    let mut is_open = false;
+    for (before, now) in weight.history.pairs() {
+        let is_still = now.is_finite() && now.is_identical(before) == Some(true);
+        match stretches.last_mut().filter(|_| is_still && is_open) {
+            Some(still) => {
+                still.last = now.step;
+                still.steps += 1;
+            }
+            None if is_still => stretches.push(Still {
+                first: now.step,
+                last: now.step,
+                steps: 1,
+            }),
+            None => {}
+        }
+        is_open = is_still;
+    }
+    let last = stretches.pop().filter(|_| is_open)?;
+    let longest_before = stretches.iter().map(|s| s.steps).max().unwrap_or(0);
+    (last.steps >= patience.max(2 * longest_before + 1)).then_some(last)
+}
+
+/// Without a gradient, or with one of zeros, a weight has no reason to move; with one that is not finite an optimizer that
+/// scales the loss has not stepped.
+fn is_excused(gradient: &Tensor, still: &Still) -> bool {
+    let (mut steps, mut without) = (0, 0);
+    for digest in gradient.history.iter() {
+        // The gradient of a step is seen in the weight of the next.
+        if digest.step >= still.first - 1 && digest.step < still.last {
+            steps += 1;
+            without += usize::from(digest.is_zero() || !digest.is_finite());
+        }
+    }
+    steps * 2 < still.steps || without * 2 > steps
+}
+
+/// Whether the learning rate had come down to next to nothing by itself.
+fn has_faded_out(run: &Run<'_>, rank: u32, still: &Still) -> bool {
+    let Some(rate) = run.scalar(rank, Meaning::LearningRate) else {
+        return false;
+    };
+    let highest = rate.values.iter().copied().fold(0.0, f64::max);
+    let before = rate
+        .before(still.first)
+        .map(|p| p.1)
+        .filter(|v| *v > 0.0)
+        .last();
+    let now = rate.since(still.first).map(|p| p.1).fold(0.0, f64::max);
+    before.is_some_and(|before| before < 0.05 * highest && now <= before)
+}

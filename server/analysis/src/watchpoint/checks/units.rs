@@ -1,0 +1,177 @@
+//! Units that no longer say anything: dead, at the end of their function, or looking at one thing only.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::finding::Missing;
+use crate::watchpoint::history::Digest;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{Run, at_chance};
+use crate::watchpoint::target::{Class, Family};
+
+/// Rectified layers of which most units answer zero to every sample, at so many steps in a row, until the end.
+pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [units_limit, zeros_limit, ..] = watchpoint.limits;
+    let mut judged = Judgement::default();
+    for layer in layers(run, watchpoint, |family| family == Family::Relu) {
+        let knows_units = layer.history.iter().any(|d| !d.idle_units.is_nan());
+        let share = |d: &Digest| {
+            if knows_units {
+                f64::from(d.idle_units)
+            } else {
+                f64::from(d.zero_share)
+            }
+        };
+        let limit = if knows_units {
+            units_limit
+        } else {
+            zeros_limit
+        };
+        let Some((first, last)) = final_stretch(layer, watchpoint.patience, |d| share(d) > limit)
+        else {
+            if !knows_units {
+                let first = layer.history.first().map_or(0, |d| d.step);
+                let why = (Missing::NoChannels, first, layer.history.seen);
+                judged.missing.push((layer.rank, layer.name.clone(), why));
+            }
+            continue;
+        };
+        let dead = 100.0 * share(first);
+        let hit = Found::at(run, layer, first.step, Evidence::one(0, share(first))).until(last);
+        let (name, dead) = (&layer.name, number(dead));
+        judged.found.push(hit.saying(
+            format!("{dead} % of the units of {name} answer zero to every sample"),
+            format!("{name} 中 {dead} % 的单元对所有样本都输出零"),
+        ));
+    }
+    judged
+}
+
+/// Hidden layers of tanh and logistic functions most of whose units lie at the ends, where the slope is next to nothing.
+pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [units_limit, slope_limit, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for layer in layers(run, watchpoint, |f| {
+        matches!(f, Family::Tanh | Family::Sigmoid)
+    }) {
+        if is_last(run, layer) {
+            continue;
+        }
+        let slope = |d: &Digest| mean_slope(d, run.family(layer));
+        let is_stuck =
+            |d: &Digest| f64::from(d.stuck_units) > units_limit || slope(d) < slope_limit;
+        let Some((first, last)) = final_stretch(layer, watchpoint.patience, is_stuck) else {
+            continue;
+        };
+        let learns = run.loss(layer.rank).is_some_and(|l| l.has_learned());
+        let severity = if learns {
+            Severity::Info
+        } else {
+            Severity::Warning
+        };
+        let hit = Found::at(run, layer, first.step, Evidence::one(1, slope(first))).until(last);
+        let (name, left) = (&layer.name, number(100.0 * slope(first)));
+        found.push(hit.called(severity).saying(
+            format!("{name} is saturated: {left} % of the steepest slope is left"),
+            format!("{name} 已饱和：平均斜率只剩最大斜率的 {left} %"),
+        ));
+    }
+    found.into()
+}
+
+/// Attention of which each query looks at one key only: the mean of the squared weights, summed over keys, is near 1.
+pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [limit, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for layer in layers(run, watchpoint, |family| family == Family::Softmax) {
+        let keys = layer.shape.last().copied().unwrap_or(0);
+        if is_last(run, layer) || keys < 3 {
+            continue;
+        }
+        let is_one = |d: &Digest| concentration(d) > limit;
+        let Some((first, last)) = final_stretch(layer, watchpoint.patience, is_one) else {
+            continue;
+        };
+        let early = layer.history.first().is_some_and(|d| d.step == first.step);
+        let bad = early || at_chance(run, layer.rank);
+        let severity = if bad {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let value = concentration(first);
+        let hit = Found::at(run, layer, first.step, Evidence::one(0, value)).until(last);
+        let (name, value) = (&layer.name, number(value));
+        found.push(hit.called(severity).saying(
+            format!("attention has collapsed in {name}: concentration {value} of 1"),
+            format!("{name} 的注意力已坍缩：集中度 {value}（最大 1）"),
+        ));
+    }
+    found.into()
+}
+
+fn layers<'a>(
+    run: &'a Run<'a>,
+    watchpoint: &'a Watchpoint,
+    is_it: impl Fn(Family) -> bool + 'a,
+) -> impl Iterator<Item = &'a Tensor> {
+    let all = run.watched(watchpoint);
+    all.filter(move |t| t.subject.class == Class::Activation && is_it(run.family(t)))
+}
+
+/// Whether no layer with weights follows: then its answer is the model's, and may be as certain as it likes.
+fn is_last(run: &Run<'_>, layer: &Tensor) -> bool {
+    let flow = run.flow(layer);
+    let mut after = run
+        .of_class(layer.rank, Class::Activation)
+        .filter(|t| run.flow(t) > flow);
+    !after.any(|t| {
+        run.find(t.rank, Class::Weight, &t.subject.module, "weight")
+            .is_some()
+            || run.family(t) == Family::Linear
+    })
+}
+
+/// The stretch of observations up to the last in which it holds, if it is long enough: its first digest and last step.
+fn final_stretch(
+    tensor: &Tensor,
+    patience: u32,
+    holds: impl Fn(&Digest) -> bool,
+) -> Option<(&Digest, i64)> {
+    let mut first = None;
+    let mut steps = 0;
+    for digest in tensor.history.iter() {
+        if digest.is_finite() && holds(digest) {
+            first.get_or_insert(digest);
+            steps += 1;
+        } else if digest.is_finite() {
+            first = None;
+            steps = 0;
+        }
+    }
+    let last = tensor.history.last()?.step;
+    first
+        .filter(|_| steps >= patience)
+        .map(|first| (first, last))
+}
+
+/// The mean derivative by the largest one: 1 − y² of tanh, y − y² of the logistic function.
+fn mean_slope(digest: &Digest, family: Family) -> f64 {
+    let square = digest.l2 * digest.l2 / digest.count.max(1) as f64;
+    match family {
+        Family::Tanh => 1.0 - square,
+        _ => 4.0 * (digest.mean - square),
+    }
+}
+
+/// Of distributions: the sum of squares of each, on average. 1 if all of each is in one place.
+fn concentration(digest: &Digest) -> f64 {
+    let total = digest.mean * digest.count as f64;
+    if total > 0.0 {
+        digest.l2 * digest.l2 / total
+    } else {
+        0.0
+    }
+}

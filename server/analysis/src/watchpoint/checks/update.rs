@@ -1,0 +1,146 @@
+//! How large updates are, and whether that does harm.
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{Run, at_chance};
+use crate::watchpoint::scalars::median;
+use crate::watchpoint::target::Class;
+use trainscope_format::Severity;
+
+/// Updates that are large against the weight, a warning where the loss then gets worse than ever before.
+pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let limit = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for weight in run.watched(watchpoint) {
+        let loss = run.loss(weight.rank);
+        let mut worst: Option<(Found, f64)> = None;
+        for (step, ratio) in ratios(weight).filter(|(_, ratio)| *ratio > limit) {
+            let is_harmful = loss.as_ref().is_none_or(|l| l.is_hurt_after(step - 1, 4));
+            let severity = if is_harmful {
+                Severity::Warning
+            } else {
+                Severity::Info
+            };
+            if worst
+                .as_ref()
+                .is_some_and(|(w, _)| w.severity >= Some(severity))
+            {
+                continue;
+            }
+            let hit = Found::at(run, weight, step, Evidence::one(0, ratio)).called(severity);
+            worst = Some((hit, ratio));
+        }
+        let name = &weight.name;
+        found.extend(worst.map(|(hit, ratio)| {
+            let times = number(ratio);
+            hit.saying(
+                format!("one update moved {name} by {times} times its own size"),
+                format!("一次更新使 {name} 改变了自身大小的 {times} 倍"),
+            )
+        }));
+    }
+    found.into()
+}
+
+/// Updates that are small against all weights, while the loss stays where guessing would put it.
+pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let limit = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let of_rank = || {
+            let all = run.watched(watchpoint).filter(move |t| t.rank == rank);
+            all.filter(|t| !t.subject.is_vector())
+        };
+        let steady = of_rank().filter_map(|t| Some((t, median(ratios(t).map(|r| r.1))?)));
+        let medians: Vec<(&Tensor, f64)> = steady.filter(|(t, _)| t.history.len() > 6).collect();
+        if medians.is_empty() || medians.iter().any(|(_, m)| *m >= limit) {
+            continue;
+        }
+        let severity = if at_chance(run, rank) {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        for (weight, ratio) in medians {
+            let Some((step, _)) = ratios(weight).next() else {
+                continue;
+            };
+            let hit = Found::at(run, weight, step, Evidence::one(0, ratio)).called(severity);
+            let (name, share) = (&weight.name, number(ratio));
+            found.push(hit.saying(
+                format!(
+                    "updates move {name} by {share} of its size only, and the loss does not fall"
+                ),
+                format!("每次更新只使 {name} 改变其大小的 {share}，而损失没有下降"),
+            ));
+        }
+    }
+    found.into()
+}
+
+/// Weights whose updates stay outside of a band; a warning where they also melt away.
+pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [low, high, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for weight in run.watched(watchpoint).filter(|t| !t.subject.is_vector()) {
+        let (Some(first), Some(last)) = (weight.history.first(), weight.history.last()) else {
+            continue;
+        };
+        let usual = median(ratios(weight).map(|r| r.1));
+        let Some(usual) = usual.filter(|_| weight.history.len() > 5) else {
+            continue;
+        };
+        let melts = last.is_finite() && last.l2 < 0.1 * first.l2 && is_falling(weight);
+        let learns = run.loss(weight.rank).is_some_and(|l| l.has_learned());
+        let outside = if usual > high {
+            Evidence::one(1, usual)
+        } else if usual < low && usual > 0.0 {
+            Evidence::one(0, usual)
+        } else if melts {
+            Evidence::one(1, usual)
+        } else {
+            continue;
+        };
+        let severity = if melts && !learns {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let step = ratios(weight).next().map_or(first.step, |r| r.0);
+        let hit = Found::at(run, weight, step, outside)
+            .until(last.step)
+            .called(severity);
+        let (name, share) = (&weight.name, number(usual));
+        found.push(if melts {
+            hit.saying(
+                format!("{name} melts away: its norm is below a tenth of what it was; decay outweighs learning"),
+                format!("{name} 正在消失：其范数不到初始值的十分之一，衰减压过了学习"),
+            )
+        } else {
+            hit.saying(
+                format!("updates of {name} are usually {share} of its size"),
+                format!("{name} 的更新通常为其大小的 {share}"),
+            )
+        });
+    }
+    found.into()
+}
+
+fn is_falling(weight: &Tensor) -> bool {
+    let falls = weight.history.pairs().filter(|(a, b)| b.l2 < a.l2).count();
+    falls * 10 >= weight.history.len().saturating_sub(1) * 9
+}
+
+/// How much each step's update moved a weight: from one step to the very next, and not away from nothing, from where any
+/// way is infinitely far.
+fn ratios(weight: &Tensor) -> impl Iterator<Item = (i64, f64)> + '_ {
+    let is_weight = weight.subject.class == Class::Weight;
+    let pairs = weight.history.pairs().filter(move |_| is_weight);
+    pairs.filter_map(|(before, now)| {
+        let is_next = now.step - before.step == 1 && before.is_finite() && now.is_finite();
+        let ratio = f64::from(now.change_ratio);
+        (is_next && !before.is_zero() && !ratio.is_nan()).then_some((now.step, ratio))
+    })
+}

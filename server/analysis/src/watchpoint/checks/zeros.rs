@@ -1,0 +1,141 @@
+//! Shares of zeros, and weights as they were at first.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, not_finite};
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::report::Found;
+use crate::watchpoint::run::Run;
+use crate::watchpoint::target::Class;
+
+/// Limit: the percentage of elements that are zero.
+pub(crate) fn all_zero(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    if let Some(missing) = not_finite(seen.digest) {
+        return Verdict::Inconclusive(missing);
+    }
+    let percentage = zero_percentage(seen);
+    any_of([(percentage, percentage >= limits[0])])
+}
+
+/// Limits: the percentage of zeros, the maximum, the minimum; of a weight when it is first seen.
+pub(crate) fn initial(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    if seen.before.is_some() {
+        return Verdict::Pass;
+    }
+    if let Some(missing) = not_finite(seen.digest) {
+        return Verdict::Inconclusive(missing);
+    }
+    let percentage = zero_percentage(seen);
+    let [zeros, max, min, ..] = *limits;
+    any_of([
+        (percentage, percentage >= zeros),
+        (seen.digest.max, seen.digest.max > max),
+        (seen.digest.min, seen.digest.min < min),
+    ])
+}
+
+fn zero_percentage(seen: &Seen<'_>) -> f64 {
+    let stats = &seen.now.summary.stats;
+    100.0 * stats.zero as f64 / stats.count as f64
+}
+
+/// Steps in a row that an input, an output of a layer and a gradient have to be zero before that is no accident.
+const INPUT_STEPS: usize = 2;
+const ACTIVATION_STEPS: usize = 3;
+const GRADIENT_STEPS: usize = 5;
+
+/// Tensors of zeros that stay so: what is fed, what a layer answers, what comes back to a weight. A gradient may be zero
+/// for a while where a part of the model had no samples; weights and offsets may begin with zeros.
+pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let limit = watchpoint.limits[0];
+    let mut found = Vec::new();
+    for tensor in run.watched(watchpoint) {
+        let needed = match tensor.subject.class {
+            Class::Input => INPUT_STEPS,
+            Class::Activation => ACTIVATION_STEPS,
+            Class::Gradient => GRADIENT_STEPS,
+            _ => continue,
+        };
+        let Some((first, last, steps, before)) = final_zeros(tensor, limit) else {
+            continue;
+        };
+        let is_lasting = steps >= needed && steps > 3 * before;
+        let severity = if is_lasting {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let hit = Found::at(run, tensor, first, Evidence::one(0, 100.0)).until(last);
+        let name = &tensor.name;
+        found.push(hit.called(severity).saying(
+            format!("{name} is zero at {steps} recorded steps in a row"),
+            format!("{name} 连续 {steps} 个记录步全部为零"),
+        ));
+    }
+    found.into()
+}
+
+/// The last stretch of steps in which it is zero, if that is where it ends, and how long the longest before was.
+fn final_zeros(tensor: &Tensor, limit: f64) -> Option<(i64, i64, usize, usize)> {
+    let (mut longest, mut steps, mut first) = (0, 0, 0);
+    for digest in tensor.history.iter() {
+        let is_zero =
+            digest.is_finite() && digest.count > 0 && f64::from(digest.zero_share) * 100.0 >= limit;
+        if !is_zero {
+            longest = longest.max(steps);
+            steps = 0;
+            continue;
+        }
+        if steps == 0 {
+            first = digest.step;
+        }
+        steps += 1;
+    }
+    (steps > 0).then_some((first, tensor.history.last()?.step, steps, longest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{on, summary, verdict};
+    use super::*;
+    use crate::watchpoint::finding::Missing;
+
+    const OFF: f64 = f64::NAN;
+
+    #[test]
+    fn the_share_of_zeros_is_held_against_the_limit() {
+        let of = |limit: f64, values: &[f32]| verdict(all_zero, &[limit], values);
+        assert_eq!(
+            of(100.0, &[0.0, -0.0]),
+            Verdict::Hit(Evidence::one(0, 100.0))
+        );
+        assert_eq!(of(100.0, &[0.0, 1e-45]), Verdict::Pass);
+        assert_eq!(of(50.0, &[0.0, 1.0]), Verdict::Hit(Evidence::one(0, 50.0)));
+        assert_eq!(
+            of(50.0, &[0.0, f32::NAN]),
+            Verdict::Inconclusive(Missing::Nan)
+        );
+        assert_eq!(of(50.0, &[]), Verdict::Inconclusive(Missing::Empty));
+    }
+
+    #[test]
+    fn only_the_first_state_of_a_weight_is_its_initial_one() {
+        let of = |limits: &[f64], values: &[f32]| verdict(initial, limits, values);
+        assert_eq!(
+            of(&[100.0, OFF, OFF], &[0.0]),
+            Verdict::Hit(Evidence::one(0, 100.0))
+        );
+        assert_eq!(
+            of(&[OFF, 1.0, OFF], &[2.0, 0.0]),
+            Verdict::Hit(Evidence::one(1, 2.0))
+        );
+        assert_eq!(
+            of(&[OFF, OFF, -1.0], &[-2.0]),
+            Verdict::Hit(Evidence::one(2, -2.0))
+        );
+        assert_eq!(of(&[100.0, 1.0, -1.0], &[0.5]), Verdict::Pass);
+        let zero = summary(&[0.0]);
+        assert_eq!(on(initial, &[100.0], &zero, Some(&zero)), Verdict::Pass);
+    }
+}

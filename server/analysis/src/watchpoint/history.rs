@@ -1,0 +1,201 @@
+//! What is remembered of a tensor: a few figures of each step, so that later steps, other tensors and other ranks can be
+//! held against them.
+
+use serde::{Deserialize, Serialize};
+
+use super::observation::Observation;
+
+/// Steps that are remembered from the first on, and back from the newest: what lies between is judged when it is seen.
+const FIRST: usize = 1024;
+const NEWEST: usize = 1024;
+
+/// A tensor at a step, in figures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Digest {
+    pub(crate) step: i64,
+    /// 0: not known.
+    pub(crate) hash: u64,
+    pub(crate) count: u64,
+    pub(crate) l2: f64,
+    pub(crate) mean: f64,
+    pub(crate) mean_abs: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) zero_share: f32,
+    /// Of all that are not zero, those below the smallest normal number of their type.
+    pub(crate) subnormal_share: f32,
+    /// Mean |change| by mean |before|; NaN: not known.
+    pub(crate) change_ratio: f32,
+    /// Of the elements, those that changed by more than the tolerance; NaN: not known.
+    pub(crate) changed_share: f32,
+    /// Of the units, those that are the same zero for every sample; NaN: not known.
+    pub(crate) idle_units: f32,
+    /// Of the units, those that hardly depend on the sample and lie at an end of their function; NaN: not known.
+    pub(crate) stuck_units: f32,
+    /// Of the units, those that are the same for every sample; NaN: not known.
+    pub(crate) constant_units: f32,
+    pub(crate) has_nan: bool,
+    pub(crate) has_pos_inf: bool,
+    pub(crate) has_neg_inf: bool,
+}
+
+impl Digest {
+    pub(crate) fn of(seen: &Observation<'_>) -> Self {
+        let summary = seen.summary;
+        let stats = &summary.stats;
+        let finite = stats.finite.unwrap_or_default();
+        let change = summary.change.filter(|c| c.count == stats.count);
+        let unchanged_share = change.map_or(f32::NAN, |c| share(c.changed, c.count));
+        let units = Units::of(seen);
+        Self {
+            step: seen.step,
+            hash: summary.hash.unwrap_or(0),
+            count: stats.count,
+            l2: finite.l2,
+            mean: finite.mean,
+            mean_abs: finite.mean_abs,
+            min: finite.min,
+            max: finite.max,
+            zero_share: share(stats.zero, stats.count),
+            subnormal_share: share(stats.subnormal, stats.negative + stats.positive),
+            change_ratio: change
+                .and_then(|c| c.mean_change_ratio(1e-9))
+                .map_or(f32::NAN, narrow),
+            changed_share: unchanged_share,
+            idle_units: units.idle,
+            stuck_units: units.stuck,
+            constant_units: units.constant,
+            has_nan: stats.nan > 0,
+            has_pos_inf: stats.pos_inf > 0,
+            has_neg_inf: stats.neg_inf > 0,
+        }
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        !(self.has_nan || self.has_pos_inf || self.has_neg_inf)
+    }
+
+    pub(crate) fn abs_max(&self) -> f64 {
+        self.min.abs().max(self.max.abs())
+    }
+
+    /// Whether every element is zero.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.count > 0 && self.zero_share >= 1.0
+    }
+
+    /// Whether it is what it was before to the bit; `None`: not known.
+    pub(crate) fn is_identical(&self, before: &Self) -> Option<bool> {
+        (self.hash != 0 && before.hash != 0).then_some(self.hash == before.hash)
+    }
+
+    pub(crate) fn variance(&self) -> f64 {
+        (self.l2 * self.l2 / self.count.max(1) as f64 - self.mean * self.mean).max(0.0)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a share needs no more")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+/// A part of a whole; of nothing it is nothing.
+pub(crate) fn share(part: u64, whole: u64) -> f32 {
+    if whole == 0 {
+        0.0
+    } else {
+        narrow(part as f64 / whole as f64)
+    }
+}
+
+/// What the units of a layer come to.
+struct Units {
+    idle: f32,
+    stuck: f32,
+    constant: f32,
+}
+
+impl Units {
+    fn of(seen: &Observation<'_>) -> Self {
+        let nothing = Self {
+            idle: f32::NAN,
+            stuck: f32::NAN,
+            constant: f32::NAN,
+        };
+        let Some(channels) = seen.summary.channels.as_ref().filter(|c| !c.is_empty()) else {
+            return nothing;
+        };
+        // One sample tells nothing of a unit.
+        if channels.count < 2 {
+            return nothing;
+        }
+        let (mut idle, mut stuck, mut constant) = (0, 0, 0);
+        let extremes = channels.min.iter().zip(&channels.max);
+        for ((min, max), (zero, mean_abs)) in
+            extremes.zip(channels.zero.iter().zip(&channels.mean_abs))
+        {
+            idle += u64::from(*zero == channels.count);
+            constant += u64::from(max - min <= 1e-6 * mean_abs);
+            // The ends of tanh are ±1, those of the logistic function 0 and 1; neither leaves [-1, 1].
+            let is_bounded = *min >= -1.0 && *max <= 1.0;
+            let at_an_end = *mean_abs > 0.99 || (*min >= 0.0 && *max < 0.01 && *max > 0.0);
+            stuck += u64::from(is_bounded && at_an_end);
+        }
+        let of = |count| share(count, channels.len() as u64);
+        Self {
+            idle: of(idle),
+            stuck: of(stuck),
+            constant: of(constant),
+        }
+    }
+}
+
+/// Figures of a tensor by ascending step.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct History {
+    digests: Vec<Digest>,
+    /// Steps that were seen, also those no longer remembered.
+    pub(crate) seen: u64,
+}
+
+impl History {
+    pub(crate) fn last(&self) -> Option<&Digest> {
+        self.digests.last()
+    }
+
+    pub(crate) fn first(&self) -> Option<&Digest> {
+        self.digests.first()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Digest> {
+        self.digests.iter()
+    }
+
+    /// Each step with the one before.
+    pub(crate) fn pairs(&self) -> impl DoubleEndedIterator<Item = (&Digest, &Digest)> {
+        self.digests.iter().zip(self.digests.iter().skip(1))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.digests.len()
+    }
+
+    pub(crate) fn at(&self, step: i64) -> Option<&Digest> {
+        let index = self.digests.binary_search_by_key(&step, |d| d.step).ok()?;
+        self.digests.get(index)
+    }
+
+    /// Appends a step. One that is there already, or earlier than the newest, replaces all from it on: the training was
+    /// started again from there.
+    pub(crate) fn push(&mut self, digest: Digest) {
+        if self.last().is_some_and(|last| last.step >= digest.step) {
+            let keep = self.digests.partition_point(|d| d.step < digest.step);
+            self.digests.truncate(keep);
+        }
+        if self.digests.len() >= FIRST + 2 * NEWEST {
+            self.digests.drain(FIRST..FIRST + NEWEST);
+        }
+        self.digests.push(digest);
+        self.seen += 1;
+    }
+}

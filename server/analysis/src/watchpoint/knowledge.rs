@@ -1,0 +1,361 @@
+//! What is known of a run beside its tensors: the order in which layers run, what they are, what feeds what.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
+use trainscope_format::graph::NodeKind;
+use trainscope_format::{Graph, Hparams, Lineage};
+
+use super::observation::Context;
+use super::target::{Family, Subject, family_of_name, family_of_op};
+
+/// Nodes of graphs and modules of printed models beyond these are not remembered.
+const MAX_NODES: usize = 200_000;
+
+/// A layer or an operator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Node {
+    pub(crate) name: Arc<str>,
+    /// The class of the layer or the type of the operator, as its framework calls it; empty if it is not known.
+    pub(crate) op: Arc<str>,
+    /// Indices of nodes that feed it.
+    pub(crate) inputs: Vec<u32>,
+    /// Where it stands in the program, if that is known.
+    pub(crate) source: Arc<str>,
+}
+
+/// An operator that the device has said to overflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Overflowed {
+    pub(crate) rank: u32,
+    pub(crate) step: i64,
+    /// `None`: the file says so in a form that is not read.
+    pub(crate) operator: Option<Arc<str>>,
+    pub(crate) reason: Arc<str>,
+}
+
+/// Everything that was said of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Knowledge {
+    /// In forward order, as a program that ran says.
+    pub(crate) order: Vec<Arc<str>>,
+    /// Modules of a printed model, in its order, which is that of their definition.
+    pub(crate) modules: Vec<Node>,
+    /// Operators of a graph; inputs come before what they feed.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) overflowed: Vec<Overflowed>,
+    /// `Adam`, `SGD`, …
+    pub(crate) optimizer: Option<Arc<str>>,
+    pub(crate) loss_function: Option<Arc<str>>,
+    /// What layers are, by name.
+    families: BTreeMap<Arc<str>, Family>,
+}
+
+impl Knowledge {
+    pub(crate) fn learn(&mut self, rank: u32, context: Context<'_>) {
+        match context {
+            // A rank or a step that ran more of the model knows better.
+            Context::ExecutionOrder(names) if names.len() > self.order.len() => {
+                self.order = names
+                    .iter()
+                    .take(MAX_NODES)
+                    .map(|name| (*name).into())
+                    .collect();
+            }
+            Context::ExecutionOrder(_) => {}
+            Context::Graph(graph) if graph.nodes.len() > self.nodes.len() => {
+                self.nodes = nodes_of(graph);
+                self.note_families();
+            }
+            Context::Graph(_) => {}
+            Context::Lineage(Lineage::Train(train)) => {
+                self.optimizer = train.optimizer.as_deref().map(Into::into);
+                self.loss_function = train.loss_function.as_deref().map(Into::into);
+            }
+            Context::Lineage(_) => {}
+            Context::Hparams(Hparams::SessionStart(session)) => {
+                for (name, value) in &session.values {
+                    if let (
+                        "optimizer" | "optim",
+                        trainscope_format::hparams::HparamValue::Text(text),
+                    ) = (name.to_ascii_lowercase().as_str(), value)
+                    {
+                        self.optimizer = Some(text.as_str().into());
+                    }
+                }
+            }
+            Context::Hparams(_) => {}
+            Context::Text { text, .. } => {
+                let modules = modules_of(text);
+                if modules.len() > self.modules.len() {
+                    self.modules = modules;
+                    self.note_families();
+                }
+            }
+            Context::OperatorOverflow { step, operator } => self.overflowed.push(Overflowed {
+                rank,
+                step,
+                operator: Some(operator.into()),
+                reason: "".into(),
+            }),
+            Context::OperatorOverflowUnread { step, reason } => self.overflowed.push(Overflowed {
+                rank,
+                step,
+                operator: None,
+                reason: reason.into(),
+            }),
+        }
+    }
+
+    fn note_families(&mut self) {
+        for node in self.nodes.iter().chain(&self.modules) {
+            let family = family_of_op(&node.op);
+            if family != Family::Other {
+                self.families.insert(node.name.clone(), family);
+            }
+        }
+    }
+
+    /// Whether it was said what the layers are.
+    pub(crate) fn knows_layers(&self) -> bool {
+        !self.families.is_empty()
+    }
+
+    /// What the layer does that a tensor belongs to: as the tensor itself says, as was said of the layer, as its name
+    /// sounds.
+    pub(crate) fn family_of(&self, subject: &Subject) -> Family {
+        if subject.family != Family::Other {
+            return subject.family;
+        }
+        match self.families.get(&subject.module) {
+            Some(family) => *family,
+            None => family_of_name(&subject.module),
+        }
+    }
+
+    /// Where layers and operators stand: by name, their place in forward order and what they are.
+    pub(crate) fn places(&self) -> Places<'_> {
+        let mut places = Places {
+            by_name: HashMap::default(),
+        };
+        // What ran says more than what was drawn, and that more than what was defined.
+        let drawn = self.nodes.iter().map(|node| &node.name);
+        let defined = self.modules.iter().map(|node| &node.name);
+        for names in [
+            self.order.iter().collect::<Vec<_>>(),
+            drawn.collect(),
+            defined.collect(),
+        ] {
+            if places.by_name.is_empty() {
+                for (place, name) in (0..).zip(names) {
+                    places.by_name.entry(name).or_insert(place);
+                }
+            }
+        }
+        places
+    }
+}
+
+/// The places of layers and operators in forward order, by name.
+pub(crate) struct Places<'a> {
+    by_name: HashMap<&'a str, u32, RandomState>,
+}
+
+impl Places<'_> {
+    /// Of the layer of that name.
+    pub(crate) fn of(&self, module: &str) -> Option<u32> {
+        // Graphs write `/` where modules have dots, and put scopes around.
+        let tail = module.rsplit('/').next().unwrap_or(module);
+        self.by_name
+            .get(module)
+            .or_else(|| self.by_name.get(tail))
+            .copied()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.by_name.len()
+    }
+}
+
+/// The nodes of a graph, those first that feed others.
+fn nodes_of(graph: &Graph) -> Vec<Node> {
+    let count = graph.nodes.len().min(MAX_NODES);
+    let inputs: Vec<Vec<usize>> = graph.nodes[..count]
+        .iter()
+        .map(|node| {
+            let fed_by = node.inputs.iter().filter_map(|edge| edge.node);
+            fed_by.map(|n| n as usize).filter(|n| *n < count).collect()
+        })
+        .collect();
+    // A cycle is broken where it is met; the stack holds a node and how many of its inputs were followed.
+    let mut order = Vec::with_capacity(count);
+    let mut state = vec![0_u8; count];
+    for start in 0..count {
+        let mut stack = vec![(start, 0)];
+        while let Some((node, followed)) = stack.pop() {
+            if followed == 0 {
+                if state[node] != 0 {
+                    continue;
+                }
+                state[node] = 1;
+            }
+            if let Some(input) = inputs[node].get(followed) {
+                stack.push((node, followed + 1));
+                stack.push((*input, 0));
+            } else {
+                state[node] = 2;
+                order.push(node);
+            }
+        }
+    }
+    let mut place = vec![0_u32; count];
+    for (at, node) in (0..).zip(&order) {
+        place[*node] = at;
+    }
+    order
+        .iter()
+        .map(|&index| {
+            let node = &graph.nodes[index];
+            Node {
+                name: node.name.as_str().into(),
+                op: match node.kind {
+                    NodeKind::Parameter => "Parameter".into(),
+                    _ => node.op_type.as_str().into(),
+                },
+                inputs: inputs[index].iter().map(|input| place[*input]).collect(),
+                source: node.source.as_str().into(),
+            }
+        })
+        .collect()
+}
+
+/// The modules of a model as `PyTorch` prints it: `(name): Type(…)`, what is inside indented; `(0-3): 4 x Type(…)`
+/// stands for four. Anything else has none.
+fn modules_of(text: &str) -> Vec<Node> {
+    let mut found: Vec<Node> = Vec::new();
+    // Names of what is open, with their indentation.
+    let mut open: Vec<(usize, Vec<String>)> = Vec::new();
+    for line in text.lines() {
+        let inner = line.trim_start();
+        let indent = line.len() - inner.len();
+        let Some((name, rest)) = inner.strip_prefix('(').and_then(|l| l.split_once("): ")) else {
+            continue;
+        };
+        while open.last().is_some_and(|(outer, _)| *outer >= indent) {
+            open.pop();
+        }
+        let kind = rest.split_once(" x ").map_or(rest, |(count, kind)| {
+            if count.bytes().all(|b| b.is_ascii_digit()) {
+                kind
+            } else {
+                rest
+            }
+        });
+        let op: String = kind
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
+        let outer: Vec<String> = open
+            .last()
+            .map_or_else(|| vec![String::new()], |o| o.1.clone());
+        let mut names = Vec::new();
+        for outer in &outer {
+            for part in parts_of(name) {
+                let dot = if outer.is_empty() { "" } else { "." };
+                names.push(format!("{outer}{dot}{part}"));
+                if found.len() + names.len() > MAX_NODES {
+                    return found;
+                }
+            }
+        }
+        found.extend(names.iter().map(|name| Node {
+            name: name.as_str().into(),
+            op: op.as_str().into(),
+            inputs: Vec::new(),
+            source: "".into(),
+        }));
+        open.push((indent, names));
+    }
+    found
+}
+
+/// `fc1` is itself; `0-2` is three.
+fn parts_of(name: &str) -> Vec<String> {
+    let range = name.split_once('-').and_then(|(from, to)| {
+        let (from, to): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
+        (from < to && to - from < 10_000).then_some(from..=to)
+    });
+    match range {
+        Some(range) => range.map(|n| n.to_string()).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::graph;
+
+    use super::*;
+
+    #[test]
+    fn a_printed_model_says_what_its_layers_are() {
+        let text = "Experts(\n  (input): Identity()\n  (experts): ModuleList(\n    (0-1): 2 x Linear(in_features=6)\n  )\n  (tanh): Tanh()\n)";
+        let modules = modules_of(text);
+        let seen: Vec<_> = modules.iter().map(|m| (&*m.name, &*m.op)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("input", "Identity"),
+                ("experts", "ModuleList"),
+                ("experts.0", "Linear"),
+                ("experts.1", "Linear"),
+                ("tanh", "Tanh"),
+            ]
+        );
+        assert!(modules_of("all is well (really): no model").is_empty());
+    }
+
+    #[test]
+    fn what_feeds_comes_before_what_is_fed_and_a_cycle_ends() {
+        let node = |name: &str, inputs: &[u32]| graph::Node {
+            name: name.into(),
+            inputs: inputs
+                .iter()
+                .map(|n| graph::Edge {
+                    node: Some(*n),
+                    ..Default::default()
+                })
+                .collect(),
+            ..Default::default()
+        };
+        let graph = Graph {
+            nodes: vec![node("c", &[1]), node("b", &[2, 0]), node("a", &[9])],
+            ..Default::default()
+        };
+        let nodes = nodes_of(&graph);
+        let names: Vec<_> = nodes.iter().map(|n| &*n.name).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(nodes[2].inputs, [1]);
+    }
+
+    #[test]
+    fn layers_stand_in_the_order_in_which_they_ran() {
+        let mut known = Knowledge::default();
+        known.learn(
+            0,
+            Context::Text {
+                tag: "model",
+                text: "M(\n  (b): ReLU()\n  (a): Linear()\n)",
+            },
+        );
+        assert_eq!(known.places().of("b"), Some(0));
+        known.learn(0, Context::ExecutionOrder(&["a", "b"]));
+        let places = known.places();
+        assert_eq!(places.of("a"), Some(0));
+        assert_eq!(places.of("scope/b"), Some(1));
+        assert_eq!(places.of("c"), None);
+    }
+}

@@ -1,0 +1,203 @@
+//! From what watchpoints found to findings: in order, with their sentences, and what they began with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+
+use super::catalogue::MAX_PARAMETERS;
+use super::checks::{Evidence, judge};
+use super::config::{Watchpoint, Watchpoints};
+use super::evaluator::Tensor;
+use super::finding::{Findings, Hit, Inconclusive, Judged, Missing, Sentence};
+use super::knowledge::Knowledge;
+use super::run::{Flow, Run};
+use super::scalars::Series;
+use crate::blame;
+
+/// A hit before it is told: what, where, when.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) rank: u32,
+    pub(crate) step: i64,
+    pub(crate) last_step: i64,
+    pub(crate) tensor: Arc<str>,
+    pub(crate) node: Option<Arc<str>>,
+    pub(crate) flow: Flow,
+    pub(crate) evidence: Evidence,
+    /// What circumstances make of it, if they do.
+    pub(crate) severity: Option<Severity>,
+    /// What was found, if it is not simply the limit that was exceeded.
+    pub(crate) sentence: Option<Sentence>,
+}
+
+impl Found {
+    /// About a tensor.
+    pub(crate) fn at(run: &Run<'_>, tensor: &Tensor, step: i64, evidence: Evidence) -> Self {
+        let has_module = !tensor.subject.module.is_empty();
+        Self {
+            rank: tensor.rank,
+            step,
+            last_step: step,
+            tensor: tensor.name.clone(),
+            node: has_module.then(|| tensor.subject.module.clone()),
+            flow: run.flow(tensor),
+            evidence,
+            severity: None,
+            sentence: None,
+        }
+    }
+
+    /// About a scalar.
+    pub(crate) fn of_scalar(series: &Series, step: i64, flow: Flow, evidence: Evidence) -> Self {
+        Self {
+            rank: series.rank,
+            step,
+            last_step: step,
+            tensor: series.tag.clone(),
+            node: None,
+            flow,
+            evidence,
+            severity: None,
+            sentence: None,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn until(self, last_step: i64) -> Self {
+        Self { last_step, ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn called(self, severity: Severity) -> Self {
+        Self {
+            severity: Some(severity),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn saying(self, en: String, zh: String) -> Self {
+        Self {
+            sentence: Some(Sentence { en, zh }),
+            ..self
+        }
+    }
+}
+
+/// Everything that is to be said.
+pub(crate) fn findings(
+    watchpoints: &Watchpoints,
+    tensors: &[Tensor],
+    scalars: &[Series],
+    knowledge: &Knowledge,
+    steps: &BTreeSet<i64>,
+) -> Findings {
+    let run = Run::new(tensors, scalars, knowledge, steps);
+    let mut hits: Vec<(Flow, Hit)> = Vec::new();
+    let mut inconclusive = Vec::new();
+    for (index, watchpoint) in (0..).zip(watchpoints.all()) {
+        let judged = judge(&run, index, watchpoint);
+        hits.extend(judged.found.into_iter().map(|found| {
+            let flow = found.flow;
+            (flow, told(index, watchpoint, found))
+        }));
+        inconclusive.extend(judged.missing.into_iter().map(
+            |(rank, tensor, (reason, step, steps))| Inconclusive {
+                condition: watchpoint.condition.id.into(),
+                watchpoint: index,
+                rank,
+                step,
+                tensor,
+                reason,
+                steps,
+            },
+        ));
+    }
+    let order =
+        |(flow, hit): &(Flow, Hit)| (hit.step, *flow, std::cmp::Reverse(hit.severity), hit.rank);
+    hits.sort_by(|a, b| {
+        order(a)
+            .cmp(&order(b))
+            .then_with(|| a.1.tensor.cmp(&b.1.tensor))
+    });
+    let (flows, hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
+    let first_cause = blame::first_cause(&hits, &flows, &run, watchpoints);
+    Findings {
+        first_cause,
+        hits,
+        inconclusive,
+        judged: Judged {
+            tensors: tensors.len() as u64,
+            steps: steps.len() as u64,
+            watchpoints: watchpoints.all().len() as u64,
+            ranks: run.ranks.len() as u64,
+        },
+    }
+}
+
+/// What could not be judged: rank, tensor, why, at which step first, at how many.
+pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
+
+fn told(index: u32, watchpoint: &Watchpoint, found: Found) -> Hit {
+    let mut values = BTreeMap::new();
+    let mut thresholds = BTreeMap::new();
+    let condition = watchpoint.condition;
+    for slot in 0..MAX_PARAMETERS {
+        let (actual, limit) = (found.evidence.0[slot], watchpoint.limits[slot]);
+        let name = condition.parameters.get(slot).map_or("count", |p| p.name);
+        if !actual.is_nan() {
+            values.insert(Arc::from(name), Float(actual));
+            let limit = if limit.is_nan() { 0.0 } else { limit };
+            thresholds.insert(Arc::from(name), Float(limit));
+        }
+    }
+    let sentence = found
+        .sentence
+        .unwrap_or_else(|| plain(watchpoint, &found.tensor, &values));
+    let severity = match found.severity {
+        Some(severity) if watchpoint.may_raise => severity,
+        _ => watchpoint.severity,
+    };
+    Hit {
+        condition: condition.id.into(),
+        watchpoint: index,
+        severity,
+        rank: found.rank,
+        step: found.step,
+        last_step: found.last_step,
+        tensor: found.tensor,
+        node: found.node,
+        values,
+        thresholds,
+        sentence,
+    }
+}
+
+/// The condition's line, the tensor, and what exceeds which limit.
+fn plain(watchpoint: &Watchpoint, tensor: &str, values: &BTreeMap<Arc<str>, Float>) -> Sentence {
+    let says = watchpoint.condition.says;
+    let found: Vec<String> = values
+        .iter()
+        .map(|(name, v)| format!("{name} {}", number(v.0)))
+        .collect();
+    let found = found.join(", ");
+    Sentence {
+        en: format!("{tensor}: {} ({found})", says.en),
+        zh: format!("{tensor}：{}（{found}）", says.zh),
+    }
+}
+
+/// A number in a sentence: short, and exact where it is a count.
+pub(crate) fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if value.fract() == 0.0 && magnitude < 1e6 {
+        format!("{value}")
+    } else if (1e-3..1e5).contains(&magnitude) {
+        let text = format!("{value:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.2e}")
+    }
+}

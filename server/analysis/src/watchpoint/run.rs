@@ -1,0 +1,227 @@
+//! A run as judgements see it: its tensors in data-flow order, its scalars by what they mean, what the loss does.
+
+use std::collections::{BTreeSet, HashMap};
+
+use foldhash::fast::RandomState;
+
+use super::config::Watchpoint;
+use super::evaluator::{Episode, Tensor};
+use super::finding::Missing;
+use super::history::Digest;
+use super::knowledge::{Knowledge, Places};
+use super::scalars::{Meaning, Series, median};
+use super::target::{Class, Family, Subject};
+
+/// Where something happens within a step: its phase, and its place in that.
+pub(crate) type Flow = (u8, i64);
+
+/// Everything that is known of a run.
+pub(crate) struct Run<'a> {
+    pub(crate) tensors: &'a [Tensor],
+    scalars: &'a [Series],
+    pub(crate) knowledge: &'a Knowledge,
+    pub(crate) places: Places<'a>,
+    pub(crate) ranks: Vec<u32>,
+    pub(crate) steps: &'a BTreeSet<i64>,
+    by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(
+        tensors: &'a [Tensor],
+        scalars: &'a [Series],
+        knowledge: &'a Knowledge,
+        steps: &'a BTreeSet<i64>,
+    ) -> Self {
+        let of_tensors = tensors.iter().map(|t| t.rank);
+        let ranks: BTreeSet<u32> = of_tensors.chain(scalars.iter().map(|s| s.rank)).collect();
+        let mut by_name = HashMap::default();
+        for (index, tensor) in tensors.iter().enumerate() {
+            let subject = &tensor.subject;
+            let key = (tensor.rank, subject.class, &*subject.module, &*subject.leaf);
+            by_name.entry(key).or_insert(index);
+        }
+        Self {
+            tensors,
+            scalars,
+            knowledge,
+            places: knowledge.places(),
+            ranks: ranks.into_iter().collect(),
+            steps,
+            by_name,
+        }
+    }
+
+    /// Tensors of a class, of one rank.
+    pub(crate) fn of_class(&self, rank: u32, class: Class) -> impl Iterator<Item = &'a Tensor> {
+        let all = self.tensors.iter();
+        all.filter(move |t| t.rank == rank && t.subject.class == class)
+    }
+
+    /// The tensor of another class that belongs to the same parameter or layer: a weight's gradient, say.
+    pub(crate) fn partner(&self, tensor: &Tensor, class: Class) -> Option<&'a Tensor> {
+        let Subject { module, leaf, .. } = &tensor.subject;
+        self.find(tensor.rank, class, module, leaf)
+    }
+
+    pub(crate) fn find(
+        &self,
+        rank: u32,
+        class: Class,
+        module: &str,
+        leaf: &str,
+    ) -> Option<&'a Tensor> {
+        self.tensors
+            .get(*self.by_name.get(&(rank, class, module, leaf))?)
+    }
+
+    pub(crate) fn family(&self, tensor: &Tensor) -> Family {
+        self.knowledge.family_of(&tensor.subject)
+    }
+
+    /// The scalar that most likely is what is asked for.
+    pub(crate) fn scalar(&self, rank: u32, meaning: Meaning) -> Option<&'a Series> {
+        let of_rank = |rank| {
+            let all = self.scalars.iter();
+            all.filter(move |s| s.rank == rank && s.meaning == meaning)
+                .min_by_key(|s| (s.doubt, &s.tag))
+        };
+        // Often one rank alone writes scalars.
+        of_rank(rank).or_else(|| self.ranks.first().and_then(|first| of_rank(*first)))
+    }
+
+    /// All scalars of a meaning.
+    pub(crate) fn scalars(&self, meaning: Meaning) -> impl Iterator<Item = &'a Series> {
+        self.scalars.iter().filter(move |s| s.meaning == meaning)
+    }
+
+    pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {
+        Loss::of(self.scalar(rank, Meaning::Loss)?)
+    }
+
+    /// When a tensor is computed within its step.
+    pub(crate) fn flow(&self, tensor: &Tensor) -> Flow {
+        let place = i64::from(self.place(&tensor.subject.module));
+        match tensor.subject.class {
+            // What a dump calls a parameter is what the optimizer has made of it.
+            Class::Weight | Class::FrozenWeight | Class::Buffer if &*tensor.op == "Parameter" => {
+                (6, place)
+            }
+            Class::Weight | Class::FrozenWeight | Class::Buffer => (0, place),
+            Class::Input | Class::Labels => (1, 0),
+            Class::Activation | Class::Other => (2, place),
+            Class::Loss => LOSS_FLOW,
+            Class::ActivationGradient => (5, -2 * place),
+            Class::Gradient => (5, -2 * place + 1),
+            Class::OptimizerState => (6, place),
+        }
+    }
+
+    fn place(&self, module: &str) -> u32 {
+        let end = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        self.places.of(module).unwrap_or(end)
+    }
+
+    /// What a watchpoint's formula has found, and why it could not be judged.
+    pub(crate) fn memories(
+        &self,
+        watchpoint: u32,
+    ) -> impl Iterator<Item = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)])> {
+        self.tensors.iter().flat_map(move |tensor| {
+            let of_tensor = tensor
+                .memories
+                .iter()
+                .filter(move |m| m.watchpoint == watchpoint);
+            of_tensor.map(move |m| (tensor, &*m.episodes, &*m.missing))
+        })
+    }
+
+    /// Tensors that a watchpoint is about.
+    pub(crate) fn watched(&self, watchpoint: &'a Watchpoint) -> impl Iterator<Item = &'a Tensor> {
+        let all = self.tensors.iter();
+        all.filter(move |t| watchpoint.watches(&t.name, &t.subject))
+    }
+
+    /// How many numbers the model answers with for each sample, if it is known: the width of its last layer.
+    pub(crate) fn classes(&self, rank: u32) -> Option<u64> {
+        let last = self
+            .of_class(rank, Class::Activation)
+            .filter(|t| self.places.of(&t.subject.module).is_some())
+            .max_by_key(|t| self.flow(t))?;
+        last.shape
+            .last()
+            .copied()
+            .filter(|c| *c >= 2 && last.shape.len() == 2)
+    }
+}
+
+/// The loss stands between what runs forward and what runs back.
+pub(crate) const LOSS_FLOW: Flow = (4, 0);
+/// What is measured after a step.
+pub(crate) const LATE_FLOW: Flow = (7, 0);
+
+/// What the loss of a rank does.
+pub(crate) struct Loss<'a> {
+    pub(crate) series: &'a Series,
+    /// The median of the first points.
+    pub(crate) initial: f64,
+    /// The median of the last quarter.
+    pub(crate) last: f64,
+}
+
+impl<'a> Loss<'a> {
+    fn of(series: &'a Series) -> Option<Self> {
+        let finite = || series.values.iter().copied().filter(|v| v.is_finite());
+        let count = finite().count();
+        let initial = median(finite().take((count / 10).clamp(3, 20)))?;
+        let last = median(finite().skip(count - (count / 4).max(3).min(count)))?;
+        Some(Self {
+            series,
+            initial,
+            last,
+        })
+    }
+
+    /// Whether it is much lower at the end than in the beginning, or was low from the beginning on.
+    pub(crate) fn has_learned(&self) -> bool {
+        self.last < 0.8 * self.initial || self.initial.abs() < 0.1
+    }
+
+    /// Whether it gets much worse soon after `step`: higher than ever before, or not finite.
+    pub(crate) fn is_hurt_after(&self, step: i64, within: usize) -> bool {
+        let before = self
+            .series
+            .before(step + 1)
+            .map(|p| p.1)
+            .filter(|v| v.is_finite());
+        let worst = before.fold(f64::NEG_INFINITY, f64::max);
+        let mut soon = self.series.since(step + 1).take(within);
+        soon.any(|(_, v)| !v.is_finite() || (worst.is_finite() && v > 1.5 * worst.max(1e-6)))
+    }
+}
+
+/// Whether a tensor holds only numbers that mean a lot or nothing by their size: floating point.
+pub(crate) fn is_float(tensor: &Tensor) -> bool {
+    tensor.dtype.min_normal_exponent().is_some()
+}
+
+/// The digest at a step and the one before.
+pub(crate) fn with_before(tensor: &Tensor, step: i64) -> Option<(&Digest, &Digest)> {
+    tensor.history.pairs().find(|(_, now)| now.step == step)
+}
+
+/// Whether a classifier does no better than guessing would, all the time.
+pub(crate) fn at_chance(run: &Run<'_>, rank: u32) -> bool {
+    let Some(chance) = chance(run, rank) else {
+        return false;
+    };
+    let loss = run.loss(rank);
+    loss.is_some_and(|l| l.last > 0.85 * chance && l.initial > 0.85 * chance)
+}
+
+/// The loss of a classifier that knows nothing: the logarithm of the number of classes. That it is one, an accuracy says.
+pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
+    run.scalar(rank, Meaning::Accuracy)
+        .or_else(|| run.scalar(rank, Meaning::HeldOutAccuracy))?;
+    Some((run.classes(rank)? as f64).ln())
+}

@@ -1,0 +1,400 @@
+//! What a tensor is to the training, made out from its role, its name and the operation that made it.
+//!
+//! Frameworks name alike in their own ways: `weight/fc1.bias` and `grad/fc1.bias` (hooks of `PyTorch`),
+//! `Parameter.conv1.weight`, `bn1.gamma`, `Gradients/…` (dumps of `MindSpore`), `dense/kernel:0` (Keras). A role that the
+//! program itself has given comes before all guesses.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Role;
+
+use super::catalogue::Target;
+
+/// What a tensor is: the roles, and what they leave open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Class {
+    Weight,
+    FrozenWeight,
+    Gradient,
+    Activation,
+    /// Of the loss by the output of a layer.
+    ActivationGradient,
+    Input,
+    /// What the model should have answered.
+    Labels,
+    Loss,
+    /// What a layer keeps and nobody trains: running statistics.
+    Buffer,
+    OptimizerState,
+    Other,
+}
+
+/// What an operation or a layer does, as far as conditions care.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Family {
+    Relu,
+    Tanh,
+    Sigmoid,
+    Softmax,
+    /// `elu`, `gelu`, …: an activation, and none of the above.
+    OtherActivation,
+    BatchNorm,
+    OtherNorm,
+    Embedding,
+    /// Multiplies by a weight: dense, convolution, recurrent.
+    Linear,
+    Logarithm,
+    Dropout,
+    Identity,
+    #[default]
+    Other,
+}
+
+/// A tensor's name taken apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Subject {
+    pub(crate) class: Class,
+    /// The layer or the operator, without what says that this is a weight, a gradient, …
+    pub(crate) module: Arc<str>,
+    /// Which parameter of the layer: `weight`, `bias`, …; empty for activations.
+    pub(crate) leaf: Arc<str>,
+    /// What the operation is that made it, if it was said.
+    pub(crate) family: Family,
+    /// Whether the incumbent would call it a weight, an activation, a gradient.
+    pub(crate) is_activation_op: bool,
+}
+
+impl Subject {
+    /// Of a role, a name and an operation (empty: not known).
+    pub(crate) fn of(role: Role, name: &str, op: &str) -> Self {
+        let (prefix, rest) = first_part(name);
+        let of_prefix = class_of_prefix(prefix);
+        // In a name like `weight/weight` only the first is a prefix; `grad` alone is a name.
+        let (class, path) = match of_prefix {
+            None if prefix == "Parameter" && !rest.is_empty() => (class_of_name(rest, ""), rest),
+            Some(class) if !rest.is_empty() => (class, rest),
+            Some(class @ (Class::Labels | Class::Loss | Class::Input)) => (class, name),
+            _ => (class_of_name(name, op), name),
+        };
+        let class = match role {
+            Role::Other => class,
+            Role::Weight => match class {
+                Class::Buffer => Class::Buffer,
+                _ => Class::Weight,
+            },
+            Role::FrozenWeight => Class::FrozenWeight,
+            Role::Gradient => match class {
+                Class::ActivationGradient => class,
+                _ => Class::Gradient,
+            },
+            Role::Activation | Role::Output => match class {
+                Class::Input | Class::Labels => class,
+                _ => Class::Activation,
+            },
+            Role::Input => match class {
+                Class::Labels => class,
+                _ => Class::Input,
+            },
+            Role::Loss => Class::Loss,
+            Role::OptimizerState => Class::OptimizerState,
+        };
+        let path = path.strip_suffix(":0").unwrap_or(path);
+        let has_leaf = matches!(
+            class,
+            Class::Weight
+                | Class::FrozenWeight
+                | Class::Gradient
+                | Class::Buffer
+                | Class::OptimizerState
+        );
+        let (module, leaf) = match path.rfind(['.', '/']) {
+            Some(at) if has_leaf => (&path[..at], &path[at + 1..]),
+            _ if has_leaf => ("", path),
+            _ => (path, ""),
+        };
+        let family = family_of_op(op);
+        let class = match class {
+            Class::Activation if is_input_name(module) => Class::Input,
+            Class::Weight if is_statistic(leaf) => Class::Buffer,
+            class => class,
+        };
+        let is_activation = matches!(
+            family,
+            Family::Relu
+                | Family::Tanh
+                | Family::Sigmoid
+                | Family::Softmax
+                | Family::OtherActivation
+        );
+        Self {
+            class,
+            module: module.into(),
+            leaf: leaf.into(),
+            is_activation_op: is_activation && class != Class::Gradient,
+            family,
+        }
+    }
+
+    /// Whether conditions about `target` are about it.
+    pub(crate) fn is(&self, target: Target) -> bool {
+        match target {
+            Target::Tensor => true,
+            Target::Weight => self.class == Class::Weight,
+            Target::Gradient => {
+                matches!(self.class, Class::Gradient | Class::ActivationGradient)
+            }
+            Target::Activation => self.class == Class::Activation || self.is_activation_op,
+            Target::Scalar | Target::Run => false,
+        }
+    }
+
+    /// Whether it is the offset of a layer, or the scale of a norm: one number a unit, which optimizers move far.
+    pub(crate) fn is_vector(&self) -> bool {
+        matches!(
+            &*self.leaf,
+            "bias" | "beta" | "gamma" | "b" | "bias_ih" | "bias_hh"
+        )
+    }
+}
+
+fn first_part(name: &str) -> (&str, &str) {
+    match name.find(['/', '.']) {
+        Some(at) => (&name[..at], &name[at + 1..]),
+        None => (name, ""),
+    }
+}
+
+fn class_of_prefix(prefix: &str) -> Option<Class> {
+    Some(match prefix.to_ascii_lowercase().as_str() {
+        "weight" | "weights" | "param" | "params" => Class::Weight,
+        "grad" | "grads" | "gradient" | "gradients" => Class::Gradient,
+        "activation" | "activations" | "act" | "out" | "output" | "outputs" => Class::Activation,
+        "activation_grad" | "activation_grads" | "act_grad" | "grad_output" | "grad_input" => {
+            Class::ActivationGradient
+        }
+        "buffer" | "buffers" => Class::Buffer,
+        "input" | "inputs" => Class::Input,
+        "target" | "targets" | "label" | "labels" => Class::Labels,
+        "loss" => Class::Loss,
+        "optimizer" | "optim" | "opt" => Class::OptimizerState,
+        _ => return None,
+    })
+}
+
+fn class_of_name(name: &str, op: &str) -> Class {
+    let lower = name.to_ascii_lowercase();
+    let leaf = lower.rsplit(['.', '/']).next().unwrap_or_default();
+    let leaf = leaf.strip_suffix(":0").unwrap_or(leaf);
+    if lower.starts_with("gradients/") || lower.contains("_grad/") || leaf.ends_with("_grad") {
+        return Class::Gradient;
+    }
+    let keeps = [
+        "moments",
+        "moment1",
+        "moment2",
+        "accum",
+        "stat",
+        "exp_avg",
+        "exp_avg_sq",
+    ];
+    let first = lower.split(['.', '/', '_']).next().unwrap_or_default();
+    if keeps.contains(&first) || keeps.contains(&leaf) || lower.contains("optimizer-") {
+        return Class::OptimizerState;
+    }
+    if is_statistic(leaf) {
+        return Class::Buffer;
+    }
+    if is_weight_leaf(leaf) {
+        return Class::Weight;
+    }
+    if is_input_name(leaf) {
+        return Class::Input;
+    }
+    match family_of_op(op) {
+        Family::Other => Class::Other,
+        _ => Class::Activation,
+    }
+}
+
+/// The last part of a parameter's name that says it is trained: those of `MindInsight`, and those it forgets.
+fn is_weight_leaf(leaf: &str) -> bool {
+    matches!(
+        leaf,
+        "weight"
+            | "bias"
+            | "kernel"
+            | "gamma"
+            | "beta"
+            | "embedding_table"
+            | "embeddings"
+            | "in_proj_weight"
+            | "in_proj_bias"
+            | "recurrent_kernel"
+    ) || ["weight_", "bias_"]
+        .iter()
+        .any(|start| leaf.starts_with(start))
+        || ["_weight", "_bias", "_gamma", "_beta"]
+            .iter()
+            .any(|end| leaf.ends_with(end))
+}
+
+fn is_statistic(leaf: &str) -> bool {
+    matches!(
+        leaf,
+        "running_mean" | "running_var" | "num_batches_tracked" | "moving_mean" | "moving_variance"
+    )
+}
+
+fn is_input_name(module: &str) -> bool {
+    matches!(
+        module,
+        "input" | "inputs" | "inputs0" | "x" | "data" | "batch" | "images" | "tokens"
+    )
+}
+
+/// What an operation does, by the name that its framework has for it.
+pub(crate) fn family_of_op(op: &str) -> Family {
+    let op = op.to_ascii_lowercase();
+    let plain: String = op.chars().filter(|c| c.is_alphanumeric()).collect();
+    match plain.as_str() {
+        "relu" | "reluv2" | "relu6" | "relunet" => Family::Relu,
+        "tanh" => Family::Tanh,
+        "sigmoid" => Family::Sigmoid,
+        "softmax" => Family::Softmax,
+        "elu" | "fastgelu" | "gelu" | "hsigmoid" | "hswish" | "hardswish" | "hardsigmoid"
+        | "leakyrelu" | "logsigmoid" | "logsoftmax" | "prelu" | "silu" | "swish" | "mish"
+        | "selu" | "celu" | "softplus" | "rrelu" => Family::OtherActivation,
+        "embedding" | "embeddingbag" | "embeddinglookup" | "gather" => Family::Embedding,
+        "linear" | "dense" | "matmul" | "conv1d" | "conv2d" | "conv3d" | "bilinear"
+        | "convtranspose2d" | "rnn" | "gru" | "lstm" | "rnncell" | "grucell" | "lstmcell"
+        | "multiheadattention" | "gemm" => Family::Linear,
+        "log" | "log2" | "log10" | "log1p" | "reciprocal" => Family::Logarithm,
+        "dropout" | "dropout1d" | "dropout2d" | "alphadropout" => Family::Dropout,
+        "identity" => Family::Identity,
+        _ if plain.contains("batchnorm") => Family::BatchNorm,
+        _ if plain.contains("norm") || plain.starts_with("standard") => Family::OtherNorm,
+        _ => Family::Other,
+    }
+}
+
+/// What a layer does, by the name that somebody gave it: `relu1`, `act.tanh`, …
+pub(crate) fn family_of_name(module: &str) -> Family {
+    let last = module.rsplit(['.', '/']).next().unwrap_or_default();
+    let word = last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');
+    match word.to_ascii_lowercase().as_str() {
+        "bn" => Family::BatchNorm,
+        "ln" | "norm" => Family::OtherNorm,
+        "embed" | "emb" | "wte" | "wpe" => Family::Embedding,
+        "fc" | "conv" | "proj" | "qkv" | "head" => Family::Linear,
+        other => family_of_op(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_each_framework_say_what_a_tensor_is() {
+        for (name, op, class, module, leaf) in [
+            ("weight/fc1.bias", "", Class::Weight, "fc1", "bias"),
+            ("weight/0.weight", "", Class::Weight, "0", "weight"),
+            (
+                "grad/blocks.0.ln1.weight",
+                "",
+                Class::Gradient,
+                "blocks.0.ln1",
+                "weight",
+            ),
+            ("activation/relu1", "", Class::Activation, "relu1", ""),
+            ("activation/input", "", Class::Input, "input", ""),
+            (
+                "activation_grad/fc1",
+                "",
+                Class::ActivationGradient,
+                "fc1",
+                "",
+            ),
+            (
+                "buffer/bn1.running_var",
+                "",
+                Class::Buffer,
+                "bn1",
+                "running_var",
+            ),
+            ("target", "", Class::Labels, "target", ""),
+            (
+                "Parameter.conv1.weight",
+                "Parameter",
+                Class::Weight,
+                "conv1",
+                "weight",
+            ),
+            ("bn1.gamma", "Parameter", Class::Weight, "bn1", "gamma"),
+            (
+                "bn1.moving_mean",
+                "Parameter",
+                Class::Buffer,
+                "bn1",
+                "moving_mean",
+            ),
+            (
+                "moments.fc1.weight",
+                "Parameter",
+                Class::OptimizerState,
+                "moments.fc1",
+                "weight",
+            ),
+            (
+                "embed.embedding_table",
+                "Parameter",
+                Class::Weight,
+                "embed",
+                "embedding_table",
+            ),
+            ("dense/kernel:0", "", Class::Weight, "dense", "kernel"),
+            (
+                "Gradients/Default/x/MatMul-op1",
+                "MatMul",
+                Class::Gradient,
+                "Default/x",
+                "MatMul-op1",
+            ),
+            (
+                "Default/net/ReLU-op3",
+                "ReLU",
+                Class::Activation,
+                "Default/net/ReLU-op3",
+                "",
+            ),
+            ("fc1.weight", "", Class::Weight, "fc1", "weight"),
+            ("something", "", Class::Other, "something", ""),
+        ] {
+            let subject = Subject::of(Role::Other, name, op);
+            let seen = (subject.class, &*subject.module, &*subject.leaf);
+            assert_eq!(seen, (class, module, leaf), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_role_that_was_given_comes_before_the_name() {
+        let class = |role, name| Subject::of(role, name, "").class;
+        assert_eq!(class(Role::Gradient, "fc1.weight"), Class::Gradient);
+        assert_eq!(
+            class(Role::FrozenWeight, "weight/fc1.weight"),
+            Class::FrozenWeight
+        );
+        assert_eq!(class(Role::Activation, "act/fc1"), Class::Activation);
+    }
+
+    #[test]
+    fn layers_are_known_by_what_they_are_called() {
+        assert_eq!(family_of_op("ReLU"), Family::Relu);
+        assert_eq!(family_of_op("BatchNorm2d"), Family::BatchNorm);
+        assert_eq!(family_of_op("LayerNorm"), Family::OtherNorm);
+        assert_eq!(family_of_name("block.2.relu_1"), Family::Relu);
+        assert_eq!(family_of_name("softmax1"), Family::Softmax);
+        assert_eq!(family_of_name("fc1"), Family::Linear);
+    }
+}
