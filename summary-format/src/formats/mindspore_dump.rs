@@ -59,7 +59,8 @@ impl DumpedFile {
     /// What a file is, by its name without folders.
     pub fn of(file_name: &str) -> Self {
         if file_name.starts_with("Opdebug.Node_OpDebug.") {
-            return if file_name.ends_with(".json") {
+            let extension = file_name.rsplit_once('.').map(|(_, extension)| extension);
+            return if extension == Some("json") {
                 Self::Overflow
             } else {
                 Self::RawOverflow

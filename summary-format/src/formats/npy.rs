@@ -1,4 +1,4 @@
-//! NumPy's `.npy` files: a header that is a Python dictionary, then the elements of one tensor.
+//! `NumPy`'s `.npy` files: a header that is a Python dictionary, then the elements of one tensor.
 //!
 //! Layout: `\x93NUMPY`, major and minor version (1.0, 2.0 or 3.0), length of the header (2 bytes in version 1, else
 //! 4), the header `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, then the elements.

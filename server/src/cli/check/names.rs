@@ -81,7 +81,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     let (stem, extension) = file_name.rsplit_once('.')?;
     let mut folders = folders.to_vec();
     let rank = take_rank(&mut folders).unwrap_or(0);
-    let (run_len, step) = match folders.iter().rposition(|name| step_of(name).is_some()) {
+    let (run_len, above) = match folders.iter().rposition(|name| step_of(name).is_some()) {
         Some(at) => (at, step_of(&folders[at])),
         None => (folders.len(), None),
     };
@@ -94,7 +94,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     let what = match &*extension.to_ascii_lowercase() {
         // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
         "safetensors" => What::Safetensors {
-            step: step_of(stem).or(step).unwrap_or(0),
+            step: step_of(stem).or(above).unwrap_or(0),
             prefix: if inner.is_empty() {
                 inner
             } else {
@@ -102,7 +102,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
             },
         },
         "npy" => What::Npy {
-            step: step.unwrap_or(0),
+            step: above.unwrap_or(0),
             name: tensor_name(&inner, stem),
         },
         _ => return None,
