@@ -6,14 +6,17 @@
 use gloo_net::http::{Request, Response};
 use serde::de::DeserializeOwned;
 use trainscope_api::error::ApiError;
+use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
+use trainscope_api::records::{At, Records};
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
     self, COLUMNS_MEDIA_TYPE, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series,
 };
 use trainscope_api::status::Status;
 use trainscope_api::tags::TagList;
+use trainscope_format::{Severity, TensorSummary};
 
 use crate::url_state;
 
@@ -42,6 +45,50 @@ pub async fn runs() -> Result<RunList, ClientError> {
 /// The tags of one run, all kinds.
 pub async fn tags(run: &str) -> Result<TagList, ClientError> {
     get(paths::TAGS, &[("run", run)]).await
+}
+
+/// What watchpoints have found in a run.
+pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
+    let watchpoint = query.watchpoint.map(|index| index.to_string());
+    let severity = query.severity.map(|severity| match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    });
+    let optional = [
+        ("severity", severity),
+        ("watchpoint", watchpoint.as_deref()),
+        ("search", query.search.as_deref()),
+    ];
+    let mut pairs = vec![("run", &*query.run)];
+    pairs.extend(
+        optional
+            .iter()
+            .filter_map(|(key, value)| Some((*key, (*value)?))),
+    );
+    get(paths::FINDINGS, &pairs).await
+}
+
+/// Statistics of a tensor at its last `count` recorded steps up to `step`, which is the last.
+pub async fn statistics_until(
+    run: &str,
+    tag: &str,
+    rank: u32,
+    step: i64,
+    count: usize,
+) -> Result<Vec<At<TensorSummary>>, ClientError> {
+    let (rank, to) = (rank.to_string(), step.to_string());
+    let mut pairs = vec![("run", run), ("tag", tag), ("rank", &*rank), ("to", &*to)];
+    pairs.push(("points", "0"));
+    let known: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
+    let Some(from) = known.steps.iter().rev().take(count).next_back() else {
+        return Ok(Vec::new());
+    };
+    let from = from.to_string();
+    pairs.pop();
+    pairs.push(("from", &*from));
+    let found: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
+    Ok(found.records)
 }
 
 /// What people have noted.

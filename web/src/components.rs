@@ -6,6 +6,7 @@ mod icon;
 mod note;
 mod panel;
 mod run_chip;
+mod severity;
 mod state;
 
 pub use chart::{ChartEvents, Figure, LineChart, Palette, to_png, use_palette};
@@ -14,4 +15,5 @@ pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
 pub use run_chip::{RunChip, RunStatusLabel, short_name, split_name};
+pub use severity::severity_icon;
 pub use state::StatePage;

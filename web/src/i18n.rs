@@ -7,14 +7,18 @@
 
 use leptos::prelude::*;
 
+use trainscope_api::findings::Words;
+
 use crate::storage;
 
+mod debugger;
 mod en;
 mod frame;
 mod runs;
 mod scalars;
 mod zh;
 
+pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
@@ -39,6 +43,8 @@ pub struct Texts {
     pub record: RecordTexts,
     /// Curves.
     pub scalars: ScalarsTexts,
+    /// Watchpoints and hits.
+    pub debugger: DebuggerTexts,
 }
 
 /// A language of the pages.
@@ -108,6 +114,14 @@ impl I18n {
     /// The texts in the language in force; reactive.
     pub fn texts(self) -> &'static Texts {
         self.0.get().texts()
+    }
+
+    /// What the server says in both languages, in the one in force; reactive.
+    pub fn words(self, words: &Words) -> String {
+        match self.0.get() {
+            Locale::En => words.en.clone(),
+            Locale::Zh => words.zh.clone(),
+        }
     }
 
     /// The language in force; reactive.

@@ -1,10 +1,12 @@
 //! The pages: one file or folder each.
 
+mod debugger;
 mod not_found;
 mod run;
 mod runs;
 mod scalars;
 
+pub use debugger::DebuggerPage;
 pub use not_found::NotFoundPage;
 pub use run::RunPages;
 pub use runs::RunsPage;

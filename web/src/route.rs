@@ -28,6 +28,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 pub enum RunPage {
     /// Curves.
     Scalars,
+    /// What watchpoints have found.
+    Debugger,
 }
 
 impl RunPage {
@@ -35,7 +37,14 @@ impl RunPage {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scalars => "scalars",
+            Self::Debugger => "debugger",
         }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Scalars, Self::Debugger]
+            .into_iter()
+            .find(|page| page.as_str() == text)
     }
 }
 
@@ -56,6 +65,14 @@ pub enum Place {
 }
 
 impl Place {
+    /// The page, on pages that belong to a run.
+    pub const fn page(&self) -> Option<RunPage> {
+        match self {
+            Self::Run { page, .. } => Some(*page),
+            Self::Runs | Self::Unknown => None,
+        }
+    }
+
     /// The run, on pages that belong to one.
     pub fn run(&self) -> Option<&str> {
         match self {
@@ -94,10 +111,15 @@ pub fn runs_href() -> String {
     format!("{}/", base_path())
 }
 
+/// The address of a page of `run`.
+pub fn run_href(run: &str, page: RunPage) -> String {
+    format!("{}{}", base_path(), run_path(run, page))
+}
+
 /// The address of the scalars of `run`. With `others`, their curves are shown too (`?runs=`, the first is the page's
 /// own run); with `tag`, that tag's card is brought into view (`?tag=`).
 pub fn scalars_href(run: &str, others: &[String], tag: Option<&str>) -> String {
-    let mut href = format!("{}{}", base_path(), run_path(run, RunPage::Scalars));
+    let mut href = run_href(run, RunPage::Scalars);
     let mut separator = '?';
     if !others.is_empty() {
         let mut all = vec![run.to_owned()];
@@ -139,9 +161,9 @@ fn parse(path: &str, base: &str) -> Place {
         return Place::Unknown;
     };
     let (run, page) = rest.rsplit_once('/').unwrap_or((".", rest));
-    if page != RunPage::Scalars.as_str() {
+    let Some(page) = RunPage::parse(page) else {
         return Place::Unknown;
-    }
+    };
     let segment = |text: &str| {
         let text = percent_decode_str(text).decode_utf8_lossy();
         text.replace("~1", "%").replace("~0", "~")
@@ -149,7 +171,7 @@ fn parse(path: &str, base: &str) -> Place {
     let segments: Vec<_> = run.split('/').map(segment).collect();
     Place::Run {
         run: segments.join("/"),
-        page: RunPage::Scalars,
+        page,
     }
 }
 

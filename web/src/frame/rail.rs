@@ -6,7 +6,7 @@ use super::FrameState;
 use crate::components::{Icon, IconName, RunChip, short_name};
 use crate::format;
 use crate::i18n::use_i18n;
-use crate::route::{self, Place, use_place};
+use crate::route::{self, Place, RunPage, use_place};
 use crate::state::use_app_state;
 
 /// The rail at the left edge.
@@ -54,6 +54,18 @@ pub(super) fn Rail() -> impl IntoView {
                                 .and_then(|run| run.kinds.get("scalars").copied())
                                 .map(format::count)
                         };
+                        let judged = run.clone();
+                        let health = Memo::new(move |_| state.run(&judged)?.health);
+                        let debugger = route::run_href(&run, RunPage::Debugger);
+                        let is_on = move |page| place.with(|place| place.page() == Some(page));
+                        let serious = move || {
+                            let counts = health.with(|health| health.as_ref().map(|h| h.counts));
+                            let serious = counts.map_or(0, |counts| counts.error + counts.warning);
+                            (serious > 0).then(|| format::count(serious))
+                        };
+                        let is_bad = move || {
+                            health.with(|h| h.as_ref().is_some_and(|h| h.counts.error > 0))
+                        };
                         view! {
                             <div class="group">
                                 <div class="cap" title=full>
@@ -64,11 +76,22 @@ pub(super) fn Rail() -> impl IntoView {
                                     class="nav"
                                     href=href
                                     title=move || i18n.texts().frame.scalars
-                                    aria-current="page"
+                                    aria-current=move || current(is_on(RunPage::Scalars))
                                 >
                                     <Icon name=IconName::Scalars />
                                     <span>{move || i18n.texts().frame.scalars}</span>
                                     <span class="count">{tags}</span>
+                                </a>
+                                <a
+                                    class="nav"
+                                    href=debugger
+                                    title=move || i18n.texts().debugger.title
+                                    aria-current=move || current(is_on(RunPage::Debugger))
+                                    hidden=move || health.with(Option::is_none)
+                                >
+                                    <Icon name=IconName::Debugger />
+                                    <span>{move || i18n.texts().debugger.title}</span>
+                                    <span class="count" class:bad=is_bad>{serious}</span>
                                 </a>
                             </div>
                         }

@@ -1,7 +1,8 @@
 //! English.
 
 use super::{
-    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, StateTexts, Texts, TimeTexts,
+    DebuggerTexts, FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, StateTexts, Texts,
+    TimeTexts,
 };
 use crate::format;
 
@@ -68,6 +69,63 @@ pub(super) static TEXTS: Texts = Texts {
             }
         },
         runs_cut: "more runs than fit in one list",
+    },
+    debugger: DebuggerTexts {
+        title: "Debugger",
+        waiting: "This run has not been judged yet",
+        waiting_next: "It is looked at as soon as its files are read; the page follows by itself.",
+        healthy: "Nothing is wrong.",
+        judged: |tensors, steps| {
+            format!(
+                "{} and scalars at {} were judged.",
+                many(tensors, "tensor", "tensors"),
+                many(steps, "step", "steps")
+            )
+        },
+        first_cause: "First cause:",
+        explains: |count| format!("It explains {}.", many(count, "other hit", "other hits")),
+        try_this: "What to try",
+        watchpoints: "Watchpoints",
+        recommended: "The recommended watchpoints",
+        target: |target| match target {
+            "weight" => "weights",
+            "gradient" => "gradients",
+            "activation" => "activations",
+            "scalar" => "scalars",
+            "run" => "the whole run",
+            _ => "all tensors",
+        },
+        filter: "tensor or watchpoint",
+        hits: "Hits",
+        tensor: "Tensor, in data-flow order",
+        watchpoint: "Watchpoint",
+        found: "Found",
+        limit: "Limit",
+        all: |count| format!("All {}", format::count(count)),
+        severity: |severity| match severity {
+            "error" => "Errors",
+            "warning" => "Warnings",
+            _ => "Notes",
+        },
+        first: "first cause",
+        rank: |rank| format!("rank {rank}"),
+        cut: |sent, total| {
+            format!(
+                "The first {} of {} hits; narrow them with the filter.",
+                format::count(sent),
+                format::count(total)
+            )
+        },
+        nothing_matches: "No hit is like that.",
+        no_hits: "No watchpoint was hit.",
+        inspector: "The tensor of the hit",
+        no_statistics: "There are no statistics of it in the event files of this run.",
+        elements: "Elements",
+        finite: "finite values",
+        magnitudes: "Magnitudes",
+        magnitudes_label: |from, to| {
+            format!("Numbers of elements by magnitude, from {from} to {to}")
+        },
     },
     keys: KeyTexts {
         title: "Keyboard",
@@ -148,7 +206,7 @@ pub(super) static TEXTS: Texts = Texts {
         grouped: "Grouped by folder",
         how_to_record: "How to record",
         name: "Name",
-        files: "Files",
+        files: "Health",
         status: "Status",
         steps: "Steps",
         loss: "Loss",
@@ -165,6 +223,8 @@ pub(super) static TEXTS: Texts = Texts {
         truncated: |bad, all| of_files(bad, all, "cut short"),
         removed: "removed",
         no_files: "no files yet",
+        healthy: "healthy",
+        at_step: |step| format!("at {step}"),
         columns: "Columns",
         columns_next: "Hyper-parameters that stand in the list, each in a column.",
         no_hparams: "No run says which hyper-parameters it has.",

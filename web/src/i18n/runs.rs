@@ -58,6 +58,10 @@ pub struct RunsTexts {
     pub removed: &'static str,
     /// Files: none yet.
     pub no_files: &'static str,
+    /// Nothing was found.
+    pub healthy: &'static str,
+    /// When something was found first.
+    pub at_step: fn(&str) -> String,
     /// Button and title of the panel.
     pub columns: &'static str,
     /// In the panel, above the names.

@@ -1,7 +1,8 @@
 //! 简体中文.
 
 use super::{
-    FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, StateTexts, Texts, TimeTexts,
+    DebuggerTexts, FrameTexts, KeyTexts, PanelTexts, RecordTexts, RunsTexts, StateTexts, Texts,
+    TimeTexts,
 };
 use crate::format;
 
@@ -56,6 +57,61 @@ pub(super) static TEXTS: Texts = Texts {
             }
         },
         runs_cut: "训练过多，列表未完整显示",
+    },
+    debugger: DebuggerTexts {
+        title: "调试器",
+        waiting: "该训练尚未判断",
+        waiting_next: "文件读取完成后会立即判断，页面会自动更新。",
+        healthy: "未发现问题。",
+        judged: |tensors, steps| {
+            format!(
+                "已判断 {} 个张量和标量，共 {} 个 step。",
+                format::count(tensors),
+                format::count(steps)
+            )
+        },
+        first_cause: "首个原因：",
+        explains: |count| format!("它解释了另外 {} 个命中。", format::count(count)),
+        try_this: "建议",
+        watchpoints: "监测点",
+        recommended: "推荐监测点",
+        target: |target| match target {
+            "weight" => "权重",
+            "gradient" => "梯度",
+            "activation" => "激活值",
+            "scalar" => "标量",
+            "run" => "整个训练",
+            _ => "所有张量",
+        },
+        filter: "张量或监测点",
+        hits: "命中",
+        tensor: "张量（按数据流顺序）",
+        watchpoint: "监测点",
+        found: "实际值",
+        limit: "阈值",
+        all: |count| format!("全部 {}", format::count(count)),
+        severity: |severity| match severity {
+            "error" => "错误",
+            "warning" => "警告",
+            _ => "提示",
+        },
+        first: "首个原因",
+        rank: |rank| format!("rank {rank}"),
+        cut: |sent, total| {
+            format!(
+                "仅显示 {} 个命中中的前 {} 个；请用筛选缩小范围。",
+                format::count(total),
+                format::count(sent)
+            )
+        },
+        nothing_matches: "没有匹配的命中。",
+        no_hits: "没有监测点命中。",
+        inspector: "命中的张量",
+        no_statistics: "该训练的事件文件中没有它的统计信息。",
+        elements: "元素",
+        finite: "有限值",
+        magnitudes: "数量级",
+        magnitudes_label: |from, to| format!("按数量级统计的元素个数，从 {from} 到 {to}"),
     },
     keys: KeyTexts {
         title: "键盘快捷键",
@@ -134,7 +190,7 @@ pub(super) static TEXTS: Texts = Texts {
         grouped: "按文件夹分组",
         how_to_record: "如何记录",
         name: "名称",
-        files: "文件",
+        files: "健康",
         status: "状态",
         steps: "迭代",
         loss: "损失",
@@ -151,6 +207,8 @@ pub(super) static TEXTS: Texts = Texts {
         truncated: |bad, all| of_files(bad, all, "不完整"),
         removed: "已移除",
         no_files: "暂无文件",
+        healthy: "健康",
+        at_step: |step| format!("于 step {step}"),
         columns: "列",
         columns_next: "选择在列表中显示的超参数，每个占一列。",
         no_hparams: "没有训练记录超参数。",

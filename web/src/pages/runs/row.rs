@@ -11,10 +11,12 @@ use super::noting::NoteCell;
 use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
-use crate::components::{Check, IconName, RunChip, RunStatusLabel, fixed_icon, short_name};
+use crate::components::{
+    Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, short_name,
+};
 use crate::format::{self, use_now_secs};
-use crate::i18n::{Texts, use_i18n};
-use crate::route;
+use crate::i18n::{I18n, Texts, use_i18n};
+use crate::route::{self, RunPage};
 
 /// Kinds with a column of their own among the data icons: name in the API, icon.
 const KINDS: [(&str, IconName); 8] = [
@@ -144,7 +146,7 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             <td role="cell" class="c-files">
                 {move || {
                     run.with(|run| {
-                        run.as_ref().map(|run| files_cell(model.panel_href(&SidePanel::Files(id.get_value())), run, i18n.texts()))
+                        run.as_ref().map(|run| health_cell(model.panel_href(&SidePanel::Files(id.get_value())), run, i18n))
                     })
                 }}
             </td>
@@ -179,6 +181,43 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             <NoteCell run=id />
         </tr>
     }
+}
+
+/// How a run is: what was found, else the state of its files.
+fn health_cell(href: String, run: &Run, i18n: I18n) -> impl IntoView + use<> {
+    let texts = i18n.texts();
+    let first = run.health.as_ref().and_then(|health| health.first.clone());
+    let (Some(first), Some(health)) = (first, &run.health) else {
+        // Files that are not whole say more than that nothing was found in the rest.
+        let is_judged = run.health.is_some() && Files::of(run) == Files::Readable;
+        return if is_judged {
+            let debugger = route::run_href(&run.id, RunPage::Debugger);
+            view! {
+                <a class="sev okc" href=debugger title=texts.debugger.healthy>
+                    {fixed_icon(IconName::Ok, 14)}
+                    <span class="cut ink2">{texts.runs.healthy}</span>
+                </a>
+            }
+            .into_any()
+        } else {
+            files_cell(href, run, texts).into_any()
+        };
+    };
+    let (class, icon) = severity_icon(first.severity);
+    let count = health.counts.error + health.counts.warning;
+    let words = i18n.words(&first.title);
+    let at = (texts.runs.at_step)(&format::integer(first.step));
+    let title = format!("{words} · {} · {at}", first.tensor);
+    let debugger = route::run_href(&run.id, RunPage::Debugger);
+    view! {
+        <a class="sev" href=debugger title=title>
+            <span class=format!("sev {class}")>
+                {fixed_icon(icon, 14)} <b class="med">{format::count(count)}</b>
+            </span>
+            <span class="cut ink2">{words} " " {at}</span>
+        </a>
+    }
+    .into_any()
 }
 
 /// State of a run's files: what can be said without judging the training. Leads to the panel of its files.

@@ -78,7 +78,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                 }
             >
                 <table
-                    style=("--extra", move || "minmax(48px, 72px) ".repeat(model.columns.with(Vec::len)))
+                    style=("--extra", move || "60px ".repeat(model.columns.with(Vec::len)))
                     class="runs"
                     role="table"
                     aria-label=move || i18n.texts().frame.runs

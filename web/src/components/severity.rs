@@ -1,0 +1,14 @@
+//! How bad something is, as a class and an icon: never by colour alone.
+
+use trainscope_format::Severity;
+
+use super::IconName;
+
+/// The class of the text and the icon of a severity.
+pub const fn severity_icon(severity: Severity) -> (&'static str, IconName) {
+    match severity {
+        Severity::Error => ("err", IconName::Error),
+        Severity::Warning => ("warn", IconName::Warning),
+        Severity::Info => ("inf", IconName::Info),
+    }
+}

@@ -1,0 +1,75 @@
+//! From a hit to its cause by looking: what is watched for, hits in the order of data flow, and the tensor at its step.
+//!
+//! Filter, watchpoint and hit are in the address, so that a link leads to the same hit.
+
+use leptos::prelude::*;
+
+use crate::components::{IconName, StatePage};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+use crate::route;
+
+mod cause;
+mod hits;
+mod inspector;
+mod model;
+mod numbers;
+mod picture;
+mod watchpoints;
+
+use cause::Cause;
+use hits::Hits;
+use inspector::Inspector;
+use model::{Load, Model};
+use watchpoints::WatchpointList;
+
+/// The debugger of the run that the address names.
+#[component]
+pub fn DebuggerPage() -> impl IntoView {
+    let model = Model::provide();
+    let i18n = use_i18n();
+    use_keys(move |key, _| match key {
+        "j" | "ArrowRight" => model.move_by(1),
+        "k" | "ArrowLeft" => model.move_by(-1),
+        _ => false,
+    });
+    let scalars = move || route::scalars_href(&model.run.get(), &[], None);
+    view! {
+        {move || match model.load.get() {
+            Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
+            Load::Waiting => {
+                view! {
+                    <main class="main">
+                        <StatePage
+                            icon=IconName::Clock
+                            title=Signal::derive(move || i18n.texts().debugger.waiting.to_owned())
+                            next=Signal::derive(move || {
+                                i18n.texts().debugger.waiting_next.to_owned()
+                            })
+                        >
+                            <div class="acts">
+                                <a class="btn" href=scalars>
+                                    {move || i18n.texts().panel.open_scalars}
+                                </a>
+                            </div>
+                        </StatePage>
+                    </main>
+                }
+                    .into_any()
+            }
+            Load::Ready => {
+                view! {
+                    <main class="main flush debugger">
+                        <WatchpointList />
+                        <section class="mid">
+                            <Cause />
+                            <Hits />
+                        </section>
+                        <Inspector />
+                    </main>
+                }
+                    .into_any()
+            }
+        }}
+    }
+}

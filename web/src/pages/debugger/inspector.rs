@@ -1,0 +1,202 @@
+//! The tensor of the hit at its step: elements by class, statistics beside the steps before, magnitudes, advice.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use trainscope_api::findings::Hit;
+use trainscope_api::records::At;
+use trainscope_format::TensorSummary;
+
+use super::model::use_model;
+use super::picture::{ClassBar, Magnitudes};
+use crate::client;
+use crate::components::{Icon, severity_icon};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::route;
+
+/// Steps shown beside each other.
+const STEPS: usize = 3;
+
+/// What is known of the tensor.
+#[derive(Clone, PartialEq)]
+enum Known {
+    Loading,
+    /// It is not among the statistics: a scalar, or a tensor of a dump.
+    Nothing,
+    /// The last steps up to that of the hit, its own last.
+    Steps(Vec<At<TensorSummary>>),
+}
+
+/// The panel at the right.
+#[component]
+pub(super) fn Inspector() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let known = RwSignal::new(Known::Loading);
+    let asked = StoredValue::new(0_u64);
+    let place = Memo::new(move |_| {
+        let hit = model.selected.get()?;
+        Some((model.run.get(), hit.tensor, hit.rank, hit.step))
+    });
+    Effect::new(move |_| {
+        let Some((run, tensor, rank, step)) = place.get() else {
+            return;
+        };
+        let number = asked.get_value() + 1;
+        asked.set_value(number);
+        known.set(Known::Loading);
+        spawn_local(async move {
+            let found = client::statistics_until(&run, &tensor, rank, step, STEPS).await;
+            if asked.try_get_value() == Some(number) {
+                known.set(match found {
+                    Ok(steps) if !steps.is_empty() => Known::Steps(steps),
+                    _ => Known::Nothing,
+                });
+            }
+        });
+    });
+    let head = move || {
+        model.selected.get().map(|hit| {
+            let (class, icon) = severity_icon(hit.severity);
+            let kind = known.with(|known| match known {
+                Known::Steps(steps) => steps.last().map(|at| kind_of(&at.body)),
+                _ => None,
+            });
+            view! {
+                <section class="inspector-head">
+                    <h2 class="flex">
+                        <span class=class>
+                            <Icon name=icon size=14 />
+                        </span>
+                        <span class="cut" title=hit.tensor.clone()>
+                            <bdi>{hit.tensor.clone()}</bdi>
+                        </span>
+                    </h2>
+                    <p class="micro ink3">{kind}</p>
+                    <p class="small">{move || i18n.words(&hit.sentence)}</p>
+                </section>
+            }
+        })
+    };
+    let content = move || {
+        let hit = model.selected.get()?;
+        Some(match known.get() {
+            Known::Loading => ().into_any(),
+            Known::Nothing => without(&hit, &model.run.get()).into_any(),
+            Known::Steps(steps) => with(&steps).into_any(),
+        })
+    };
+    let advice = move || {
+        let hit = model.selected.get()?;
+        let advice = model.findings.with(|findings| {
+            let own = findings.watchpoints.get(hit.watchpoint as usize)?;
+            Some(own.advice.clone())
+        })?;
+        Some(view! {
+            <section>
+                <h3>{i18n.texts().debugger.try_this}</h3>
+                <p class="small ink2">{i18n.words(&advice)}</p>
+                <p class="micro ink3 mono">{hit.condition}</p>
+            </section>
+        })
+    };
+    view! {
+        <aside class="insp" aria-label=move || i18n.texts().debugger.inspector>
+            {head}
+            {content}
+            {advice}
+        </aside>
+    }
+}
+
+fn kind_of(summary: &TensorSummary) -> String {
+    let sizes: Vec<String> = summary.shape.iter().map(u64::to_string).collect();
+    let shape = if sizes.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", sizes.join("×"))
+    };
+    format!("{}{shape}", summary.dtype)
+}
+
+/// A scalar leads to its curve; of a tensor that lies in a dump only the hit is known.
+fn without(hit: &Hit, run: &str) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let href = route::scalars_href(run, &[], Some(&hit.tensor));
+    view! {
+        <section class="small ink2">
+            <p>{i18n.texts().debugger.no_statistics}</p>
+            <a class="link" href=href>{i18n.texts().panel.open_scalars}</a>
+        </section>
+    }
+}
+
+fn with(steps: &[At<TensorSummary>]) -> impl IntoView + use<> {
+    let i18n = use_i18n();
+    let texts = &i18n.texts().debugger;
+    let last = steps.last().map(|at| at.body.clone());
+    let heads = steps.iter().map(|at| {
+        view! { <th class="num">{format::integer(at.step)}</th> }
+    });
+    let figure = |name: &'static str, read: fn(&TensorSummary) -> Option<f64>| {
+        let cells = steps.iter().map(|at| {
+            let value = read(&at.body);
+            let is_bad = value.is_none_or(|value| !value.is_finite());
+            let text = value.map_or_else(|| "–".to_owned(), |value| format::number(value, 4));
+            view! { <td class="num" class:ink3=is_bad>{text}</td> }
+        });
+        view! { <tr><td class="ink3">{name}</td> {cells.collect_view()}</tr> }
+    };
+    let counted = |name: &'static str, read: fn(&TensorSummary) -> u64| {
+        let cells = steps.iter().map(|at| {
+            let count = read(&at.body);
+            view! { <td class="num" class:err=count != 0 class:med=count != 0>{format::count(count)}</td> }
+        });
+        view! { <tr><td class="ink3">{name}</td> {cells.collect_view()}</tr> }
+    };
+    view! {
+        {last
+            .clone()
+            .map(|last| {
+                view! {
+                    <section>
+                        <h3 class="flex">
+                            {texts.elements} <span class="grow"></span>
+                            <span class="micro ink3">{format::count(last.stats.count)}</span>
+                        </h3>
+                        <ClassBar stats=last.stats />
+                    </section>
+                }
+            })}
+        <section>
+            <table class="dense figures">
+                <thead>
+                    <tr>
+                        <th>{texts.finite}</th>
+                        {heads.collect_view()}
+                    </tr>
+                </thead>
+                <tbody>
+                    {figure("max", |s| Some(s.stats.finite?.max))}
+                    {figure("mean", |s| Some(s.stats.finite?.mean))}
+                    {figure("min", |s| Some(s.stats.finite?.min))}
+                    {figure("std", |s| Some(s.stats.variance()?.sqrt()))}
+                    {figure("L2", |s| Some(s.stats.finite?.l2))}
+                    {figure("Δ/|w|", |s| s.change?.mean_change_ratio(1e-9))}
+                    {counted("NaN", |s| s.stats.nan)}
+                    {counted("±Inf", |s| s.stats.pos_inf + s.stats.neg_inf)}
+                </tbody>
+            </table>
+        </section>
+        {last
+            .and_then(|last| last.stats.exponents)
+            .map(|exponents| {
+                view! {
+                    <section>
+                        <h3>{texts.magnitudes}</h3>
+                        <Magnitudes exponents=exponents />
+                    </section>
+                }
+            })}
+    }
+}
