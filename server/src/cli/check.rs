@@ -14,12 +14,13 @@ use super::style::QUIET;
 use super::{Failed, words};
 
 mod baseline;
-mod dumps;
-mod events;
+pub(super) mod dumps;
+pub(super) mod events;
 mod explain;
 pub(super) mod find;
-pub(super) mod judge;
+mod judge;
 pub(crate) mod library;
+pub(super) mod listing;
 mod names;
 mod progress;
 pub(super) mod read;

@@ -10,11 +10,11 @@ use trainscope_analysis::dump::DumpedGraph;
 use trainscope_format::formats::mindspore_dump::{
     self, CONVERTER, DumpedFile, DumpedName, StatisticRow,
 };
-use trainscope_format::tensor::DType;
-use trainscope_format::{Graph, GraphFormat, TensorSummary};
+use trainscope_format::{Graph, GraphFormat, Role, TensorSummary};
 
 use super::find::{DumpFiles, TensorSource};
-use super::read::Unread;
+use super::listing::{Content, ListedTensor, Listing};
+use super::read::{Place, Unread};
 
 /// Tables above this are none.
 const MAX_TABLE_BYTES: u64 = 1 << 28;
@@ -73,43 +73,13 @@ impl DumpGraphs {
     }
 }
 
-/// A tensor of an iteration.
-pub(super) struct Listed<'a> {
-    pub(super) name: String,
-    pub(super) op: String,
-    /// Whether it is a parameter that this graph only reads.
-    pub(super) is_only_read: bool,
-    pub(super) source: &'a TensorSource,
-    pub(super) content: Content,
-}
-
-/// Where its values are.
-pub(super) enum Content {
-    /// In a file of its own, whose elements are of this type if the name says so.
-    File(Option<DType>),
-    /// Only what is known of them.
-    Known(Box<TensorSummary>),
-}
-
-/// What an iteration of a graph holds.
-#[derive(Default)]
-pub(super) struct Iteration<'a> {
-    pub(super) tensors: Vec<Listed<'a>>,
-    /// Operators that overflowed.
-    pub(super) overflows: Vec<String>,
-    /// Why overflows are not known, though the device recorded them.
-    pub(super) unread_overflows: Option<String>,
-    /// What cannot be read.
-    pub(super) faults: Vec<(&'a TensorSource, Unread)>,
-}
-
-/// Lists the files of one iteration of one graph.
-pub(super) fn iteration<'a>(
+/// Adds the files of one iteration of one graph.
+pub(super) fn add_iteration<'a>(
+    all: &mut Listing<'a>,
     graph: u32,
     sources: &[&'a TensorSource],
     graphs: &DumpGraphs,
-) -> Iteration<'a> {
-    let mut all = Iteration::default();
+) {
     let mut files: Vec<(DumpedName, &TensorSource, Option<TensorSummary>)> = Vec::new();
     let mut mapping: BTreeMap<String, DumpedName> = BTreeMap::new();
     let (mut rows, mut hashed, mut raw, mut overflows) =
@@ -193,7 +163,7 @@ pub(super) fn iteration<'a>(
     for tensor in known.tensors(&names) {
         let (name, source, summary) = &files[tensor.file];
         let is_parameter = name.op_type == "Parameter";
-        all.tensors.push(Listed {
+        all.tensors.push(ListedTensor {
             // A graph that evaluates has operators and parameters of the same names.
             name: if is_first {
                 tensor.name
@@ -201,18 +171,26 @@ pub(super) fn iteration<'a>(
                 format!("graph_{graph}/{}", tensor.name)
             },
             op: name.op_type.clone(),
-            is_only_read: is_parameter && !known.is_training(),
+            // A graph that evaluates only reads them.
+            role: if is_parameter && !known.is_training() {
+                Role::FrozenWeight
+            } else {
+                Role::Other
+            },
             source,
             content: match summary {
                 Some(summary) => Content::Known(Box::new(summary.clone())),
-                None => Content::File(name.dtype),
+                None => Content::At(Place {
+                    path: source.path.as_path().into(),
+                    tensor: None,
+                    dtype: name.dtype,
+                }),
             },
         });
     }
-    all
 }
 
-impl<'a> Iteration<'a> {
+impl<'a> Listing<'a> {
     fn table<T>(
         &mut self,
         source: &'a TensorSource,

@@ -1,4 +1,4 @@
-//! Shows an evaluator what event files hold, in the order of their steps as far as other sources of the run need it.
+//! Shows a listener what event files hold, in the order of their steps as far as other sources of the run need it.
 //!
 //! Files are decoded a block at a time; what is ahead of the step that was asked for waits, so that statistics in
 //! event files and tensors in dumps come in one order.
@@ -10,11 +10,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trainscope_analysis::watchpoint::{Context, Evaluator, Observation};
+use trainscope_analysis::watchpoint::Context;
 use trainscope_format::body::GraphSource;
-use trainscope_format::tensor::Tolerance;
 use trainscope_format::{
-    Body, Damage, Decoder, Format, Graph, Record, RecordBatch, Stretch, TagInfo,
+    Body, Damage, Decoder, Format, Graph, Record, RecordBatch, Stretch, TagInfo, TensorSummary,
 };
 
 use super::find::EventSource;
@@ -23,6 +22,16 @@ use super::find::EventSource;
 const BLOCK_BYTES: usize = 1 << 20;
 /// Graphs above this are left out: they would be held in memory.
 const MAX_GRAPH_BYTES: u64 = 1 << 30;
+
+/// Who is shown what event files hold.
+pub(in crate::cli) trait Listener {
+    /// A point of a scalar.
+    fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
+    /// What is known of a tensor.
+    fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
+    /// What else is known of the run.
+    fn context(&mut self, rank: u32, context: Context<'_>);
+}
 
 /// An event file that is being read.
 pub(in crate::cli) struct EventFile {
@@ -92,21 +101,21 @@ impl EventFile {
     pub(in crate::cli) fn advance(
         &mut self,
         step: i64,
-        evaluator: &mut Evaluator,
+        listener: &mut impl Listener,
         buffer: &mut Vec<u8>,
     ) {
         loop {
             while let Some(record) = self.ahead.pop_front_if(|record| record.step <= step) {
-                self.show(&record, evaluator);
+                self.show(&record, listener);
             }
-            if !self.ahead.is_empty() || !self.read_on(evaluator, buffer) {
+            if !self.ahead.is_empty() || !self.read_on(listener, buffer) {
                 return;
             }
         }
     }
 
     /// Decodes one more block. Scalars and contexts are shown at once, since their order does not matter.
-    fn read_on(&mut self, evaluator: &mut Evaluator, buffer: &mut Vec<u8>) -> bool {
+    fn read_on(&mut self, listener: &mut impl Listener, buffer: &mut Vec<u8>) -> bool {
         let Some(file) = &mut self.file else {
             return false;
         };
@@ -132,7 +141,7 @@ impl EventFile {
         let scalars = &self.batch.scalars;
         for at in 0..scalars.len() {
             if let Some(tag) = self.tags.get(scalars.tags[at].0 as usize) {
-                evaluator.scalar(
+                listener.scalar(
                     self.rank,
                     &tag.name,
                     scalars.steps[at],
@@ -145,30 +154,25 @@ impl EventFile {
         true
     }
 
-    fn show(&self, record: &Record, evaluator: &mut Evaluator) {
+    fn show(&self, record: &Record, listener: &mut impl Listener) {
         let Some(tag) = self.tags.get(record.tag.0 as usize) else {
             return;
         };
         match &record.body {
-            Body::Statistics(summary) => evaluator.observe(&Observation {
-                rank: self.rank,
-                step: record.step,
-                name: &tag.name,
-                op: "",
-                summary,
-                tolerance: Tolerance::default(),
-            }),
+            Body::Statistics(summary) => {
+                listener.statistics(self.rank, &tag.name, record.step, summary);
+            }
             Body::Text(text) => {
                 for text in &text.items {
                     let tag = &*tag.name;
-                    evaluator.context(self.rank, Context::Text { tag, text });
+                    listener.context(self.rank, Context::Text { tag, text });
                 }
             }
-            Body::Lineage(lineage) => evaluator.context(self.rank, Context::Lineage(lineage)),
-            Body::Hparams(hparams) => evaluator.context(self.rank, Context::Hparams(hparams)),
+            Body::Lineage(lineage) => listener.context(self.rank, Context::Lineage(lineage)),
+            Body::Hparams(hparams) => listener.context(self.rank, Context::Hparams(hparams)),
             Body::Graph(graph) => {
                 if let Some(graph) = self.graph(*graph) {
-                    evaluator.context(self.rank, Context::Graph(&graph));
+                    listener.context(self.rank, Context::Graph(&graph));
                 }
             }
             _ => {}

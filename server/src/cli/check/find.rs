@@ -62,7 +62,7 @@ pub(in crate::cli) struct TensorSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum TensorKind {
     /// By the file itself, after this prefix.
-    Safetensors { prefix: String },
+    Safetensors { prefix: String, attempt: u32 },
     /// The file is one tensor of this name.
     Npy { name: String },
     /// By the rules of `MindSpore`'s dumps, in this graph.
@@ -270,6 +270,7 @@ impl Walk {
                 rank.events.sort_by(|a, b| a.path.cmp(&b.path));
                 for sources in rank.steps.values_mut() {
                     sources.sort_by(|a, b| a.path.cmp(&b.path));
+                    keep_last_attempts(sources);
                 }
             }
             self.found.runs.push(run);
@@ -288,9 +289,13 @@ impl Claim {
             len_bytes,
         };
         let what = match what {
-            names::What::Safetensors { step, prefix } => What::Tensors {
+            names::What::Safetensors {
                 step,
-                source: source(TensorKind::Safetensors { prefix }),
+                prefix,
+                attempt,
+            } => What::Tensors {
+                step,
+                source: source(TensorKind::Safetensors { prefix, attempt }),
             },
             names::What::Npy { step, name } => What::Tensors {
                 step,
@@ -340,11 +345,28 @@ impl TensorKind {
     /// Puts the name of a folder before the names of its tensors.
     fn lie_below(&mut self, folder: &str) {
         match self {
-            Self::Safetensors { prefix } => *prefix = format!("{folder}/{prefix}"),
+            Self::Safetensors { prefix, .. } => *prefix = format!("{folder}/{prefix}"),
             Self::Npy { name } => *name = format!("{folder}/{name}"),
             Self::Dumped { .. } => {}
         }
     }
+}
+
+/// Of several tries at a step, the last one counts.
+fn keep_last_attempts(sources: &mut Vec<TensorSource>) {
+    let attempt = |source: &TensorSource| match source.kind {
+        TensorKind::Safetensors { attempt, .. } => Some(attempt),
+        _ => None,
+    };
+    let Some(last) = sources
+        .iter()
+        .filter_map(attempt)
+        .max()
+        .filter(|last| *last > 1)
+    else {
+        return;
+    };
+    sources.retain(|source| attempt(source).is_none_or(|attempt| attempt == last));
 }
 
 fn below<'a>(root: &Path, path: &'a Path) -> &'a Path {

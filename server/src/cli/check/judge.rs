@@ -4,7 +4,6 @@
 //! on how many threads there are. What is kept of them are summaries; their bytes are not.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,12 +12,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::watchpoint::{
     Context, Evaluator, Findings, Needs, Observation, Watchpoints,
 };
+use trainscope_format::tensor::Tolerance;
 use trainscope_format::{Role, TensorSummary};
 
-use super::dumps::{self, Content, DumpGraphs};
-use super::events::EventFile;
-use super::find::{FoundRun, TensorKind, TensorSource};
-use super::read::{Place, Reader, Unread, safetensors_header};
+use super::dumps::DumpGraphs;
+use super::events::{EventFile, Listener};
+use super::find::{FoundRun, TensorSource};
+use super::listing::{self, Content};
+use super::read::{Place, Reader, Unread};
 
 /// Tensors read before what they told is shown.
 const WINDOW_TENSORS: usize = 8 << 10;
@@ -72,19 +73,9 @@ struct Item {
     role: Role,
     shown: Arc<str>,
     len_bytes: u64,
-    place: Place,
-    /// What is known of it, if that is all there is.
-    known: Option<Box<TensorSummary>>,
+    content: Content,
     before: Option<Place>,
     needs: Needs,
-}
-
-/// A file with tensors, and whose they are.
-#[derive(Clone, Copy)]
-struct File<'a> {
-    rank: u32,
-    step: i64,
-    source: &'a TensorSource,
 }
 
 /// Judges a run on so many threads.
@@ -133,8 +124,38 @@ pub(in crate::cli) fn judge(
     judged
 }
 
-struct Judging {
+/// An evaluator, and what it was shown of event files.
+struct Shown {
     evaluator: Evaluator,
+    /// The last step of each tensor whose statistics were recorded.
+    recorded: FxHashMap<(u32, Arc<str>), i64>,
+}
+
+impl Listener for Shown {
+    fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
+        self.evaluator
+            .scalar(rank, tag, step, wall_time_secs, value);
+    }
+
+    fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
+        self.recorded.insert((rank, Arc::clone(tag)), step);
+        self.evaluator.observe(&Observation {
+            rank,
+            step,
+            name: tag,
+            op: "",
+            summary,
+            tolerance: Tolerance::default(),
+        });
+    }
+
+    fn context(&mut self, rank: u32, context: Context<'_>) {
+        self.evaluator.context(rank, context);
+    }
+}
+
+struct Judging {
+    shown: Shown,
     events: Vec<EventFile>,
     /// Where each tensor was at the step before.
     before: FxHashMap<(u32, Arc<str>), Place>,
@@ -160,7 +181,10 @@ impl Judging {
             .iter()
             .filter_map(|(&rank, found)| Some((rank, *found.steps.last_key_value()?.0)));
         Self {
-            evaluator: Evaluator::new(watchpoints),
+            shown: Shown {
+                evaluator: Evaluator::new(watchpoints),
+                recorded: FxHashMap::default(),
+            },
             events: events.collect(),
             before: FxHashMap::default(),
             last_steps: last_steps.collect(),
@@ -198,11 +222,12 @@ impl Judging {
             }
             if let Some(order) = graphs.order() {
                 let names: Vec<&str> = order.iter().map(String::as_str).collect();
-                self.evaluator
+                self.shown
+                    .evaluator
                     .context(rank, Context::ExecutionOrder(&names));
             }
             for graph in &graphs.drawn {
-                self.evaluator.context(rank, Context::Graph(graph));
+                self.shown.evaluator.context(rank, Context::Graph(graph));
             }
             self.graphs.insert(rank, graphs);
         }
@@ -211,136 +236,58 @@ impl Judging {
     /// Shows what event files hold up to and with this step.
     fn advance(&mut self, step: i64) {
         for file in &mut self.events {
-            file.advance(step, &mut self.evaluator, &mut self.buffer);
+            file.advance(step, &mut self.shown, &mut self.buffer);
         }
     }
 
     /// Appends the tensors of a step.
     fn list(&mut self, rank: u32, step: i64, sources: &[TensorSource], items: &mut Vec<Item>) {
-        let mut dumped: BTreeMap<u32, Vec<&TensorSource>> = BTreeMap::new();
-        for source in sources {
-            let file = File { rank, step, source };
-            match &source.kind {
-                TensorKind::Safetensors { prefix } => self.list_safetensors(file, prefix, items),
-                TensorKind::Npy { name } => {
-                    let content = Content::File(None);
-                    items.push(self.item(file, name.clone(), "", Role::Other, content));
-                }
-                TensorKind::Dumped { graph } => dumped.entry(*graph).or_default().push(source),
-            }
+        let graphs = self.graphs.entry(rank).or_default();
+        let listing = listing::list(sources, graphs);
+        self.learn(rank, &listing.execution_order);
+        for operator in &listing.overflows {
+            let context = Context::OperatorOverflow { step, operator };
+            self.shown.evaluator.context(rank, context);
         }
-        for (graph, sources) in dumped {
-            let graphs = self.graphs.entry(rank).or_default();
-            let iteration = dumps::iteration(graph, &sources, graphs);
-            for operator in &iteration.overflows {
-                let context = Context::OperatorOverflow { step, operator };
-                self.evaluator.context(rank, context);
+        if let Some(reason) = &listing.unread_overflows {
+            let context = Context::OperatorOverflowUnread { step, reason };
+            self.shown.evaluator.context(rank, context);
+        }
+        for (source, unread) in listing.faults {
+            self.unread(rank, step, (&source.shown, source.len_bytes), unread);
+        }
+        for tensor in listing.tensors {
+            let name: Arc<str> = tensor.name.into();
+            let needs = self.shown.evaluator.needs(&name, tensor.role, &tensor.op);
+            let mut before = None;
+            if let (Content::At(place), Some(_)) = (&tensor.content, needs.change) {
+                let key = (rank, Arc::clone(&name));
+                before = self.before.insert(key, place.clone());
             }
-            if let Some(reason) = &iteration.unread_overflows {
-                let context = Context::OperatorOverflowUnread { step, reason };
-                self.evaluator.context(rank, context);
-            }
-            for (source, unread) in iteration.faults {
-                self.unread(rank, step, source, unread);
-            }
-            for listed in iteration.tensors {
-                let role = if listed.is_only_read {
-                    Role::FrozenWeight
-                } else {
-                    Role::Other
-                };
-                let source = listed.source;
-                let file = File { rank, step, source };
-                items.push(self.item(file, listed.name, &listed.op, role, listed.content));
-            }
+            items.push(Item {
+                rank,
+                step,
+                name,
+                op: tensor.op.into(),
+                role: tensor.role,
+                shown: Arc::clone(&tensor.source.shown),
+                len_bytes: tensor.source.len_bytes,
+                content: tensor.content,
+                before,
+                needs,
+            });
         }
     }
 
-    fn list_safetensors(&mut self, file: File<'_>, prefix: &str, items: &mut Vec<Item>) {
-        let File { rank, step, source } = file;
-        let header = match safetensors_header(&source.path) {
-            Ok((header, _)) => header,
-            Err(unread) => return self.unread(rank, step, source, unread),
-        };
-        self.learn(rank, &header.metadata);
-        for refused in header.refused {
-            let name = refused.name;
-            let reason = format!("the tensor {name} is not read: {}", refused.reason);
-            self.fault(rank, step, source, refused.offset, reason, false);
+    /// The order in which modules ran, where it is news.
+    fn learn(&mut self, rank: u32, order: &str) {
+        if order.is_empty() || self.orders.get(&rank).is_some_and(|known| known == order) {
+            return;
         }
-        let path: Arc<Path> = source.path.as_path().into();
-        for mut tensor in header.tensors {
-            let name = format!("{prefix}{}", std::mem::take(&mut tensor.name));
-            let place = Place {
-                path: Arc::clone(&path),
-                tensor: Some(tensor),
-                dtype: None,
-            };
-            items.push(self.item_at(file, name, "", Role::Other, place));
-        }
-    }
-
-    fn item(
-        &mut self,
-        file: File<'_>,
-        name: String,
-        op: &str,
-        role: Role,
-        content: Content,
-    ) -> Item {
-        let place = Place {
-            path: file.source.path.as_path().into(),
-            tensor: None,
-            dtype: match content {
-                Content::File(dtype) => dtype,
-                Content::Known(_) => None,
-            },
-        };
-        let mut item = self.item_at(file, name, op, role, place);
-        if let Content::Known(summary) = content {
-            item.known = Some(summary);
-        }
-        item
-    }
-
-    fn item_at(
-        &mut self,
-        file: File<'_>,
-        name: String,
-        op: &str,
-        role: Role,
-        place: Place,
-    ) -> Item {
-        let name: Arc<str> = name.into();
-        let needs = self.evaluator.needs(&name, role, op);
-        let before = self
-            .before
-            .insert((file.rank, Arc::clone(&name)), place.clone());
-        Item {
-            rank: file.rank,
-            step: file.step,
-            name,
-            op: op.into(),
-            role,
-            shown: Arc::clone(&file.source.shown),
-            len_bytes: file.source.len_bytes,
-            place,
-            known: None,
-            before: before.filter(|_| needs.change.is_some()),
-            needs,
-        }
-    }
-
-    /// What a file says of the run beside its tensors.
-    fn learn(&mut self, rank: u32, metadata: &[(String, String)]) {
-        let order = metadata.iter().find(|(key, _)| key == "execution_order");
-        let Some((_, order)) = order else { return };
-        if self.orders.get(&rank) != Some(order) {
-            let names: Vec<&str> = order.split(',').map(str::trim).collect();
-            self.evaluator
-                .context(rank, Context::ExecutionOrder(&names));
-            self.orders.insert(rank, order.clone());
-        }
+        let names: Vec<&str> = order.split(',').map(str::trim).collect();
+        let context = Context::ExecutionOrder(&names);
+        self.shown.evaluator.context(rank, context);
+        self.orders.insert(rank, order.to_owned());
     }
 
     /// Reads all of them and shows them in order.
@@ -354,10 +301,14 @@ impl Judging {
                 self.advance(item.step);
                 step = Some(item.step);
             }
+            // Statistics that the training recorded itself come first.
+            let key = (item.rank, Arc::clone(&item.name));
+            let is_known = self.shown.recorded.get(&key) == Some(&item.step);
             match summary {
+                Ok(_) if is_known => {}
                 Ok(mut summary) => {
                     summary.role = item.role;
-                    self.evaluator.observe(&Observation {
+                    self.shown.evaluator.observe(&Observation {
                         rank: item.rank,
                         step: item.step,
                         name: &item.name,
@@ -367,51 +318,31 @@ impl Judging {
                     });
                 }
                 Err(unread) => {
-                    let source = TensorSource {
-                        path: item.place.path.to_path_buf(),
-                        shown: item.shown,
-                        kind: TensorKind::Npy {
-                            name: String::new(),
-                        },
-                        len_bytes: item.len_bytes,
-                    };
-                    self.unread(item.rank, item.step, &source, unread);
+                    let file = (&item.shown, item.len_bytes);
+                    self.unread(item.rank, item.step, file, unread);
                 }
             }
         }
     }
 
-    /// One fault a file: what follows from it is not news.
-    fn unread(&mut self, rank: u32, step: i64, source: &TensorSource, unread: Unread) {
-        if !self.faulty.insert(Arc::clone(&source.shown)) {
+    /// One fault a file: what follows from it is not news. Of the last step, what is cut may still be written; where
+    /// others came after it, it will not.
+    fn unread(&mut self, rank: u32, step: i64, file: (&Arc<str>, u64), unread: Unread) {
+        if !self.faulty.insert(Arc::clone(file.0)) {
             return;
         }
-        let is_cut = matches!(unread, Unread::Truncated { .. });
-        let (offset, reason) = unread.offset_and_reason();
-        self.fault(rank, step, source, offset, reason, is_cut);
-    }
-
-    /// The last step may still be written; where others came after it, what is missing will not come.
-    fn fault(
-        &mut self,
-        rank: u32,
-        step: i64,
-        source: &TensorSource,
-        offset: u64,
-        reason: String,
-        is_cut: bool,
-    ) {
         let is_last = self.last_steps.get(&rank) == Some(&step);
-        let faults = if is_cut && is_last {
+        let faults = if matches!(unread, Unread::Truncated { .. }) && is_last {
             &mut self.judged.truncated
         } else {
             &mut self.judged.damaged
         };
+        let (offset, reason) = unread.offset_and_reason();
         faults.push(Fault {
-            file: Arc::clone(&source.shown),
+            file: Arc::clone(file.0),
             offset,
             reason,
-            len_bytes: source.len_bytes,
+            len_bytes: file.1,
         });
     }
 
@@ -437,16 +368,16 @@ impl Judging {
                 self.judged.truncated.push(fault(offset, reason));
             }
         }
-        self.judged.findings = self.evaluator.findings();
+        self.judged.findings = self.shown.evaluator.findings();
         self.judged
     }
 }
 
 /// What is known of each, in order.
 fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Result<TensorSummary, Unread>> {
-    let read = |reader: &mut Reader, item: &Item| match &item.known {
-        Some(known) => Ok(known.as_ref().clone()),
-        None => reader.summary(&item.place, item.before.as_ref(), item.needs),
+    let read = |reader: &mut Reader, item: &Item| match &item.content {
+        Content::Known(known) => Ok(known.as_ref().clone()),
+        Content::At(place) => reader.summary(place, item.before.as_ref(), item.needs),
     };
     if let [reader] = readers {
         return items.iter().map(|item| read(reader, item)).collect();

@@ -20,6 +20,8 @@ pub(super) enum What {
     Safetensors {
         step: i64,
         prefix: String,
+        /// Which try at that step: a training that was started again wrote another file.
+        attempt: u32,
     },
     Npy {
         step: i64,
@@ -78,6 +80,10 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     if let Some(part) = dump_of_mindspore(folders, file_name) {
         return Some(part);
     }
+    // Copies of what summary files hold too.
+    if folders.iter().any(|name| is_export(name)) {
+        return None;
+    }
     let (stem, extension) = file_name.rsplit_once('.')?;
     let mut folders = folders.to_vec();
     let rank = take_rank(&mut folders).unwrap_or(0);
@@ -93,14 +99,25 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     };
     let what = match &*extension.to_ascii_lowercase() {
         // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
-        "safetensors" => What::Safetensors {
-            step: step_of(stem).or(above).unwrap_or(0),
-            prefix: if inner.is_empty() {
-                inner
-            } else {
-                format!("{inner}/")
-            },
-        },
+        "safetensors" => {
+            // `step_100.2`: the second try at step 100.
+            let again = stem
+                .rsplit_once('.')
+                .and_then(|(stem, attempt)| Some((step_of(stem)?, attempt.parse().ok()?)));
+            let (step, attempt) = match again {
+                Some((step, attempt)) => (Some(step), attempt),
+                None => (step_of(stem), 1),
+            };
+            What::Safetensors {
+                step: step.or(above).unwrap_or(0),
+                prefix: if inner.is_empty() {
+                    inner
+                } else {
+                    format!("{inner}/")
+                },
+                attempt,
+            }
+        }
         "npy" => What::Npy {
             step: above.unwrap_or(0),
             name: tensor_name(&inner, stem),
@@ -192,6 +209,11 @@ fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
     })
 }
 
+/// The folder that `MindSpore` exports summaries to.
+fn is_export(name: &str) -> bool {
+    name.strip_prefix("export_").is_some_and(is_number)
+}
+
 fn is_number(name: &str) -> bool {
     !name.is_empty() && name.len() < 19 && name.bytes().all(|b| b.is_ascii_digit())
 }
@@ -236,6 +258,12 @@ mod tests {
         let safetensors = |step, prefix: &str| What::Safetensors {
             step,
             prefix: prefix.to_owned(),
+            attempt: 1,
+        };
+        let second = What::Safetensors {
+            step: 100,
+            prefix: String::new(),
+            attempt: 2,
         };
         let npy = |step, name: &str| What::Npy {
             step,
@@ -268,6 +296,7 @@ mod tests {
                 safetensors(5, "ema/"),
             ),
             ("model.safetensors", "", 0, safetensors(0, "")),
+            ("a/dump/step_100.2.safetensors", "a", 0, second),
             (
                 "steps/3/weight.0.weight.npy",
                 "",

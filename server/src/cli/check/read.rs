@@ -81,11 +81,10 @@ impl From<io::Error> for Unread {
 }
 
 /// The header of a safetensors file.
-pub(in crate::cli) fn safetensors_header(path: &Path) -> Result<(TensorFile, u64), Unread> {
+pub(in crate::cli) fn safetensors_header(path: &Path) -> Result<TensorFile, Unread> {
     let file = File::open(path)?;
     let len_bytes = file.metadata()?.len();
-    let header = header_of(&file, len_bytes, safetensors::header)?;
-    Ok((header, len_bytes))
+    header_of(&file, len_bytes, safetensors::header)
 }
 
 /// Reads as much of the beginning of a file as its header wants.
