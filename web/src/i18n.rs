@@ -119,7 +119,7 @@ impl I18n {
     /// What the server says in both languages, in the one in force; reactive.
     pub fn words(self, words: &Words) -> String {
         match self.0.get() {
-            Locale::En => words.en.clone(),
+            Locale::En => capital(&words.en),
             Locale::Zh => words.zh.clone(),
         }
     }
@@ -133,6 +133,18 @@ impl I18n {
     pub fn set(self, locale: Locale) {
         storage::write(KEY, Some(locale.key()));
         self.0.set(locale);
+    }
+}
+
+/// A sentence begins with a capital; what the server says may stand within one, too. A name is left as it is.
+fn capital(text: &str) -> String {
+    let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) if text.split(' ').next().is_some_and(is_word) => {
+            first.to_uppercase().chain(characters).collect()
+        }
+        _ => text.to_owned(),
     }
 }
 

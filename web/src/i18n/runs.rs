@@ -15,7 +15,11 @@ pub struct RunsTexts {
     /// Title of a button.
     pub only_damaged: &'static str,
     /// Title of a button.
-    pub only_readable: &'static str,
+    pub only_healthy: &'static str,
+    /// Button.
+    pub only_errors: &'static str,
+    /// Button.
+    pub only_warnings: &'static str,
     /// Title of a button.
     pub only_live: &'static str,
     /// Switch.

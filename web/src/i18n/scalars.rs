@@ -216,6 +216,8 @@ pub struct ScalarsTexts {
     pub fit_card: &'static str,
     /// Chip while only single cards are zoomed.
     pub own_zooms: &'static str,
+    /// Chip while nothing is zoomed any more but one can step back.
+    pub whole_range: &'static str,
     /// Menu item.
     pub whole_screen: &'static str,
     /// Menu item.
@@ -386,6 +388,7 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     step_back: "Back to the range before (z)",
     fit_card: "Show all of this card",
     own_zooms: "Single cards",
+    whole_range: "All",
     whole_screen: "Full screen",
     download_json: "Download JSON",
     download_svg: "Download SVG",
@@ -540,6 +543,7 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     step_back: "返回上一范围 (z)",
     fit_card: "显示此卡片的全部",
     own_zooms: "部分卡片",
+    whole_range: "全部",
     whole_screen: "全屏",
     download_json: "下载 JSON",
     download_svg: "下载 SVG",

@@ -50,12 +50,17 @@ pub(super) fn Cause() -> impl IntoView {
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
                 </span>
-                <span class="ink2 wide">{i18n.words(&cause.sentence)} " " {explains}</span>
-                <span class="wide advice">
-                    <b class="med">{i18n.texts().debugger.try_this}</b>
-                    " "
-                    {i18n.words(&cause.advice)}
-                </span>
+                <span class="ink2 wide">{i18n.words(&cause.sentence)} ". " {explains}</span>
+                {(!cause.advice.en.is_empty())
+                    .then(|| {
+                        view! {
+                            <span class="wide advice">
+                                <b class="med">{i18n.texts().debugger.try_this}</b>
+                                " "
+                                {i18n.words(&cause.advice)}
+                            </span>
+                        }
+                    })}
             </div>
         }
         .into_any()

@@ -211,7 +211,7 @@ fn HitRow(hit: Hit, title: trainscope_api::findings::Words) -> impl IntoView {
     let lasts = (hit.last_step > hit.step).then_some(until);
     view! {
         <tr
-            class="hit"
+            class="hit-row"
             class:cur=move || is_selected.get()
             aria-selected=move || is_selected.get().to_string()
             on:click=move |_| model.select(&clicked)

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::Hit;
 use trainscope_api::records::At;
-use trainscope_format::TensorSummary;
+use trainscope_format::{Kind, TensorSummary};
 
 use super::model::use_model;
 use super::picture::{ClassBar, Magnitudes};
@@ -13,6 +13,7 @@ use crate::components::{Icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::route;
+use crate::state::use_app_state;
 
 /// Steps shown beside each other.
 const STEPS: usize = 3;
@@ -32,6 +33,7 @@ enum Known {
 pub(super) fn Inspector() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
+    let state = use_app_state();
     let known = RwSignal::new(Known::Loading);
     let asked = StoredValue::new(0_u64);
     let place = Memo::new(move |_| {
@@ -44,7 +46,18 @@ pub(super) fn Inspector() -> impl IntoView {
         };
         let number = asked.get_value() + 1;
         asked.set_value(number);
-        known.set(Known::Loading);
+        // Of a scalar, or of a tensor in a dump, there are none to ask for.
+        state.load_tags(run.clone(), false);
+        let is_recorded = state.tags(&run).map(|list| {
+            let mut tags = list.tags.iter();
+            tags.any(|tag| tag.kind == Kind::Statistics && tag.tag == tensor && tag.rank == rank)
+        });
+        match is_recorded {
+            Some(true) => known.set(Known::Loading),
+            Some(false) => return known.set(Known::Nothing),
+            // The tags are on their way.
+            None => return known.set(Known::Loading),
+        }
         spawn_local(async move {
             let found = client::statistics_until(&run, &tensor, rank, step, STEPS).await;
             if asked.try_get_value() == Some(number) {
@@ -90,7 +103,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let hit = model.selected.get()?;
         let advice = model.findings.with(|findings| {
             let own = findings.watchpoints.get(hit.watchpoint as usize)?;
-            Some(own.advice.clone())
+            Some(own.advice.clone()).filter(|advice| !advice.en.is_empty())
         })?;
         Some(view! {
             <section>

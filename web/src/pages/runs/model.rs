@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use trainscope_api::findings::Counts as Counted;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
+use trainscope_format::Severity;
 
 use super::columns;
 use super::filter::Filter;
@@ -30,8 +32,13 @@ const TAGS_ASKED: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Only {
     All,
+    /// Something is certainly wrong.
+    Errors,
+    /// Something may be wrong, and nothing worse.
+    Warnings,
     Damaged,
-    Readable,
+    /// Nothing was found, and all files are whole.
+    Healthy,
     Live,
 }
 
@@ -39,26 +46,47 @@ impl Only {
     const fn text(self) -> Option<&'static str> {
         match self {
             Self::All => None,
+            Self::Errors => Some("errors"),
+            Self::Warnings => Some("warnings"),
             Self::Damaged => Some("damaged"),
-            Self::Readable => Some("readable"),
+            Self::Healthy => Some("healthy"),
             Self::Live => Some("live"),
         }
     }
 
     fn parse(text: Option<&str>) -> Self {
-        [Self::Damaged, Self::Readable, Self::Live]
-            .into_iter()
-            .find(|only| only.text() == text)
-            .unwrap_or(Self::All)
+        let some = [
+            Self::Errors,
+            Self::Warnings,
+            Self::Damaged,
+            Self::Healthy,
+            Self::Live,
+        ];
+        let found = some.into_iter().find(|only| only.text() == text);
+        found.unwrap_or(Self::All)
     }
 
     fn holds(self, run: &Run) -> bool {
         match self {
             Self::All => true,
+            Self::Errors => worst(run) == Some(Severity::Error),
+            Self::Warnings => worst(run) == Some(Severity::Warning),
             Self::Damaged => Files::of(run).is_bad(),
-            Self::Readable => !Files::of(run).is_bad(),
+            Self::Healthy => {
+                run.health.is_some() && worst(run).is_none() && !Files::of(run).is_bad()
+            }
             Self::Live => run.status == RunStatus::Live,
         }
+    }
+}
+
+/// The worst that was found in a run; what is only worth knowing does not count.
+pub(super) fn worst(run: &Run) -> Option<Severity> {
+    let counts = run.health.as_ref()?.counts;
+    match counts {
+        Counted { error: 1.., .. } => Some(Severity::Error),
+        Counted { warning: 1.., .. } => Some(Severity::Warning),
+        _ => None,
     }
 }
 
@@ -66,8 +94,10 @@ impl Only {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) all: u64,
+    pub(super) errors: u64,
+    pub(super) warnings: u64,
     pub(super) damaged: u64,
-    pub(super) readable: u64,
+    pub(super) healthy: u64,
     pub(super) live: u64,
 }
 
@@ -162,8 +192,10 @@ impl Model {
                 state.runs.with(|list| {
                     for run in list.runs.iter().filter(|run| !hidden.contains(&run.id)) {
                         counts.all += 1;
+                        counts.errors += u64::from(Only::Errors.holds(run));
+                        counts.warnings += u64::from(Only::Warnings.holds(run));
                         counts.damaged += u64::from(Only::Damaged.holds(run));
-                        counts.readable += u64::from(Only::Readable.holds(run));
+                        counts.healthy += u64::from(Only::Healthy.holds(run));
                         counts.live += u64::from(Only::Live.holds(run));
                     }
                 });

@@ -189,7 +189,11 @@ fn updated(run: &Run) -> Option<f64> {
 
 /// What is wrong with a run: what was found in it before what is wrong with its files.
 fn badness(run: &Run) -> (u64, u64, Files) {
-    let counts = run.health.as_ref().map(|health| health.counts).unwrap_or_default();
+    let counts = run
+        .health
+        .as_ref()
+        .map(|health| health.counts)
+        .unwrap_or_default();
     (counts.error, counts.warning, Files::of(run))
 }
 

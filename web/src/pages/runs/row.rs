@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run};
 
 use super::columns;
-use super::model::{SidePanel, use_model};
+use super::model::{SidePanel, use_model, worst};
 use super::noting::NoteCell;
 use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
@@ -203,7 +203,7 @@ fn health_cell(href: String, run: &Run, i18n: I18n) -> impl IntoView + use<> {
             files_cell(href, run, texts).into_any()
         };
     };
-    let (class, icon) = severity_icon(first.severity);
+    let (class, icon) = severity_icon(worst(run).unwrap_or(first.severity));
     let count = health.counts.error + health.counts.warning;
     let words = i18n.words(&first.title);
     let at = (texts.runs.at_step)(&format::integer(first.step));

@@ -177,12 +177,46 @@ fn FilterField() -> impl IntoView {
     }
 }
 
-/// All, damaged, readable, live: each with its count.
+/// All, and by what is wrong with them: each with its count.
 #[component]
 fn StateButtons() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let pressed = move |only: Only| (model.only.get() == only).to_string();
+    let button = move |only: Only, class: &'static str, icon: IconName| {
+        let title = move || {
+            let texts = &i18n.texts().runs;
+            match only {
+                Only::Errors => texts.only_errors,
+                Only::Warnings => texts.only_warnings,
+                Only::Damaged => texts.only_damaged,
+                _ => texts.only_healthy,
+            }
+        };
+        let count = move || {
+            let counts = model.counts.get();
+            format::count(match only {
+                Only::Errors => counts.errors,
+                Only::Warnings => counts.warnings,
+                Only::Damaged => counts.damaged,
+                _ => counts.healthy,
+            })
+        };
+        view! {
+            <button
+                type="button"
+                title=title
+                aria-label=title
+                aria-pressed=move || pressed(only)
+                on:click=move |_| model.press_only(only)
+            >
+                <span class=format!("sev {class}")>
+                    <Icon name=icon size=14 />
+                </span>
+                {count}
+            </button>
+        }
+    };
     view! {
         <div class="seg" role="group" aria-label=move || i18n.texts().runs.state>
             <button
@@ -192,27 +226,10 @@ fn StateButtons() -> impl IntoView {
             >
                 {move || (i18n.texts().runs.all)(model.counts.get().all)}
             </button>
-            <button
-                type="button"
-                class="warn"
-                title=move || i18n.texts().runs.only_damaged
-                aria-pressed=move || pressed(Only::Damaged)
-                on:click=move |_| model.press_only(Only::Damaged)
-            >
-                <Icon name=IconName::File size=14 />
-                {move || format::count(model.counts.get().damaged)}
-            </button>
-            <button
-                type="button"
-                title=move || i18n.texts().runs.only_readable
-                aria-pressed=move || pressed(Only::Readable)
-                on:click=move |_| model.press_only(Only::Readable)
-            >
-                <span class="sev okc">
-                    <Icon name=IconName::Ok size=14 />
-                </span>
-                {move || format::count(model.counts.get().readable)}
-            </button>
+            {button(Only::Errors, "err", IconName::Error)}
+            {button(Only::Warnings, "warn", IconName::Warning)}
+            {button(Only::Damaged, "ink2", IconName::File)}
+            {button(Only::Healthy, "okc", IconName::Ok)}
             <button
                 type="button"
                 title=move || i18n.texts().runs.only_live

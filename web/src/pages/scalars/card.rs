@@ -12,6 +12,7 @@ use super::head::Head;
 use super::loading::Loading;
 use super::page::{PageState, Pointer};
 use super::readout::ReadOut;
+use super::zoom::within;
 use crate::components::{ChartEvents, LineChart};
 use crate::i18n::use_i18n;
 
@@ -99,15 +100,10 @@ pub(super) fn Card(
     let events = ChartEvents {
         hover: Callback::new(hover),
         select: Callback::new(move |range| tag.with_value(|tag| page.zoom.set(tag, Some(range)))),
-        view: Callback::new(move |(lo, hi): (f64, f64)| {
+        view: Callback::new(move |range: (f64, f64)| {
             tag.with_value(|tag| {
                 let whole = untrack(|| picture.with(|picture| whole_range(page, tag, picture)));
-                // A range that shows everything is none, and one beyond everything shows nothing.
-                if hi <= whole.0 || lo >= whole.1 || lo >= hi {
-                    return;
-                }
-                let is_whole = lo <= whole.0 && hi >= whole.1;
-                page.zoom.go(tag, (!is_whole).then_some((lo, hi)));
+                page.zoom.go(tag, within(range, whole));
             });
         }),
         fit: Callback::new(move |()| tag.with_value(|tag| page.zoom.set(tag, None))),

@@ -22,6 +22,11 @@ const MOST_IN_HEAD: usize = 6;
 const HEAD_PIXELS: f64 = 150.0;
 /// Pixels of a chip and the gaps beside it.
 const CHIP_PIXELS: f64 = 24.0;
+/// Pixels between the crosshair and the read-out, and between it and the edge of the card.
+const BESIDE: f64 = 14.0;
+const EDGE: f64 = 4.0;
+/// Width of the read-out before it was laid out once.
+const FIRST_WIDTH: f64 = 300.0;
 /// Rows of the read-out, at most; the others are counted.
 const MOST_ROWS: usize = 12;
 
@@ -97,19 +102,23 @@ pub(super) fn ReadOut(
     let texts = move || &i18n.texts().scalars;
     let x = move || page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
     let settings = page.settings;
-    // Beside the crosshair, on the side with more room: never under the pointer.
-    let place = Memo::new(move |_| {
+    let tip = NodeRef::<leptos::html::Div>::new();
+    // Beside the crosshair; over it only where neither side has room, and never beyond the card.
+    let left = move || {
+        readings.track();
         let layout = geometry.get()?;
         let px = layout.x_px(x()?);
-        Some((px, layout.width, px > layout.width / 2.0))
-    });
-    let left = move || {
-        let (px, _, flips) = place.get()?;
-        (!flips).then(|| format!("{:.0}px", px + 14.0))
-    };
-    let right = move || {
-        let (px, width, flips) = place.get()?;
-        flips.then(|| format!("{:.0}px", width - px + 14.0))
+        let wanted = tip
+            .get()
+            .map_or(FIRST_WIDTH, |tip| f64::from(tip.offset_width()));
+        let most = (layout.width - wanted - EDGE).max(EDGE);
+        let before = px - BESIDE - wanted;
+        let left = if px + BESIDE <= most || before < EDGE {
+            (px + BESIDE).min(most)
+        } else {
+            before
+        };
+        Some(format!("{left:.0}px"))
     };
     let title = move || {
         let at = x().unwrap_or_default();
@@ -180,7 +189,7 @@ pub(super) fn ReadOut(
     };
     let context = move || picture.with(|picture| context_lines(picture, x()?, texts().non_finite));
     view! {
-        <div class="tip" style:left=left style:right=right>
+        <div class="tip" node_ref=tip style:left=left>
             <table>
                 <thead>
                     <tr>

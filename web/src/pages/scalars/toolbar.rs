@@ -89,9 +89,8 @@ pub(super) fn Toolbar() -> impl IntoView {
                     {move || texts().superseded}
                 </label>
             </Show>
-            <span class="grow"></span>
-            <RangeChip page=page />
             <span class="tools">
+                <RangeChip page=page />
                 <IconButton
                     icon=IconName::Fit
                     label=word(|t| t.fit)
@@ -212,7 +211,12 @@ fn RangeChip(page: PageState) -> impl IntoView {
     let texts = move || &i18n.texts().scalars;
     let words = move || {
         let Some((lo, hi)) = page.zoom.shared() else {
-            return (texts().own_zooms.to_owned(), None);
+            let words = if page.zoom.is_zoomed() {
+                texts().own_zooms
+            } else {
+                texts().whole_range
+            };
+            return (words.to_owned(), None);
         };
         let x = settings.x.get();
         let range = format!("{} – {}", x_text(x, lo), x_text(x, hi));
@@ -223,26 +227,32 @@ fn RangeChip(page: PageState) -> impl IntoView {
         (range, of)
     };
     view! {
-        <Show when=move || page.zoom.has_before()>
-            <IconButton
-                icon=IconName::Left
-                label=Signal::derive(move || texts().step_back.to_owned())
-                on_press=move || page.zoom.back()
-            />
-        </Show>
-        <Show when=move || page.zoom.is_zoomed()>
+        <Show when=move || page.zoom.is_zoomed() || page.zoom.has_before()>
             <span class="tok range-chip" title=move || texts().zoomed>
+                <Show when=move || page.zoom.has_before()>
+                    <button
+                        type="button"
+                        class="plain"
+                        aria-label=move || texts().step_back
+                        title=move || texts().step_back
+                        on:click=move |_| page.zoom.back()
+                    >
+                        <Icon name=IconName::Left size=12 />
+                    </button>
+                </Show>
                 {move || words().0}
                 {move || words().1.map(|of| view! { <b>{of}</b> })}
-                <button
-                    type="button"
-                    class="plain"
-                    aria-label=move || texts().fit
-                    title=move || texts().fit
-                    on:click=move |_| page.zoom.fit()
-                >
-                    <Icon name=IconName::Close size=10 />
-                </button>
+                <Show when=move || page.zoom.is_zoomed()>
+                    <button
+                        type="button"
+                        class="plain"
+                        aria-label=move || texts().fit
+                        title=move || texts().fit
+                        on:click=move |_| page.zoom.fit()
+                    >
+                        <Icon name=IconName::Close size=10 />
+                    </button>
+                </Show>
             </span>
         </Show>
     }

@@ -151,3 +151,29 @@ impl Zoom {
         self.moving.set(None);
     }
 }
+
+/// A range moved to where there is something: one that is as wide as everything is none, a narrower one stops at the
+/// ends.
+pub(super) fn within((lo, hi): Range, whole: Range) -> Option<Range> {
+    let width = hi - lo;
+    if width.is_nan() || width <= 0.0 || width >= whole.1 - whole.0 {
+        return None;
+    }
+    let lo = lo.min(whole.1 - width).max(whole.0);
+    Some((lo, lo + width))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn ranges_stop_at_the_ends() {
+        let whole = (0.0, 100.0);
+        assert_eq!(within((-20.0, 30.0), whole), Some((0.0, 50.0)));
+        assert_eq!(within((70.0, 120.0), whole), Some((50.0, 100.0)));
+        assert_eq!(within((20.0, 30.0), whole), Some((20.0, 30.0)));
+        assert_eq!(within((-20.0, 130.0), whole), None);
+        assert_eq!(within((5.0, f64::NAN), whole), None);
+    }
+}
