@@ -7,6 +7,9 @@ use crate::line::{DOT_RADIUS, LimitLine, Line, Plot};
 use crate::paint::{Anchor, Ink};
 use crate::path::{self, Rect};
 
+/// Least width of a part of an envelope that stands out, and its opacity.
+const PEAK_WIDTH: f64 = 1.5;
+const PEAK_ALPHA: f64 = 0.6;
 /// Distance of a limit's text from its line.
 const TEXT_ABOVE: f64 = 8.0;
 
@@ -19,14 +22,13 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                 continue;
             };
             for stretch in self.columns(line) {
-                let seen: Vec<_> = stretch
-                    .into_iter()
-                    .filter(|&(_, (upper, lower))| upper < rect.bottom && lower > rect.top)
-                    .collect();
-                let outline = path::band(&seen, self.geometry.column(), &rect);
-                if !outline.is_empty() {
-                    let ink = Ink(self.theme.error, self.theme.envelope_alpha);
-                    self.painter.polygon(&outline, ink)?;
+                let is_seen = |&(_, (upper, lower)): &(f64, (f64, f64))| {
+                    upper < rect.bottom && lower > rect.top
+                };
+                for part in stretch.chunk_by(|a, b| is_seen(a) == is_seen(b)) {
+                    if part.first().is_some_and(is_seen) {
+                        self.peaks(part, &rect)?;
+                    }
                 }
             }
             let lists = [(&line.raw, 1.0), (&line.values, line.width())];
@@ -43,6 +45,24 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             }
         }
         Ok(())
+    }
+
+    /// The part of an envelope that stands out; one that is a pixel wide must not be missed.
+    fn peaks(&self, part: &[(f64, (f64, f64))], rect: &Rect) -> DrawResult<(), DB> {
+        let mut part = part.to_vec();
+        if let (Some(first), Some(last)) = (part.first().copied(), part.last().copied())
+            && last.0 - first.0 < PEAK_WIDTH
+        {
+            let spare = (PEAK_WIDTH - (last.0 - first.0)) / 2.0;
+            part.insert(0, (first.0 - spare, first.1));
+            part.push((last.0 + spare, last.1));
+        }
+        let outline = path::band(&part, self.geometry.column(), rect);
+        if outline.is_empty() {
+            return Ok(());
+        }
+        let ink = Ink(self.theme.error, PEAK_ALPHA);
+        self.painter.polygon(&outline, ink)
     }
 
     /// The part of the plot that holds a range of values.

@@ -100,6 +100,7 @@ pub(super) fn Cards() -> impl IntoView {
         holder.track();
         page.cards.track();
         page.settings.full.track();
+        page.panel.track();
         // After the layout that these changes lead to.
         request_animation_frame(measure);
     });

@@ -154,8 +154,11 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     let is_smoothed = look.smoothing > 0.0;
     let (colour, is_dashed) = (look.colour)(run);
     let show_raw = !series.cut && is_smoothed && look.has_band;
+    let beyond = (look.beyond)(run);
     let (low, high) = if series.cut && look.has_band {
         (series.min.clone(), series.max.clone())
+    } else if series.cut && !beyond.is_empty() {
+        peaks(series, &beyond)
     } else {
         (Vec::new(), Vec::new())
     };
@@ -199,8 +202,22 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         low,
         high,
         stretches,
-        beyond: (look.beyond)(run),
+        beyond,
     }
+}
+
+/// The envelope where it reaches what stands out, and nothing elsewhere.
+fn peaks(series: &Series, beyond: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
+    let bounds = series.min.iter().zip(&series.max);
+    let seen = bounds.map(|(&low, &high)| {
+        let reaches = beyond.iter().any(|range| low < range.1 && high > range.0);
+        if reaches {
+            (low, high)
+        } else {
+            (f64::NAN, f64::NAN)
+        }
+    });
+    seen.unzip()
 }
 
 /// The class as a plot names it, and as people read it.
