@@ -187,8 +187,8 @@ impl<'a> Loss<'a> {
         self.last < 0.8 * self.initial || self.initial.abs() < 0.1
     }
 
-    /// Whether it gets much worse soon after `step`: higher than ever before, or not finite.
-    pub(crate) fn is_hurt_after(&self, step: i64, within: usize) -> bool {
+    /// Whether it gets much worse soon after `step`: higher than ever before by that factor, or not finite.
+    pub(crate) fn is_hurt_after(&self, step: i64, within: usize, factor: f64) -> bool {
         let before = self
             .series
             .before(step + 1)
@@ -196,7 +196,7 @@ impl<'a> Loss<'a> {
             .filter(|v| v.is_finite());
         let worst = before.fold(f64::NEG_INFINITY, f64::max);
         let mut soon = self.series.since(step + 1).take(within);
-        soon.any(|(_, v)| !v.is_finite() || (worst.is_finite() && v > 1.5 * worst.max(1e-6)))
+        soon.any(|(_, v)| !v.is_finite() || (worst.is_finite() && v > factor * worst.max(1e-6)))
     }
 }
 
@@ -216,7 +216,8 @@ pub(crate) fn at_chance(run: &Run<'_>, rank: u32) -> bool {
         return false;
     };
     let loss = run.loss(rank);
-    loss.is_some_and(|l| l.last > 0.85 * chance && l.initial > 0.85 * chance)
+    let near = |level: f64| (0.85..1.4).contains(&(level / chance));
+    loss.is_some_and(|l| near(l.last) && near(l.initial))
 }
 
 /// The loss of a classifier that knows nothing: the logarithm of the number of classes. That it is one, an accuracy says.
@@ -224,4 +225,20 @@ pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
     run.scalar(rank, Meaning::Accuracy)
         .or_else(|| run.scalar(rank, Meaning::HeldOutAccuracy))?;
     Some((run.classes(rank)? as f64).ln())
+}
+
+/// The level below which a loss is low, however it moves: what guessing would give, or, where that is not known, where it
+/// began.
+pub(crate) fn high_level(run: &Run<'_>, series: &Series) -> f64 {
+    let begun = || {
+        median(
+            series
+                .values
+                .iter()
+                .copied()
+                .filter(|v| v.is_finite())
+                .take(5),
+        )
+    };
+    chance(run, series.rank).or_else(begun).unwrap_or(0.0).abs()
 }

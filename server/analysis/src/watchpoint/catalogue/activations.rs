@@ -67,7 +67,7 @@ pub(super) static DEAD_RELU: Condition = Condition {
             Range::Share,
             text("share of dead units above", "失活单元比例大于"),
         )
-        .at(0.7),
+        .at(0.8),
         limit(
             "zeros_gt",
             Range::Share,
@@ -127,12 +127,23 @@ pub(super) static SATURATED_ACTIVATION: Condition = Condition {
 pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
     id: "attention_collapse",
     target: Target::Activation,
-    parameters: &[limit(
-        "concentration_gt",
-        Range::Share,
-        text("concentration above", "集中度大于"),
-    )
-    .at(0.95)],
+    parameters: &[
+        limit(
+            "concentration_gt",
+            Range::Share,
+            text("concentration above", "集中度大于"),
+        )
+        .at(0.9),
+        limit(
+            "logit_gt",
+            Range::Positive,
+            text(
+                "largest logit above, where the concentration is above a half",
+                "集中度过半时，最大 logit 大于",
+            ),
+        )
+        .at(50.0),
+    ],
     severity: Severity::Info,
     patience: 3,
     needs: ConditionNeeds {

@@ -137,6 +137,12 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
         .of_class(rank, Class::Gradient)
         .filter(|t| &*t.subject.leaf == "bias" && t.shape.iter().product::<u64>() as f64 == classes)
         .min_by_key(|t| run.flow(t))?;
+    // A few samples are of one kind by chance.
+    let inputs = run
+        .of_class(rank, Class::Input)
+        .find_map(|t| t.shape.first().copied());
+    inputs.filter(|samples| *samples >= 8)?;
+    let limit = limit - 0.07;
     let mut digests = bias.history.iter().filter(|d| {
         let at = loss.series.at(d.step);
         at.is_some_and(|l| (l / guess - 1.0).abs() < 0.35)
@@ -146,7 +152,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
         .take(3)
         .map(|d| (d.step, 1.0 / classes - d.min))
         .collect();
-    let all = shares.len() >= 2 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
+    let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
     let hit = Found::at(run, bias, step, Evidence::one(0, share));
     let share = number((1000.0 * share).round() / 10.0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{Flow, Run, chance};
+use crate::watchpoint::run::{Flow, Loss, Run, chance};
 use crate::watchpoint::scalars::{Meaning, median, spread};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
@@ -77,7 +77,13 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             if index < ENOUGH || !norm.is_finite() || norm <= factor * usual {
                 continue;
             }
-            let is_harmful = loss.as_ref().is_some_and(|l| l.is_hurt_after(step - 1, 4));
+            let highest = norms.points[..index]
+                .iter()
+                .map(|p| p.1)
+                .filter(|v| v.is_finite());
+            let is_new = norm > 3.0 * highest.fold(0.0, f64::max);
+            let hurts = |l: &Loss<'_>| l.is_hurt_after(step - 1, 4, 1.5);
+            let is_harmful = is_new && loss.as_ref().is_some_and(hurts);
             let severity = if is_harmful {
                 Severity::Warning
             } else {
@@ -98,9 +104,38 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             };
             best = Some(hit(&norms, step, norm, severity, norm));
         }
+        let is_alarm = best
+            .as_ref()
+            .is_some_and(|b| b.severity >= Some(Severity::Warning));
+        if let (false, Some((step, norm, times))) = (is_alarm, steady_growth(&norms, factor))
+            && loss.as_ref().is_some_and(|l| !l.has_learned())
+        {
+            best = Some(hit(&norms, step, times, Severity::Warning, norm));
+        }
         found.extend(best);
     }
     found.into()
+}
+
+/// Where a norm that grows at almost every step has come to be that many times what it was: gradients that are never set
+/// to zero grow like that, and so does a training that climbs.
+fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
+    let points: Vec<(i64, f64)> = norms
+        .points
+        .iter()
+        .copied()
+        .filter(|p| p.1.is_finite())
+        .collect();
+    let begun = median(points.iter().take(3).map(|p| p.1))?;
+    let ended = median(points.iter().rev().take(3).map(|p| p.1))?;
+    // Over three steps each, so that a single batch does not hide it.
+    let rises = points.windows(4).filter(|w| w[3].1 > w[0].1).count();
+    let grows = points.len() >= 12 && rises * 10 >= (points.len() - 3) * 9;
+    let (step, norm) = points
+        .iter()
+        .copied()
+        .find(|p| p.1 > 0.5 * factor * begun)?;
+    (grows && ended > factor * begun).then_some((step, norm, ended / begun))
 }
 
 fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> Found {

@@ -6,7 +6,7 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{LATE_FLOW, Run};
+use crate::watchpoint::run::{LATE_FLOW, Run, high_level};
 use crate::watchpoint::scalars::{Meaning, Series, median};
 use crate::watchpoint::target::{Class, Family};
 
@@ -41,7 +41,11 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         if !(has_risen && distance > gap && trained < then) {
             continue;
         }
-        let is_certain = now > 1.5 * best && after.len() >= 3 && trained < 0.7 * then.max(best);
+        let level = high_level(run, held_out);
+        let is_certain = now > 1.5 * best
+            && now - best > 0.25 * level
+            && after.len() >= 3
+            && trained < 0.7 * then.max(best);
         let severity = if is_certain {
             Severity::Warning
         } else {
@@ -83,7 +87,6 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     for &rank in &run.ranks {
         let held_out = run.scalars(Meaning::HeldOutLoss).find(|s| s.rank == rank);
         let gap = held_out.and_then(|h| usual_gap(run, h));
-        let is_apart = gap.is_none_or(|gap| gap > 1.2);
         for buffer in run.of_class(rank, Class::Buffer) {
             let is_variance = matches!(&*buffer.subject.leaf, "running_var" | "moving_variance");
             let is_mean = matches!(&*buffer.subject.leaf, "running_mean" | "moving_mean");
@@ -94,13 +97,8 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let last = buffer.history.last().map_or(first.step, |d| d.step);
             let name = &buffer.name;
             if stands {
-                let severity = if is_apart {
-                    Severity::Warning
-                } else {
-                    Severity::Info
-                };
                 let hit = Found::at(run, buffer, first.step, Evidence::one(0, 0.0)).until(last);
-                found.push(hit.called(severity).saying(
+                found.push(hit.called(Severity::Warning).saying(
                     format!("{name} never changes while the model is trained: held-out data are normalised with what it was at first"),
                     format!("训练过程中 {name} 始终不变：留出数据用初始统计量归一化"),
                 ));

@@ -7,8 +7,8 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run};
-use crate::watchpoint::scalars::{Meaning, Series, median, spread};
+use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run, high_level};
+use crate::watchpoint::scalars::{Meaning, median, spread};
 
 /// Losses that are NaN or infinite. Of a held-out loss, only one that stays so: some programs write NaN for *not measured*.
 pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
@@ -48,9 +48,7 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let why = (Missing::TooShort, first, series.len() as u64);
             judged.missing.push((series.rank, series.tag.clone(), why));
         }
-        let Some(level) = initial_level(series) else {
-            continue;
-        };
+        let level = high_level(run, series);
         let mut quiet_until = 0;
         for (index, (step, value)) in series.points().enumerate() {
             let before = &series.values[index.saturating_sub(window)..index];
@@ -62,10 +60,12 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
                 continue;
             };
             let highest = before.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let score =
-                (value - middle) / spread(&before, middle).max(0.02 * middle.abs()).max(1e-12);
+            let width = spread(&before, middle);
+            let score = (value - middle) / width.max(0.02 * middle.abs()).max(1e-12);
             let stands_out = score > limit && value > factor * middle && value > 2.0 * highest;
-            if stands_out && value - middle > 0.5 * level {
+            // Near zero a loss is made of few samples: what counts then is whether it is high at all.
+            let is_calm = width < 0.15 * middle.abs();
+            if stands_out && (is_calm && value - middle > 0.2 * level || value > 1.3 * level) {
                 quiet_until = index + window;
                 let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));
@@ -82,19 +82,6 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
 /// Points before one can stand out.
 const ENOUGH: usize = 5;
 
-/// How high the loss was in the beginning.
-fn initial_level(series: &Series) -> Option<f64> {
-    median(
-        series
-            .values
-            .iter()
-            .copied()
-            .filter(|v| v.is_finite())
-            .take(5),
-    )
-    .map(f64::abs)
-}
-
 /// Losses that lie at a multiple of the best, and above where they began, at so many points in a row, or until they are no
 /// numbers any more.
 pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -104,7 +91,9 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     for series in run.scalars(Meaning::Loss) {
         let values = &series.values;
         let highest = values.iter().take(3).copied().filter(|v| v.is_finite());
-        let begun_at = highest.fold(f64::NEG_INFINITY, f64::max);
+        let begun_at = highest
+            .fold(f64::NEG_INFINITY, f64::max)
+            .max(high_level(run, series));
         let mut best = f64::INFINITY;
         let mut since: Option<(usize, f64)> = None;
         for index in 0..values.len() {

@@ -5,7 +5,7 @@ use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::report::Found;
 use crate::watchpoint::run::Run;
-use crate::watchpoint::scalars::Meaning;
+use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
 
 /// A stretch of steps at each of which a weight was what it was at the step before, to the bit.
@@ -32,7 +32,9 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let Some(still) = final_standstill(weight, watchpoint.patience as usize) else {
                 continue;
             };
-            if gradient.is_some_and(|g| is_excused(g, &still)) || has_faded_out(run, rank, &still) {
+            let is_excused =
+                gradient.is_some_and(|g| is_excused(g, &still) || is_negligible(run, g, &still));
+            if is_excused || has_faded_out(run, rank, &still) {
                 continue;
             }
             let found =
@@ -86,6 +88,25 @@ fn is_excused(gradient: &Tensor, still: &Still) -> bool {
         }
     }
     steps * 2 < still.steps || without * 2 > steps
+}
+
+/// Whether its gradient is far below all others: rounding makes nothing of it. An offset in front of a batch norm has such a
+/// one.
+fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
+    let size = |t: &Tensor| {
+        let meanwhile = t.history.iter().filter(|d| {
+            d.step >= still.first - 1 && d.step < still.last && d.is_finite() && !d.is_zero()
+        });
+        median(meanwhile.map(|d| d.mean_abs))
+    };
+    let usual = median(
+        run.of_class(gradient.rank, Class::Gradient)
+            .filter_map(size),
+    );
+    match (size(gradient), usual) {
+        (Some(own), Some(usual)) => own < 1e-5 * usual,
+        _ => false,
+    }
 }
 
 /// Whether the learning rate had come down to next to nothing by itself.

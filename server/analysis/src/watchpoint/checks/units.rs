@@ -8,7 +8,7 @@ use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::history::Digest;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{Run, at_chance};
+use crate::watchpoint::run::Run;
 use crate::watchpoint::target::{Class, Family};
 
 /// Rectified layers of which most units answer zero to every sample, at so many steps in a row, until the end.
@@ -66,10 +66,11 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             continue;
         };
         let learns = run.loss(layer.rank).is_some_and(|l| l.has_learned());
-        let severity = if learns {
-            Severity::Info
-        } else {
+        let is_bad = slope(first) < 1e-3 || !learns;
+        let severity = if is_bad {
             Severity::Warning
+        } else {
+            Severity::Info
         };
         let hit = Found::at(run, layer, first.step, Evidence::one(1, slope(first))).until(last);
         let (name, left) = (&layer.name, number(100.0 * slope(first)));
@@ -83,33 +84,42 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 
 /// Attention of which each query looks at one key only: the mean of the squared weights, summed over keys, is near 1.
 pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [limit, ..] = watchpoint.limits;
+    let [limit, logit_limit, ..] = watchpoint.limits;
     let mut found = Vec::new();
     for layer in layers(run, watchpoint, |family| family == Family::Softmax) {
         let keys = layer.shape.last().copied().unwrap_or(0);
         if is_last(run, layer) || keys < 3 {
             continue;
         }
-        let is_one = |d: &Digest| concentration(d) > limit;
+        let logits = logits_of(run, layer);
+        // Of two keys that are the same, each gets half: then the logits tell.
+        let is_extreme = |d: &Digest| {
+            let before = logits.and_then(|t| t.history.at(d.step));
+            before.is_some_and(|l| l.is_finite() && l.max > logit_limit) && concentration(d) > 0.5
+        };
+        let is_one = |d: &Digest| concentration(d) > limit || is_extreme(d);
         let Some((first, last)) = final_stretch(layer, watchpoint.patience, is_one) else {
             continue;
         };
-        let early = layer.history.first().is_some_and(|d| d.step == first.step);
-        let bad = early || at_chance(run, layer.rank);
-        let severity = if bad {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+
         let value = concentration(first);
         let hit = Found::at(run, layer, first.step, Evidence::one(0, value)).until(last);
         let (name, value) = (&layer.name, number(value));
-        found.push(hit.called(severity).saying(
+        found.push(hit.called(Severity::Warning).saying(
             format!("attention has collapsed in {name}: concentration {value} of 1"),
             format!("{name} 的注意力已坍缩：集中度 {value}（最大 1）"),
         ));
     }
     found.into()
+}
+
+/// What a softmax is given: what runs right before it and has its shape.
+fn logits_of<'a>(run: &Run<'a>, softmax: &Tensor) -> Option<&'a Tensor> {
+    let flow = run.flow(softmax);
+    let before = run.of_class(softmax.rank, Class::Activation);
+    before
+        .filter(|t| run.flow(t) < flow && t.shape == softmax.shape)
+        .max_by_key(|t| run.flow(t))
 }
 
 fn layers<'a>(

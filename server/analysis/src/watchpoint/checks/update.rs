@@ -17,7 +17,10 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let loss = run.loss(weight.rank);
         let mut worst: Option<(Found, f64)> = None;
         for (step, ratio) in ratios(weight).filter(|(_, ratio)| *ratio > limit) {
-            let is_harmful = loss.as_ref().is_none_or(|l| l.is_hurt_after(step - 1, 4));
+            let is_harmful = loss.as_ref().is_none_or(|l| {
+                let factor = if l.has_learned() { 10.0 } else { 2.0 };
+                l.is_hurt_after(step - 1, 4, factor)
+            });
             let severity = if is_harmful {
                 Severity::Warning
             } else {
@@ -53,7 +56,12 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             let all = run.watched(watchpoint).filter(move |t| t.rank == rank);
             all.filter(|t| !t.subject.is_vector())
         };
-        let steady = of_rank().filter_map(|t| Some((t, median(ratios(t).map(|r| r.1))?)));
+        // The mean, not the median: an update in every eighth step is one.
+        let mean = |t| {
+            let (sum, count) = ratios(t).fold((0.0, 0.0), |(s, n), r| (s + r.1, n + 1.0));
+            (count > 0.0).then(|| sum / count)
+        };
+        let steady = of_rank().filter_map(|t| Some((t, mean(t)?)));
         let medians: Vec<(&Tensor, f64)> = steady.filter(|(t, _)| t.history.len() > 6).collect();
         if medians.is_empty() || medians.iter().any(|(_, m)| *m >= limit) {
             continue;
@@ -103,12 +111,15 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             continue;
         };
-        let severity = if melts && !learns {
+        let is_rough = usual > 3.0 * high && weight.history.len() > 9;
+        let is_bad = (melts || is_rough) && !learns;
+        let severity = if is_bad {
             Severity::Warning
         } else {
             Severity::Info
         };
-        let step = ratios(weight).next().map_or(first.step, |r| r.0);
+        let above = ratios(weight).find(|r| !is_rough || r.1 > high);
+        let step = above.map_or(first.step, |r| r.0);
         let hit = Found::at(run, weight, step, outside)
             .until(last.step)
             .called(severity);

@@ -7,7 +7,7 @@ use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::history::Digest;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::Run;
+use crate::watchpoint::run::{Run, at_chance};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
 use trainscope_format::Severity;
@@ -29,6 +29,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             .filter(|t| t.subject.class == Class::Gradient && !t.subject.is_vector())
             .collect();
         gradients.sort_by_key(|t| run.flow(t));
+        let guesses = at_chance(run, rank);
         let learns = run.loss(rank).is_some_and(|l| l.has_learned());
         let severity = if learns {
             Severity::Info
@@ -43,7 +44,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
                 .unwrap_or(1.0);
             let at_step = gradients.iter().map(|t| t.history.at(step));
             let at_step: Vec<Option<&Digest>> = at_step.collect();
-            let is_lost = is_lost_on_the_way(run, &gradients, &at_step);
+            let is_lost = guesses || is_lost_on_the_way(run, &gradients, &at_step);
             for (index, digest) in at_step.iter().enumerate() {
                 let Some(digest) = digest else { continue };
                 let mean = digest.mean_abs / if scale > 0.0 { scale } else { 1.0 };
