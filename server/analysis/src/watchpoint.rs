@@ -16,6 +16,7 @@ pub mod observation;
 mod report;
 pub(crate) mod run;
 mod scalars;
+mod steps;
 mod target;
 
 pub use catalogue::{CONDITIONS, Condition};

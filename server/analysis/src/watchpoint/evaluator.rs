@@ -3,7 +3,7 @@
 //! Formulas over one tensor are judged as it is seen; what needs other tensors, other ranks or what the loss did is judged
 //! when findings are asked for, over what is remembered. So neither depends on what is read first.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -19,6 +19,7 @@ use super::knowledge::Knowledge;
 use super::observation::{Context, Needs, Observation};
 use super::report;
 use super::scalars::{Series, meaning_of};
+use super::steps::Steps;
 use super::target::{Class, Family, Subject};
 
 /// Judges one run, all its ranks together. Its state can be stored and gone on from.
@@ -34,7 +35,7 @@ pub struct Evaluator {
     #[serde(skip)]
     by_tag: HashMap<Box<str>, Vec<(u32, Option<usize>)>, RandomState>,
     knowledge: Knowledge,
-    steps: BTreeSet<i64>,
+    steps: Steps,
     newest_step: Option<i64>,
 }
 
@@ -88,7 +89,7 @@ impl Evaluator {
             scalars: Vec::new(),
             by_tag: HashMap::default(),
             knowledge: Knowledge::default(),
-            steps: BTreeSet::new(),
+            steps: Steps::default(),
             newest_step: None,
         }
     }

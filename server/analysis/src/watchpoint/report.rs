@@ -1,6 +1,6 @@
 //! From what watchpoints found to findings: in order, with their sentences, and what they began with.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trainscope_format::Severity;
@@ -14,6 +14,7 @@ use super::finding::{Findings, Hit, Inconclusive, Judged, Missing, Sentence};
 use super::knowledge::Knowledge;
 use super::run::{Flow, Run};
 use super::scalars::Series;
+use super::steps::Steps;
 use crate::blame;
 
 /// A hit before it is told: what, where, when.
@@ -92,7 +93,7 @@ pub(crate) fn findings(
     tensors: &[Tensor],
     scalars: &[Series],
     knowledge: &Knowledge,
-    steps: &BTreeSet<i64>,
+    steps: &Steps,
 ) -> Findings {
     let run = Run::new(tensors, scalars, knowledge, steps);
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
@@ -130,7 +131,7 @@ pub(crate) fn findings(
         inconclusive,
         judged: Judged {
             tensors: tensors.len() as u64,
-            steps: steps.len() as u64,
+            steps: steps.len(),
             watchpoints: watchpoints.all().len() as u64,
             ranks: run.ranks.len() as u64,
         },

@@ -10,6 +10,7 @@ use super::finding::Missing;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
 use super::scalars::{Meaning, Series, median};
+use super::steps::Steps;
 use super::target::{Class, Family, Subject};
 
 /// Where something happens within a step: its phase, and its place in that.
@@ -22,7 +23,7 @@ pub(crate) struct Run<'a> {
     pub(crate) knowledge: &'a Knowledge,
     pub(crate) places: Places<'a>,
     pub(crate) ranks: Vec<u32>,
-    pub(crate) steps: &'a BTreeSet<i64>,
+    pub(crate) steps: &'a Steps,
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
 }
 
@@ -31,7 +32,7 @@ impl<'a> Run<'a> {
         tensors: &'a [Tensor],
         scalars: &'a [Series],
         knowledge: &'a Knowledge,
-        steps: &'a BTreeSet<i64>,
+        steps: &'a Steps,
     ) -> Self {
         let of_tensors = tensors.iter().map(|t| t.rank);
         let ranks: BTreeSet<u32> = of_tensors.chain(scalars.iter().map(|s| s.rank)).collect();

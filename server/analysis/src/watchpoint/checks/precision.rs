@@ -80,7 +80,7 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
         };
         let mut streak: Option<(i64, i64, f64, u32)> = None;
         let mut done = None;
-        for &step in run.steps {
+        for step in run.steps.iter() {
             let digests = of_rank()
                 .filter_map(|t| t.history.at(step))
                 .filter(|d| d.is_finite());

@@ -40,8 +40,8 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
         );
     }
     if run.knowledge.overflowed.is_empty() && !watchpoint.context {
-        let first = run.steps.first().copied().unwrap_or(0);
-        let why = (Missing::NoOverflowFiles, first, run.steps.len() as u64);
+        let first = run.steps.first().unwrap_or(0);
+        let why = (Missing::NoOverflowFiles, first, run.steps.len());
         judged.missing.push((0, "".into(), why));
     }
     judged

@@ -106,12 +106,10 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         ));
     }
     if !has_hash && !replicas.is_empty() {
-        let first = run.steps.first().copied().unwrap_or(0);
-        judged.missing.push((
-            0,
-            "".into(),
-            (Missing::NoHash, first, run.steps.len() as u64),
-        ));
+        let first = run.steps.first().unwrap_or(0);
+        judged
+            .missing
+            .push((0, "".into(), (Missing::NoHash, first, run.steps.len())));
     }
     judged
 }
