@@ -31,6 +31,7 @@ mod watchpoint_file;
 use baseline::Baseline;
 use find::{Found, FoundRun};
 use progress::Progress;
+pub(super) use render::hits::number;
 pub(super) use render::screen::Screen;
 use render::text::TextOptions;
 use report::Report;
@@ -70,6 +71,10 @@ pub(super) struct CheckFlags {
     /// Count what cannot be judged, and a file that is cut, as a failure too
     #[arg(long)]
     strict: bool,
+
+    /// Cores to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
 
     /// List every hit
     #[arg(long)]
@@ -198,7 +203,10 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
         runs.append(&mut found.runs);
         report.unreadable.append(&mut found.unreadable);
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = flags.threads.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
     let total_bytes = runs.iter().map(|run| run.len_bytes).sum();
     let mut progress = Progress::new(total_bytes, runs.len(), flags.quiet);
     let mut done = 0;

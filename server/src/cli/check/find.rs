@@ -109,7 +109,8 @@ pub(in crate::cli) fn find(root: &Path) -> io::Result<Found> {
     let mut walk = Walk::default();
     if root.is_file() {
         let folder = root.parent().unwrap_or(Path::new(""));
-        walk.file(folder, root.to_owned());
+        let len_bytes = fs::metadata(root)?.len();
+        walk.file(folder, root.to_owned(), len_bytes);
     } else {
         walk.folder(root)?;
     }
@@ -144,8 +145,8 @@ impl Walk {
     /// The root itself must be readable; below it, what is not is remembered.
     fn folder(&mut self, root: &Path) -> io::Result<()> {
         self.visited.insert(root.canonicalize()?);
-        let mut folders = vec![(root.to_owned(), fs::read_dir(root)?)];
-        while let Some((folder, entries)) = folders.pop() {
+        let mut folders = vec![fs::read_dir(root)?];
+        while let Some(entries) = folders.pop() {
             self.found.folders += 1;
             for entry in entries.flatten() {
                 let path = entry.path();
@@ -157,7 +158,13 @@ impl Walk {
                     kind.is_ok_and(|kind| kind.is_dir())
                 };
                 if !is_dir {
-                    self.file(root, path);
+                    // Of what a link leads to, not of the link; below the folder that is open, a look costs less.
+                    let metadata = if is_link {
+                        fs::metadata(&path)
+                    } else {
+                        entry.metadata()
+                    };
+                    self.file(root, path, metadata.map_or(0, |metadata| metadata.len()));
                     continue;
                 }
                 let is_private = PRIVATE.iter().any(|name| entry.file_name() == *name);
@@ -169,19 +176,18 @@ impl Walk {
                     continue;
                 }
                 match fs::read_dir(&path) {
-                    Ok(entries) => folders.push((path, entries)),
+                    Ok(entries) => folders.push(entries),
                     Err(e) => {
                         let shown = names::shown(below(root, &path));
                         self.found.unreadable.push((shown, e.to_string()));
                     }
                 }
             }
-            let _ = folder;
         }
         Ok(())
     }
 
-    fn file(&mut self, root: &Path, path: PathBuf) {
+    fn file(&mut self, root: &Path, path: PathBuf, len_bytes: u64) {
         let relative = below(root, &path);
         let Some(file_name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else {
             return;
@@ -191,7 +197,6 @@ impl Walk {
             .map(|part| part.to_string_lossy().into_owned())
             .collect();
         folders.pop();
-        let len_bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
         let shown: Arc<str> = names::shown(relative).into();
         let claim = match names::part_of(&folders, &file_name) {
             Some(part) => Claim::of_part(part, path, shown, len_bytes),
@@ -267,9 +272,10 @@ impl Walk {
                 folders.join("/")
             };
             for rank in run.ranks.values_mut() {
-                rank.events.sort_by(|a, b| a.path.cmp(&b.path));
+                rank.events
+                    .sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
                 for sources in rank.steps.values_mut() {
-                    sources.sort_by(|a, b| a.path.cmp(&b.path));
+                    sources.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
                     keep_last_attempts(sources);
                 }
             }

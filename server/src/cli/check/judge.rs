@@ -19,12 +19,12 @@ use super::dumps::DumpGraphs;
 use super::events::{EventFile, Listener};
 use super::find::{FoundRun, TensorSource};
 use super::listing::{self, Content};
-use super::read::{Place, Reader, Unread};
+use super::read::{Before, Place, Reader, Unread};
 
-/// Tensors read before what they told is shown.
-const WINDOW_TENSORS: usize = 8 << 10;
+/// Tensors read before what they told is shown: enough steps that few are read twice for a comparison.
+const WINDOW_TENSORS: usize = 64 << 10;
 /// And bytes, so that progress can be told.
-const WINDOW_BYTES: u64 = 256 << 20;
+const WINDOW_BYTES: u64 = 1 << 30;
 /// Below this, starting threads takes longer than reading.
 const PARALLEL_BYTES: u64 = 4 << 20;
 
@@ -74,7 +74,12 @@ struct Item {
     shown: Arc<str>,
     len_bytes: u64,
     content: Content,
+    /// Where it was at the step before, if it is compared with that.
     before: Option<Place>,
+    /// The same tensor at the next step of the window, which is compared with this one.
+    next: Option<usize>,
+    /// Whether it is read after another one, as its `next`.
+    is_next: bool,
     needs: Needs,
 }
 
@@ -158,7 +163,10 @@ struct Judging {
     shown: Shown,
     events: Vec<EventFile>,
     /// Where each tensor was at the step before.
-    before: FxHashMap<(u32, Arc<str>), Place>,
+    /// With the window it was listed in, and its place there.
+    before: FxHashMap<(u32, Arc<str>), (Place, u64, usize)>,
+    /// How many windows there were.
+    window: u64,
     /// The last step of each rank: what is cut there may still be written.
     last_steps: FxHashMap<u32, i64>,
     readers: Vec<Reader>,
@@ -187,6 +195,7 @@ impl Judging {
             },
             events: events.collect(),
             before: FxHashMap::default(),
+            window: 0,
             last_steps: last_steps.collect(),
             readers: Vec::new(),
             buffer: Vec::new(),
@@ -260,9 +269,20 @@ impl Judging {
             let name: Arc<str> = tensor.name.into();
             let needs = self.shown.evaluator.needs(&name, tensor.role, &tensor.op);
             let mut before = None;
+            let mut is_next = false;
+            let place_in_window = items.len();
             if let (Content::At(place), Some(_)) = (&tensor.content, needs.change) {
                 let key = (rank, Arc::clone(&name));
-                before = self.before.insert(key, place.clone());
+                let last = (place.clone(), self.window, place_in_window);
+                if let Some((place, window, at)) = self.before.insert(key, last) {
+                    before = Some(place);
+                    if window == self.window
+                        && let Some(last) = items.get_mut(at)
+                    {
+                        last.next = Some(place_in_window);
+                        is_next = true;
+                    }
+                }
             }
             items.push(Item {
                 rank,
@@ -274,6 +294,8 @@ impl Judging {
                 len_bytes: tensor.source.len_bytes,
                 content: tensor.content,
                 before,
+                next: None,
+                is_next,
                 needs,
             });
         }
@@ -295,6 +317,7 @@ impl Judging {
         let threads = if bytes < PARALLEL_BYTES { 1 } else { threads };
         self.readers.resize_with(threads.max(1), Reader::default);
         let summaries = summaries(items, &mut self.readers);
+        self.window += 1;
         let mut step = None;
         for (item, summary) in items.drain(..).zip(summaries) {
             if step != Some(item.step) {
@@ -373,39 +396,44 @@ impl Judging {
     }
 }
 
-/// What is known of each, in order.
-fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Result<TensorSummary, Unread>> {
-    let read = |reader: &mut Reader, item: &Item| match &item.content {
-        Content::Known(known) => Ok(known.as_ref().clone()),
-        Content::At(place) => reader.summary(place, item.before.as_ref(), item.needs),
-    };
-    if let [reader] = readers {
-        return items.iter().map(|item| read(reader, item)).collect();
-    }
+type Summary = Result<TensorSummary, Unread>;
+
+/// What is known of each, in order. A tensor and what becomes of it in the steps that follow is read by one thread.
+fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
+    let firsts: Vec<usize> = (0..items.len()).filter(|&at| !items[at].is_next).collect();
     let next = AtomicUsize::new(0);
-    let mut done: Vec<Option<Result<TensorSummary, Unread>>> = Vec::new();
-    done.resize_with(items.len(), || None);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = readers
-            .iter_mut()
-            .map(|reader| {
-                scope.spawn(|| {
-                    let mut mine = Vec::new();
-                    while let at = next.fetch_add(1, Ordering::Relaxed)
-                        && let Some(item) = items.get(at)
-                    {
-                        mine.push((at, read(reader, item)));
-                    }
-                    mine
-                })
-            })
-            .collect();
-        for thread in threads {
-            for (at, summary) in thread.join().unwrap_or_default() {
-                done[at] = Some(summary);
+    let work = |reader: &mut Reader| {
+        let mut mine = Vec::new();
+        while let taken = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(&first) = firsts.get(taken)
+        {
+            let mut at = Some(first);
+            while let Some((number, item)) = at.and_then(|at| Some((at, items.get(at)?))) {
+                mine.push((number, item.read(reader)));
+                at = item.next;
             }
         }
-    });
+        mine
+    };
+    let mut done: Vec<Option<Summary>> = Vec::new();
+    done.resize_with(items.len(), || None);
+    let mut put = |mine: Vec<(usize, Summary)>| {
+        for (at, summary) in mine {
+            done[at] = Some(summary);
+        }
+    };
+    if let [reader] = readers {
+        put(work(reader));
+    } else {
+        std::thread::scope(|scope| {
+            let threads = readers
+                .iter_mut()
+                .map(|reader| scope.spawn(|| work(reader)));
+            for thread in threads.collect::<Vec<_>>() {
+                put(thread.join().unwrap_or_default());
+            }
+        });
+    }
     let lost = || Unread::Damaged {
         offset: 0,
         reason: "it could not be read".to_owned(),
@@ -413,4 +441,19 @@ fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Result<TensorSummary
     let all = done.into_iter();
     all.map(|summary| summary.unwrap_or_else(|| Err(lost())))
         .collect()
+}
+
+impl Item {
+    fn read(&self, reader: &mut Reader) -> Summary {
+        let place = match &self.content {
+            Content::Known(known) => return Ok(known.as_ref().clone()),
+            Content::At(place) => place,
+        };
+        let before = match &self.before {
+            Some(before) if self.is_next => Before::Last(before),
+            Some(before) => Before::At(before),
+            None => Before::Nothing,
+        };
+        reader.summary(place, before, self.needs, self.next.is_some())
+    }
 }

@@ -1,8 +1,9 @@
 //! Reads one tensor of a file and says what is known of it afterwards: block by block, each looked at while it is in
 //! the cache.
 //!
-//! However large a tensor is, two blocks are in memory; the exceptions (units of a layer, column-major order) take the
-//! tensor as a whole, after its file has been found long enough to hold it.
+//! Two blocks are in memory, or two tensors where the next step is compared with this one. Units of a layer and
+//! column-major order take a tensor as a whole, however large; buffers grow with what was read, not with what a header
+//! claims.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +25,9 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// Headers of single tensors are shorter, so that one read brings header and elements.
 const HEAD_BYTES: usize = 4 << 10;
 /// Files that a reader keeps open.
-const OPEN_FILES: usize = 4;
+const OPEN_FILES: usize = 16;
+/// Larger tensors are read again when the next step is compared with them.
+const KEPT_BYTES: u64 = 64 << 20;
 
 /// Where a tensor is.
 #[derive(Clone, Debug)]
@@ -135,6 +138,26 @@ pub(in crate::cli) struct Reader {
     files: Files,
     now: Vec<u8>,
     before: Vec<u8>,
+    /// What `before` holds, if it is a tensor that was read last and kept.
+    kept: Option<Kept>,
+}
+
+/// A tensor whose bytes are still there.
+struct Kept {
+    tensor: StoredTensor,
+    /// Where they begin in their buffer.
+    start: usize,
+}
+
+/// What a tensor is compared with.
+#[derive(Clone, Copy)]
+pub(in crate::cli) enum Before<'a> {
+    /// Nothing.
+    Nothing,
+    /// A tensor in a file.
+    At(&'a Place),
+    /// The one that was read last, if its bytes were kept; otherwise it is read again.
+    Last(&'a Place),
 }
 
 /// The last files that were read, open.
@@ -142,15 +165,23 @@ pub(in crate::cli) struct Reader {
 struct Files(Vec<(Arc<Path>, Arc<File>)>);
 
 impl Files {
-    fn open(&mut self, path: &Arc<Path>) -> io::Result<Arc<File>> {
-        if let Some(at) = self.0.iter().position(|(open, _)| open == path) {
+    fn open(&mut self, place: &Place) -> io::Result<Arc<File>> {
+        if place.tensor.is_none() {
+            // Nothing else is in it.
+            return Ok(Arc::new(File::open(&place.path)?));
+        }
+        let is_it = |path: &Arc<Path>| {
+            Arc::ptr_eq(path, &place.path) || path.as_os_str() == place.path.as_os_str()
+        };
+        if let Some(at) = self.0.iter().position(|(path, _)| is_it(path)) {
             // The longest unused is first.
             self.0[at..].rotate_left(1);
         } else {
             if self.0.len() == OPEN_FILES {
                 self.0.remove(0);
             }
-            self.0.push((Arc::clone(path), Arc::new(File::open(path)?)));
+            let file = Arc::new(File::open(&place.path)?);
+            self.0.push((Arc::clone(&place.path), file));
         }
         self.0
             .last()
@@ -161,37 +192,44 @@ impl Files {
 
 impl Reader {
     /// What is known of a tensor once it is read; how it changed, if that is needed and `before` has the same type and
-    /// shape. What is wrong with `before` is not said here: it has been read itself.
+    /// shape. What is wrong with `before` is not said here: it has been read itself. With `keeps`, the bytes are kept
+    /// for the next call, unless they are too many.
     pub(in crate::cli) fn summary(
         &mut self,
         place: &Place,
-        before: Option<&Place>,
+        before: Before<'_>,
         needs: Needs,
+        keeps: bool,
     ) -> Result<TensorSummary, Unread> {
-        let mut now = Stream::open(&mut self.files, place, &mut self.now)?;
+        let kept = self.kept.take();
+        let mut now = Stream::open(&mut self.files, place, &mut self.now, keeps)?;
         let tensor = now.tensor.clone();
-        let mut before = match (needs.change, before) {
-            (Some(tolerance), Some(before)) => {
-                Stream::open(&mut self.files, before, &mut self.before)
+        let is_alike =
+            |other: &StoredTensor| other.dtype == tensor.dtype && other.shape == tensor.shape;
+        let mut before = match (needs.change, before, kept) {
+            (Some(tolerance), Before::Last(_), Some(kept)) => {
+                let len = usize::try_from(kept.tensor.data.len_bytes).unwrap_or(0);
+                let bytes = self.before.get(kept.start..kept.start + len);
+                bytes
+                    .filter(|_| is_alike(&kept.tensor))
+                    .map(|bytes| (Earlier::Kept(bytes), tolerance))
+            }
+            (Some(tolerance), Before::Last(place) | Before::At(place), _) => {
+                Stream::open(&mut self.files, place, &mut self.before, false)
                     .ok()
-                    .filter(|before| {
-                        before.tensor.dtype == tensor.dtype && before.tensor.shape == tensor.shape
-                    })
-                    .map(|before| (before, tolerance))
+                    .filter(|before| is_alike(&before.tensor))
+                    .map(|before| (Earlier::Stream(before), tolerance))
             }
             _ => None,
         };
         let axis = channel_axis(&tensor.shape).filter(|_| needs.channels);
-        let is_whole = axis.is_some()
-            || tensor.is_column_major
-            || before
-                .as_ref()
-                .is_some_and(|(b, _)| b.tensor.is_column_major);
+        let is_column_major =
+            tensor.is_column_major || before.as_ref().is_some_and(|(b, _)| b.is_column_major());
         let mut seen = Seen::default();
-        if is_whole {
+        if axis.is_some() || is_column_major {
             let bytes = now.whole()?;
             let before = match &mut before {
-                Some((before, tolerance)) => before.whole().ok().map(|b| (b, *tolerance)),
+                Some((before, tolerance)) => before.whole().map(|b| (b, *tolerance)),
                 None => None,
             };
             let before = before
@@ -201,29 +239,45 @@ impl Reader {
             seen.channels =
                 axis.and_then(|axis| ChannelStats::of(tensor.dtype, &tensor.shape, &bytes, axis));
         } else {
-            let mut is_lost = false;
-            while let Some(block) = now.next_block()? {
-                // What ends early before says nothing of the rest.
-                let block_before = match &mut before {
-                    Some((stream, tolerance)) if !is_lost => match stream.next_block() {
-                        Ok(Some(bytes)) => Some((bytes, *tolerance)),
-                        Ok(None) | Err(_) => {
-                            is_lost = true;
-                            None
-                        }
-                    },
-                    _ => None,
-                };
-                seen.add(&tensor, block, block_before, needs);
-            }
-            if is_lost {
-                seen.change = None;
-            }
-            if tensor.data.len_bytes == 0 {
-                seen.add(&tensor, &[], before.map(|(_, t)| (&[][..], t)), needs);
-            }
+            seen.blocks(&tensor, &mut now, before, needs)?;
+        }
+        self.kept = now.kept();
+        if self.kept.is_some() {
+            std::mem::swap(&mut self.now, &mut self.before);
         }
         Ok(seen.finish(tensor))
+    }
+}
+
+/// What a tensor was before.
+enum Earlier<'b> {
+    Stream(Stream<'b>),
+    /// All of it, little-endian, in row-major order; what is left of it.
+    Kept(&'b [u8]),
+}
+
+impl Earlier<'_> {
+    fn is_column_major(&self) -> bool {
+        matches!(self, Self::Stream(stream) if stream.tensor.is_column_major)
+    }
+
+    /// The next so many bytes; `None` if it ends too early.
+    fn next(&mut self, len: usize) -> Option<&[u8]> {
+        match self {
+            Self::Stream(stream) => stream.next_block().ok().flatten(),
+            Self::Kept(rest) => {
+                let (next, after) = rest.split_at_checked(len)?;
+                *rest = after;
+                Some(next)
+            }
+        }
+    }
+
+    fn whole(&mut self) -> Option<Vec<u8>> {
+        match self {
+            Self::Stream(stream) => stream.whole().ok(),
+            Self::Kept(bytes) => Some(bytes.to_vec()),
+        }
     }
 }
 
@@ -237,6 +291,37 @@ struct Seen {
 }
 
 impl Seen {
+    /// Adds all elements, a block at a time.
+    fn blocks(
+        &mut self,
+        tensor: &StoredTensor,
+        now: &mut Stream<'_>,
+        mut before: Option<(Earlier<'_>, Tolerance)>,
+        needs: Needs,
+    ) -> Result<(), Unread> {
+        // What ends early before says nothing of the rest.
+        let mut is_lost = false;
+        while let Some(block) = now.next_block()? {
+            let block_before = match &mut before {
+                Some((earlier, tolerance)) if !is_lost => {
+                    let bytes = earlier.next(block.len());
+                    is_lost = bytes.is_none();
+                    bytes.map(|bytes| (bytes, *tolerance))
+                }
+                _ => None,
+            };
+            self.add(tensor, block, block_before, needs);
+        }
+        if is_lost {
+            self.change = None;
+        }
+        if tensor.data.len_bytes == 0 {
+            let before = before.map(|(_, tolerance)| (&[][..], tolerance));
+            self.add(tensor, &[], before, needs);
+        }
+        Ok(())
+    }
+
     /// Adds the next elements.
     fn add(
         &mut self,
@@ -290,16 +375,26 @@ struct Stream<'b> {
     ready: Range<usize>,
     /// Bytes of the tensor that are handed out.
     done: u64,
+    /// Where the tensor begins in the buffer, if all of it stays there.
+    kept_from: Option<usize>,
 }
 
 impl<'b> Stream<'b> {
-    fn open(files: &mut Files, place: &Place, buffer: &'b mut Vec<u8>) -> Result<Self, Unread> {
-        let file = files.open(&place.path)?;
-        buffer.resize(HEAD_BYTES + BLOCK_BYTES, 0);
+    fn open(
+        files: &mut Files,
+        place: &Place,
+        buffer: &'b mut Vec<u8>,
+        keeps: bool,
+    ) -> Result<Self, Unread> {
+        let file = files.open(place)?;
+        // Never made shorter: what is made longer has to be filled.
+        if buffer.len() < HEAD_BYTES + BLOCK_BYTES {
+            buffer.resize(HEAD_BYTES + BLOCK_BYTES, 0);
+        }
         let (tensor, ready) = if let Some(tensor) = &place.tensor {
             (tensor.clone(), 0..0)
         } else {
-            let have = fill(&file, buffer, 0)?;
+            let have = fill(&file, &mut buffer[..HEAD_BYTES + BLOCK_BYTES], 0)?;
             match npy::header(&buffer[..have]) {
                 Ok(mut tensor) => {
                     if let Some(dtype) = place.dtype
@@ -309,7 +404,7 @@ impl<'b> Stream<'b> {
                         tensor.dtype = dtype;
                     }
                     let start = usize::try_from(tensor.data.offset).unwrap_or(have);
-                    (tensor, start..have)
+                    (tensor, start.min(have)..have)
                 }
                 // Longer than any that is written today.
                 Err(HeaderError::Wants(_)) => {
@@ -319,10 +414,12 @@ impl<'b> Stream<'b> {
                 Err(error) => return Err(error.into()),
             }
         };
+        let is_kept = keeps && tensor.data.len_bytes <= KEPT_BYTES && !tensor.is_column_major;
         Ok(Self {
             file,
             tensor,
             buffer,
+            kept_from: is_kept.then_some(ready.start),
             ready,
             done: 0,
         })
@@ -336,11 +433,22 @@ impl<'b> Stream<'b> {
         if len == 0 {
             return Ok(None);
         }
-        if self.ready.len() < len {
-            let have = self.ready.len();
-            self.buffer.copy_within(self.ready.clone(), 0);
+        let have = self.ready.len();
+        if have < len {
+            if self.kept_from.is_none() {
+                self.buffer.copy_within(self.ready.clone(), 0);
+                self.ready = 0..have;
+            }
+            let start = self.ready.start;
+            if self.buffer.len() < start + len {
+                self.buffer.resize(start + len, 0);
+            }
             let offset = data.offset + self.done + have as u64;
-            let more = fill(&self.file, &mut self.buffer[have..len], offset)?;
+            let more = fill(
+                &self.file,
+                &mut self.buffer[start + have..start + len],
+                offset,
+            )?;
             if have + more < len {
                 let end = offset + more as u64;
                 let wanted = data.offset.saturating_add(data.len_bytes);
@@ -349,7 +457,7 @@ impl<'b> Stream<'b> {
                     reason: format!("its header says {wanted} bytes, and {end} bytes are there"),
                 });
             }
-            self.ready = 0..len;
+            self.ready = start..start + len;
         }
         let block = self.ready.start..self.ready.start + len;
         self.ready.start = block.end;
@@ -357,6 +465,15 @@ impl<'b> Stream<'b> {
         let bytes = &mut self.buffer[block];
         self.tensor.bring_to_little_endian(bytes);
         Ok(Some(bytes))
+    }
+
+    /// What the buffer holds now, if it holds all of the tensor.
+    fn kept(self) -> Option<Kept> {
+        let start = self.kept_from?;
+        (self.done == self.tensor.data.len_bytes).then_some(Kept {
+            tensor: self.tensor,
+            start,
+        })
     }
 
     /// All of them, in row-major order.

@@ -1,0 +1,268 @@
+//! How fast `trainscope check` reads dumps, beside reading and summing the same files on one core.
+//!
+//! `cargo bench -p trainscope --bench check -- --gigabytes 10 --rounds 5 --peer python3`; without flags it takes a
+//! second, so that it runs under test. The files are in the page cache, tensors of 100 kB in a file each and, beside
+//! them, all tensors of a step in one file.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a bench prints, and has failed if it cannot go on"
+)]
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Elements of a tensor: 100 kB.
+const ELEMENTS: usize = 25_000;
+const STEPS: usize = 20;
+const ROLES: [&str; 3] = ["weight", "grad", "activation"];
+
+/// Each stands for what a set of rules needs.
+const RULES: [(&str, &str, &str); 3] = [
+    ("recommended rules", "mixed", ""),
+    (
+        "everything",
+        "mixed",
+        "[[watchpoint]]\ncondition = \"weight_not_changed\"\n\
+         [[watchpoint]]\ncondition = \"tensor_range\"\nrange_start_inclusive = -3.0\n\
+         range_end_inclusive = 3.0\nrange_percentage_lt = 1.0\n\
+         [[watchpoint]]\ncondition = \"silent_corruption\"\n\
+         [[watchpoint]]\ncondition = \"tensor_overflow\"\n",
+    ),
+    (
+        "change rules",
+        "weights",
+        "[[watchpoint]]\ncondition = \"weight_not_changed\"\n\
+         [[watchpoint]]\ncondition = \"weight_change_too_large\"\n",
+    ),
+];
+
+struct Plan {
+    tensors: usize,
+    rounds: usize,
+    peer: Option<String>,
+}
+
+impl Plan {
+    fn parse() -> Self {
+        let mut plan = Self {
+            tensors: 20,
+            rounds: 1,
+            peer: None,
+        };
+        let mut args = std::env::args().skip(1);
+        while let Some(flag) = args.next() {
+            let mut value = || args.next().expect("the flag wants a value");
+            match &*flag {
+                "--gigabytes" => {
+                    let gigabytes: usize = value().parse().expect("a whole number");
+                    plan.tensors = gigabytes * 1_000_000_000 / (ELEMENTS * 4 * STEPS);
+                }
+                "--rounds" => plan.rounds = value().parse().expect("a whole number"),
+                "--peer" => plan.peer = Some(value()),
+                _ => {}
+            }
+        }
+        plan
+    }
+
+    fn len_bytes(&self) -> f64 {
+        (self.tensors * STEPS * ELEMENTS * 4) as f64
+    }
+}
+
+fn main() {
+    let plan = Plan::parse();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let trees = write_trees(folder.path(), &plan);
+    let gigabytes = plan.len_bytes() / 1e9;
+    println!(
+        "{} tensors x {STEPS} steps, {gigabytes:.1} GB, median of {}",
+        plan.tensors, plan.rounds
+    );
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for layout in ["npy", "safetensors"] {
+        let tree = |mix: &str| trees.join(format!("{mix}-{layout}"));
+        let base = median(plan.rounds, || {
+            let began = Instant::now();
+            let sum = sum_of(&tree("mixed"));
+            assert!(sum.is_finite(), "the sum is needed");
+            began.elapsed()
+        });
+        let speed = |took: Duration| plan.len_bytes() / took.as_secs_f64() / 1e9;
+        println!(
+            "{layout:<12} read and summed, one core     {:>6.2} GB/s",
+            speed(base)
+        );
+        for (name, mix, rules) in RULES {
+            let file = folder.path().join("rules.toml");
+            fs::write(&file, rules).expect("the rules");
+            for threads in [1, 2] {
+                if threads > cores {
+                    continue;
+                }
+                let took = median(plan.rounds, || {
+                    check(&tree(mix), threads, (!rules.is_empty()).then_some(&file))
+                });
+                println!(
+                    "{layout:<12} {name:<18} {threads} cores     {:>6.2} GB/s  {:>4.0} %",
+                    speed(took),
+                    100.0 * base.as_secs_f64() / took.as_secs_f64()
+                );
+            }
+        }
+    }
+    if let Some(python) = &plan.peer {
+        let took = median(1, || numpy(python, &trees.join("mixed-npy")));
+        let speed = plan.len_bytes() / took.as_secs_f64() / 1e9;
+        println!(
+            "{:<12} numpy, the same statistics    {speed:>6.2} GB/s",
+            "npy"
+        );
+    }
+}
+
+fn median(rounds: usize, mut run: impl FnMut() -> Duration) -> Duration {
+    // The first brings the files into the cache.
+    let mut all: Vec<Duration> = (0..=rounds).map(|_| run()).skip(1).collect();
+    all.sort_unstable();
+    all[all.len() / 2]
+}
+
+/// The program on a tree, from its start to its end.
+fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Duration {
+    let began = Instant::now();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trainscope"));
+    command.arg("check").arg(tree).arg("--quiet");
+    command.arg("--threads").arg(threads.to_string());
+    if let Some(rules) = rules {
+        command.arg("--watchpoints").arg(rules);
+    }
+    let status = command.stdout(Stdio::null()).status().expect("it starts");
+    assert!(
+        matches!(status.code(), Some(0 | 1)),
+        "check has read everything: {status}"
+    );
+    began.elapsed()
+}
+
+/// NumPy's way to what the recommended rules need.
+fn numpy(python: &str, tree: &Path) -> Duration {
+    const SCRIPT: &str = "
+import sys, pathlib, numpy as np
+for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
+    x = np.load(f)
+    finite = x[np.isfinite(x)].astype(np.float64)
+    np.isnan(x).sum(), np.isposinf(x).sum(), np.isneginf(x).sum(), (x == 0).sum(), (x < 0).sum()
+    finite.min(), finite.max(), finite.mean(), np.abs(finite).mean(), np.sqrt((finite * finite).sum()), finite.var()
+";
+    let began = Instant::now();
+    let status = Command::new(python)
+        .args(["-c", SCRIPT])
+        .arg(tree)
+        .status()
+        .expect("python starts");
+    assert!(status.success(), "numpy has read everything");
+    began.elapsed()
+}
+
+/// Reads every file in blocks and sums its bytes as numbers of 32 bits, on one core.
+fn sum_of(tree: &Path) -> f64 {
+    let mut block = vec![0_u8; 256 << 10];
+    let mut sum = 0.0;
+    let mut folders = vec![tree.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let mut file = File::open(path).expect("a file");
+            loop {
+                let len = file.read(&mut block).expect("bytes");
+                if len == 0 {
+                    break;
+                }
+                let mut lanes = [0.0_f32; 16];
+                for chunk in block[..len].as_chunks::<64>().0 {
+                    for (lane, bytes) in lanes.iter_mut().zip(chunk.as_chunks::<4>().0) {
+                        let number = f32::from_le_bytes(*bytes);
+                        *lane += if number.abs() < 1e6 { number } else { 0.0 };
+                    }
+                }
+                sum += lanes.iter().map(|lane| f64::from(*lane)).sum::<f64>();
+            }
+        }
+    }
+    sum
+}
+
+/// Writes the dump in both layouts, once with tensors of every role and once with weights alone; links where bytes are
+/// the same.
+fn write_trees(root: &Path, plan: &Plan) -> PathBuf {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let numbers: Vec<u8> = (0..ELEMENTS * 64)
+        .flat_map(|_| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let number = f32::from(u16::try_from(random >> 48).unwrap_or(0)) / 65_536.0 - 0.5;
+            number.to_le_bytes()
+        })
+        .collect();
+    let bytes = |tensor: usize, step: usize| {
+        // Other numbers at each step.
+        let at = (tensor * 7 + step * 13) % 63 * ELEMENTS * 4 + (step % 5) * 4;
+        &numbers[at..at + ELEMENTS * 4]
+    };
+    for step in 0..STEPS {
+        let [mixed, weights] = ["mixed-npy", "weights-npy"].map(|tree| {
+            let folder = root.join(tree).join("steps").join(step.to_string());
+            fs::create_dir_all(&folder).expect("a folder");
+            folder
+        });
+        for tensor in 0..plan.tensors {
+            let path = mixed.join(format!("{}.layer{tensor}.npy", ROLES[tensor % 3]));
+            let mut header =
+                format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({ELEMENTS},), }}");
+            header.push_str(&" ".repeat(117 - header.len()));
+            header.push('\n');
+            let mut file = File::create(&path).expect("a file");
+            let head = [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes()].concat();
+            file.write_all(&head).expect("room");
+            file.write_all(bytes(tensor, step)).expect("room");
+            let link = weights.join(format!("weight.layer{tensor}.npy"));
+            fs::hard_link(&path, link).expect("a link");
+        }
+        for (tree, roles) in [("mixed", &ROLES[..]), ("weights", &ROLES[..1])] {
+            let folder = root.join(format!("{tree}-safetensors")).join("steps");
+            fs::create_dir_all(&folder).expect("a folder");
+            let path = folder.join(format!("step_{step:05}.safetensors"));
+            let entries: Vec<String> = (0..plan.tensors)
+                .map(|tensor| {
+                    let begin = tensor * ELEMENTS * 4;
+                    format!(
+                        "\"{}/layer{tensor}\":{{\"dtype\":\"F32\",\"shape\":[{ELEMENTS}],\"data_offsets\":[{begin},{}]}}",
+                        roles[tensor % roles.len()],
+                        begin + ELEMENTS * 4
+                    )
+                })
+                .collect();
+            let header = format!("{{{}}}", entries.join(","));
+            let mut file = BufWriter::new(File::create(path).expect("a file"));
+            let len = header.len() as u64;
+            file.write_all(&len.to_le_bytes()).expect("room");
+            file.write_all(header.as_bytes()).expect("room");
+            for tensor in 0..plan.tensors {
+                file.write_all(bytes(tensor, step)).expect("room");
+            }
+            file.flush().expect("room");
+        }
+    }
+    root.to_owned()
+}

@@ -1,0 +1,133 @@
+//! `trainscope diff`: where two runs part, and by how much.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::check::find::FoundRun;
+use super::check::{Screen, look, nothing_in, title};
+use super::mistake::Mistake;
+use super::{Failed, words};
+
+mod compare;
+mod measure;
+mod recorded;
+mod render;
+
+/// The flags of `trainscope diff`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct DiffFlags {
+    /// The folder of a run
+    #[arg(value_name = "RUN_A")]
+    a: PathBuf,
+
+    /// The folder of another one
+    #[arg(value_name = "RUN_B")]
+    b: PathBuf,
+
+    /// The largest relative difference that counts as equal; 0: to the bit
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
+    tolerance: f64,
+
+    /// Look at this step and later ones only
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    since_step: Option<i64>,
+
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    format: OutputFormat,
+
+    /// List every tensor and scalar that parts
+    #[arg(long)]
+    all: bool,
+
+    /// Print the last line only
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// A number from 0 on.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
+        _ => Err("wants a number of at least 0".to_owned()),
+    }
+}
+
+pub(super) fn run(flags: &DiffFlags) -> Result<u8, Failed> {
+    let [a, b] = [&flags.a, &flags.b].map(|dir| only_run(dir));
+    let (a, b) = (a?, b?);
+    let outcome = compare::compare(&a, &b, flags.tolerance, flags.since_step);
+    if outcome.common == 0 && outcome.faults.is_empty() {
+        return Err(nothing_in_common(&a, &b, &outcome).into());
+    }
+    let mut out = BufWriter::new(anstream::stdout().lock());
+    match flags.format {
+        OutputFormat::Text if flags.quiet => render::sum(&outcome, &mut out)?,
+        OutputFormat::Text => {
+            render::text([&a, &b], &outcome, Screen::of_stdout(), flags.all, &mut out)?;
+        }
+        OutputFormat::Json => render::json([&a, &b], &outcome, &mut out)?,
+    }
+    out.flush().map_err(Failed::Output)?;
+    Ok(if !outcome.parted.is_empty() {
+        1
+    } else if outcome.faults.is_empty() {
+        0
+    } else {
+        2
+    })
+}
+
+/// The run that a folder holds, which must be one.
+fn only_run(dir: &Path) -> Result<FoundRun, Mistake> {
+    let mut found = look(dir)?;
+    let count = found.runs.len();
+    match found.runs.pop() {
+        Some(mut run) if count == 1 => {
+            run.title = title(dir, &run.name);
+            Ok(run)
+        }
+        Some(run) => {
+            let example = title(dir, &run.name);
+            let what = format!(
+                "{} holds {count} runs, and two are compared",
+                words::path(dir)
+            );
+            Err(Mistake::new(2, what).at(words::path(dir)).attempt(format!(
+                "name one of them, such as {}",
+                words::name(&example, None)
+            )))
+        }
+        None => Err(nothing_in(dir, &found)),
+    }
+}
+
+fn nothing_in_common(a: &FoundRun, b: &FoundRun, outcome: &compare::Outcome) -> Mistake {
+    let what = "the two runs share no tensor and no tag, so there is nothing to compare";
+    let mut mistake = Mistake::new(2, what);
+    for (letter, run, only) in [("A", a, &outcome.only_a), ("B", b, &outcome.only_b)] {
+        let many = words::plural(only.len() as u64, "tensor or tag", "tensors and tags");
+        let example = only.first().map_or_else(String::new, |name| {
+            format!(" such as {}", words::name(name, None))
+        });
+        let title = words::name(&run.title, None);
+        mistake = mistake.at(format!("{letter}  {title}  {many}{example}"));
+    }
+    mistake.attempt("two runs of one model")
+}
+
+/// Writes to anything.
+type Out<'a> = &'a mut dyn Write;
+
+/// Results of writing.
+type Written = io::Result<()>;

@@ -1,0 +1,84 @@
+//! What the event files of a run say, gathered for a comparison: scalars, statistics, and with what it was trained.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use trainscope_analysis::watchpoint::Context;
+use trainscope_format::hparams::HparamValue;
+use trainscope_format::{Hparams, TensorSummary};
+
+use crate::cli::check::events::{EventFile, Listener};
+use crate::cli::check::find::FoundRun;
+
+/// What was recorded, by rank and tag.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// Points by step; the last one where several are of one step.
+    pub(super) scalars: BTreeMap<(u32, Arc<str>), BTreeMap<i64, f64>>,
+    pub(super) statistics: BTreeMap<(u32, Arc<str>), BTreeMap<i64, TensorSummary>>,
+    /// Hyper-parameters by name.
+    pub(super) hparams: BTreeMap<String, String>,
+    /// How many nodes of each operation the largest graph has.
+    pub(super) operations: BTreeMap<String, u64>,
+}
+
+impl Recorded {
+    /// Reads all event files of a run; what cannot be read is told by file, offset and reason.
+    pub(super) fn read(run: &FoundRun) -> (Self, Vec<(Arc<str>, u64, String)>) {
+        let mut recorded = Self::default();
+        let mut faults = Vec::new();
+        let mut buffer = Vec::new();
+        for (&rank, found) in &run.ranks {
+            for source in &found.events {
+                let mut file = EventFile::open(source, rank);
+                file.advance(i64::MAX, &mut recorded, &mut buffer);
+                let shown = Arc::clone(file.shown());
+                if let Some(reason) = file.unreadable.take() {
+                    faults.push((Arc::clone(&shown), 0, reason));
+                }
+                for damage in file.damages {
+                    faults.push((Arc::clone(&shown), damage.offset, damage.reason));
+                }
+            }
+        }
+        (recorded, faults)
+    }
+}
+
+impl Listener for Recorded {
+    fn scalar(&mut self, rank: u32, tag: &str, step: i64, _wall_time_secs: f64, value: f64) {
+        let points = self.scalars.entry((rank, tag.into())).or_default();
+        points.insert(step, value);
+    }
+
+    fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
+        let steps = self.statistics.entry((rank, Arc::clone(tag))).or_default();
+        steps.insert(step, summary.clone());
+    }
+
+    fn context(&mut self, _rank: u32, context: Context<'_>) {
+        match context {
+            Context::Hparams(Hparams::SessionStart(session)) => {
+                for (name, value) in &session.values {
+                    let value = match value {
+                        HparamValue::Text(text) => text.clone(),
+                        HparamValue::Null => String::new(),
+                        HparamValue::Bool(yes) => yes.to_string(),
+                        HparamValue::Number(number) => number.to_string(),
+                    };
+                    self.hparams.insert(name.clone(), value);
+                }
+            }
+            Context::Graph(graph) => {
+                let mut operations: BTreeMap<String, u64> = BTreeMap::new();
+                for node in &graph.nodes {
+                    *operations.entry(node.op_type.clone()).or_default() += 1;
+                }
+                if operations.values().sum::<u64>() > self.operations.values().sum() {
+                    self.operations = operations;
+                }
+            }
+            _ => {}
+        }
+    }
+}
