@@ -97,7 +97,8 @@ impl<'a> Run<'a> {
     }
 
     pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {
-        Loss::of(self.scalar(rank, Meaning::Loss)?)
+        let series = self.scalar(rank, Meaning::Loss)?;
+        Loss::of(series, high_level(self, series))
     }
 
     /// When a tensor is computed within its step.
@@ -168,10 +169,12 @@ pub(crate) struct Loss<'a> {
     pub(crate) initial: f64,
     /// The median of the last quarter.
     pub(crate) last: f64,
+    /// Below it, no value is a harm.
+    low: f64,
 }
 
 impl<'a> Loss<'a> {
-    fn of(series: &'a Series) -> Option<Self> {
+    fn of(series: &'a Series, high: f64) -> Option<Self> {
         let finite = || series.values.iter().copied().filter(|v| v.is_finite());
         let count = finite().count();
         let initial = median(finite().take((count / 10).clamp(3, 20)))?;
@@ -180,6 +183,7 @@ impl<'a> Loss<'a> {
             series,
             initial,
             last,
+            low: 0.5 * high,
         })
     }
 
@@ -197,7 +201,10 @@ impl<'a> Loss<'a> {
             .filter(|v| v.is_finite());
         let worst = before.fold(f64::NEG_INFINITY, f64::max);
         let mut soon = self.series.since(step + 1).take(within);
-        soon.any(|(_, v)| !v.is_finite() || (worst.is_finite() && v > factor * worst.max(1e-6)))
+        soon.any(|(_, v)| {
+            let is_worse = worst.is_finite() && v > factor * worst.max(1e-6);
+            !v.is_finite() || is_worse && v > self.low
+        })
     }
 }
 

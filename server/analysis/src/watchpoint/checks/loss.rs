@@ -65,7 +65,8 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let stands_out = score > limit && value > factor * middle && value > 2.0 * highest;
             // Near zero a loss is made of few samples: what counts then is whether it is high at all.
             let is_calm = width < 0.15 * middle.abs();
-            if stands_out && (is_calm && value - middle > 0.2 * level || value > 1.3 * level) {
+            let is_high = value > 1.3 * level && value > 3.0 * highest;
+            if stands_out && (is_calm && value - middle > 0.2 * level || is_high) {
                 quiet_until = index + window;
                 let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));

@@ -39,8 +39,20 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         };
         let dead = 100.0 * share(first);
+        // In a deep and narrow model many units are silent from the beginning on, and nothing is wrong with that.
+        let is_whole = share(first) >= 1.0;
+        let was_alive = layer.history.first().is_some_and(|d| d.zero_share < 0.7);
+        let is_far = logits_of(run, layer)
+            .and_then(|t| t.history.at(first.step))
+            .is_some_and(|d| d.mean < -1.0);
+        let is_bad = is_whole || was_alive || is_far;
+        let severity = if is_bad {
+            watchpoint.severity
+        } else {
+            Severity::Info
+        };
         let hit = Found::at(run, layer, first.step, Evidence::one(0, share(first))).until(last);
-        let (name, dead) = (&layer.name, number(dead));
+        let (hit, name, dead) = (hit.called(severity), &layer.name, number(dead));
         judged.found.push(hit.saying(
             format!("{dead} % of the units of {name} answer zero to every sample"),
             format!("{name} 中 {dead} % 的单元对所有样本都输出零"),

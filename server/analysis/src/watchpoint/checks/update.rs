@@ -92,6 +92,8 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [low, high, ..] = watchpoint.limits;
     let mut found = Vec::new();
+    let ranks = run.ranks.iter().copied();
+    let melting: Vec<u32> = ranks.filter(|rank| all_shrink(run, *rank)).collect();
     for weight in run.watched(watchpoint).filter(|t| !t.subject.is_vector()) {
         let (Some(first), Some(last)) = (weight.history.first(), weight.history.last()) else {
             continue;
@@ -100,7 +102,8 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let Some(usual) = usual.filter(|_| weight.history.len() > 5) else {
             continue;
         };
-        let melts = last.is_finite() && last.l2 < 0.1 * first.l2 && is_falling(weight);
+        let melts = last.is_finite() && last.l2 < 0.1 * first.l2 && is_falling(weight)
+            || melting.contains(&weight.rank) && last.l2 < 0.5 * first.l2;
         let learns = run.loss(weight.rank).is_some_and(|l| l.has_learned());
         let outside = if usual > high {
             Evidence::one(1, usual)
@@ -118,7 +121,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             Severity::Info
         };
-        let above = ratios(weight).find(|r| !is_rough || r.1 > high);
+        let above = ratios(weight).find(|r| !is_rough || r.1 > 3.0 * high);
         let step = above.map_or(first.step, |r| r.0);
         let hit = Found::at(run, weight, step, outside)
             .until(last.step)
@@ -137,6 +140,18 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         });
     }
     found.into()
+}
+
+/// Whether all weights of a classifier that does no better than guessing have come down to less than half: decay has won.
+fn all_shrink(run: &Run<'_>, rank: u32) -> bool {
+    let weights = run
+        .of_class(rank, Class::Weight)
+        .filter(|t| !t.subject.is_vector());
+    let mut shrunk = weights.filter_map(|t| {
+        let (first, last) = (t.history.first()?, t.history.last()?);
+        (t.history.len() > 9 && last.is_finite()).then_some(last.l2 < 0.6 * first.l2)
+    });
+    at_chance(run, rank) && shrunk.next() == Some(true) && shrunk.all(|shrinks| shrinks)
 }
 
 fn is_falling(weight: &Tensor) -> bool {
