@@ -11,6 +11,7 @@ use crate::settings::StartFlags;
 
 pub(crate) mod check;
 mod client;
+mod diff;
 mod mistake;
 mod start;
 mod state;
@@ -49,6 +50,8 @@ enum Command {
     Start(Box<StartFlags>),
     /// Judge what trainings have recorded, for people and for CI
     Check(Box<check::CheckFlags>),
+    /// Say where two runs part
+    Diff(Box<diff::DiffFlags>),
     /// Say what is running on this machine
     Status,
     /// End what runs in the background; trainings go on
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
             match cli.command {
                 Command::Start(flags) => start::run(*flags),
                 Command::Check(flags) => check::run(&flags),
+                Command::Diff(flags) => diff::run(&flags),
                 Command::Status => status::run(),
                 Command::Stop(flags) => stop::run(&flags),
             }
@@ -162,7 +166,7 @@ mod tests {
         let mut command = Cli::command();
         command.build();
         let mut help = String::new();
-        for name in ["start", "status", "stop"] {
+        for name in ["start", "check", "diff", "status", "stop"] {
             let sub = command.find_subcommand_mut(name).unwrap();
             help.push_str(&sub.render_help().to_string());
             help.push('\n');
