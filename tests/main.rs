@@ -10,10 +10,14 @@
 mod api;
 mod boundaries;
 mod browser;
+mod check;
+mod diff;
 mod formats;
 mod live;
 mod records;
 mod recovery;
 mod samples;
+mod scalars;
 mod support;
 mod tensorboard;
+mod truth;

@@ -5,6 +5,7 @@ pub(crate) mod event_file;
 pub(crate) mod lab;
 pub(crate) mod live;
 pub(crate) mod server;
+pub(crate) mod terminal;
 pub(crate) mod wait;
 
 pub(crate) use browser::Browser;

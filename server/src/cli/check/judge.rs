@@ -396,7 +396,8 @@ impl Judging {
     }
 }
 
-type Summary = Result<TensorSummary, Unread>;
+/// Boxed: they are moved from thread to thread.
+type Summary = Result<Box<TensorSummary>, Unread>;
 
 /// What is known of each, in order. A tensor and what becomes of it in the steps that follow is read by one thread.
 fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
@@ -446,7 +447,7 @@ fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
 impl Item {
     fn read(&self, reader: &mut Reader) -> Summary {
         let place = match &self.content {
-            Content::Known(known) => return Ok(known.as_ref().clone()),
+            Content::Known(known) => return Ok(known.clone()),
             Content::At(place) => place,
         };
         let before = match &self.before {
@@ -454,6 +455,7 @@ impl Item {
             Some(before) => Before::At(before),
             None => Before::Nothing,
         };
-        reader.summary(place, before, self.needs, self.next.is_some())
+        let summary = reader.summary(place, before, self.needs, self.next.is_some())?;
+        Ok(Box::new(summary))
     }
 }

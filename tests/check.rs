@@ -1,0 +1,647 @@
+//! `trainscope check` as people and programs use it: flags, forms of output, exit statuses, bad input.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::EventFile;
+use crate::support::lab::STARTED_SECS;
+use crate::support::terminal::{Dump, Printed, trainscope_in};
+
+const OVERFLOW: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
+
+/// An empty folder to write dumps into.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> &Self {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
+    }
+
+    fn check(&self, flags: &[&str]) -> Printed {
+        trainscope_in(self.0.path(), &[&["check", "run"], flags].concat())
+    }
+
+    /// Judges for NaN and Inf alone.
+    fn overflows(&self) -> Value {
+        self.write("rules.toml", OVERFLOW.as_bytes());
+        self.check(&["--watchpoints", "rules.toml", "--format", "json"])
+            .json()
+    }
+}
+
+fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let order = if fortran_order { "True" } else { "False" };
+    let header =
+        format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}          \n");
+    let len = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), data].concat()
+}
+
+fn floats(numbers: &[f32]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+fn safetensors(tensors: &[(&str, &[f32])]) -> Vec<u8> {
+    let mut entries = serde_json::Map::new();
+    let mut data = Vec::new();
+    for (name, numbers) in tensors {
+        let begin = data.len();
+        data.extend(floats(numbers));
+        let entry =
+            json!({"dtype": "F32", "shape": [numbers.len()], "data_offsets": [begin, data.len()]});
+        entries.insert((*name).to_owned(), entry);
+    }
+    let header = Value::Object(entries).to_string();
+    let len = (header.len() as u64).to_le_bytes();
+    [&len[..], header.as_bytes(), &data].concat()
+}
+
+fn names(answer: &Value, key: &str, field: &str) -> Vec<String> {
+    let all = answer[key].as_array().unwrap().iter();
+    all.map(|item| item[field].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_answer_has_the_promised_shape() {
+    let dump = Dump::unpack("torch-overflow");
+    let answer = dump.check(&["--format", "json"]).json();
+    let keys = |value: &Value| -> Vec<String> {
+        let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys.sort();
+        keys
+    };
+    let of_hit = [
+        "condition",
+        "node",
+        "rank",
+        "run",
+        "severity",
+        "step",
+        "tensor",
+        "thresholds",
+        "values",
+    ];
+    for key in [
+        "version",
+        "first_cause",
+        "hits",
+        "inconclusive",
+        "damaged",
+        "judged",
+    ] {
+        assert!(answer.get(key).is_some(), "{key}");
+    }
+    assert_eq!(keys(&answer["first_cause"]), of_hit);
+    assert!(
+        answer["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|hit| keys(hit) == of_hit)
+    );
+    let of_unjudged = ["condition", "rank", "reason", "run", "step", "tensor"];
+    let unjudged = answer["inconclusive"].as_array().unwrap();
+    assert!(!unjudged.is_empty() && unjudged.iter().all(|item| keys(item) == of_unjudged));
+    assert_eq!(keys(&answer["judged"]), ["steps", "tensors", "watchpoints"]);
+    assert!(answer["hits"].as_array().unwrap().iter().any(|hit| {
+        hit["values"]
+            .as_object()
+            .is_some_and(|values| values.values().any(Value::is_number))
+    }));
+}
+
+#[test]
+fn exit_statuses_tell_hits_from_damage_from_what_cannot_be_judged() {
+    let healthy = Dump::unpack("torch-healthy");
+    assert_eq!(healthy.check(&[]).status, 0);
+    // The loss is too short for some rules.
+    assert_eq!(healthy.check(&["--strict"]).status, 2);
+    let unchanged = Dump::unpack("torch-unchanged");
+    assert_eq!(unchanged.check(&[]).status, 1);
+    assert_eq!(unchanged.check(&["--fail-on", "error"]).status, 0);
+    // A hit wins over damage.
+    fs::write(unchanged.path.join("steps/step_00000.safetensors"), b"none").unwrap();
+    assert_eq!(unchanged.check(&[]).status, 1);
+    assert_eq!(unchanged.check(&["--fail-on", "error"]).status, 2);
+}
+
+#[test]
+fn a_baseline_and_a_first_step_leave_hits_out() {
+    let dump = Dump::unpack("torch-overflow");
+    let folder = TempDir::new().unwrap();
+    let baseline = folder.path().join("known.json").display().to_string();
+    let first = dump.check(&["--format", "json", "-o", &baseline]);
+    assert_eq!((first.status, &*first.out), (1, ""));
+    let again = dump.check(&["--baseline", &baseline]);
+    assert_eq!(again.status, 0, "{again:?}");
+    assert!(
+        again.last_line().contains("of the baseline left out"),
+        "{again:?}"
+    );
+    let late = dump
+        .check(&["--since-step", "8", "--format", "json"])
+        .json();
+    let all = dump.check(&["--format", "json"]).json();
+    let count = |answer: &Value| answer["hits"].as_array().unwrap().len();
+    assert!(count(&late) < count(&all));
+}
+
+#[test]
+fn text_fits_pipes_and_narrow_locales() {
+    let dump = Dump::unpack("torch-overflow");
+    let printed = dump.check(&[]);
+    assert!(!printed.out.contains('\x1b'), "no colours in a pipe");
+    assert!(
+        printed.out.lines().any(|line| line.starts_with('>')),
+        "{}",
+        printed.out
+    );
+    assert!(
+        printed
+            .last_line()
+            .starts_with(|c: char| c.is_ascii_digit())
+    );
+    assert_eq!(dump.check(&["-q"]).out.lines().count(), 1);
+    let coloured = dump.check(&["--color", "always"]);
+    assert!(
+        coloured.out.contains("\x1b[1m\x1b[31merror"),
+        "{:?}",
+        &coloured.out[..200]
+    );
+    // Every hit is there if it is asked for.
+    let all = dump.check(&["--all"]).out.lines().count();
+    assert!(all > printed.out.lines().count() + 20);
+}
+
+#[test]
+fn a_folder_of_runs_is_told_a_line_each() {
+    let place = Place::new();
+    let steps = |numbers: [f32; 2]| safetensors(&[("weight/a", &numbers)]);
+    for step in 0..3_i8 {
+        let value = f32::from(step);
+        place
+            .write(
+                &format!("run/good/steps/step_{step}.safetensors"),
+                &steps([value, 1.0]),
+            )
+            .write(
+                &format!("run/bad/steps/step_{step}.safetensors"),
+                &steps([value, f32::NAN]),
+            );
+    }
+    let printed = place.check(&[]);
+    assert_eq!(printed.status, 1);
+    let lines: Vec<&str> = printed.out.lines().collect();
+    assert!(lines[0].contains("2 runs"), "{lines:?}");
+    assert!(
+        lines[2].starts_with("error") && lines[2].contains("bad"),
+        "{lines:?}"
+    );
+    assert!(
+        lines[3].starts_with("ok") && lines[3].contains("good"),
+        "{lines:?}"
+    );
+    let answer = place.check(&["--format", "json"]).json();
+    assert_eq!(answer["hits"][0]["run"], "bad");
+}
+
+#[test]
+fn annotations_junit_and_sarif_are_what_their_readers_expect() {
+    let dump = Dump::unpack("torch-overflow");
+    let github = dump.check(&["--format", "github"]);
+    let first = github.out.lines().next().unwrap();
+    assert!(
+        first.starts_with("::error title=First cause") || first.starts_with("::warning title=")
+    );
+    assert!(
+        github
+            .out
+            .lines()
+            .all(|line| line.starts_with("::") && line.matches("::").count() >= 2)
+    );
+
+    let junit = dump.check(&["--format", "junit"]).out;
+    let report = quick_junit::Report::deserialize_from_str(&junit).unwrap();
+    assert_eq!(report.test_suites.len(), 1);
+    assert!(report.failures > 0 && report.tests > 10, "{junit}");
+    assert!(
+        junit.contains("<skipped"),
+        "what is not judged has not passed"
+    );
+
+    let sarif = dump.check(&["--format", "sarif"]).json();
+    assert_eq!(sarif["version"], "2.1.0");
+    let run = &sarif["runs"][0];
+    let rules = names(&run["tool"]["driver"], "rules", "id");
+    for result in run["results"].as_array().unwrap() {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(rules[index], result["ruleId"].as_str().unwrap());
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        assert!(result["message"]["text"].is_string());
+        assert!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].is_string());
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_the_end_of_the_output() {
+    let dump = Dump::unpack("torch-overflow");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_trainscope"))
+        .args(["check", ".", "--all", "--format", "sarif"])
+        .current_dir(&dump.path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_catalogue_explains_itself() {
+    let here = Path::new(".");
+    let list = trainscope_in(here, &["check", "--list-conditions"]);
+    assert_eq!(list.status, 0);
+    for id in [
+        "weight_not_changed",
+        "loss_nan",
+        "rank_divergence",
+        "operator_overflow",
+    ] {
+        assert!(list.out.contains(id));
+        let explained = trainscope_in(here, &["check", "--explain", id]);
+        assert_eq!(explained.status, 0);
+        assert!(explained.out.starts_with(id) && explained.out.contains("[[watchpoint]]"));
+    }
+    let mistake = trainscope_in(here, &["check", "--explain", "weight_unchanged"]);
+    assert_eq!(mistake.status, 2);
+    assert!(mistake.err.contains("weight_not_changed"), "{mistake:?}");
+}
+
+#[test]
+fn mistakes_are_told_in_three_lines() {
+    let place = Place::new();
+    place.write(
+        "run/steps/step_0.safetensors",
+        &safetensors(&[("weight/a", &[1.0])]),
+    );
+    let missing = trainscope_in(place.0.path(), &["check", "rum"]);
+    assert_eq!(missing.status, 2);
+    assert!(
+        missing.err.contains("trainscope check ./run"),
+        "{missing:?}"
+    );
+    place.write("data/a.jpg", b"x");
+    let nothing = trainscope_in(place.0.path(), &["check", "data"]);
+    assert_eq!(nothing.status, 2);
+    assert!(nothing.err.contains("no runs found in data") && nothing.err.contains("1 .jpg"));
+    for (toml, marks) in [
+        (
+            "[[watchpoint]]\ncondition = \"tensor_overflow\"\nlimit = 3\n",
+            "line 3, column 1",
+        ),
+        (
+            "[[watchpoint]]\ncondition = \"tensor_overflow\"\nseverity = \"fatal\"\n",
+            "line 3, column 12",
+        ),
+        (
+            "[[watchpoint]]\ncondition = \"nothing\"\n",
+            "line 2, column 13",
+        ),
+        ("[[watchpoints]]\n", "line 1, column 3"),
+        ("[[watchpoint]\n", "line 1"),
+    ] {
+        place.write("rules.toml", toml.as_bytes());
+        let printed = place.check(&["--watchpoints", "rules.toml"]);
+        assert_eq!(printed.status, 2, "{printed:?}");
+        assert!(printed.err.contains(marks), "{toml}: {}", printed.err);
+    }
+}
+
+#[test]
+fn npy_files_of_every_kind_are_read_or_refused() {
+    let place = Place::new();
+    let bad = [1.0, f32::NAN, 2.0, 3.0, 4.0, 5.0];
+    let big: Vec<u8> = bad.iter().flat_map(|number| number.to_be_bytes()).collect();
+    for (name, bytes) in [
+        ("weight.plain", npy("'<f4'", false, "(2, 3)", &floats(&bad))),
+        ("weight.big", npy("'>f4'", false, "(2, 3)", &big)),
+        (
+            "weight.columns",
+            npy("'<f4'", true, "(2, 3)", &floats(&bad)),
+        ),
+        (
+            "weight.single",
+            npy("'<f4'", false, "()", &floats(&[f32::INFINITY])),
+        ),
+        ("weight.empty", npy("'<f4'", false, "(0, 5)", &[])),
+        ("weight.half", npy("'<f2'", false, "(1,)", &[0x00, 0x7c])),
+        ("weight.whole", npy("'<i8'", false, "(1,)", &[0; 8])),
+        ("weight.objects", npy("'|O'", false, "(1,)", b"\x80\x04N.")),
+        ("weight.complex", npy("'<c8'", false, "(1,)", &[0; 8])),
+        (
+            "weight.cut",
+            npy("'<f4'", false, "(2, 3)", &floats(&bad[..2])),
+        ),
+        (
+            "weight.huge",
+            npy("'<f4'", false, "(1099511627776,)", &floats(&bad)),
+        ),
+        (
+            "weight.larger",
+            npy("'<f8'", false, "(4294967296, 4294967296)", &[]),
+        ),
+        ("weight.none", b"this is no npy file at all".to_vec()),
+        ("weight.short", b"\x93NUM".to_vec()),
+    ] {
+        place.write(&format!("run/steps/0/{name}.npy"), &bytes);
+    }
+    // A later step, so that what is cut will not come any more.
+    place.write(
+        "run/steps/1/weight.plain.npy",
+        &npy("'<f4'", false, "(2, 3)", &floats(&[0.0; 6])),
+    );
+    let answer = place.overflows();
+    let mut found = names(&answer, "hits", "tensor");
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "weight/big",
+            "weight/columns",
+            "weight/half",
+            "weight/plain",
+            "weight/single"
+        ]
+    );
+    let mut damaged = names(&answer, "damaged", "file");
+    damaged.sort();
+    let wanted = [
+        "complex", "cut", "huge", "larger", "none", "objects", "short",
+    ]
+    .map(|name| format!("steps/0/weight.{name}.npy"));
+    assert_eq!(damaged, wanted);
+    let reason = |file: &str| {
+        let all = answer["damaged"].as_array().unwrap().iter();
+        let mut of_file = all.filter(|fault| fault["file"].as_str().unwrap().contains(file));
+        of_file.next().unwrap()["reason"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(reason("objects").contains("Python objects"));
+    assert!(
+        reason("cut").contains("bytes are there"),
+        "{}",
+        reason("cut")
+    );
+}
+
+#[test]
+fn a_dump_that_is_still_written_is_no_damage() {
+    let place = Place::new();
+    let whole = safetensors(&[("weight/a", &[1.0, 2.0]), ("weight/b", &[f32::NAN, 2.0])]);
+    for cut in [0, 5, 8, 30, whole.len() - 12, whole.len() - 1] {
+        place
+            .write("run/steps/step_0.safetensors", &whole)
+            .write("run/steps/step_1.safetensors", &whole[..cut]);
+        let answer = place.overflows();
+        assert_eq!(names(&answer, "damaged", "file"), [""; 0], "cut at {cut}");
+        assert_eq!(
+            names(&answer, "truncated", "file"),
+            ["steps/step_1.safetensors"],
+            "cut at {cut}"
+        );
+        assert_eq!(
+            names(&answer, "hits", "tensor"),
+            ["weight/b"],
+            "cut at {cut}"
+        );
+        place.write(
+            "quiet.toml",
+            b"[[watchpoint]]\ncondition = \"tensor_all_zero\"\n",
+        );
+        let flags = ["--watchpoints", "quiet.toml"];
+        assert_eq!(place.check(&flags).status, 0);
+        assert_eq!(place.check(&[&flags[..], &["--strict"]].concat()).status, 2);
+    }
+    // In between, it is.
+    place.write("run/steps/step_2.safetensors", &whole);
+    assert_eq!(
+        names(&place.overflows(), "damaged", "file"),
+        ["steps/step_1.safetensors"]
+    );
+}
+
+#[test]
+fn safetensors_that_lie_about_their_tensors_are_refused() {
+    let file = |json: &str, data: &[u8]| {
+        [
+            &(json.len() as u64).to_le_bytes()[..],
+            json.as_bytes(),
+            data,
+        ]
+        .concat()
+    };
+    for (number, bytes) in [
+        file(
+            "{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}",
+            &[0; 8],
+        ),
+        file(
+            "{\"a\":{\"dtype\":\"F4\",\"shape\":[2],\"data_offsets\":[0,1]}}",
+            &[0; 8],
+        ),
+        file("[1, 2]", &[0; 8]),
+        vec![0xff; 64],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let place = Place::new();
+        place.write("run/steps/step_0.safetensors", bytes).write(
+            "run/steps/step_1.safetensors",
+            &safetensors(&[("a", &[f32::NAN])]),
+        );
+        let answer = place.overflows();
+        assert_eq!(
+            names(&answer, "damaged", "file"),
+            ["steps/step_0.safetensors"],
+            "{number}"
+        );
+        assert_eq!(names(&answer, "hits", "tensor"), ["a"], "{number}");
+    }
+}
+
+#[test]
+fn steps_may_be_missing_and_tensors_may_come_and_go() {
+    let place = Place::new();
+    for (step, names) in [
+        (0, &["a", "b"][..]),
+        (5, &["a"]),
+        (6, &["b", "c"]),
+        (90, &["a", "c"]),
+    ] {
+        let tensors: Vec<(&str, &[f32])> = names
+            .iter()
+            .map(|name| (*name, &[1.0, f32::NAN][..]))
+            .collect();
+        for rank in 0..2 {
+            // The second rank ended early.
+            if rank == 0 || step < 6 {
+                let path = format!("run/rank_{rank}/steps/step_{step}.safetensors");
+                place.write(&path, &safetensors(&tensors));
+            }
+        }
+    }
+    let answer = place.overflows();
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 7 + 3);
+    assert_eq!(answer["judged"]["steps"], 4);
+}
+
+#[test]
+fn files_that_may_not_be_read_leave_the_others() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    place
+        .write(
+            "run/steps/step_0.safetensors",
+            &safetensors(&[("a", &[1.0])]),
+        )
+        .write(
+            "run/steps/step_1.safetensors",
+            &safetensors(&[("a", &[f32::NAN])]),
+        );
+    let path = place.0.path().join("run/steps/step_0.safetensors");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    if File::open(&path).is_ok() {
+        // For the superuser there is no such file.
+        return;
+    }
+    let answer = place.overflows();
+    assert_eq!(
+        names(&answer, "damaged", "file"),
+        ["steps/step_0.safetensors"]
+    );
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn scalars_beside_dumps_belong_to_their_run() {
+    let place = Place::new();
+    place.write(
+        "run/steps/step_0.safetensors",
+        &safetensors(&[("weight/a", &[1.0])]),
+    );
+    let folder = place.0.path().join("run/tb");
+    fs::create_dir_all(&folder).unwrap();
+    let file = File::create(folder.join("events.out.tfevents.1760000000.here.1.0")).unwrap();
+    let mut file = EventFile::begin(file, STARTED_SECS).unwrap();
+    for step in 0..20 {
+        let loss = if step < 12 { 1.0 } else { f32::NAN };
+        file.scalars(STARTED_SECS, step, &[("train/loss", loss)])
+            .unwrap();
+    }
+    file.flush().unwrap();
+    let answer = place.check(&["--format", "json"]).json();
+    assert_eq!(answer["hits"][0]["condition"], "loss_nan");
+    assert_eq!(answer["hits"][0]["run"], ".");
+    assert_eq!(answer["hits"][0]["step"], 12);
+}
+
+#[test]
+fn dumps_of_devices_are_refused_with_what_converts_them() {
+    let place = Place::new();
+    let folder = "run/rank_0/Net/0/3";
+    place
+        .write(
+            &format!("{folder}/Conv2D.Default_conv_Conv2D-op1.5.7.1700"),
+            b"raw",
+        )
+        .write(&format!("{folder}/Add.Default_Add-op2.6.7.1701"), b"raw")
+        .write(&format!("{folder}/Opdebug.Node_OpDebug.1.2.1702"), b"raw")
+        .write(
+            &format!("{folder}/Mul.Default_Mul-op3.8.7.1703.output.0.DefaultFormat.npy"),
+            &npy("'<f4'", false, "(1,)", &floats(&[1.0])),
+        );
+    let printed = place.check(&["--format", "json"]);
+    let answer = printed.json();
+    assert_eq!(printed.status, 2);
+    let reason = answer["damaged"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("msaccucmp.py") && reason.contains("1 more"),
+        "{reason}"
+    );
+    let unjudged = names(&answer, "inconclusive", "condition");
+    assert!(
+        unjudged.contains(&"operator_overflow".to_owned()),
+        "{answer:#}"
+    );
+    // Once the device's word is converted, the operator is named.
+    let json = br#"{"AI Core": {"stream_id": 7, "task_id": 8, "status": 32}}"#;
+    place.write(
+        &format!("{folder}/Opdebug.Node_OpDebug.1.2.1702.output.0.json"),
+        json,
+    );
+    fs::remove_file(
+        place
+            .0
+            .path()
+            .join(folder)
+            .join("Opdebug.Node_OpDebug.1.2.1702"),
+    )
+    .unwrap();
+    let answer = place.check(&["--format", "json"]).json();
+    assert_eq!(
+        answer["hits"][0]["condition"], "operator_overflow",
+        "{answer:#}"
+    );
+}
+
+#[test]
+fn statistics_and_long_names_of_mindspore_are_read() {
+    let place = Place::new();
+    let folder = "run/rank_0/Net/0/0";
+    let table = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,\
+        Avg Value,Count,Negative Zero Count,Positive Zero Count,NaN Count,Negative Inf Count,Positive Inf Count,Zero Count\n\
+        Add,Default_Add-op1,0,0,17,output,0,24,Float32,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n\
+        Mul,Default_Mul-op2,0,0,18,output,0,24,Float32,\"(2,3)\",2.5,-1,0.5,6,2,3,0,0,0,1\n";
+    place
+        .write(&format!("{folder}/statistic.csv"), table.as_bytes())
+        .write(
+            &format!("{folder}/mapping.csv"),
+            b"12345,Sub.Default_Sub-op3.0.0.19.output.0.DefaultFormat.Float32.npy\n",
+        )
+        .write(
+            &format!("{folder}/12345.npy"),
+            &npy("'<f4'", false, "(1,)", &floats(&[f32::NEG_INFINITY])),
+        );
+    let answer = place.overflows();
+    let mut found = names(&answer, "hits", "tensor");
+    found.sort();
+    assert_eq!(found, ["Default_Add-op1", "Default_Sub-op3"]);
+    place.write(
+        &format!("{folder}/statistic.csv"),
+        b"Op Type,Op Name\nAdd,x\n",
+    );
+    assert_eq!(
+        names(&place.overflows(), "damaged", "file"),
+        ["rank_0/Net/0/0/statistic.csv"]
+    );
+}
