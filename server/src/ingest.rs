@@ -18,7 +18,7 @@ use crate::tail::{Outcome, Tail, Worker};
 use crate::watch::{self, Base, Found, Hints};
 
 /// Published bytes that wait in memory before they are committed.
-const COMMIT_BYTES: usize = 16 << 20;
+const COMMIT_BYTES: usize = 4 << 20;
 /// Records that are committed as soon as there is nothing left to read.
 const COMMIT_RECORDS: u64 = 16_384;
 /// Time after which anything published is committed.

@@ -73,7 +73,7 @@ fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
         .path(folder)
         // The default is 1 GiB. Segments stay at their default of 512 KiB: a node of sixteen chunks that does not fit
         // into one becomes a file of its own.
-        .cache_capacity(48 << 20)
+        .cache_capacity(16 << 20)
         // Commits are flushed where they are made.
         .flush_every_ms(None);
     // sled asserts some of its invariants while it recovers; a damaged index must not end the server.
