@@ -3,8 +3,17 @@
 use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
 use crate::watchpoint::finding::Missing;
 
-/// Limits: relative and absolute tolerance. A hit if every element is within them of what it was.
+/// Limits: relative and absolute tolerance, and whether NaN equals NaN. A hit if every element is within them of what
+/// it was.
 pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+    // Bit for bit the same content holds the same NaN.
+    let equal_nan = limits[2] > 0.0;
+    if equal_nan
+        && let Some(before) = seen.before
+        && seen.digest.is_identical(before) == Some(true)
+    {
+        return Verdict::Hit(Evidence::one(0, 0.0));
+    }
     if let Some(missing) = not_finite_pair(seen) {
         return Verdict::Inconclusive(missing);
     }
@@ -123,6 +132,11 @@ mod tests {
         assert_eq!(
             on(not_changed, &limits, &nan, Some(&nan)),
             missing(Missing::Nan)
+        );
+        assert_eq!(
+            on(not_changed, &[1e-5, 1e-8, 1.0], &nan, Some(&nan)),
+            hit,
+            "unless NaN equals NaN"
         );
         assert_eq!(
             on(too_small, &[0.1, 1e-9], &a, Some(&nan)),
