@@ -9,7 +9,7 @@ use trainscope_api::error::ApiError;
 use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
-use trainscope_api::records::{At, Records};
+use trainscope_api::records::{At, Records, RecordsQuery};
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
     self, COLUMNS_MEDIA_TYPE, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series,
@@ -89,6 +89,33 @@ pub async fn statistics_until(
     pairs.push(("from", &*from));
     let found: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
     Ok(found.records)
+}
+
+/// Records of one tag, as one of the list paths (`HISTOGRAMS`, `IMAGES`, …) has them.
+pub async fn records<T: DeserializeOwned>(
+    path: &str,
+    query: &RecordsQuery,
+) -> Result<Records<T>, ClientError> {
+    let rank = query.rank.to_string();
+    let numbers = [
+        ("from", query.from.map(|step| step.to_string())),
+        ("to", query.to.map(|step| step.to_string())),
+        ("points", query.points.map(|points| points.to_string())),
+    ];
+    let mut pairs = vec![("run", &*query.run), ("tag", &*query.tag), ("rank", &*rank)];
+    let numbers = numbers.iter();
+    pairs.extend(numbers.filter_map(|(key, value)| Some((*key, value.as_deref()?))));
+    get(path, &pairs).await
+}
+
+/// As much of the graph of a run as `T` wants to know.
+pub async fn graph<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
+    get(paths::GRAPH, &[("run", run)]).await
+}
+
+/// The address of bytes that an answer names.
+pub fn blob_url(id: &str) -> String {
+    format!("{}?id={}", url(paths::BLOB), url_state::encode(id))
 }
 
 /// What people have noted.

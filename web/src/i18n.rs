@@ -14,12 +14,14 @@ use crate::storage;
 mod debugger;
 mod en;
 mod frame;
+mod overview;
 mod runs;
 mod scalars;
 mod zh;
 
 pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
+pub use overview::OverviewTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
 
@@ -41,6 +43,8 @@ pub struct Texts {
     pub panel: PanelTexts,
     /// How to record.
     pub record: RecordTexts,
+    /// How a run is.
+    pub overview: OverviewTexts,
     /// Curves.
     pub scalars: ScalarsTexts,
     /// Watchpoints and hits.

@@ -2,12 +2,14 @@
 
 mod debugger;
 mod not_found;
+mod overview;
 mod run;
 mod runs;
 mod scalars;
 
 pub use debugger::DebuggerPage;
 pub use not_found::NotFoundPage;
+pub use overview::OverviewPage;
 pub use run::RunPages;
 pub use runs::RunsPage;
 pub use scalars::ScalarsPage;

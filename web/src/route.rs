@@ -26,6 +26,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// A page inside a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunPage {
+    /// How it is, and where to look next.
+    Overview,
     /// Curves.
     Scalars,
     /// What watchpoints have found.
@@ -36,13 +38,14 @@ impl RunPage {
     /// The last segment of its address.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Overview => "overview",
             Self::Scalars => "scalars",
             Self::Debugger => "debugger",
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        [Self::Scalars, Self::Debugger]
+        [Self::Overview, Self::Scalars, Self::Debugger]
             .into_iter()
             .find(|page| page.as_str() == text)
     }
@@ -134,6 +137,17 @@ pub fn scalars_href(run: &str, others: &[String], tag: Option<&str>) -> String {
         href.push_str(&url_state::encode(tag));
     }
     href
+}
+
+/// The address of the overview of `run`.
+pub fn overview_href(run: &str) -> String {
+    run_href(run, RunPage::Overview)
+}
+
+/// The address of the debugger of `run` with one of its parameters (`hit`, `watchpoint`) set.
+pub fn debugger_href(run: &str, parameter: &str, value: &str) -> String {
+    let href = run_href(run, RunPage::Debugger);
+    format!("{href}?{parameter}={}", url_state::encode(value))
 }
 
 fn run_path(run: &str, page: RunPage) -> String {

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 pub enum IconName {
     Brand,
     Runs,
+    Overview,
     Scalars,
     Histograms,
     Images,
@@ -40,6 +41,7 @@ pub enum IconName {
     Filter,
     Columns,
     Download,
+    Wand,
     Pause,
     Play,
     Stop,
@@ -69,6 +71,9 @@ impl IconName {
                 r#"<path d="M1.5 12.5 5 6l3 4 2.5-7 4 9.5" stroke-width="1.75"/><circle cx="10.5" cy="3" r="1.6" fill="currentColor" stroke="none"/>"#
             }
             Self::Runs => r#"<path d="M2 4h2M2 8h2M2 12h2M6.5 4H14M6.5 8H14M6.5 12H14"/>"#,
+            Self::Overview => {
+                r#"<rect x="2" y="2" width="5" height="6.5" rx="1"/><rect x="9" y="2" width="5" height="3.5" rx="1"/><rect x="2" y="11" width="5" height="3" rx="1"/><rect x="9" y="8" width="5" height="6" rx="1"/>"#
+            }
             Self::Scalars => r#"<path d="M2 2v12h12"/><path d="M4.5 4.5C6 10 8 11 14 11.5"/>"#,
             Self::Histograms => r#"<path d="M2 14h12M3.5 14v-3M6.5 14V6M9.5 14V3.5M12.5 14V9"/>"#,
             Self::Images => {
@@ -123,6 +128,9 @@ impl IconName {
                 r#"<rect x="2" y="3" width="12" height="10" rx="1"/><path d="M6 3v10M10 3v10"/>"#
             }
             Self::Download => r#"<path d="M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11"/>"#,
+            Self::Wand => {
+                r#"<path d="m2.5 13.5 7-7M11.5 2v2.5M10.2 3.2h2.6M13.2 7v2M12.2 8h2M6 2.5v2M5 3.5h2"/>"#
+            }
             Self::Pause => r#"<path d="M5.5 3v10M10.5 3v10" stroke-width="2"/>"#,
             Self::Play => r#"<path d="M4.5 2.8v10.4L13 8z"/>"#,
             Self::Stop => r#"<rect x="3.5" y="3.5" width="9" height="9" rx="1"/>"#,

@@ -46,6 +46,7 @@ pub(super) fn Rail() -> impl IntoView {
                 run.get()
                     .map(|run| {
                         let href = route::scalars_href(&run, &[], None);
+                        let overview = route::overview_href(&run);
                         let name = short_name(&run).to_owned();
                         let (counted, full) = (run.clone(), run.clone());
                         let tags = move || {
@@ -72,6 +73,15 @@ pub(super) fn Rail() -> impl IntoView {
                                     <RunChip run=run />
                                     <span class="cut">{name}</span>
                                 </div>
+                                <a
+                                    class="nav"
+                                    href=overview
+                                    title=move || i18n.texts().overview.title
+                                    aria-current=move || current(is_on(RunPage::Overview))
+                                >
+                                    <Icon name=IconName::Overview />
+                                    <span>{move || i18n.texts().overview.title}</span>
+                                </a>
                                 <a
                                     class="nav"
                                     href=href

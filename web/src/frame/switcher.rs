@@ -1,4 +1,4 @@
-//! The list that opens beside a run's name and leads to the same page of another run.
+//! The list that opens beside a run's name and leads to another run.
 
 use leptos::ev;
 use leptos::html::{Details, Input};
@@ -51,7 +51,7 @@ pub(super) fn Switcher(
                     <li>
                         <a
                             class="hit"
-                            href=route::scalars_href(&other.id, &[], None)
+                            href=route::overview_href(&other.id)
                             aria-current=current
                             on:click=move |_| open.set(false)
                         >

@@ -343,5 +343,6 @@ pub(super) static TEXTS: Texts = Texts {
         copied: "Copied",
         watching: "watching the folder",
     },
+    overview: super::overview::EN,
     scalars: super::scalars::EN,
 };

@@ -305,5 +305,6 @@ pub(super) static TEXTS: Texts = Texts {
         copied: "已复制",
         watching: "正在监视文件夹",
     },
+    overview: super::overview::ZH,
     scalars: super::scalars::ZH,
 };

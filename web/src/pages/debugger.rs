@@ -23,6 +23,9 @@ use inspector::Inspector;
 use model::{Load, Model};
 use watchpoints::WatchpointList;
 
+pub(super) use model::key as hit_key;
+pub(super) use picture::ClassBar;
+
 /// The debugger of the run that the address names.
 #[component]
 pub fn DebuggerPage() -> impl IntoView {

@@ -82,7 +82,7 @@ fn listen() {
                 let Some(run) = model.cursor.get_untracked() else {
                     return false;
                 };
-                open(&route::scalars_href(&run, &[], None));
+                open(&route::overview_href(&run));
             }
             "c" => {
                 let Some(href) = model.together_href() else {

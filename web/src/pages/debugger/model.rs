@@ -46,7 +46,7 @@ pub(super) fn use_model() -> Model {
 }
 
 /// A hit as it stands in an address: rank, step, condition and tensor, which may hold colons.
-pub(super) fn key(hit: &Hit) -> String {
+pub(in crate::pages) fn key(hit: &Hit) -> String {
     format!("{}:{}:{}:{}", hit.rank, hit.step, hit.condition, hit.tensor)
 }
 

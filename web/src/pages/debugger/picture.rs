@@ -11,7 +11,7 @@ const HEIGHT: f64 = 72.0;
 
 /// Elements by class, NaN first: each class that has any is seen, however few.
 #[component]
-pub(super) fn ClassBar(stats: TensorStats) -> impl IntoView {
+pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
     let classes = [
         ("nan", "NaN", stats.nan),
         ("ninf", "−∞", stats.neg_inf),

@@ -138,7 +138,7 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             <td role="cell" class="c-name" title=id.get_value()>
                 <span class="nm">
                     <RunChip run=id.get_value() />
-                    <a class="cut" href=id.with_value(|id| route::scalars_href(id, &[], None))>
+                    <a class="cut" href=id.with_value(|id| route::overview_href(id))>
                         {name}
                     </a>
                 </span>

@@ -1,0 +1,317 @@
+//! The texts of the overview of a run, in both languages.
+
+use trainscope_api::findings::Counts;
+
+use crate::format;
+
+/// How a run is.
+pub struct OverviewTexts {
+    /// Entry of the rail.
+    pub title: &'static str,
+    /// Button.
+    pub open_debugger: &'static str,
+    /// Button.
+    pub show_scalars: &'static str,
+    /// Link to the step of the first cause; the argument is a number.
+    pub at_step: fn(&str) -> String,
+    /// Between that link and the sentence.
+    pub colon: &'static str,
+    /// Nothing is wrong: watchpoints, tensors, steps.
+    pub healthy: fn(u64, u64, u64) -> String,
+    /// Nothing was recorded that can be judged.
+    pub nothing_judged: &'static str,
+    /// What was found, by severity, and by how many watchpoints.
+    pub hits: fn(Counts, u64) -> String,
+    /// A scalar that is not finite from a step to the end: tag, class, step.
+    pub stays: fn(&str, &str, &str) -> String,
+    /// The run has grown since it was judged.
+    pub behind: &'static str,
+    /// Heading.
+    pub guide: &'static str,
+    /// Beside it.
+    pub guide_order: &'static str,
+    /// What a row is about, 0 to 5.
+    pub topics: [&'static str; 6],
+    /// A number of what is recorded, by the name of the kind of row.
+    pub tags: fn(u64) -> String,
+    /// Numbers of values.
+    pub values: fn(u64) -> String,
+    /// Numbers of nodes.
+    pub nodes: fn(u64) -> String,
+    /// Numbers of tensors.
+    pub tensors: fn(u64) -> String,
+    /// Numbers of points.
+    pub points: fn(u64) -> String,
+    /// Numbers of steps.
+    pub steps: fn(u64) -> String,
+    /// Numbers of recorded texts or pictures.
+    pub records: fn(u64) -> String,
+    /// Numbers of hits.
+    pub hit_count: fn(u64) -> String,
+    /// No weights, gradients, activations: what follows is how to record them.
+    pub no_tensors: &'static str,
+    /// How many conditions are undecided, and what is missing.
+    pub undecided: fn(u64, &str) -> String,
+    /// What is missing, by its name in the API.
+    pub missing: fn(&str) -> &'static str,
+    /// Watchpoints that found nothing.
+    pub found_nothing: fn(u64) -> String,
+    /// Watchpoints that found nothing in tensors.
+    pub found_nothing_in: fn(u64, u64) -> String,
+    /// There is a graph, and no tensor.
+    pub structure_only: &'static str,
+    /// There are pictures or dataset operations, but no values of inputs.
+    pub no_inputs: &'static str,
+    /// How many more hits there are.
+    pub more_hits: fn(u64) -> String,
+    /// The best value: value, step.
+    pub best: fn(&str, &str) -> String,
+    /// Before the advice.
+    pub most_likely: &'static str,
+    /// Heading of the matrix.
+    pub onset: &'static str,
+    /// Heading of the matrix of a run in which nothing is wrong.
+    pub last_steps: &'static str,
+    /// Beside it.
+    pub onset_order: &'static str,
+    /// The first cause in the legend.
+    pub first: &'static str,
+    /// Values of a cell: finite, range grows.
+    pub finite: &'static str,
+    /// See `finite`.
+    pub grows: &'static str,
+    /// What a cell says to a pointer: tensor, step, what.
+    pub cell: fn(&str, &str, &str) -> String,
+    /// Nothing was recorded in a cell.
+    pub no_record: &'static str,
+    /// Title of the card of hyper-parameters.
+    pub configuration: &'static str,
+    /// A tensor and a step.
+    pub tensor_at: fn(&str, &str) -> String,
+    /// Elements that are not finite: how many, all.
+    pub bad_elements: fn(&str, &str) -> String,
+    /// All elements are finite.
+    pub good_elements: fn(&str) -> String,
+    /// Watchpoints without hits.
+    pub no_hit: fn(u64) -> String,
+    /// What a heat map says to a screen reader: tag, steps.
+    pub heat: fn(&str, u64) -> String,
+    /// What the curve says to a screen reader: tag, last value.
+    pub curve: fn(&str, &str) -> String,
+}
+
+fn many(count: u64, one: &str, more: &str) -> String {
+    let noun = if count == 1 { one } else { more };
+    format!("{} {noun}", format::count(count))
+}
+
+/// Those that are not 0, in words.
+fn by_severity(counts: Counts, words: [fn(u64) -> String; 3], comma: &str) -> String {
+    let counts = [counts.error, counts.warning, counts.info];
+    let some = counts
+        .into_iter()
+        .zip(words)
+        .filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some.map(|(count, word)| word(count)).collect();
+    some.join(comma)
+}
+
+pub(super) const EN: OverviewTexts = OverviewTexts {
+    title: "Overview",
+    open_debugger: "Open in debugger",
+    show_scalars: "Show scalars",
+    at_step: |step| format!("Step {step}"),
+    colon: ": ",
+    healthy: |watchpoints, tensors, steps| {
+        format!(
+            "Nothing is wrong so far: {} over {} and {}.",
+            many(watchpoints, "watchpoint", "watchpoints"),
+            many(tensors, "tensor", "tensors"),
+            many(steps, "step", "steps")
+        )
+    },
+    nothing_judged: "Nothing was recorded that watchpoints could judge.",
+    hits: |counts, watchpoints| {
+        let words: [fn(u64) -> String; 3] = [
+            |n| many(n, "error", "errors"),
+            |n| many(n, "warning", "warnings"),
+            |n| many(n, "note", "notes"),
+        ];
+        format!(
+            "{} hit: {}.",
+            many(watchpoints, "watchpoint", "watchpoints"),
+            by_severity(counts, words, ", ")
+        )
+    },
+    stays: |tag, class, step| format!("{tag} is {class} from step {step} on."),
+    behind: "The run has grown since; it is being judged again.",
+    guide: "Guided diagnosis",
+    guide_order: "in the order in which to look",
+    topics: [
+        "What was recorded",
+        "Hyper-parameters",
+        "Model structure",
+        "Input data",
+        "Loss curve",
+        "Accuracy",
+    ],
+    tags: |n| many(n, "tag", "tags"),
+    values: |n| many(n, "value", "values"),
+    nodes: |n| many(n, "node", "nodes"),
+    tensors: |n| many(n, "tensor", "tensors"),
+    points: |n| many(n, "point", "points"),
+    steps: |n| many(n, "step", "steps"),
+    records: |n| many(n, "record", "records"),
+    hit_count: |n| many(n, "hit", "hits"),
+    no_tensors: "No weights or gradients, so they are not judged. To record them: ",
+    undecided: |n, why| format!("{} undecided: {why}", many(n, "condition", "conditions")),
+    missing: |reason| match reason {
+        "nan" => "values are NaN",
+        "inf" => "values are infinite",
+        "no_previous" => "no step before",
+        "no_change" => "changes were not recorded",
+        "tolerance" => "changes were counted with another tolerance",
+        "no_exponents" => "exponents were not recorded",
+        "bounds" => "only the elements would tell",
+        "no_channels" => "no statistics by unit",
+        "no_hash" => "no hashes of the content",
+        "too_short" => "too few steps",
+        "no_overflow_files" => "overflows of operators were not recorded",
+        "unread_overflow_files" => "overflow files have to be converted first",
+        "empty" => "no elements",
+        _ => "something was not recorded",
+    },
+    found_nothing: |n| format!("{} found nothing", many(n, "watchpoint", "watchpoints")),
+    found_nothing_in: |n, tensors| {
+        format!(
+            "{} found nothing in {}",
+            many(n, "watchpoint", "watchpoints"),
+            many(tensors, "tensor", "tensors")
+        )
+    },
+    structure_only: "the graph alone was recorded; no tensor was judged",
+    no_inputs: "values of inputs were not recorded, so they are not judged",
+    more_hits: |n| format!("and {}", many(n, "more hit", "more hits")),
+    best: |value, step| format!("best {value} at step {step}"),
+    most_likely: "What helps",
+    onset: "Where it started",
+    last_steps: "Tensors at the last steps",
+    onset_order: "tensors × recorded steps",
+    first: "first cause",
+    finite: "finite",
+    grows: "range grows",
+    cell: |tensor, step, what| format!("{tensor}, step {step}: {what}"),
+    no_record: "not recorded",
+    configuration: "Configuration",
+    tensor_at: |tensor, step| format!("{tensor} at step {step}"),
+    bad_elements: |bad, all| format!("{bad} of {all} elements are not finite"),
+    good_elements: |all| format!("all {all} elements are finite"),
+    no_hit: |n| {
+        format!(
+            "{}, no hit",
+            many(n, "other watchpoint", "other watchpoints")
+        )
+    },
+    heat: |tag, steps| {
+        format!(
+            "Distribution of {tag} over {}",
+            many(steps, "step", "steps")
+        )
+    },
+    curve: |tag, value| format!("Curve of {tag}, last value {value}"),
+};
+
+pub(super) const ZH: OverviewTexts = OverviewTexts {
+    title: "训练看板",
+    open_debugger: "在调试器中打开",
+    show_scalars: "查看标量",
+    at_step: |step| format!("迭代 {step}"),
+    colon: "：",
+    healthy: |watchpoints, tensors, steps| {
+        format!(
+            "目前未发现问题：{} 个监测点，覆盖 {} 个张量、{} 个迭代。",
+            format::count(watchpoints),
+            format::count(tensors),
+            format::count(steps)
+        )
+    },
+    nothing_judged: "没有记录可供监测点判断的数据。",
+    hits: |counts, watchpoints| {
+        let words: [fn(u64) -> String; 3] = [
+            |n| format!("{} 个错误", format::count(n)),
+            |n| format!("{} 个警告", format::count(n)),
+            |n| format!("{} 个提示", format::count(n)),
+        ];
+        format!(
+            "{} 个监测点命中：{}。",
+            format::count(watchpoints),
+            by_severity(counts, words, "，")
+        )
+    },
+    stays: |tag, class, step| format!("自迭代 {step} 起 {tag} 为 {class}。"),
+    behind: "此后训练又有新数据，正在重新判断。",
+    guide: "引导式诊断",
+    guide_order: "按排查顺序",
+    topics: [
+        "已记录的数据",
+        "超参数",
+        "模型结构",
+        "输入数据",
+        "损失曲线",
+        "精度",
+    ],
+    tags: |n| format!("{} 个标签", format::count(n)),
+    values: |n| format!("{} 项", format::count(n)),
+    nodes: |n| format!("{} 个节点", format::count(n)),
+    tensors: |n| format!("{} 个张量", format::count(n)),
+    points: |n| format!("{} 个点", format::count(n)),
+    steps: |n| format!("{} 个迭代", format::count(n)),
+    records: |n| format!("{} 条记录", format::count(n)),
+    hit_count: |n| format!("{} 个命中", format::count(n)),
+    no_tensors: "未记录权重和梯度，因此无法判断。记录方法：",
+    undecided: |n, why| format!("{} 个条件无法判断：{why}", format::count(n)),
+    missing: |reason| match reason {
+        "nan" => "值为 NaN",
+        "inf" => "值为无穷大",
+        "no_previous" => "没有前一个迭代",
+        "no_change" => "未记录变化量",
+        "tolerance" => "变化量按其他容差统计",
+        "no_exponents" => "未记录指数分布",
+        "bounds" => "只有逐元素数据才能判断",
+        "no_channels" => "没有按单元的统计",
+        "no_hash" => "没有内容哈希",
+        "too_short" => "迭代数过少",
+        "no_overflow_files" => "未记录算子溢出",
+        "unread_overflow_files" => "溢出文件需要先转换",
+        "empty" => "没有元素",
+        _ => "缺少记录",
+    },
+    found_nothing: |n| format!("{} 个监测点均未命中", format::count(n)),
+    found_nothing_in: |n, tensors| {
+        format!(
+            "{} 个监测点检查了 {} 个张量，均未命中",
+            format::count(n),
+            format::count(tensors)
+        )
+    },
+    structure_only: "只记录了计算图，没有可判断的张量",
+    no_inputs: "未记录输入数据的值，因此无法判断",
+    more_hits: |n| format!("另有 {} 个命中", format::count(n)),
+    best: |value, step| format!("最佳 {value}（迭代 {step}）"),
+    most_likely: "建议",
+    onset: "问题起点",
+    last_steps: "最近迭代的张量",
+    onset_order: "张量 × 已记录的迭代",
+    first: "首个原因",
+    finite: "有限值",
+    grows: "范围增大",
+    cell: |tensor, step, what| format!("{tensor}，迭代 {step}：{what}"),
+    no_record: "未记录",
+    configuration: "训练配置",
+    tensor_at: |tensor, step| format!("迭代 {step} 的 {tensor}"),
+    bad_elements: |bad, all| format!("{all} 个元素中有 {bad} 个不是有限值"),
+    good_elements: |all| format!("{all} 个元素均为有限值"),
+    no_hit: |n| format!("另有 {} 个监测点未命中", format::count(n)),
+    heat: |tag, steps| format!("{tag} 的分布，共 {} 个迭代", format::count(steps)),
+    curve: |tag, value| format!("{tag} 的曲线，最新值 {value}"),
+};

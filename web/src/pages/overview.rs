@@ -1,0 +1,44 @@
+//! How a run is, in the order in which an expert looks: the verdict, the guided diagnosis, where it started, and a
+//! small picture of each kind of data.
+//!
+//! Everything comes from the server as it is; this page sorts and draws.
+
+use leptos::prelude::*;
+
+use crate::route::use_run;
+
+mod cards;
+mod diagnosis;
+mod guide;
+mod heat;
+mod matrix;
+mod model;
+mod onset;
+mod pictures;
+mod verdict;
+
+use model::Model;
+
+/// The overview of the run that the address names.
+#[component]
+pub fn OverviewPage() -> impl IntoView {
+    let run = use_run();
+    move || run.get().map(overview)
+}
+
+/// Another run has a page of its own, so that nothing of the one before stays.
+fn overview(run: String) -> AnyView {
+    let model = Model::new(run);
+    let has_steps = Memo::new(move |_| model.kind("statistics") > 0);
+    view! {
+        <main class="main overview">
+            {verdict::view(model)}
+            <div class="two" class:one=move || !has_steps.get()>
+                {guide::view(model)}
+                <Show when=move || has_steps.get()>{matrix::view(model)}</Show>
+            </div>
+            {cards::view(model)}
+        </main>
+    }
+    .into_any()
+}

@@ -1,0 +1,335 @@
+//! One small card for each kind of data that the run has. A card that has a page leads to it.
+
+use leptos::prelude::*;
+use trainscope_api::findings::Watched;
+
+use super::guide::hyperparameters;
+use super::model::{Model, Newest};
+use super::pictures;
+use crate::client;
+use crate::components::{Icon, IconName, fixed_icon, severity_icon};
+use crate::format;
+use crate::i18n::{I18n, Texts, use_i18n};
+use crate::pages::debugger::ClassBar;
+use crate::route::{self, RunPage};
+
+/// Watchpoints in the card of the debugger.
+const WATCHPOINTS: usize = 4;
+/// Hyper-parameters in their card.
+const HYPERPARAMETERS: usize = 6;
+
+/// A kind of data, in the order of the cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Card {
+    Scalars,
+    Histograms,
+    Tensors,
+    Debugger,
+    Images,
+    Text,
+    Graph,
+    Configuration,
+}
+
+impl Card {
+    const ALL: [Self; 8] = [
+        Self::Scalars,
+        Self::Histograms,
+        Self::Tensors,
+        Self::Debugger,
+        Self::Images,
+        Self::Text,
+        Self::Graph,
+        Self::Configuration,
+    ];
+
+    /// How many tags there are; reactive.
+    fn count(self, model: Model) -> u64 {
+        let count = |kind| model.kind(kind);
+        match self {
+            Self::Scalars => count("scalars"),
+            Self::Histograms => count("histograms"),
+            Self::Tensors => count("statistics").max(count("tensors")),
+            Self::Debugger => 1,
+            Self::Images => count("images"),
+            Self::Text => count("text"),
+            Self::Graph => count("graphs"),
+            Self::Configuration => model
+                .info
+                .with(|info| info.as_ref().map_or(0, |run| run.hparams.len() as u64)),
+        }
+    }
+
+    const fn icon(self) -> IconName {
+        match self {
+            Self::Scalars => IconName::Scalars,
+            Self::Histograms => IconName::Histograms,
+            Self::Tensors => IconName::Tensors,
+            Self::Debugger => IconName::Debugger,
+            Self::Images => IconName::Images,
+            Self::Text => IconName::Text,
+            Self::Graph => IconName::Graph,
+            Self::Configuration => IconName::Sliders,
+        }
+    }
+
+    /// Its name in the style sheet and in tests.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Scalars => "scalars",
+            Self::Histograms => "histograms",
+            Self::Tensors => "tensors",
+            Self::Debugger => "debugger",
+            Self::Images => "images",
+            Self::Text => "text",
+            Self::Graph => "graphs",
+            Self::Configuration => "configuration",
+        }
+    }
+
+    fn title(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Debugger => texts.debugger.title,
+            Self::Configuration => texts.overview.configuration,
+            other => (texts.runs.kind)(other.name()),
+        }
+    }
+
+    /// What stands beside the title; reactive.
+    fn beside(self, model: Model, texts: &Texts) -> String {
+        let words = &texts.overview;
+        let count = self.count(model);
+        match self {
+            Self::Scalars | Self::Images | Self::Text => (words.tags)(count),
+            Self::Histograms | Self::Tensors => (words.tensors)(count),
+            Self::Debugger => model.findings.with(|found| {
+                let counts = found.as_ref().map(|found| found.counts);
+                counts.map_or_else(String::new, |counts| {
+                    (words.hit_count)(counts.error + counts.warning + counts.info)
+                })
+            }),
+            Self::Graph => model
+                .graph
+                .with(|graph| graph.as_ref().map(|graph| (words.nodes)(graph.nodes)))
+                .unwrap_or_default(),
+            Self::Configuration => (words.values)(count),
+        }
+    }
+}
+
+/// All cards. One that comes later goes behind those that are there, so that nothing moves.
+pub(super) fn view(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let cards = Memo::new(move |before: Option<&Vec<Card>>| {
+        let mut cards = before.cloned().unwrap_or_default();
+        if model.info.with(Option::is_some) {
+            for card in Card::ALL {
+                if !cards.contains(&card) && card.count(model) > 0 {
+                    cards.push(card);
+                }
+            }
+        }
+        cards
+    });
+    view! {
+        <div class="eight">
+            <For
+                each=move || cards.get()
+                key=|card| *card as usize
+                children=move |card| frame(model, card, i18n)
+            />
+        </div>
+    }
+    .into_any()
+}
+
+fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
+    let run = model.run();
+    let href = match card {
+        Card::Scalars => Some(route::scalars_href(&run, &[], None)),
+        Card::Debugger => Some(route::run_href(&run, RunPage::Debugger)),
+        _ => None,
+    };
+    let title = move || {
+        view! {
+            <span class="ink3">
+                <Icon name=card.icon() />
+            </span>
+            <h3>{move || card.title(i18n.texts())}</h3>
+            <span class="micro ink3 cut">{move || card.beside(model, i18n.texts())}</span>
+        }
+    };
+    let head = match href {
+        Some(href) => view! {
+            <a class="head" href=href>
+                {title()}
+                <span class="go">{fixed_icon(IconName::Right, 12)}</span>
+            </a>
+        }
+        .into_any(),
+        None => view! { <div class="head">{title()}</div> }.into_any(),
+    };
+    view! {
+        <section class="card" data-card=card.name()>
+            {head}
+            <div class="body">{body(model, card, i18n)}</div>
+        </section>
+    }
+    .into_any()
+}
+
+fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
+    match card {
+        Card::Scalars => {
+            let tag = move || model.curves.with(|curves| Some(curves.first()?.0.clone()));
+            view! {
+                <p class="micro ink3 cut">
+                    <bdi>{tag}</bdi>
+                </p>
+                {pictures::curve(model)}
+            }
+            .into_any()
+        }
+        Card::Histograms => (move || {
+            model.heat.get().map(|heat| {
+                view! {
+                    <p class="micro ink3 cut">
+                        <bdi>{heat.tag.clone()}</bdi>
+                    </p>
+                    {pictures::heat_map(&heat)}
+                }
+            })
+        })
+        .into_any(),
+        Card::Tensors => (move || tensor(model, i18n)).into_any(),
+        Card::Debugger => (move || hits(model, i18n)).into_any(),
+        Card::Images => (move || model.picture.get().map(|own| picture(&own, i18n))).into_any(),
+        Card::Text => (move || model.text.get().map(|own| text(own, i18n))).into_any(),
+        Card::Graph => {
+            (move || model.graph.get().map(|graph| pairs(counted(graph.types)))).into_any()
+        }
+        Card::Configuration => (move || {
+            let mut all = model
+                .info
+                .with(|info| info.as_ref().map(hyperparameters))
+                .unwrap_or_default();
+            all.truncate(HYPERPARAMETERS);
+            pairs(all)
+        })
+        .into_any(),
+    }
+}
+
+fn counted(types: Vec<(String, u64)>) -> Vec<(String, String)> {
+    types
+        .into_iter()
+        .map(|(name, count)| (name, format::count(count)))
+        .collect()
+}
+
+/// Names with values.
+fn pairs(rows: Vec<(String, String)>) -> AnyView {
+    let rows = rows.into_iter().map(|(name, value)| {
+        let title = value.clone();
+        view! {
+            <dt class="cut">{name}</dt>
+            <dd class="cut" title=title>{value}</dd>
+        }
+    });
+    view! { <dl class="kv">{rows.collect_view()}</dl> }.into_any()
+}
+
+fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
+    let text = (i18n.texts().overview.tensor_at)(own, &format::integer(step));
+    let title = text.clone();
+    view! { <p class="micro ink3 cut" title=title>{text}</p> }.into_any()
+}
+
+fn tensor(model: Model, i18n: I18n) -> Option<AnyView> {
+    let own = model.tensor.get()?;
+    let texts = &i18n.texts().overview;
+    let stats = own.stats.clone();
+    let bad = stats.nan + stats.pos_inf + stats.neg_inf;
+    let all = format::count(stats.count);
+    let says = if bad > 0 {
+        (texts.bad_elements)(&format::count(bad), &all)
+    } else {
+        (texts.good_elements)(&all)
+    };
+    Some(
+        view! {
+            {tag_and_step(&own.name, own.step, i18n)}
+            <ClassBar stats=stats />
+            <p class="small" class:err=bad != 0 class:med=bad != 0 class:ink2=bad == 0>{says}</p>
+        }
+        .into_any(),
+    )
+}
+
+/// The worst watchpoints, with how often and since when.
+fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
+    let found = model.findings.get()?;
+    let mut own: Vec<(usize, &Watched)> = found.watchpoints.iter().enumerate().collect();
+    let silent = own.iter().filter(|(_, own)| own.hits == 0).count() as u64;
+    own.retain(|(_, own)| own.hits > 0);
+    own.sort_by_key(|(_, own)| std::cmp::Reverse((own.severity, own.hits)));
+    let run = model.run();
+    let rows = own.iter().take(WATCHPOINTS).map(|(index, own)| {
+        let (class, icon) = severity_icon(own.severity);
+        let first = found
+            .hits
+            .iter()
+            .find(|hit| hit.watchpoint as usize == *index);
+        let step =
+            first.map(|hit| format!("{} {}", i18n.texts().frame.step, format::integer(hit.step)));
+        let title = i18n.words(&own.title);
+        let whole = title.clone();
+        view! {
+            <li>
+                <span class=class>{fixed_icon(icon, 12)}</span>
+                <a
+                    class="cut grow"
+                    href=route::debugger_href(&run, "watchpoint", &index.to_string())
+                    title=whole
+                >
+                    {title}
+                </a>
+                <span class="micro ink3">{step}</span>
+                <span class="micro times">"×" {format::count(own.hits)}</span>
+            </li>
+        }
+    });
+    let rest = (silent > 0).then(|| {
+        view! {
+            <li class="ink2">
+                <span class="okc">{fixed_icon(IconName::Ok, 12)}</span>
+                {(i18n.texts().overview.no_hit)(silent)}
+            </li>
+        }
+    });
+    Some(
+        view! {
+            <ul class="watched">
+                {rows.collect_view()}
+                {rest}
+            </ul>
+        }
+        .into_any(),
+    )
+}
+
+fn picture(own: &Newest, i18n: I18n) -> AnyView {
+    view! {
+        {tag_and_step(&own.tag, own.step, i18n)}
+        <img src=client::blob_url(&own.content) alt=own.tag.clone() />
+    }
+    .into_any()
+}
+
+fn text(own: Newest, i18n: I18n) -> AnyView {
+    view! {
+        {tag_and_step(&own.tag, own.step, i18n)}
+        <p class="small sample">{own.content}</p>
+    }
+    .into_any()
+}

@@ -1,0 +1,395 @@
+//! The guided diagnosis: what an expert would look at, in order, with what was found and the page to open next.
+
+use leptos::prelude::*;
+use trainscope_api::findings::Findings;
+use trainscope_api::runs::{LastValue, Run};
+use trainscope_api::scalars::Series;
+use trainscope_format::hparams::HparamValue;
+
+use super::diagnosis::{Found, Topic, diagnose, undecided};
+use super::model::Model;
+use crate::components::{Icon, IconName, severity_icon};
+use crate::format;
+use crate::i18n::{I18n, use_i18n};
+use crate::pages::debugger::hit_key;
+use crate::route;
+
+/// Hyper-parameters that are named in the row.
+const NAMED: usize = 4;
+/// Puts tensors where `check` and the server find them, from any Python framework.
+const PYTHON_LINE: &str = "save_file(model.state_dict(), f\"{run}/dump/step_{step}.safetensors\")";
+/// Makes `MindSpore` write its tensors.
+const MINDSPORE_LINE: &str = "export MINDSPORE_DUMP_CONFIG=dump.json";
+
+/// The card.
+pub(super) fn view(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let found = Memo::new(move |_| model.findings.with(|found| found.as_deref().map(diagnose)));
+    let shown = Memo::new(move |_| {
+        let mut topics = Topic::ALL.to_vec();
+        topics.retain(|topic| is_shown(model, *topic, found));
+        topics
+    });
+    view! {
+        <section class="card guide" aria-label=move || i18n.texts().overview.guide>
+            <div class="head ruled">
+                <h2>{move || i18n.texts().overview.guide}</h2>
+                <span class="micro ink3 cut">{move || i18n.texts().overview.guide_order}</span>
+            </div>
+            <ol class="steps">
+                <For
+                    each=move || shown.get()
+                    key=|topic| *topic as usize
+                    children=move |topic| row(model, topic, found, i18n)
+                />
+            </ol>
+            {move || advice(model, i18n)}
+        </section>
+    }
+    .into_any()
+}
+
+/// Whether there is anything to say.
+fn is_shown(model: Model, topic: Topic, found: Memo<Option<[Found; 6]>>) -> bool {
+    let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
+    let is_hit = || found.with(|all| all.as_ref().is_some_and(|all| all[topic as usize].hits > 0));
+    let of_run = |read: fn(&Run) -> bool| model.info.with(|info| info.as_ref().is_some_and(read));
+    match topic {
+        Topic::Recorded => true,
+        Topic::Hyperparameters => of_run(|run| !run.hparams.is_empty()) || is_hit(),
+        Topic::Model => has(&["graphs", "statistics", "dumps"]) || is_hit(),
+        Topic::Input => has(&["images", "lineage"]) || is_hit(),
+        Topic::Loss => of_run(|run| run.loss.is_some()) || is_hit(),
+        Topic::Metric => of_run(|run| run.metric.is_some()) || is_hit(),
+    }
+}
+
+fn row(model: Model, topic: Topic, found: Memo<Option<[Found; 6]>>, i18n: I18n) -> AnyView {
+    let own =
+        Memo::new(move |_| found.with(|all| all.as_ref().map(|all| all[topic as usize].clone())));
+    let icon = move || {
+        let (class, icon) = own.with(|own| match own {
+            None => ("ink3", IconName::Gone),
+            Some(own) => icon_of(model, topic, own),
+        });
+        view! { <span class=class><Icon name=icon size=14 /></span> }
+    };
+    let finding = move || own.with(|own| own.as_ref().map(|own| finding(model, topic, own, i18n)));
+    let link = move || {
+        let (href, name) = next_page(
+            model,
+            topic,
+            own.with(|own| own.as_ref()?.worst.clone()).as_ref(),
+            i18n,
+        )?;
+        Some(view! { <a class="link" href=href>{name}</a> })
+    };
+    view! {
+        <li data-topic=topic as usize>
+            <span class="n">{topic as usize}</span>
+            {icon}
+            <span class="t">
+                <b class="cut">{move || i18n.texts().overview.topics[topic as usize]}</b>
+                <span class="micro ink3 cut">{move || amount(model, topic, i18n)}</span>
+            </span>
+            <span class="f">{finding}</span>
+            {link}
+        </li>
+    }
+    .into_any()
+}
+
+fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) {
+    if let Some(hit) = &own.worst {
+        return severity_icon(hit.severity);
+    }
+    let tensors = model.findings.with(|found| {
+        let found = found.as_ref();
+        found.map_or((0, false, 0), |found| {
+            (
+                found.judged.tensors,
+                !found.damaged.is_empty(),
+                found.inconclusive.len(),
+            )
+        })
+    });
+    let is_open = match topic {
+        Topic::Recorded if tensors.1 => return ("warn", IconName::Warning),
+        Topic::Recorded => tensors.0 == 0 || tensors.2 > 0,
+        Topic::Model => tensors.0 == 0,
+        Topic::Input => true,
+        Topic::Hyperparameters | Topic::Loss | Topic::Metric => false,
+    };
+    if is_open {
+        ("inf", IconName::Info)
+    } else {
+        ("okc", IconName::Ok)
+    }
+}
+
+/// How much there is to look at.
+fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
+    let texts = &i18n.texts().overview;
+    let judged = || {
+        let found = model.findings.get();
+        found.map_or(0, |found| found.judged.tensors)
+    };
+    let points = |last: fn(&Run) -> Option<&LastValue>| {
+        let tag = model
+            .info
+            .with(|info| Some(last(info.as_ref()?)?.tag.clone()));
+        let total = tag.and_then(|tag| model.with_curve(&tag, |series| series.total));
+        total.map_or_else(String::new, texts.points)
+    };
+    match topic {
+        Topic::Recorded => {
+            let steps = model.info.with(|info| Some(info.as_ref()?.last_step? + 1));
+            let steps = steps.and_then(|steps| u64::try_from(steps).ok());
+            steps.map_or_else(String::new, texts.steps)
+        }
+        Topic::Hyperparameters => {
+            let count = model
+                .info
+                .with(|info| info.as_ref().map_or(0, |run| run.hparams.len()));
+            (texts.values)(count as u64)
+        }
+        Topic::Model => match model.graph.get() {
+            Some(graph) => (texts.nodes)(graph.nodes),
+            None if model.kind("graphs") > 0 => String::new(),
+            None => (texts.tensors)(judged()),
+        },
+        Topic::Input => (texts.tags)(model.kind("images") + model.kind("lineage")),
+        Topic::Loss => points(|run| run.loss.as_ref()),
+        Topic::Metric => points(|run| run.metric.as_ref()),
+    }
+}
+
+/// What was found; an empty row says what was looked at, never just that it is well.
+fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
+    let texts = &i18n.texts().overview;
+    if topic == Topic::Recorded {
+        return recorded(model, i18n);
+    }
+    let mut parts = Vec::new();
+    match topic {
+        Topic::Loss => parts.extend(ends(model, |run| run.loss.as_ref(), false, i18n)),
+        Topic::Metric => parts.extend(ends(model, |run| run.metric.as_ref(), true, i18n)),
+        Topic::Hyperparameters if own.hits == 0 => {
+            parts.extend(model.info.with(|info| info.as_ref().map(named)));
+        }
+        _ => {}
+    }
+    let hit = own.worst.as_ref().map(|hit| {
+        let more = (own.hits > 1).then(|| format!(", {}", (texts.more_hits)(own.hits - 1)));
+        let before = (!parts.is_empty()).then_some("; ");
+        view! {
+            {before}
+            <b>{i18n.words(&hit.sentence)}</b>
+            {more}
+        }
+    });
+    if own.hits == 0 {
+        let tensors = model
+            .findings
+            .with(|found| found.as_ref().map_or(0, |found| found.judged.tensors));
+        parts.extend(match topic {
+            Topic::Model if tensors == 0 => Some(texts.structure_only.to_owned()),
+            Topic::Model => Some((texts.found_nothing_in)(own.watched, tensors)),
+            Topic::Input => Some(texts.no_inputs.to_owned()),
+            Topic::Loss => Some((texts.found_nothing)(own.watched)),
+            _ => None,
+        });
+    }
+    view! {
+        {parts.join("; ")}
+        {hit}
+    }
+    .into_any()
+}
+
+/// What there is, and what cannot be judged without more.
+fn recorded(model: Model, i18n: I18n) -> AnyView {
+    let texts = &i18n.texts().overview;
+    let found = model.findings.get();
+    let (tensors, open) = found.map_or((0, Vec::new()), |found| {
+        (found.judged.tensors, undecided(&found))
+    });
+    let open = open
+        .into_iter()
+        .map(|(reason, count)| (texts.undecided)(count, (texts.missing)(&reason)));
+    let open: Vec<String> = open.collect();
+    if tensors == 0 {
+        let line = if model
+            .info
+            .with(|info| info.as_ref().is_some_and(is_mindspore))
+        {
+            MINDSPORE_LINE
+        } else {
+            PYTHON_LINE
+        };
+        return view! {
+            {texts.no_tensors}
+            <code title=line>{line}</code>
+        }
+        .into_any();
+    }
+    let kinds = model.info.with(|info| {
+        let kinds = info
+            .as_ref()
+            .map(|run| run.kinds.clone())
+            .unwrap_or_default();
+        let mut kinds: Vec<(String, u64)> = kinds.into_iter().collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        kinds
+    });
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| {
+            let name = (i18n.texts().runs.kind)(kind);
+            format!("{name} {}", format::count(*count))
+        })
+        .collect();
+    let open = (!open.is_empty()).then(|| view! { <b>{open.join("; ")}</b> " · " });
+    view! {
+        {open}
+        {kinds.join(" · ")}
+    }
+    .into_any()
+}
+
+fn is_mindspore(run: &Run) -> bool {
+    run.files
+        .iter()
+        .any(|file| file.format == "mindspore_summary")
+}
+
+/// The first and the last value of a scalar, and the best one of a metric.
+fn ends(
+    model: Model,
+    last: fn(&Run) -> Option<&LastValue>,
+    has_best: bool,
+    i18n: I18n,
+) -> Option<String> {
+    let (tag, value) = model.info.with(|info| {
+        let last = last(info.as_ref()?)?;
+        Some((last.tag.clone(), last.value))
+    })?;
+    let best = (i18n.texts().overview).best;
+    let text = model.with_curve(&tag, |series| {
+        let first = series.values.first().copied().unwrap_or(value);
+        let mut text = format!("{} → {}", format::cell(first), format::cell(value));
+        if let Some((value, step)) = best_of(series).filter(|_| has_best) {
+            text.push_str("; ");
+            text.push_str(&best(&format::cell(value), &format::integer(step)));
+        }
+        text
+    });
+    Some(text.unwrap_or_else(|| format::cell(value)))
+}
+
+/// The highest value and the first step it was reached at.
+fn best_of(series: &Series) -> Option<(f64, i64)> {
+    let values = series
+        .values
+        .iter()
+        .copied()
+        .zip(series.steps.iter().copied());
+    let finite = values.filter(|(value, _)| value.is_finite());
+    finite.reduce(|best, one| if one.0 > best.0 { one } else { best })
+}
+
+/// A few hyper-parameters, those that matter most first.
+fn named(run: &Run) -> String {
+    let all = hyperparameters(run).into_iter();
+    let named = all
+        .take(NAMED)
+        .map(|(name, value)| format!("{name} {value}"));
+    let named: Vec<String> = named.collect();
+    named.join(" · ")
+}
+
+/// All hyper-parameters with their values as text, those that matter most first.
+pub(super) fn hyperparameters(run: &Run) -> Vec<(String, String)> {
+    let rank = |name: &str| {
+        let name = name.to_lowercase();
+        let words = [
+            "learning_rate",
+            "lr",
+            "optim",
+            "batch",
+            "bsize",
+            "precision",
+            "loss",
+        ];
+        words
+            .iter()
+            .position(|word| name.contains(word))
+            .unwrap_or(words.len())
+    };
+    let text = |value: &HparamValue| match value {
+        HparamValue::Null => "null".to_owned(),
+        HparamValue::Number(number) => trainscope_charts::label::value(*number),
+        HparamValue::Text(text) => text.clone(),
+        HparamValue::Bool(yes) => yes.to_string(),
+    };
+    let all = run.hparams.iter();
+    let mut all: Vec<(String, String)> = all
+        .map(|(name, value)| (name.clone(), text(value)))
+        .collect();
+    all.sort_by_key(|(name, _)| rank(name));
+    all
+}
+
+/// Where to look next: at the hit, else at the curve.
+fn next_page(
+    model: Model,
+    topic: Topic,
+    hit: Option<&trainscope_api::findings::Hit>,
+    i18n: I18n,
+) -> Option<(String, &'static str)> {
+    let run = model.run();
+    if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
+        let href = route::debugger_href(&run, "hit", &hit_key(hit));
+        return Some((href, i18n.texts().debugger.title));
+    }
+    let tag = model.info.with(|info| {
+        let info = info.as_ref()?;
+        let last = match topic {
+            Topic::Loss => info.loss.as_ref(),
+            Topic::Metric => info.metric.as_ref(),
+            _ => None,
+        };
+        Some(last?.tag.clone())
+    })?;
+    let href = route::scalars_href(&run, &[], Some(&tag));
+    Some((href, i18n.texts().frame.scalars))
+}
+
+/// What most likely helps.
+fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
+    let words = model.findings.with(|found| advice_of(found.as_deref()?))?;
+    Some(
+        view! {
+            <p class="adv">
+                <Icon name=IconName::Wand size=14 />
+                <span>
+                    <b>{i18n.texts().overview.most_likely}</b>
+                    " "
+                    {i18n.words(&words)}
+                </span>
+            </p>
+        }
+        .into_any(),
+    )
+}
+
+/// The advice on the first cause, else that on its watchpoint.
+fn advice_of(found: &Findings) -> Option<trainscope_api::findings::Words> {
+    let cause = found.first_cause.as_ref()?;
+    let own = found.watchpoints.get(cause.hit.watchpoint as usize);
+    let own = own.map(|own| own.advice.clone());
+    Some(cause.advice.clone())
+        .filter(|words| !words.en.is_empty())
+        .or(own)
+        .filter(|words| !words.en.is_empty())
+}

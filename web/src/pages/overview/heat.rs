@@ -1,0 +1,157 @@
+//! A small heat map of histograms over steps: every one in the same bins, each column on its own scale.
+
+use trainscope_api::records::At;
+use trainscope_format::Histogram;
+
+/// Rows of the heat map.
+pub(super) const BINS: usize = 24;
+/// A histogram that is wider than the middle one by this factor does not squeeze all others: what lies beyond is in
+/// the outermost bins.
+const WIDER: f64 = 8.0;
+
+/// The heat map of a tag.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Heat {
+    /// The tag.
+    pub(super) tag: String,
+    /// The step of each column.
+    pub(super) steps: Vec<i64>,
+    /// Where the lowest bin begins.
+    pub(super) low: f64,
+    /// Where the highest bin ends.
+    pub(super) high: f64,
+    /// How full each bin is, 0 to 9, lowest first; `None` of a histogram that holds NaN or an infinity.
+    pub(super) columns: Vec<Column>,
+}
+
+/// One histogram.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    /// How full each bin is, 0 to 9, lowest first.
+    pub(super) levels: [u8; BINS],
+    /// Whether values were NaN or infinite.
+    pub(super) is_bad: bool,
+}
+
+impl Heat {
+    /// Lays histograms of one tag out.
+    pub(super) fn new(tag: &str, records: &[At<Histogram>]) -> Self {
+        let mut widths: Vec<(f64, f64)> =
+            records.iter().filter_map(|at| extent(&at.body)).collect();
+        widths.sort_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+        let widest = widths
+            .get(widths.len() / 2)
+            .map_or(0.0, |middle| (middle.1 - middle.0) * WIDER);
+        let usual = widths.iter().filter(|one| one.1 - one.0 <= widest);
+        let (low, high) = usual.fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| {
+            (all.0.min(one.0), all.1.max(one.1))
+        });
+        let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
+        Self {
+            tag: tag.to_owned(),
+            steps: records.iter().map(|at| at.step).collect(),
+            low,
+            high,
+            columns: records
+                .iter()
+                .map(|at| column(&at.body, low, high))
+                .collect(),
+        }
+    }
+}
+
+/// The bins that hold anything and have finite edges.
+fn bins(histogram: &Histogram) -> impl Iterator<Item = (f64, f64, f64)> {
+    let edges = histogram.lefts.iter().zip(&histogram.rights);
+    edges
+        .zip(&histogram.counts)
+        .map(|((left, right), count)| (*left, *right, *count))
+        .filter(|(left, right, count)| left.is_finite() && right.is_finite() && *count > 0.0)
+}
+
+fn extent(histogram: &Histogram) -> Option<(f64, f64)> {
+    bins(histogram)
+        .map(|(left, right, _)| (left.min(right), left.max(right)))
+        .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shares of the range are clamped to the bins before"
+)]
+fn column(histogram: &Histogram, low: f64, high: f64) -> Column {
+    let width = (high - low) / BINS as f64;
+    let place = |value: f64| ((value - low) / width).clamp(0.0, BINS as f64);
+    let mut counts = [0.0_f64; BINS];
+    for (left, right, count) in bins(histogram) {
+        let (from, to) = (place(left.min(right)), place(left.max(right)));
+        let first = (from as usize).min(BINS - 1);
+        let last = ((to.ceil() as usize).max(first + 1)).min(BINS);
+        let spread = to - from;
+        for (bin, sum) in counts.iter_mut().enumerate().take(last).skip(first) {
+            let share = if spread > 0.0 {
+                (to.min((bin + 1) as f64) - from.max(bin as f64)).max(0.0) / spread
+            } else {
+                1.0
+            };
+            *sum += count * share;
+        }
+    }
+    let fullest = counts.iter().copied().fold(0.0, f64::max);
+    let level = |count: f64| {
+        if count > 0.0 {
+            ((count / fullest).sqrt() * 9.0).ceil().clamp(1.0, 9.0) as u8
+        } else {
+            0
+        }
+    };
+    Column {
+        levels: counts.map(level),
+        is_bad: histogram.nan + histogram.pos_inf + histogram.neg_inf > 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(step: i64, bins: &[(f64, f64, f64)]) -> At<Histogram> {
+        At {
+            step,
+            wall_time_secs: 0.0,
+            body: Histogram {
+                lefts: bins.iter().map(|bin| bin.0).collect(),
+                rights: bins.iter().map(|bin| bin.1).collect(),
+                counts: bins.iter().map(|bin| bin.2).collect(),
+                ..Histogram::default()
+            },
+        }
+    }
+
+    #[test]
+    fn counts_are_spread_over_the_bins_they_cover() {
+        let heat = Heat::new("t", &[at(0, &[(0.0, 12.0, 4.0), (12.0, 24.0, 1.0)])]);
+        assert_eq!((heat.low, heat.high), (0.0, 24.0));
+        let levels = heat.columns[0].levels;
+        assert_eq!((levels[0], levels[11]), (9, 9));
+        assert_eq!((levels[12], levels[23]), (5, 5));
+    }
+
+    #[test]
+    fn one_explosion_does_not_squeeze_the_rest() {
+        let usual = |step| at(step, &[(-1.0, 1.0, 5.0)]);
+        let heat = Heat::new("t", &[usual(0), usual(1), at(2, &[(-1e9, 1e9, 5.0)])]);
+        assert_eq!((heat.low, heat.high), (-1.0, 1.0));
+    }
+
+    #[test]
+    fn odd_histograms_do_no_harm() {
+        let mut odd = at(0, &[(f64::NEG_INFINITY, f64::NAN, 3.0), (2.0, 2.0, 1.0)]);
+        odd.body.nan = 1;
+        let heat = Heat::new("t", &[odd, at(1, &[])]);
+        assert!(heat.columns[0].is_bad && !heat.columns[1].is_bad);
+        assert_eq!(heat.columns[1].levels, [0; BINS]);
+        assert_eq!(Heat::new("t", &[]).columns, []);
+    }
+}

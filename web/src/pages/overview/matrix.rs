@@ -1,0 +1,186 @@
+//! Where it started: tensors × recorded steps, the first cause framed. A row leads to its hit.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+
+use super::model::Model;
+use super::onset::{Cell, Onset, Row, State};
+use crate::format;
+use crate::i18n::{I18n, use_i18n};
+use crate::pages::debugger::hit_key;
+use crate::route;
+
+/// Columns from one step number to the next.
+const LABELLED: usize = 4;
+
+/// The card.
+pub(super) fn view(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let is_wrong = Memo::new(move |_| {
+        model.findings.with(|found| {
+            found
+                .as_ref()
+                .is_none_or(|found| found.first_cause.is_some())
+        })
+    });
+    let title = move || {
+        let texts = &i18n.texts().overview;
+        if is_wrong.get() {
+            texts.onset
+        } else {
+            texts.last_steps
+        }
+    };
+    view! {
+        <section class="card onset-card" aria-label=title>
+            <div class="head ruled">
+                <h2>{title}</h2>
+                <span class="micro ink3 cut">{move || i18n.texts().overview.onset_order}</span>
+            </div>
+            <div class="body">
+                {move || model.onset.get().map(|onset| table(model, &onset, i18n))}
+                {legend(is_wrong, i18n)}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
+    let run = model.run();
+    // The first hit of each tensor.
+    let mut hits: HashMap<String, String> = HashMap::new();
+    model.findings.with(|found| {
+        for hit in found.iter().flat_map(|found| &found.hits) {
+            hits.entry(hit.tensor.clone())
+                .or_insert_with(|| route::debugger_href(&run, "hit", &hit_key(hit)));
+        }
+    });
+    let named = label_columns(onset);
+    let heads = onset.steps.iter().enumerate().map(|(column, step)| {
+        let is_now = onset.column == Some(column);
+        let text = named.contains(&column).then(|| format::integer(*step));
+        view! { <th class:now=is_now><span>{text}</span></th> }
+    });
+    let rows = onset
+        .rows
+        .iter()
+        .map(|own| row(own, onset, hits.remove(&own.name), i18n));
+    view! {
+        <table class="onset">
+            <thead>
+                <tr>
+                    <td></td>
+                    {heads.collect_view()}
+                </tr>
+            </thead>
+            <tbody>{rows.collect_view()}</tbody>
+        </table>
+    }
+    .into_any()
+}
+
+/// Columns whose step is written: that of the cause, and others that leave room.
+fn label_columns(onset: &Onset) -> Vec<usize> {
+    let from = onset.column.unwrap_or(onset.steps.len().saturating_sub(1));
+    let columns = 0..onset.steps.len();
+    columns
+        .filter(|column| column.abs_diff(from).is_multiple_of(LABELLED))
+        .collect()
+}
+
+fn row(own: &Row, onset: &Onset, href: Option<String>, i18n: I18n) -> AnyView {
+    let is_cause = onset.tensor.as_deref() == Some(&own.name);
+    let cells = own.cells.iter().zip(&onset.steps).enumerate();
+    let cells = cells.map(|(column, (cell, step))| {
+        let is_first = is_cause && onset.column == Some(column);
+        let text =
+            (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says(cell, i18n));
+        view! {
+            <td title=text>
+                <i class=class(cell) class:cause=is_first>{mark(cell)}</i>
+            </td>
+        }
+    });
+    let name = own.name.clone();
+    let name = match href {
+        Some(href) => view! { <a href=href><bdi>{name}</bdi></a> }.into_any(),
+        None => view! { <bdi>{name}</bdi> }.into_any(),
+    };
+    view! {
+        <tr class:now=is_cause>
+            <th scope="row" title=own.name.clone()>{name}</th>
+            {cells.collect_view()}
+        </tr>
+    }
+    .into_any()
+}
+
+fn class(cell: &Cell) -> String {
+    let state = match cell.state {
+        State::Missing => "none".to_owned(),
+        State::Finite => "fin".to_owned(),
+        State::Grown(level) => format!("grown g{level}"),
+        State::Inf => "inf-cell".to_owned(),
+        State::Nan => "nan-cell".to_owned(),
+    };
+    let is_old = !cell.is_first && matches!(cell.state, State::Inf | State::Nan);
+    if is_old {
+        format!("{state} old")
+    } else {
+        state
+    }
+}
+
+/// The first of its kind in a row is marked, so that colour does not say it alone.
+fn mark(cell: &Cell) -> &'static str {
+    match cell.state {
+        State::Nan if cell.is_first => "×",
+        State::Inf if cell.is_first => "∞",
+        _ => "",
+    }
+}
+
+fn says(cell: &Cell, i18n: I18n) -> String {
+    let seen = cell.seen;
+    let size = || {
+        seen.largest
+            .map(|largest| format!("|x| ≤ {}", format::number(largest, 3)))
+    };
+    match cell.state {
+        State::Missing => i18n.texts().overview.no_record.to_owned(),
+        State::Nan => format!("NaN ×{}", format::count(seen.nan)),
+        State::Inf => format!("±Inf ×{}", format::count(seen.inf)),
+        State::Finite | State::Grown(_) => size().unwrap_or_default(),
+    }
+}
+
+fn legend(is_wrong: Memo<bool>, i18n: I18n) -> AnyView {
+    view! {
+        <p class="legend onset-legend">
+            <span hidden=move || !is_wrong.get()>
+                <i class="cell cause"></i>
+                {move || i18n.texts().overview.first}
+            </span>
+            <span class="grow"></span>
+            <span>
+                <i class="cell fin"></i>
+                {move || i18n.texts().overview.finite}
+            </span>
+            <span>
+                <i class="cell grown g2"></i>
+                {move || i18n.texts().overview.grows}
+            </span>
+            <span>
+                <i class="cell inf-cell"></i>
+                "±Inf"
+            </span>
+            <span>
+                <i class="cell nan-cell"></i>
+                "NaN"
+            </span>
+        </p>
+    }
+    .into_any()
+}

@@ -1,0 +1,433 @@
+//! What the page shows of a run: asked for in rounds, again when the run has grown, and changed only where it differs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde::Deserialize;
+use trainscope_api::findings::{Findings, FindingsQuery, Judging};
+use trainscope_api::paths;
+use trainscope_api::records::{Images, Records, RecordsQuery};
+use trainscope_api::runs::Run;
+use trainscope_api::scalars::{ScalarsRequest, Series, SeriesKey};
+use trainscope_api::tags::{Tag, TagList};
+use trainscope_format::tensor::TensorStats;
+use trainscope_format::{Histogram, Kind, TensorSummary, Text};
+
+use super::heat::Heat;
+use super::onset::{self, Onset, Row, Seen};
+use crate::client::{self, ClientError};
+use crate::live::use_live;
+use crate::state::{AppState, use_app_state};
+
+/// A round begins at least so long after the one before.
+const PAUSE: Duration = Duration::from_millis(1_000);
+/// Points of a curve: about two a pixel.
+const POINTS: usize = 480;
+/// Columns of the heat map.
+const HISTOGRAMS: usize = 32;
+/// Scalars that have a row in the matrix beside the loss.
+const HIT_SCALARS: usize = 2;
+/// Types of operations that are counted.
+const TYPES: usize = 4;
+
+/// The elements of a tensor by class, at a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TensorAt {
+    pub(super) name: String,
+    pub(super) step: i64,
+    pub(super) stats: TensorStats,
+}
+
+/// The newest picture or text of a tag.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Newest {
+    pub(super) tag: String,
+    pub(super) step: i64,
+    /// The id of the picture, or the text itself.
+    pub(super) content: String,
+}
+
+/// How large the graph is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GraphSize {
+    pub(super) nodes: u64,
+    /// The commonest types of operations with how many there are.
+    pub(super) types: Vec<(String, u64)>,
+}
+
+/// Curves by their tags.
+pub(super) type Curves = Vec<(String, Series)>;
+
+/// The page's state. `Copy`.
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    state: AppState,
+    run: StoredValue<String>,
+    /// The run in the list of runs.
+    pub(super) info: Memo<Option<Run>>,
+    /// `None` before the first answer, as all that follow.
+    pub(super) findings: RwSignal<Option<Arc<Findings>>>,
+    pub(super) curves: RwSignal<Arc<Curves>>,
+    pub(super) onset: RwSignal<Option<Arc<Onset>>>,
+    pub(super) tensor: RwSignal<Option<Arc<TensorAt>>>,
+    pub(super) heat: RwSignal<Option<Arc<Heat>>>,
+    pub(super) picture: RwSignal<Option<Newest>>,
+    pub(super) text: RwSignal<Option<Newest>>,
+    pub(super) graph: RwSignal<Option<GraphSize>>,
+    is_busy: StoredValue<bool>,
+    again: StoredValue<bool>,
+}
+
+impl Model {
+    /// Begins to ask.
+    pub(super) fn new(run: String) -> Self {
+        let state = use_app_state();
+        let version = use_live().run_version(&run);
+        state.load_tags(run.clone(), false);
+        let run = StoredValue::new(run);
+        let model = Self {
+            state,
+            run,
+            info: Memo::new(move |_| run.with_value(|run| state.run(run))),
+            findings: RwSignal::new(None),
+            curves: RwSignal::new(Arc::default()),
+            onset: RwSignal::new(None),
+            tensor: RwSignal::new(None),
+            heat: RwSignal::new(None),
+            picture: RwSignal::new(None),
+            text: RwSignal::new(None),
+            graph: RwSignal::new(None),
+            is_busy: StoredValue::new(false),
+            again: StoredValue::new(false),
+        };
+        Effect::new(move |_| {
+            version.track();
+            let is_known = model.info.with(Option::is_some);
+            if is_known && run.with_value(|run| state.tags(run)).is_some() {
+                model.ask();
+            }
+        });
+        model
+    }
+
+    /// The name of the run.
+    pub(super) fn run(self) -> String {
+        self.run.get_value()
+    }
+
+    /// How many tags of a kind there are; reactive.
+    pub(super) fn kind(self, kind: &str) -> u64 {
+        self.info.with(|info| {
+            let kinds = info.as_ref().map(|run| &run.kinds);
+            kinds
+                .and_then(|kinds| kinds.get(kind).copied())
+                .unwrap_or(0)
+        })
+    }
+
+    /// The curve of a tag; reactive.
+    pub(super) fn with_curve<T>(self, tag: &str, look: impl FnOnce(&Series) -> T) -> Option<T> {
+        self.curves.with(|curves| {
+            let curve = curves.iter().find(|curve| curve.0 == tag);
+            curve.map(|curve| look(&curve.1))
+        })
+    }
+
+    /// One round at a time; what changes meanwhile leads to one more.
+    fn ask(self) {
+        if self.is_busy.get_value() {
+            self.again.set_value(true);
+            return;
+        }
+        let run = self.run.get_value();
+        let info = self.info.get_untracked();
+        let tags = untrack(|| self.state.tags(&run));
+        let Some((info, tags)) = info.zip(tags) else {
+            return;
+        };
+        self.is_busy.set_value(true);
+        spawn_local(async move {
+            let is_judged = self.round(&info, &tags).await.unwrap_or(true);
+            let rest = move || {
+                // The page may have been left meanwhile.
+                if self.is_busy.try_set_value(false).is_some() {
+                    return;
+                }
+                let again = self.again.try_update_value(std::mem::take) == Some(true);
+                if again || !is_judged {
+                    self.ask();
+                }
+            };
+            set_timeout(rest, PAUSE);
+        });
+    }
+
+    /// Whether the run is judged as it is. An error ends the round: what is shown stays, and the lost connection is
+    /// said by the stream.
+    async fn round(self, info: &Run, tags: &TagList) -> Result<bool, ClientError> {
+        let run = &info.id;
+        let findings = Arc::new(
+            client::findings(&FindingsQuery {
+                run: run.clone(),
+                ..FindingsQuery::default()
+            })
+            .await?,
+        );
+        put(self.findings, Some(Arc::clone(&findings)));
+        let curves = curves(info, &findings, tags).await?;
+        put(self.curves, Arc::clone(&curves));
+        if let Some(tag) = histogram_tag(&findings, tags) {
+            let found: Records<Histogram> =
+                client::records(paths::HISTOGRAMS, &newest(run, tag, HISTOGRAMS)).await?;
+            put(
+                self.heat,
+                Some(Arc::new(Heat::new(&tag.tag, &found.records))),
+            );
+        }
+        if let Some(tag) = of_kind(tags, Kind::Images).next() {
+            let mut found: Records<Images> =
+                client::records(paths::IMAGES, &last(run, tag)).await?;
+            let content = found
+                .records
+                .pop()
+                .and_then(|at| Some((at.step, at.body.items.into_iter().next()?.id)));
+            put(self.picture, content.map(|content| of_tag(tag, content)));
+        }
+        if let Some(tag) = of_kind(tags, Kind::Text).next() {
+            let mut found: Records<Text> = client::records(paths::TEXT, &last(run, tag)).await?;
+            let content = found
+                .records
+                .pop()
+                .and_then(|at| Some((at.step, at.body.items.into_iter().next()?)));
+            put(self.text, content.map(|content| of_tag(tag, content)));
+        }
+        self.tensors(run, &findings, tags, &curves).await?;
+        let is_new = self.graph.try_with_untracked(Option::is_none) == Some(true);
+        if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
+            put(self.graph, Some(graph(run).await?));
+        }
+        Ok(findings.state == Judging::Done)
+    }
+
+    /// The matrix, and the tensor that stands for it.
+    async fn tensors(
+        self,
+        run: &str,
+        findings: &Findings,
+        tags: &TagList,
+        curves: &Curves,
+    ) -> Result<(), ClientError> {
+        let cause = findings.first_cause.as_ref().map(|cause| &cause.hit);
+        let rank = cause
+            .map(|hit| hit.rank)
+            .or_else(|| Some(of_kind(tags, Kind::Statistics).next()?.rank));
+        let own = of_kind(tags, Kind::Statistics).filter(|tag| Some(tag.rank) == rank);
+        let own: Vec<&Tag> = own.filter(|tag| tag.writer.is_none()).collect();
+        let Some(first) = own.first() else {
+            return Ok(());
+        };
+        let hits = || findings.hits.iter().filter(|hit| hit.rank == first.rank);
+        let known: Records<TensorSummary> =
+            client::records(paths::STATISTICS, &newest(run, first, 0)).await?;
+        let steps = onset::columns(&known.steps, cause.map(|hit| hit.step)).to_vec();
+        let (Some(&from), Some(&to)) = (steps.first(), steps.last()) else {
+            return Ok(());
+        };
+        let scalars = curves.iter().map(|curve| curve.0.as_str());
+        let names = scalars.chain(own.iter().map(|tag| tag.tag.as_str()));
+        let of_hits = cause.into_iter().chain(hits());
+        let names = onset::rows(of_hits.map(|hit| hit.tensor.as_str()), names);
+        let mut rows = Vec::with_capacity(names.len());
+        for name in names {
+            let curve = curves.iter().find(|curve| curve.0 == name);
+            let seen = if let Some((_, series)) = curve {
+                onset::of_series(series, &steps)
+            } else {
+                let query = RecordsQuery {
+                    from: Some(from),
+                    to: Some(to),
+                    points: Some(2_000),
+                    tag: name.to_owned(),
+                    ..newest(run, first, 0)
+                };
+                let found: Records<TensorSummary> =
+                    client::records(paths::STATISTICS, &query).await?;
+                let at = |step: &i64| {
+                    let at = found.records.iter().find(|at| at.step == *step)?;
+                    Some(Seen::of(&at.body))
+                };
+                steps.iter().map(at).collect()
+            };
+            rows.push(Row {
+                name: name.to_owned(),
+                cells: onset::cells(&seen),
+            });
+        }
+        let column = cause.and_then(|hit| steps.iter().position(|step| *step >= hit.step));
+        put(
+            self.onset,
+            Some(Arc::new(Onset {
+                steps,
+                column,
+                tensor: cause.map(|hit| hit.tensor.clone()),
+                rows,
+            })),
+        );
+        // The first tensor of which anything is wrong, else the first weight as it is now.
+        let is_own = |name: &str| own.iter().any(|tag| tag.tag == name);
+        let hit = cause
+            .into_iter()
+            .chain(hits())
+            .find(|hit| is_own(&hit.tensor));
+        let (name, step) = match hit {
+            Some(hit) => (hit.tensor.as_str(), hit.step),
+            None => {
+                let weight = own
+                    .iter()
+                    .find(|tag| tag.tag.contains("weight") && !tag.tag.contains("grad"));
+                (weight.unwrap_or(first).tag.as_str(), i64::MAX)
+            }
+        };
+        let found = client::statistics_until(run, name, first.rank, step, 1).await?;
+        let tensor = found.into_iter().next_back().map(|at| {
+            Arc::new(TensorAt {
+                name: name.to_owned(),
+                step: at.step,
+                stats: at.body.stats,
+            })
+        });
+        put(self.tensor, tensor);
+        Ok(())
+    }
+}
+
+/// Changes a signal of a page that is still there, and only if the value is another one.
+fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    let _gone = signal.try_maybe_update(|old| {
+        let is_other = *old != value;
+        if is_other {
+            *old = value;
+        }
+        (is_other, ())
+    });
+}
+
+fn of_kind(tags: &TagList, kind: Kind) -> impl Iterator<Item = &Tag> {
+    tags.tags.iter().filter(move |tag| tag.kind == kind)
+}
+
+fn of_tag(tag: &Tag, (step, content): (i64, String)) -> Newest {
+    Newest {
+        tag: tag.tag.clone(),
+        step,
+        content,
+    }
+}
+
+fn newest(run: &str, tag: &Tag, points: usize) -> RecordsQuery {
+    RecordsQuery {
+        run: run.to_owned(),
+        tag: tag.tag.clone(),
+        rank: tag.rank,
+        points: Some(points),
+        ..RecordsQuery::default()
+    }
+}
+
+fn last(run: &str, tag: &Tag) -> RecordsQuery {
+    RecordsQuery {
+        from: tag.last_step,
+        ..newest(run, tag, 50)
+    }
+}
+
+/// The loss, the metric, and the first scalars that were hit.
+async fn curves(
+    info: &Run,
+    findings: &Findings,
+    tags: &TagList,
+) -> Result<Arc<Curves>, ClientError> {
+    let mut wanted: Vec<(&str, u32)> = [&info.loss, &info.metric]
+        .into_iter()
+        .flatten()
+        .map(|last| (last.tag.as_str(), last.rank))
+        .collect();
+    let most = wanted.len() + HIT_SCALARS;
+    let cause = findings.first_cause.iter().map(|cause| &cause.hit);
+    for hit in cause.chain(&findings.hits) {
+        let is_scalar = of_kind(tags, Kind::Scalars).any(|tag| tag.tag == hit.tensor);
+        let is_new = wanted.iter().all(|(tag, _)| *tag != hit.tensor);
+        if is_scalar && is_new && wanted.len() < most {
+            wanted.push((&hit.tensor, hit.rank));
+        }
+    }
+    if wanted.is_empty() {
+        // Whatever there is, so that the card is not empty.
+        let first = of_kind(tags, Kind::Scalars).next();
+        wanted.extend(first.map(|tag| (tag.tag.as_str(), tag.rank)));
+    }
+    if wanted.is_empty() {
+        return Ok(Arc::default());
+    }
+    let key = |&(tag, rank): &(&str, u32)| SeriesKey {
+        run: info.id.clone(),
+        rank,
+        tag: tag.to_owned(),
+        writer: None,
+    };
+    let answer = client::scalars_many(&ScalarsRequest {
+        series: wanted.iter().map(key).collect(),
+        points: Some(POINTS),
+        ..ScalarsRequest::default()
+    })
+    .await?;
+    let found = wanted.iter().zip(answer.series);
+    let found = found.filter_map(|((tag, _), series)| Some(((*tag).to_owned(), series?)));
+    Ok(Arc::new(found.collect()))
+}
+
+/// Of the first tensor that was hit and has histograms, else of the first weight.
+fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> {
+    let all = || of_kind(tags, Kind::Histograms);
+    let mut hits = findings.hits.iter();
+    hits.find_map(|hit| all().find(|tag| tag.tag == hit.tensor))
+        .or_else(|| all().find(|tag| tag.tag.contains("weight") || tag.tag.contains("kernel")))
+        .or_else(|| all().next())
+}
+
+/// The part of a graph that is counted.
+#[derive(Deserialize)]
+struct Counted {
+    total_nodes: u64,
+    graph: CountedNodes,
+}
+
+#[derive(Deserialize)]
+struct CountedNodes {
+    nodes: Vec<CountedNode>,
+}
+
+#[derive(Deserialize)]
+struct CountedNode {
+    op_type: String,
+}
+
+async fn graph(run: &str) -> Result<GraphSize, ClientError> {
+    let answer: Counted = client::graph(run).await?;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for node in answer.graph.nodes {
+        if !node.op_type.is_empty() {
+            *counts.entry(node.op_type).or_default() += 1;
+        }
+    }
+    let mut types: Vec<(String, u64)> = counts.into_iter().collect();
+    types.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    types.truncate(TYPES);
+    Ok(GraphSize {
+        nodes: answer.total_nodes,
+        types,
+    })
+}

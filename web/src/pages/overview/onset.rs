@@ -1,0 +1,288 @@
+//! The matrix of tensors × recorded steps around the first cause: which steps, which rows, what each cell shows.
+
+use trainscope_api::scalars::{NonFiniteClass, Series};
+use trainscope_format::TensorSummary;
+
+/// Columns of the matrix.
+pub(super) const COLUMNS: usize = 16;
+/// Rows of the matrix.
+pub(super) const ROWS: usize = 11;
+/// Columns before that of the first cause, where there are as many.
+const BEFORE: usize = 10;
+/// From these multiples of what it was at first the range of a tensor is drawn as growing, more and more.
+const GROWTH: [f64; 4] = [4.0, 16.0, 256.0, 65_536.0];
+
+/// What is known of a tensor at a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Elements that are NaN.
+    pub(super) nan: u64,
+    /// Elements that are infinite.
+    pub(super) inf: u64,
+    /// The largest magnitude of those that are finite.
+    pub(super) largest: Option<f64>,
+}
+
+impl Seen {
+    pub(super) fn of(summary: &TensorSummary) -> Self {
+        let stats = &summary.stats;
+        Self {
+            nan: stats.nan,
+            inf: stats.pos_inf + stats.neg_inf,
+            largest: stats
+                .finite
+                .map(|finite| finite.min.abs().max(finite.max.abs())),
+        }
+    }
+}
+
+/// How a cell is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing was recorded.
+    Missing,
+    /// Finite, and about as large as before.
+    Finite,
+    /// Finite, and larger than before: 1 to 4.
+    Grown(u8),
+    /// Infinite.
+    Inf,
+    /// Not a number.
+    Nan,
+}
+
+/// A tensor at a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cell {
+    /// How it is drawn.
+    pub(super) state: State,
+    /// Whether it is the first of its row in that state.
+    pub(super) is_first: bool,
+    /// What is known.
+    pub(super) seen: Seen,
+}
+
+/// A row of the matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    /// Name of the tensor or scalar.
+    pub(super) name: String,
+    /// As many as there are columns.
+    pub(super) cells: Vec<Cell>,
+}
+
+/// The matrix.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Onset {
+    /// The step of each column.
+    pub(super) steps: Vec<i64>,
+    /// The column of the first cause: the first recorded step at or after it.
+    pub(super) column: Option<usize>,
+    /// The tensor of the first cause.
+    pub(super) tensor: Option<String>,
+    /// Tensors in the order of the hits, then by name.
+    pub(super) rows: Vec<Row>,
+}
+
+/// The columns among all recorded steps: some before `cause` and some after it, or the last ones.
+pub(super) fn columns(steps: &[i64], cause: Option<i64>) -> &[i64] {
+    let last = steps.len().saturating_sub(COLUMNS);
+    let first = match cause {
+        Some(cause) => steps
+            .partition_point(|step| *step < cause)
+            .saturating_sub(BEFORE),
+        None => last,
+    };
+    let first = first.min(last);
+    &steps[first..(first + COLUMNS).min(steps.len())]
+}
+
+/// The rows: tensors of hits in their order, then `others` in theirs, each once, as many as fit.
+pub(super) fn rows<'a>(
+    hits: impl Iterator<Item = &'a str>,
+    others: impl Iterator<Item = &'a str> + Clone,
+) -> Vec<&'a str> {
+    let known: std::collections::HashSet<&str> = others.clone().collect();
+    let mut rows: Vec<&str> = Vec::new();
+    for name in hits.filter(|name| known.contains(name)).chain(others) {
+        if rows.len() == ROWS {
+            break;
+        }
+        if !rows.contains(&name) {
+            rows.push(name);
+        }
+    }
+    rows
+}
+
+/// The cells of a row from what is known at each column.
+pub(super) fn cells(seen: &[Option<Seen>]) -> Vec<Cell> {
+    let sizes = seen.iter().flatten().filter_map(|seen| seen.largest);
+    let usual = sizes.filter(|size| *size > 0.0).take(3).fold(0.0, f64::max);
+    let mut before: Vec<State> = Vec::new();
+    seen.iter()
+        .map(|seen| {
+            let state = seen.map_or(State::Missing, |seen| state(&seen, usual));
+            let is_first = !before.contains(&state);
+            before.push(state);
+            Cell {
+                state,
+                is_first,
+                seen: seen.unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
+fn state(seen: &Seen, usual: f64) -> State {
+    if seen.nan > 0 {
+        return State::Nan;
+    }
+    if seen.inf > 0 {
+        return State::Inf;
+    }
+    let ratio = seen.largest.map_or(0.0, |largest| largest / usual);
+    let passed = GROWTH.iter().filter(|limit| ratio >= **limit).count();
+    match u8::try_from(passed) {
+        Ok(level) if level > 0 && usual > 0.0 => State::Grown(level),
+        _ => State::Finite,
+    }
+}
+
+/// What a scalar was at each column: what was recorded since the column before.
+pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<Seen>> {
+    let mut after = None;
+    let mut seen = Vec::with_capacity(steps.len());
+    for &step in steps {
+        // Before the first column only its own step counts.
+        let from = after.map_or(step, |before: i64| before.saturating_add(1));
+        after = Some(step);
+        let entries = series.steps.partition_point(|at| *at < from)
+            ..series.steps.partition_point(|at| *at <= step);
+        let touches = |class: fn(NonFiniteClass) -> bool| {
+            let stretches = series.non_finite.iter();
+            stretches
+                .filter(|one| class(one.class))
+                .any(|one| one.first_step <= step && one.last_step >= from)
+        };
+        let nan = touches(|class| class == NonFiniteClass::Nan);
+        let inf = touches(|class| class != NonFiniteClass::Nan);
+        if entries.is_empty() && !nan && !inf {
+            seen.push(None);
+            continue;
+        }
+        let sizes = entries.filter_map(|index| {
+            let edge = |list: &[f64]| list.get(index).copied().unwrap_or(f64::NAN).abs();
+            let value = series.values.get(index)?.abs();
+            // `max` leaves NaN out.
+            Some(value.max(edge(&series.min)).max(edge(&series.max)))
+        });
+        let largest = sizes.filter(|size| size.is_finite()).reduce(f64::max);
+        seen.push(Some(Seen {
+            nan: nan.into(),
+            inf: inf.into(),
+            largest,
+        }));
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainscope_api::scalars::NonFinite;
+
+    fn finite(largest: f64) -> Option<Seen> {
+        Some(Seen {
+            largest: Some(largest),
+            ..Seen::default()
+        })
+    }
+
+    #[test]
+    fn the_cause_has_steps_on_both_sides() {
+        let steps: Vec<i64> = (0..40).map(|step| step * 5).collect();
+        // 41 was not recorded; 45 is the first that can show it.
+        assert_eq!(columns(&steps, Some(41)).first(), None.or(Some(&0)));
+        let shown = columns(&steps, Some(100));
+        assert_eq!((shown[0], shown[10], shown.len()), (50, 100, COLUMNS));
+        assert_eq!(columns(&steps, Some(195)).last(), Some(&195));
+        assert_eq!(columns(&steps, None)[0], 120);
+        assert_eq!(columns(&steps[..3], Some(5)).len(), 3);
+        assert!(columns(&[], Some(5)).is_empty());
+    }
+
+    #[test]
+    fn hits_come_first_and_nothing_twice() {
+        let names = ["a", "b", "c"];
+        let hits = ["c", "train/loss", "c", "a"];
+        let found = rows(hits.into_iter(), names.into_iter());
+        assert_eq!(found, ["c", "a", "b"]);
+    }
+
+    #[test]
+    fn growth_and_what_is_not_finite_stand_out() {
+        let nan = Some(Seen {
+            nan: 3,
+            ..Seen::default()
+        });
+        let inf = Some(Seen {
+            inf: 1,
+            ..Seen::default()
+        });
+        let row = [
+            finite(1.0),
+            finite(2.0),
+            None,
+            finite(40.0),
+            finite(1e9),
+            inf,
+            nan,
+            nan,
+        ];
+        let row = cells(&row);
+        let states: Vec<State> = row.iter().map(|cell| cell.state).collect();
+        let expected = [
+            State::Finite,
+            State::Finite,
+            State::Missing,
+            State::Finite,
+            State::Grown(4),
+            State::Inf,
+            State::Nan,
+            State::Nan,
+        ];
+        assert_eq!(states, expected);
+        assert!(row[6].is_first && !row[7].is_first);
+        assert_eq!(cells(&[finite(0.0)])[0].state, State::Finite);
+    }
+
+    #[test]
+    fn a_scalar_shows_what_was_between_two_columns() {
+        let series = Series {
+            steps: (0..8).collect(),
+            values: vec![1.0, 1.0, f64::NAN, 1.0, -9.0, f64::INFINITY, 1.0, 1.0],
+            non_finite: vec![
+                NonFinite {
+                    class: NonFiniteClass::Nan,
+                    first_step: 2,
+                    last_step: 2,
+                    count: 1,
+                },
+                NonFinite {
+                    class: NonFiniteClass::PosInf,
+                    first_step: 5,
+                    last_step: 5,
+                    count: 1,
+                },
+            ],
+            ..Series::default()
+        };
+        let seen = of_series(&series, &[0, 3, 4, 7, 9]);
+        assert_eq!(seen[0], finite(1.0));
+        assert_eq!(seen[1].map(|seen| (seen.nan, seen.inf)), Some((1, 0)));
+        assert_eq!(seen[2], finite(9.0));
+        assert_eq!(seen[3].map(|seen| (seen.nan, seen.inf)), Some((0, 1)));
+        assert_eq!(seen[4], None);
+    }
+}

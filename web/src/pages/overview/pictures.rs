@@ -1,0 +1,147 @@
+//! The pictures in the cards: the curve of the loss, and the heat map of a histogram.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_api::scalars::{NonFiniteClass, Series};
+use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
+use trainscope_charts::scale::Scale;
+use trainscope_charts::theme::Rgb;
+
+use super::heat::{BINS, Heat};
+use super::model::Model;
+use crate::components::{ChartEvents, Figure, LineChart, use_palette};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::run_colour::use_run_colours;
+
+/// The curve of the first scalar that was asked for: the loss, if there is one.
+pub(super) fn curve(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let palette = use_palette();
+    let colours = use_run_colours();
+    let figure = Memo::new(move |_| {
+        let colour = palette.with(|palette| palette.run(colours.get(&model.run())));
+        let line = model
+            .curves
+            .with(|curves| curves.first().map(|curve| line(&curve.1, colour)));
+        let ends = line
+            .as_ref()
+            .and_then(|line| Some((*line.x.first()?, *line.x.last()?)));
+        let (first, last) = ends.unwrap_or((0.0, 1.0));
+        Figure {
+            lines: Arc::new(line.into_iter().collect()),
+            x: (first, if last > first { last } else { first + 1.0 }),
+            x_kind: XKind::Step,
+            x_scale: Scale::Linear,
+            scale: Scale::Linear,
+            y_range: YRange::Robust,
+            limits: Vec::new(),
+        }
+    });
+    let label = Signal::derive(move || {
+        model
+            .curves
+            .with(|curves| {
+                let (tag, series) = curves.first()?;
+                let last = series.values.last().copied().unwrap_or(f64::NAN);
+                Some((i18n.texts().overview.curve)(tag, &format::cell(last)))
+            })
+            .unwrap_or_default()
+    });
+    let none = Callback::new(|_| {});
+    let events = ChartEvents {
+        hover: none,
+        select: Callback::new(|_| {}),
+        view: Callback::new(|_| {}),
+        fit: Callback::new(|()| {}),
+    };
+    view! {
+        <LineChart
+            figure=figure
+            label=label
+            crosshair=Signal::stored(None)
+            geometry=RwSignal::new(None)
+            canvas=NodeRef::new()
+            events=events
+            wheel_zooms=Signal::stored(false)
+        />
+    }
+    .into_any()
+}
+
+fn line(series: &Series, colour: Rgb) -> Line {
+    let stretch = |one: &trainscope_api::scalars::NonFinite| Stretch {
+        class: match one.class {
+            NonFiniteClass::Nan => Class::Nan,
+            NonFiniteClass::PosInf => Class::PosInf,
+            NonFiniteClass::NegInf => Class::NegInf,
+        },
+        first: one.first_step as f64,
+        last: one.last_step as f64,
+        label: String::new(),
+    };
+    Line {
+        colour,
+        is_main: true,
+        x: series.steps.iter().map(|step| *step as f64).collect(),
+        values: series.values.clone(),
+        low: if series.cut {
+            series.min.clone()
+        } else {
+            Vec::new()
+        },
+        high: if series.cut {
+            series.max.clone()
+        } else {
+            Vec::new()
+        },
+        stretches: series.non_finite.iter().map(stretch).collect(),
+        is_raw: !series.cut,
+        ..Line::default()
+    }
+}
+
+/// The heat map of a histogram: steps from left to right, values upwards.
+pub(super) fn heat_map(heat: &Heat) -> AnyView {
+    let i18n = use_i18n();
+    let columns = heat.columns.len();
+    let cells = heat.columns.iter().enumerate().map(|(x, column)| {
+        let cells = column.levels.iter().enumerate().filter(|(_, level)| **level > 0);
+        let cells = cells.map(|(bin, level)| {
+            view! { <rect class=format!("q{level}") x=x y=BINS - 1 - bin width="1.02" height="1.02" /> }
+        });
+        let bad = column.is_bad.then(|| {
+            view! { <rect class="bad" x=x y=BINS width="1.02" height="1.5" /> }
+        });
+        view! {
+            {cells.collect_view()}
+            {bad}
+        }
+    });
+    let label = (i18n.texts().overview.heat)(&heat.tag, heat.steps.len() as u64);
+    let step = |step: Option<&i64>| step.map(|step| format::integer(*step));
+    let first = step(heat.steps.first());
+    let last = step(heat.steps.last().filter(|_| columns > 1));
+    view! {
+        <div class="heat">
+            <div class="heat-y micro ink3">
+                <span>{format::number(heat.high, 2)}</span>
+                <span>{format::number(heat.low, 2)}</span>
+            </div>
+            <svg
+                viewBox=format!("0 0 {} {}", columns.max(1), BINS + 2)
+                preserveAspectRatio="none"
+                role="img"
+                aria-label=label
+            >
+                {cells.collect_view()}
+            </svg>
+            <div class="heat-x micro ink3">
+                <span>{first}</span>
+                <span>{last}</span>
+            </div>
+        </div>
+    }
+    .into_any()
+}

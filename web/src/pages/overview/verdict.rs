@@ -1,0 +1,151 @@
+//! The verdict: what happened first, where and when, in one sentence; or that nothing did, and how much was judged.
+
+use leptos::prelude::*;
+use trainscope_api::findings::{Findings, Judging};
+use trainscope_api::scalars::NonFiniteClass;
+
+use super::model::Model;
+use crate::components::{Icon, IconName, severity_icon};
+use crate::format;
+use crate::i18n::{I18n, use_i18n};
+use crate::pages::debugger::hit_key;
+use crate::route::{self, RunPage};
+
+/// The head of the page.
+pub(super) fn view(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let scalars = route::scalars_href(&model.run(), &[], None);
+    let debugger = move || {
+        let run = model.run();
+        let cause = model.findings.with(|findings| {
+            let cause = findings.as_ref()?.first_cause.as_ref()?;
+            Some(hit_key(&cause.hit))
+        });
+        cause.map_or_else(
+            || route::run_href(&run, RunPage::Debugger),
+            |key| route::debugger_href(&run, "hit", &key),
+        )
+    };
+    let icon = move || {
+        let (class, icon) = model.findings.with(|findings| match findings {
+            None => ("ink3", IconName::Clock),
+            Some(findings) => icon_of(findings),
+        });
+        view! {
+            <span class=class>
+                <Icon name=icon size=20 />
+            </span>
+        }
+    };
+    view! {
+        <section class="verdict-head">
+            {icon}
+            <div class="grow">
+                <h1>{move || model.findings.get().map(|found| sentence(model, &found, i18n))}</h1>
+                <p class="ink2">{move || model.findings.get().map(|found| below(model, &found, i18n))}</p>
+            </div>
+            <div class="flex acts-head">
+                <a class="btn primary" href=debugger>
+                    <Icon name=IconName::Debugger size=14 />
+                    {move || i18n.texts().overview.open_debugger}
+                </a>
+                <a class="btn" href=scalars hidden=move || model.kind("scalars") == 0>
+                    <Icon name=IconName::Scalars size=14 />
+                    {move || i18n.texts().overview.show_scalars}
+                </a>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn icon_of(findings: &Findings) -> (&'static str, IconName) {
+    let judged = findings.judged;
+    match &findings.first_cause {
+        Some(cause) => {
+            let worst = findings.hits.iter().map(|hit| hit.severity).max();
+            severity_icon(worst.unwrap_or(cause.hit.severity).max(cause.hit.severity))
+        }
+        None if findings.state == Judging::Waiting => ("ink3", IconName::Clock),
+        None if judged.tensors + judged.steps == 0 => ("inf", IconName::Info),
+        None => ("okc", IconName::Ok),
+    }
+}
+
+/// The sentence, with the step and the tensor as links to the hit.
+fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
+    let texts = &i18n.texts().overview;
+    let judged = findings.judged;
+    let Some(cause) = &findings.first_cause else {
+        let text = match findings.state {
+            Judging::Waiting => i18n.texts().debugger.waiting.to_owned(),
+            _ if judged.tensors + judged.steps == 0 => texts.nothing_judged.to_owned(),
+            _ => {
+                let watchpoints = findings.watchpoints.len() as u64;
+                (texts.healthy)(watchpoints, judged.tensors, judged.steps)
+            }
+        };
+        return text.into_any();
+    };
+    let href = route::debugger_href(&model.run(), "hit", &hit_key(&cause.hit));
+    let words = i18n.words(&cause.sentence);
+    let (before, after) = words
+        .split_once(&cause.hit.tensor)
+        .unwrap_or(("", words.as_str()));
+    let tensor = (after.len() < words.len()).then(|| {
+        view! {
+            <a class="link mono" href=href.clone()>
+                <bdi>{cause.hit.tensor.clone()}</bdi>
+            </a>
+        }
+    });
+    let step = (texts.at_step)(&format::integer(cause.hit.step));
+    view! {
+        <a class="link" href=href.clone()>
+            {step}
+        </a>
+        {texts.colon}
+        {before.to_owned()}
+        {tensor}
+        {after.to_owned()}
+    }
+    .into_any()
+}
+
+/// How much was found, and which curve has no end.
+fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
+    let texts = &i18n.texts().overview;
+    if findings.state == Judging::Waiting {
+        return i18n.texts().debugger.waiting_next.to_owned();
+    }
+    let mut sentences = Vec::new();
+    let hit = findings.watchpoints.iter().filter(|own| own.hits > 0);
+    let hit = hit.count() as u64;
+    if hit > 0 {
+        sentences.push((texts.hits)(findings.counts, hit));
+    }
+    let loss = model
+        .info
+        .with(|info| Some(info.as_ref()?.loss.as_ref()?.tag.clone()));
+    let stays = loss.and_then(|tag| {
+        let (class, step) = model.with_curve(&tag, |series| {
+            let last = series.steps.last()?;
+            let open = series
+                .non_finite
+                .iter()
+                .find(|one| one.last_step >= *last)?;
+            Some((open.class, open.first_step))
+        })??;
+        let class = match class {
+            NonFiniteClass::Nan => "NaN",
+            NonFiniteClass::PosInf => "+∞",
+            NonFiniteClass::NegInf => "−∞",
+        };
+        Some((texts.stays)(&tag, class, &format::integer(step)))
+    });
+    sentences.extend(stays);
+    if findings.state == Judging::Behind {
+        sentences.push(texts.behind.to_owned());
+    }
+    sentences.join(" ")
+}
