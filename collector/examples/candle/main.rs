@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let out = words.next().unwrap_or_else(|| "runs/candle".to_owned());
     let is_made_up = words.next().as_deref() == Some("--same-bytes");
-    let micros = Arc::new(AtomicU64::new(1_795_310_000_000_000));
+    let micros = Arc::new(AtomicU64::new(1_790_010_000_000_000));
     let mut builder = Collector::builder(PathBuf::from(&out)).samples(
         SamplePolicy::every(10)
             .change()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::numbers::Random;
 
 /// When the made-up clock begins, in seconds since 1970.
-const BEGINS_SECS: u64 = 1_795_300_000;
+const BEGINS_SECS: u64 = 1_790_000_000;
 
 /// How time passes.
 #[derive(Clone)]
