@@ -22,6 +22,9 @@ const BROWSER_PACKAGES: [&str; 4] = [
     "fonts-noto-cjk",
 ];
 
+/// What is not built unless asked for, and is checked all the same.
+const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
+
 /// What one step came to.
 #[derive(Default)]
 struct Counts {
@@ -92,6 +95,8 @@ fn lints(workspace: &Workspace) -> Result<Counts> {
         "clippy",
         "--workspace",
         "--all-targets",
+        "--features",
+        FEATURES,
         "--locked",
         "--",
         "-D",
@@ -106,7 +111,8 @@ fn tests(workspace: &Workspace) -> Result<Counts> {
         cargo()
             .current_dir(&workspace.root)
             .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
-            .args(["test", "--workspace", "--locked", "--no-fail-fast"]),
+            .args(["test", "--workspace", "--features", FEATURES])
+            .args(["--locked", "--no-fail-fast"]),
         |line| counts.add(line),
     )?;
     if !succeeded && counts.failed == 0 {
