@@ -106,7 +106,7 @@ fn tensors(evaluator: &mut Evaluator, rank: u32, folder: &Path, shows: bool) -> 
         }
         let file = SafeTensors::deserialize(&bytes)?;
         let mut names = file.names();
-        names.sort();
+        names.sort_unstable();
         for name in names {
             let tensor = file.tensor(name)?;
             let Some(dtype) = dtype_of(tensor.dtype()) else {

@@ -1,4 +1,8 @@
 //! The first cause: which of many hits the others follow from.
+//!
+//! Within a run it is the earliest alarm, and within a step the worst and then the first in data-flow order: everything it
+//! was computed from was healthy, or it would be a hit itself. Data flow comes from a graph, otherwise from the order in
+//! which layers ran, otherwise from the order in which a model prints them.
 
 use std::cmp::Reverse;
 
@@ -8,36 +12,88 @@ use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::finding::{FirstCause, Hit, Sentence};
 use crate::watchpoint::run::{Flow, Run};
 
-/// The first hit in the order of steps and of data flow, among those that are a warning or worse.
+/// What everything began with, if any hit is a warning or worse.
 pub(crate) fn first_cause(
     hits: &[Hit],
     flows: &[Flow],
     run: &Run<'_>,
     watchpoints: &Watchpoints,
 ) -> Option<FirstCause> {
-    let _ = run;
-    let alarms = hits
-        .iter()
-        .zip(flows)
-        .enumerate()
-        .filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
-    let (first, (hit, _)) =
-        alarms.min_by_key(|(_, (hit, flow))| (hit.step, **flow, Reverse(hit.severity)))?;
+    let placed = || hits.iter().zip(flows).enumerate();
+    let alarms = placed().filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
+    let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
+        (hit.step, Reverse(hit.severity), **flow, hit.rank)
+    };
+    let (mut first, (mut hit, flow)) = alarms.min_by_key(earliest)?;
+    // A learning rate that has jumped is no harm by itself, and the cause of what comes right after.
+    let jumped = placed().find(|(_, (other, _))| {
+        let before = hit.step.saturating_sub(2)..=hit.step;
+        &*other.condition == "learning_rate_jump" && before.contains(&other.step)
+    });
+    let is_of_training = !is_overflow(hit) || flow.0 > 1;
+    if let Some((index, (jump, _))) = jumped.filter(|_| is_of_training) {
+        (first, hit) = (index, jump);
+    }
+    let explains: Vec<usize> = placed()
+        .filter(|(index, (other, other_flow))| {
+            let is_later =
+                other.step > hit.step || other.step == hit.step && **other_flow >= flows[first];
+            *index != first && is_later && other.severity >= Severity::Warning
+        })
+        .map(|(index, _)| index)
+        .collect();
     let advice = watchpoints
         .all()
         .get(hit.watchpoint as usize)
         .map(|w| w.condition.advice);
     let advice = advice.unwrap_or_default();
-    let explains = hits.iter().enumerate().filter(|(index, other)| {
-        *index != first && other.severity >= Severity::Warning && other.step >= hit.step
-    });
     Some(FirstCause {
         hit: first,
-        explains: explains.map(|(index, _)| index).collect(),
-        sentence: hit.sentence.clone(),
+        sentence: sentence(hit, flows[first], run, explains.len()),
+        explains,
         advice: Sentence {
             en: advice.en.to_owned(),
             zh: advice.zh.to_owned(),
         },
     })
+}
+
+fn is_overflow(hit: &Hit) -> bool {
+    matches!(
+        &*hit.condition,
+        "tensor_overflow" | "weight_overflow" | "gradient_exploding"
+    )
+}
+
+/// What was found, what it was computed from, and how much follows.
+fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, explained: usize) -> Sentence {
+    let mut said = hit.sentence.clone();
+    if is_overflow(hit) && is_all_finite_before(hit, flow, run) {
+        said.en
+            .push_str(", while everything before it in this step was finite");
+        said.zh.push_str("，而该步中在它之前的一切都是有限值");
+    }
+    let (en, zh) = match explained {
+        0 => (String::new(), String::new()),
+        1 => (
+            "; one later finding follows from it".to_owned(),
+            "；之后的 1 项发现由此引起".to_owned(),
+        ),
+        more => (
+            format!("; {more} later findings follow from it"),
+            format!("；之后的 {more} 项发现由此引起"),
+        ),
+    };
+    said.en.push_str(&en);
+    said.zh.push_str(&zh);
+    said
+}
+
+fn is_all_finite_before(hit: &Hit, flow: Flow, run: &Run<'_>) -> bool {
+    let of_rank = run.tensors.iter().filter(|t| t.rank == hit.rank);
+    let mut before = of_rank
+        .filter(|t| run.flow(t) < flow)
+        .filter_map(|t| t.history.at(hit.step))
+        .peekable();
+    before.peek().is_some() && before.all(|d| !d.has_nan && !d.has_pos_inf)
 }

@@ -283,7 +283,7 @@ impl Range {
                 Self::Percentage => (0.0..=100.0).contains(&number),
                 Self::Share => (0.0..=1.0).contains(&number),
                 Self::Count => number >= 1.0 && number.fract() == 0.0,
-                Self::Switch => number == 0.0 || number == 1.0,
+                Self::Switch => number.to_bits() == 0 || number.to_bits() == 1.0_f64.to_bits(),
             }
     }
 

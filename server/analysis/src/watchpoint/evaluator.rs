@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use trainscope_format::Role;
-use trainscope_format::tensor::{ChannelStats, DType, TensorStats};
+use trainscope_format::tensor::{ChannelStats, DType, Exponents, TensorStats};
 
 use super::checks::{Evidence, Seen, Verdict};
 use super::config::{Watchpoint, Watchpoints};
@@ -33,11 +33,14 @@ pub struct Evaluator {
     scalars: Vec<Series>,
     /// Where scalars stand by tag; `None`: nothing that is judged.
     #[serde(skip)]
-    by_tag: HashMap<Box<str>, Vec<(u32, Option<usize>)>, RandomState>,
+    by_tag: HashMap<Box<str>, Vec<TagPlace>, RandomState>,
     knowledge: Knowledge,
     steps: Steps,
     newest_step: Option<i64>,
 }
+
+/// The rank, and where its scalar stands; `None`: nothing that is judged.
+type TagPlace = (u32, Option<usize>);
 
 /// A tensor of a rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -258,10 +261,10 @@ impl Tensor {
             if self.labels.len() <= bucket {
                 self.labels.resize(bucket + 1, 0);
             }
-            self.labels[bucket] += count;
+            self.labels[bucket] = self.labels[bucket].saturating_add(count);
         };
         add(0, stats.zero);
-        for &(bucket, count) in stats.exponents.iter().flat_map(|e| e.counts()) {
+        for &(bucket, count) in stats.exponents.iter().flat_map(Exponents::counts) {
             // 1 lies in the bucket of 2⁰; there are no negative labels.
             if (127..255).contains(&bucket) {
                 add(usize::from(bucket - 126), count);
@@ -278,7 +281,7 @@ impl Tensor {
         for (samples, zero) in self.idle_for.iter_mut().zip(&channels.zero) {
             let is_idle = *zero == channels.count;
             *samples = if is_idle {
-                *samples + channels.count
+                samples.saturating_add(channels.count)
             } else {
                 0
             };
@@ -337,18 +340,17 @@ impl Memory {
                 if self.streak < watchpoint.patience {
                     return;
                 }
-                match self.episodes.last_mut().filter(|_| was_quiet) {
-                    Some(episode) => episode.last = step,
-                    None => {
-                        let begins = self.streak == watchpoint.patience;
-                        self.episodes.push(Episode {
-                            first: if begins { self.since } else { step },
-                            last: step,
-                            evidence: if begins { self.evidence } else { evidence.0 },
-                        });
-                        self.quiet = watchpoint.cooldown;
-                    }
+                if let Some(episode) = self.episodes.last_mut().filter(|_| was_quiet) {
+                    episode.last = step;
+                    return;
                 }
+                let begins = self.streak == watchpoint.patience;
+                self.episodes.push(Episode {
+                    first: if begins { self.since } else { step },
+                    last: step,
+                    evidence: if begins { self.evidence } else { evidence.0 },
+                });
+                self.quiet = watchpoint.cooldown;
             }
         }
     }

@@ -64,17 +64,14 @@ impl Knowledge {
                     .map(|name| (*name).into())
                     .collect();
             }
-            Context::ExecutionOrder(_) => {}
             Context::Graph(graph) if graph.nodes.len() > self.nodes.len() => {
                 self.nodes = nodes_of(graph);
                 self.note_families();
             }
-            Context::Graph(_) => {}
             Context::Lineage(Lineage::Train(train)) => {
                 self.optimizer = train.optimizer.as_deref().map(Into::into);
                 self.loss_function = train.loss_function.as_deref().map(Into::into);
             }
-            Context::Lineage(_) => {}
             Context::Hparams(Hparams::SessionStart(session)) => {
                 for (name, value) in &session.values {
                     if let (
@@ -86,7 +83,10 @@ impl Knowledge {
                     }
                 }
             }
-            Context::Hparams(_) => {}
+            Context::ExecutionOrder(_)
+            | Context::Graph(_)
+            | Context::Lineage(_)
+            | Context::Hparams(_) => {}
             Context::Text { text, .. } => {
                 let modules = modules_of(text);
                 if modules.len() > self.modules.len() {

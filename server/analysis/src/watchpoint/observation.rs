@@ -86,9 +86,8 @@ impl Needs {
 /// if it has no units.
 pub fn channel_axis(shape: &[u64]) -> Option<usize> {
     match shape.len() {
-        2 => Some(1),
+        2 | 4 | 5 => Some(1),
         3 => Some(2),
-        4 | 5 => Some(1),
         _ => None,
     }
 }

@@ -16,6 +16,9 @@ use super::target::{Class, Family, Subject};
 /// Where something happens within a step: its phase, and its place in that.
 pub(crate) type Flow = (u8, i64);
 
+/// A tensor, what a formula has found in it, and why it could not be judged: since when, and at how many steps.
+type Remembered<'a> = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)]);
+
 /// Everything that is known of a run.
 pub(crate) struct Run<'a> {
     pub(crate) tensors: &'a [Tensor],
@@ -104,6 +107,12 @@ impl<'a> Run<'a> {
     /// When a tensor is computed within its step.
     pub(crate) fn flow(&self, tensor: &Tensor) -> Flow {
         let place = i64::from(self.place(&tensor.subject.module));
+        // Operators of a graph run in one order, forward and back.
+        if let (false, Some(place)) = (tensor.op.is_empty(), self.places.of(&tensor.subject.module))
+            && &*tensor.op != "Parameter"
+        {
+            return (2, i64::from(place));
+        }
         match tensor.subject.class {
             // What a dump calls a parameter is what the optimizer has made of it.
             Class::Weight | Class::FrozenWeight | Class::Buffer if &*tensor.op == "Parameter" => {
@@ -125,10 +134,7 @@ impl<'a> Run<'a> {
     }
 
     /// What a watchpoint's formula has found, and why it could not be judged.
-    pub(crate) fn memories(
-        &self,
-        watchpoint: u32,
-    ) -> impl Iterator<Item = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)])> {
+    pub(crate) fn memories(&self, watchpoint: u32) -> impl Iterator<Item = Remembered<'a>> {
         self.tensors.iter().flat_map(move |tensor| {
             let of_tensor = tensor
                 .memories
@@ -196,11 +202,11 @@ impl<'a> Loss<'a> {
     pub(crate) fn is_hurt_after(&self, step: i64, within: usize, factor: f64) -> bool {
         let before = self
             .series
-            .before(step + 1)
+            .until(step)
             .map(|p| p.1)
             .filter(|v| v.is_finite());
         let worst = before.fold(f64::NEG_INFINITY, f64::max);
-        let mut soon = self.series.since(step + 1).take(within);
+        let mut soon = self.series.after(step).take(within);
         soon.any(|(_, v)| {
             let is_worse = worst.is_finite() && v > factor * worst.max(1e-6);
             !v.is_finite() || is_worse && v > self.low

@@ -119,6 +119,18 @@ impl Series {
         self.points().skip(start)
     }
 
+    /// Points after `from`.
+    pub(crate) fn after(&self, from: i64) -> impl Iterator<Item = (i64, f64)> {
+        let start = self.steps.partition_point(|s| *s <= from);
+        self.points().skip(start)
+    }
+
+    /// Points up to `to`, and at it.
+    pub(crate) fn until(&self, to: i64) -> impl Iterator<Item = (i64, f64)> {
+        let end = self.steps.partition_point(|s| *s <= to);
+        self.points().take(end)
+    }
+
     /// Points before `to`.
     pub(crate) fn before(&self, to: i64) -> impl Iterator<Item = (i64, f64)> {
         let end = self.steps.partition_point(|s| *s < to);

@@ -100,14 +100,18 @@ impl Subject {
             Role::OptimizerState => Class::OptimizerState,
         };
         let path = path.strip_suffix(":0").unwrap_or(path);
-        let has_leaf = matches!(
-            class,
-            Class::Weight
-                | Class::FrozenWeight
-                | Class::Gradient
-                | Class::Buffer
-                | Class::OptimizerState
-        );
+        // An operator of a graph is called by its whole name.
+        let is_operator = !op.is_empty() && op != "Parameter";
+        let path = if is_operator { name } else { path };
+        let has_leaf = !is_operator
+            && matches!(
+                class,
+                Class::Weight
+                    | Class::FrozenWeight
+                    | Class::Gradient
+                    | Class::Buffer
+                    | Class::OptimizerState
+            );
         let (module, leaf) = match path.rfind(['.', '/']) {
             Some(at) if has_leaf => (&path[..at], &path[at + 1..]),
             _ if has_leaf => ("", path),
@@ -358,8 +362,8 @@ mod tests {
                 "Gradients/Default/x/MatMul-op1",
                 "MatMul",
                 Class::Gradient,
-                "Default/x",
-                "MatMul-op1",
+                "Gradients/Default/x/MatMul-op1",
+                "",
             ),
             (
                 "Default/net/ReLU-op3",

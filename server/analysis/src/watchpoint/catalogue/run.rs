@@ -18,6 +18,22 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
     watches: |subject, _| matches!(subject.class, Class::Weight | Class::Gradient),
     judge: Some(ranks::divergence),
     says: text("replicas differ between ranks", "各 rank 的副本不一致"),
+    checks: text(
+        "The hash of a replicated weight, or of an averaged gradient, differs between ranks.",
+        "复制的权重或平均后的梯度的哈希在各 rank 间不同。",
+    ),
+    matters: text(
+        "Replicas that part train different models, and average them.",
+        "分叉的副本在训练不同的模型，再把它们平均。",
+    ),
+    not_judged: text(
+        "No hashes; tensors that never agreed: those are not replicated.",
+        "没有哈希；从未一致的张量（并非副本）。",
+    ),
+    advice: text(
+        "Was a reduction or a broadcast skipped? Do all ranks take every step? Are seeds equal where they must be?",
+        "是否漏掉规约或广播？所有 rank 是否都执行每一步？该相同的随机种子是否相同？",
+    ),
     ..BASE
 };
 
@@ -36,6 +52,19 @@ pub(super) static SILENT_CORRUPTION: Condition = Condition {
         "one weight of one rank differs without a reason",
         "某个 rank 的某个权重无故不同",
     ),
+    checks: text(
+        "One single weight of one rank is the first to differ, after steps at which all agreed.",
+        "在各 rank 一致之后，只有一个 rank 的一个权重首先不同。",
+    ),
+    matters: text(
+        "No program does that: memory or a device is broken.",
+        "程序不会这样：可能是内存或设备故障。",
+    ),
+    not_judged: text(
+        "More than one tensor differs at that step.",
+        "该步有多个张量不同。",
+    ),
+    advice: text("Test the device of that rank.", "检测该 rank 的设备。"),
     ..BASE
 };
 
@@ -60,5 +89,18 @@ pub(super) static STALLED: Condition = Condition {
     watches: |_, _| false,
     judge: Some(program::stalled),
     says: text("nothing was recorded for long", "长时间没有记录"),
+    checks: text(
+        "Between two points lie more than secs_gt seconds and factor_gt times what is usual.",
+        "两点之间超过 secs_gt 秒且超过通常间隔的 factor_gt 倍。",
+    ),
+    matters: text(
+        "A hang costs as much as a training.",
+        "停滞与训练一样花钱。",
+    ),
+    not_judged: text("Wall times were not recorded.", "没有记录时间。"),
+    advice: text(
+        "Look at the data loader, checkpoints and collectives of that time.",
+        "查看当时的数据加载、检查点与集合通信。",
+    ),
     ..BASE
 };

@@ -27,6 +27,19 @@ pub(super) static WEIGHT_INITIALIZATION: Condition = Condition {
     formula: Some(zeros::initial),
     judge: Some(initial::incumbent),
     says: text("how a weight begins", "权重的初值"),
+    checks: text(
+        "Of the first state of a weight: percentage of zeros at least, maximum above, minimum below.",
+        "权重初始状态：零百分比、最大值、最小值。",
+    ),
+    matters: text(
+        "A weight of zeros keeps its units equal; large ones explode.",
+        "全零权重使各单元保持相同；过大则爆炸。",
+    ),
+    not_judged: text("The weight was seen before.", "并非首次看到该权重。"),
+    advice: text(
+        "Look at the initialisation and its arguments.",
+        "检查初始化方法及其参数。",
+    ),
     ..BASE
 };
 
@@ -54,6 +67,22 @@ pub(super) static BAD_INITIALIZATION: Condition = Condition {
         "a weight begins so that it cannot learn",
         "权重的初值使其无法学习",
     ),
+    checks: text(
+        "At step 0 or 1 a matrix is all zero and gets no gradient, is one number throughout, or its variance times its inputs is outside of variance_lt to variance_gt (Glorot 1, He 2, PyTorch 1/3).",
+        "第 0 或 1 步时矩阵全零且无梯度、处处相同，或方差乘输入数超出 variance_lt 至 variance_gt（Glorot 1，He 2，PyTorch 1/3）。",
+    ),
+    matters: text(
+        "Such a model does not learn, or explodes at once.",
+        "这样的模型不会学习，或立刻爆炸。",
+    ),
+    not_judged: text(
+        "The recording begins later; vectors, embeddings; a last layer or a branch of zeros that gets a gradient.",
+        "记录开始较晚；向量、嵌入；能得到梯度的全零末层或分支。",
+    ),
+    advice: text(
+        "Use the framework's own initialisation for the activation that follows.",
+        "按后接激活函数使用框架自带的初始化。",
+    ),
     ..BASE
 };
 
@@ -66,6 +95,22 @@ pub(super) static WEIGHT_OVERFLOW: Condition = Condition {
     formula: Some(overflow::not_finite_count),
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a weight", "权重中有 NaN 或 Inf"),
+    checks: text(
+        "The number of elements that are NaN, Inf or -Inf is above 0.",
+        "NaN、Inf、-Inf 元素的个数大于 0。",
+    ),
+    matters: text(
+        "A weight that is NaN stays so.",
+        "变成 NaN 的权重无法恢复。",
+    ),
+    not_judged: text(
+        "Never: each such element counts.",
+        "从不例外：每个这样的元素都算。",
+    ),
+    advice: text(
+        "Suspect: a learning rate that is too high, a gradient that overflowed, a broken checkpoint.",
+        "怀疑：学习率过高、梯度溢出、检查点损坏。",
+    ),
     ..BASE
 };
 
@@ -107,6 +152,22 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     formula: Some(change::not_changed),
     judge: Some(standstill::judge),
     says: text("a weight does not learn", "权重没有学习"),
+    checks: text(
+        "|now - before| <= atol + rtol * |before| for every element, at so many recorded steps in a row; in context: equal to the bit, until the end of the recording, and twice as long as ever before.",
+        "连续若干记录步中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；在上下文中：逐位相同、直到记录结束，且比以往长一倍。",
+    ),
+    matters: text(
+        "A weight that should learn and does not: it is missing in the optimizer, cut off, frozen by mistake, or its update is rounded away.",
+        "应学习却没有：未加入优化器、梯度被切断、误冻结，或更新被舍入。",
+    ),
+    not_judged: text(
+        "The step before or its change was not recorded. In context: the weight has no gradient while others have, its gradient is zero or far below all others, or the learning rate had come down to nothing.",
+        "上一步或其变化未记录。在上下文中：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，或学习率已自然降到零。",
+    ),
+    advice: text(
+        "Is it in the optimizer? Compare model.parameters() with param_groups. Is the learning rate 0, is step() called?",
+        "是否在优化器中？比较 model.parameters() 与 param_groups。学习率是否为 0，是否调用了 step()？",
+    ),
     ..BASE
 };
 
@@ -125,6 +186,19 @@ pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
     says: text(
         "a weight has a gradient and never moves",
         "权重有梯度却从不变化",
+    ),
+    checks: text(
+        "As weight_not_changed in context, for weights whose gradient was recorded and is not zero.",
+        "同上下文中的 weight_not_changed，针对记录了非零梯度的权重。",
+    ),
+    matters: text(
+        "It has a reason to move and does not.",
+        "它有理由变化却没有变化。",
+    ),
+    not_judged: text("No gradient was recorded for it.", "没有记录其梯度。"),
+    advice: text(
+        "Add it to the optimizer, or set requires_grad to false if it is meant.",
+        "将其加入优化器；若有意冻结，请设 requires_grad 为 false。",
     ),
     ..BASE
 };
@@ -161,6 +235,22 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     formula: Some(change::too_large),
     judge: Some(update::too_large),
     says: text("an update is too large", "更新过大"),
+    checks: text(
+        "mean |now - before| / (mean |before| + epsilon) is above the limit.",
+        "mean |现在 - 之前| / (mean |之前| + epsilon) 大于阈值。",
+    ),
+    matters: text(
+        "An update as large as the weight forgets what was learned.",
+        "与权重同样大的更新会忘掉所学。",
+    ),
+    not_judged: text(
+        "The step before is missing, or NaN or Inf are in either. In context: more than one step lies between, the weight was zero, or the loss did not suffer: then it is a note.",
+        "缺少上一步，或任一含 NaN/Inf。在上下文中：间隔多于一步、之前全零，或损失未受影响（仅作提示）。",
+    ),
+    advice: text(
+        "Lower the learning rate, warm it up, clip the gradient.",
+        "降低学习率、预热、裁剪梯度。",
+    ),
     ..BASE
 };
 
@@ -195,6 +285,19 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
     formula: Some(change::too_small),
     judge: Some(update::too_small),
     says: text("an update is too small", "更新过小"),
+    checks: text(
+        "The same ratio is below the limit; in context: of all weights, on average over all steps, while the loss stays where guessing would put it.",
+        "同一比值小于阈值；在上下文中：所有权重、全部步数平均，且损失停在随机猜测水平。",
+    ),
+    matters: text("The model stands nearly still.", "模型几乎不动。"),
+    not_judged: text(
+        "As weight_change_too_large. In context: a training that goes on from a trained model may take steps this small.",
+        "同 weight_change_too_large。在上下文中：微调可以使用很小的步长。",
+    ),
+    advice: text(
+        "Raise the learning rate; check the optimizer and the gradient.",
+        "提高学习率；检查优化器与梯度。",
+    ),
     ..BASE
 };
 
@@ -227,6 +330,19 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
         "updates stay outside of a healthy band",
         "更新幅度长期偏离健康区间",
     ),
+    checks: text(
+        "The median of the update ratio is outside of ratio_lt to ratio_gt; 1e-3 is ideal. A warning where weights melt away or are thrown about, and nothing is learned.",
+        "更新比的中位数超出 ratio_lt 至 ratio_gt；理想值 1e-3。权重不断缩小或剧烈波动且没有学到东西时为警告。",
+    ),
+    matters: text(
+        "Too small learns nothing, too large learns nothing that lasts.",
+        "过小学不到，过大留不住。",
+    ),
+    not_judged: text("Fewer than 6 steps; vectors.", "少于 6 步；向量。"),
+    advice: text(
+        "Set the learning rate so that updates are about 1e-3 of the weight; lower the weight decay.",
+        "调节学习率使更新约为权重的 1e-3；减小权重衰减。",
+    ),
     ..BASE
 };
 
@@ -251,6 +367,22 @@ pub(super) static WEIGHT_TOO_LARGE: Condition = Condition {
     says: text(
         "a figure of a weight is above its limit",
         "权重的某个统计量高于阈值",
+    ),
+    checks: text(
+        "Mean |x|, maximum, minimum or mean is above its limit; any of those that are given.",
+        "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
+    ),
+    matters: text(
+        "Weights that grow without end make outputs grow.",
+        "权重无限增长会使输出增长。",
+    ),
+    not_judged: text(
+        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "含 NaN/Inf：其余元素的统计量不能代表它。",
+    ),
+    advice: text(
+        "Look at the learning rate, the gradient, the decay and the weight before.",
+        "查看学习率、梯度、衰减与更新前的权重。",
     ),
     ..BASE
 };
@@ -277,6 +409,22 @@ pub(super) static WEIGHT_TOO_SMALL: Condition = Condition {
         "a figure of a weight is below its limit",
         "权重的某个统计量低于阈值",
     ),
+    checks: text(
+        "Mean |x|, maximum, minimum or mean is below its limit; any of those that are given.",
+        "|x| 的均值、最大值、最小值或均值低于给定的阈值，任一成立即可。",
+    ),
+    matters: text(
+        "Weights near zero pass nothing on.",
+        "接近零的权重不传递信号。",
+    ),
+    not_judged: text(
+        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "含 NaN/Inf：其余元素的统计量不能代表它。",
+    ),
+    advice: text(
+        "Look at the learning rate, the gradient, the decay and the weight before.",
+        "查看学习率、梯度、衰减与更新前的权重。",
+    ),
     ..BASE
 };
 
@@ -292,5 +440,21 @@ pub(super) static SHARED_WEIGHTS: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     judge: Some(ranks::shared),
     says: text("two weights are one and the same", "两个权重是同一个"),
+    checks: text(
+        "Two weights have the same content at every step.",
+        "两个权重在每一步内容都相同。",
+    ),
+    matters: text(
+        "Parameters that should differ are one: a layer was put in twice.",
+        "本应不同的参数是同一个：某层被放入两次。",
+    ),
+    not_judged: text(
+        "One of them is an embedding, which is often tied on purpose.",
+        "其中之一是嵌入，通常有意共享。",
+    ),
+    advice: text(
+        "Make the second layer its own object, if they are not tied on purpose.",
+        "若非有意共享，请为第二层单独建立对象。",
+    ),
     ..BASE
 };

@@ -104,7 +104,10 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         if labels.subject.class != Class::Labels || is_float(labels) {
             continue;
         }
-        let total: u64 = labels.labels.iter().sum();
+        let total = labels
+            .labels
+            .iter()
+            .fold(0_u64, |sum, n| sum.saturating_add(*n));
         let most = labels.labels.iter().copied().max().unwrap_or(0);
         let share = most as f64 / total.max(1) as f64;
         let step = labels.history.first().map_or(0, |d| d.step);
@@ -130,12 +133,12 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 /// Where labels were not recorded, the last layer's offset tells: as long as all classes are thought equally likely, its
 /// gradient is the share of that guess less the share of the labels.
 fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
-    let classes = run.classes(rank)? as f64;
+    let classes = run.classes(rank)?;
     let guess = chance(run, rank)?;
     let loss = run.loss(rank)?;
     let bias = run
         .of_class(rank, Class::Gradient)
-        .filter(|t| &*t.subject.leaf == "bias" && t.shape.iter().product::<u64>() as f64 == classes)
+        .filter(|t| &*t.subject.leaf == "bias" && t.shape == [classes])
         .min_by_key(|t| run.flow(t))?;
     // A few samples are of one kind by chance.
     let inputs = run
@@ -150,7 +153,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
     let shares: Vec<(i64, f64)> = digests
         .by_ref()
         .take(3)
-        .map(|d| (d.step, 1.0 / classes - d.min))
+        .map(|d| (d.step, 1.0 / classes as f64 - d.min))
         .collect();
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;

@@ -82,7 +82,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 .map(|p| p.1)
                 .filter(|v| v.is_finite());
             let is_new = norm > 3.0 * highest.fold(0.0, f64::max);
-            let hurts = |l: &Loss<'_>| l.is_hurt_after(step - 1, 4, 1.5);
+            let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), 4, 1.5);
             let is_harmful = is_new && loss.as_ref().is_some_and(hurts);
             let severity = if is_harmful {
                 Severity::Warning

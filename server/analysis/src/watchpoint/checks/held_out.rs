@@ -32,8 +32,8 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let Some(now) = median(after.iter().rev().take(3).map(|p| p.1)) else {
             continue;
         };
-        let near = |step: i64| median(training.before(step + 1).rev_take(5));
-        let (Some(then), Some(trained)) = (near(best_step), near(i64::MAX - 1)) else {
+        let near = |step: i64| median(training.until(step).rev_take(5));
+        let (Some(then), Some(trained)) = (near(best_step), near(i64::MAX)) else {
             continue;
         };
         let distance = (now - trained) / trained.max(1e-12);
@@ -94,10 +94,10 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let Some(first) = buffer.history.first() else {
                 continue;
             };
-            let last = buffer.history.last().map_or(first.step, |d| d.step);
+            let until = buffer.history.last().map_or(first.step, |d| d.step);
             let name = &buffer.name;
             if stands {
-                let hit = Found::at(run, buffer, first.step, Evidence::one(0, 0.0)).until(last);
+                let hit = Found::at(run, buffer, first.step, Evidence::one(0, 0.0)).until(until);
                 found.push(hit.called(Severity::Warning).saying(
                     format!("{name} never changes while the model is trained: held-out data are normalised with what it was at first"),
                     format!("训练过程中 {name} 始终不变：留出数据用初始统计量归一化"),
@@ -143,7 +143,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
 fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
     let training = run.scalar(held_out.rank, Meaning::Loss)?;
     let gaps = held_out.points().filter_map(|(step, value)| {
-        let near = median(training.before(step + 1).rev_take(3))?;
+        let near = median(training.until(step).rev_take(3))?;
         (near > 0.0 && value.is_finite()).then_some(value / near)
     });
     let gaps: Vec<f64> = gaps.collect();

@@ -25,7 +25,10 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let Some(first) = weight.history.first().filter(|d| is_beginning(d.step)) else {
             continue;
         };
-        let is_matrix = weight.shape.len() >= 2 && first.is_finite() && first.count > 1;
+        // What a dump calls a parameter has been updated already.
+        let is_initial = &*weight.op != "Parameter";
+        let is_matrix =
+            is_initial && weight.shape.len() >= 2 && first.is_finite() && first.count > 1;
         if !is_matrix || run.family(weight) == Family::Embedding || weight.subject.is_vector() {
             continue;
         }

@@ -5,7 +5,9 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement, Limits, Seen, Verdict, by_formula, precision};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::report::Found;
+use crate::watchpoint::finding::Sentence;
+use crate::watchpoint::history::Digest;
+use crate::watchpoint::report::{Found, number};
 use crate::watchpoint::run::{Run, with_before};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
@@ -39,8 +41,33 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judge
         if is_meant {
             found.severity = Some(Severity::Info);
         }
+        found.sentence = tensor
+            .history
+            .at(found.step)
+            .map(|d| counted(tensor, found, d, is_meant));
     }
     judged
+}
+
+/// What there is, and how much of it.
+fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> Sentence {
+    let kinds = [
+        (digest.has_nan, "NaN"),
+        (digest.has_pos_inf, "Inf"),
+        (digest.has_neg_inf, "-Inf"),
+    ];
+    let kinds: Vec<&str> = kinds.iter().filter(|k| k.0).map(|k| k.1).collect();
+    let (name, kinds) = (&tensor.name, kinds.join(", "));
+    let (bad, all) = (number(found.evidence.0[0]), digest.count);
+    let (en, zh) = if is_meant {
+        (", as it is meant to", "，属于预期")
+    } else {
+        ("", "")
+    };
+    Sentence {
+        en: format!("{name} holds {kinds} in {bad} of {all} elements{en}"),
+        zh: format!("{name} 的 {all} 个元素中有 {bad} 个为 {kinds}{zh}"),
+    }
 }
 
 /// Whether the step was not taken because of it: the loss scale came down right after, or the weights stood still, and
@@ -56,14 +83,14 @@ fn is_skipped(run: &Run<'_>, tensor: &Tensor, found: &Found) -> bool {
     let scale = run.scalar(tensor.rank, Meaning::LossScale);
     let falls = scale.and_then(|scale| {
         let now = scale.at(step)?;
-        let next = scale.since(step + 1).next()?.1;
+        let next = scale.after(step).next()?.1;
         let before = scale.before(step).last().map(|p| p.1);
         Some(next < now || before.is_some_and(|before| now < before))
     });
     let stands = || {
         let mut weights = run
             .of_class(tensor.rank, Class::Weight)
-            .filter_map(|w| with_before(w, step + 1));
+            .filter_map(|w| with_before(w, step.saturating_add(1)));
         let (mut seen, mut still) = (0, 0);
         for (before, now) in &mut weights {
             seen += 1;

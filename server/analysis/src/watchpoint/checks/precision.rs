@@ -122,10 +122,10 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
             Severity::Info
         };
         let hit = Found::at(run, tensor, first, Evidence::one(0, share)).until(last);
-        let lost = number((1000.0 * share).round() / 10.0);
+        let percent = number((1000.0 * share).round() / 10.0);
         found.push(hit.called(severity).saying(
-            format!("{lost} % of the gradients are too small for half precision"),
-            format!("{lost} % 的梯度小到半精度难以表示"),
+            format!("{percent} % of the gradients are too small for half precision"),
+            format!("{percent} % 的梯度小到半精度难以表示"),
         ));
     }
     found.into()

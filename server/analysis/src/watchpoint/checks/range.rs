@@ -10,30 +10,30 @@ pub(crate) fn range(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
     }
-    let [start, end, inside_lt, inside_gt, spread_lt, spread_gt, ..] = *limits;
+    let [start, end, share_below, share_above, narrower, wider, ..] = *limits;
     let mut evidence = Evidence::NONE;
     let mut is_hit = false;
     let mut is_open = false;
-    if !(inside_lt.is_nan() && inside_gt.is_nan()) {
+    if !(share_below.is_nan() && share_above.is_nan()) {
         let stats = &seen.now.summary.stats;
         let (least, most) = stats.count_within(start, end);
         let percentage = |count: u64| 100.0 * count as f64 / stats.count as f64;
         let (least, most) = (percentage(least), percentage(most));
-        if most < inside_lt {
+        if most < share_below {
             evidence.0[2] = most;
             is_hit = true;
         } else {
-            is_open |= least < inside_lt;
+            is_open |= least < share_below;
         }
-        if least > inside_gt {
+        if least > share_above {
             evidence.0[3] = least;
             is_hit = true;
         } else {
-            is_open |= most > inside_gt;
+            is_open |= most > share_above;
         }
     }
     let spread = seen.digest.max - seen.digest.min;
-    for (index, is_beyond) in [(4, spread < spread_lt), (5, spread > spread_gt)] {
+    for (index, is_beyond) in [(4, spread < narrower), (5, spread > wider)] {
         if is_beyond {
             evidence.0[index] = spread;
             is_hit = true;

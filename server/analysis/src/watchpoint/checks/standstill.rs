@@ -82,7 +82,7 @@ fn is_excused(gradient: &Tensor, still: &Still) -> bool {
     let (mut steps, mut without) = (0, 0);
     for digest in gradient.history.iter() {
         // The gradient of a step is seen in the weight of the next.
-        if digest.step >= still.first - 1 && digest.step < still.last {
+        if digest.step >= still.first.saturating_sub(1) && digest.step < still.last {
             steps += 1;
             without += usize::from(digest.is_zero() || !digest.is_finite());
         }
@@ -95,7 +95,10 @@ fn is_excused(gradient: &Tensor, still: &Still) -> bool {
 fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
     let size = |t: &Tensor| {
         let meanwhile = t.history.iter().filter(|d| {
-            d.step >= still.first - 1 && d.step < still.last && d.is_finite() && !d.is_zero()
+            d.step >= still.first.saturating_sub(1)
+                && d.step < still.last
+                && d.is_finite()
+                && !d.is_zero()
         });
         median(meanwhile.map(|d| d.mean_abs))
     };

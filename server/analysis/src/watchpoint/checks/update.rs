@@ -17,10 +17,14 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let loss = run.loss(weight.rank);
         let mut worst: Option<(Found, f64)> = None;
         for (step, ratio) in ratios(weight).filter(|(_, ratio)| *ratio > limit) {
-            let is_harmful = loss.as_ref().is_none_or(|l| {
-                let factor = if l.has_learned() { 10.0 } else { 2.0 };
-                l.is_hurt_after(step - 1, 4, factor)
-            });
+            let is_harmful = match &loss {
+                Some(l) => {
+                    let factor = if l.has_learned() { 10.0 } else { 2.0 };
+                    l.is_hurt_after(step.saturating_sub(1), 4, factor)
+                }
+                // Offsets begin near zero, from where any way is far.
+                None => !weight.subject.is_vector() && ratio > 10.0 * limit,
+            };
             let severity = if is_harmful {
                 Severity::Warning
             } else {
@@ -165,7 +169,8 @@ fn ratios(weight: &Tensor) -> impl Iterator<Item = (i64, f64)> + '_ {
     let is_weight = weight.subject.class == Class::Weight;
     let pairs = weight.history.pairs().filter(move |_| is_weight);
     pairs.filter_map(|(before, now)| {
-        let is_next = now.step - before.step == 1 && before.is_finite() && now.is_finite();
+        let is_next =
+            before.step.checked_add(1) == Some(now.step) && before.is_finite() && now.is_finite();
         let ratio = f64::from(now.change_ratio);
         (is_next && !before.is_zero() && !ratio.is_nan()).then_some((now.step, ratio))
     })

@@ -58,7 +58,9 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let Some(tensor) = gradients.get(index) else {
                 continue;
             };
-            let Some((first, last, mean)) = streak.longest(watchpoint.patience as usize) else {
+            let Some((first, last, mean)) =
+                streak.longest((watchpoint.patience as usize).min(tensor.history.len()))
+            else {
                 continue;
             };
             let name = &tensor.name;
@@ -85,7 +87,7 @@ fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest
         return false;
     };
     norms
-        .last()
+        .next_back()
         .is_some_and(|first_layer| first_layer < RATIO * last_layer && first_layer < NORM)
 }
 
