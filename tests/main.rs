@@ -14,6 +14,7 @@ mod check;
 mod diff;
 mod formats;
 mod live;
+mod overview;
 mod records;
 mod recovery;
 mod samples;

@@ -20,10 +20,10 @@ use super::heat::Heat;
 use super::onset::{self, Onset, Row, Seen};
 use crate::client::{self, ClientError};
 use crate::live::use_live;
-use crate::state::{AppState, use_app_state};
+use crate::state::use_app_state;
 
 /// A round begins at least so long after the one before.
-const PAUSE: Duration = Duration::from_millis(1_000);
+const PAUSE: Duration = Duration::from_secs(1);
 /// Points of a curve: about two a pixel.
 const POINTS: usize = 480;
 /// Columns of the heat map.
@@ -64,8 +64,8 @@ pub(super) type Curves = Vec<(String, Series)>;
 /// The page's state. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
-    state: AppState,
     run: StoredValue<String>,
+    tags: Memo<Option<Arc<TagList>>>,
     /// The run in the list of runs.
     pub(super) info: Memo<Option<Run>>,
     /// `None` before the first answer, as all that follow.
@@ -89,8 +89,8 @@ impl Model {
         state.load_tags(run.clone(), false);
         let run = StoredValue::new(run);
         let model = Self {
-            state,
             run,
+            tags: Memo::new(move |_| run.with_value(|run| state.tags(run))),
             info: Memo::new(move |_| run.with_value(|run| state.run(run))),
             findings: RwSignal::new(None),
             curves: RwSignal::new(Arc::default()),
@@ -105,8 +105,7 @@ impl Model {
         };
         Effect::new(move |_| {
             version.track();
-            let is_known = model.info.with(Option::is_some);
-            if is_known && run.with_value(|run| state.tags(run)).is_some() {
+            if model.info.with(Option::is_some) && model.tags.with(Option::is_some) {
                 model.ask();
             }
         });
@@ -142,10 +141,8 @@ impl Model {
             self.again.set_value(true);
             return;
         }
-        let run = self.run.get_value();
-        let info = self.info.get_untracked();
-        let tags = untrack(|| self.state.tags(&run));
-        let Some((info, tags)) = info.zip(tags) else {
+        let known = self.info.get_untracked().zip(self.tags.get_untracked());
+        let Some((info, tags)) = known else {
             return;
         };
         self.is_busy.set_value(true);
@@ -282,15 +279,12 @@ impl Model {
             .into_iter()
             .chain(hits())
             .find(|hit| is_own(&hit.tensor));
-        let (name, step) = match hit {
-            Some(hit) => (hit.tensor.as_str(), hit.step),
-            None => {
-                let weight = own
-                    .iter()
-                    .find(|tag| tag.tag.contains("weight") && !tag.tag.contains("grad"));
-                (weight.unwrap_or(first).tag.as_str(), i64::MAX)
-            }
+        let weight = || {
+            let mut all = own.iter();
+            let found = all.find(|tag| tag.tag.contains("weight") && !tag.tag.contains("grad"));
+            (found.unwrap_or(first).tag.as_str(), i64::MAX)
         };
+        let (name, step) = hit.map_or_else(weight, |hit| (hit.tensor.as_str(), hit.step));
         let found = client::statistics_until(run, name, first.rank, step, 1).await?;
         let tensor = found.into_iter().next_back().map(|at| {
             Arc::new(TensorAt {

@@ -192,9 +192,10 @@ mod tests {
     use super::*;
     use trainscope_api::scalars::NonFinite;
 
-    fn finite(largest: f64) -> Option<Seen> {
+    fn finite(largest: impl Into<Option<f64>>) -> Option<Seen> {
+        let largest = Some(largest.into()?);
         Some(Seen {
-            largest: Some(largest),
+            largest,
             ..Seen::default()
         })
     }
@@ -203,7 +204,7 @@ mod tests {
     fn the_cause_has_steps_on_both_sides() {
         let steps: Vec<i64> = (0..40).map(|step| step * 5).collect();
         // 41 was not recorded; 45 is the first that can show it.
-        assert_eq!(columns(&steps, Some(41)).first(), None.or(Some(&0)));
+        assert_eq!(columns(&steps, Some(41)).first(), Some(&0));
         let shown = columns(&steps, Some(100));
         assert_eq!((shown[0], shown[10], shown.len()), (50, 100, COLUMNS));
         assert_eq!(columns(&steps, Some(195)).last(), Some(&195));

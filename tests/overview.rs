@@ -1,0 +1,69 @@
+//! The overview of a run in a real browser: the verdict, what it leads to, and how it follows a run that grows.
+
+use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::{Browser, Lab};
+
+const VERDICT: &str = ".verdict-head h1";
+
+async fn wait_for_verdict(browser: &Browser, wanted: &str) {
+    browser
+        .wait_for(&format!("the verdict to say `{wanted}`"), async || {
+            let verdict = browser.text_of(VERDICT).await?;
+            verdict.contains(wanted).then_some(())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn the_verdict_leads_to_the_debugger() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/").await;
+    browser.click("a[href='/run/mlp/overflow/overview']").await;
+    wait_for_verdict(&browser, "train/loss").await;
+    // The matrix shows where NaN begins, in tensors and in the loss; the guide names what it is about.
+    browser.wait_for_element(".onset .nan-cell").await;
+    browser.wait_for_element(".onset i.cause").await;
+    for topic in 0..6 {
+        browser
+            .wait_for_element(&format!(".guide li[data-topic='{topic}']"))
+            .await;
+    }
+    for card in ["scalars", "histograms", "tensors", "debugger", "images"] {
+        browser
+            .wait_for_element(&format!("[data-card='{card}'] .body > *"))
+            .await;
+    }
+    browser.wait_for_text("NaN").await;
+    browser.show("overview").await;
+    let height = "return document.querySelector('.overview').scrollHeight - document.querySelector('.overview').clientHeight";
+    assert_eq!(browser.run(height).await, 0, "nothing is below the fold");
+    browser.click(".verdict-head a.primary").await;
+    browser.wait_for_element("tr.hit[aria-selected=true]").await;
+    assert!(browser.url().await.contains("/run/mlp/overflow/debugger"));
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_verdict_follows_a_run_that_grows() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.curve("train/loss", 0..100, |step| 1.0 / (1.0 + step as f32));
+    let server = lab.start();
+    server.wait_for_points("run", "train/loss", 100);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/overview").await;
+    wait_for_verdict(&browser, "Nothing is wrong").await;
+    // Without tensors it says how to record them, and has no matrix.
+    browser.wait_for_text("save_file").await;
+    assert_eq!(browser.count("table.onset").await, 0);
+    recording.scalar("train/loss", 100, f32::NAN);
+    wait_for_verdict(&browser, "100").await;
+    browser
+        .wait_for_text("train/loss is NaN from step 100 on")
+        .await;
+    browser.close().await;
+}
