@@ -1,6 +1,7 @@
-//! What `check` finds in dumps of other programs, beside what others find in them: NumPy, bytes, and the incumbent.
+//! What `check` finds in dumps of other programs, beside what others find in them: `NumPy`, bytes, and the incumbent.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
@@ -44,7 +45,7 @@ fn comparable(name: &str) -> String {
     stem.strip_suffix("-op").unwrap_or(&name).to_owned()
 }
 
-/// Of all files that a MindSpore dump holds, the outputs: iteration, name and statistics by NumPy.
+/// Of all files that a `MindSpore` dump holds, the outputs: iteration, name and statistics by `NumPy`.
 fn outputs(dump: &Dump) -> Vec<(i64, String, Value)> {
     let truth = dump.read_json("truth-tensors.json");
     let mut found = Vec::new();
@@ -173,12 +174,14 @@ fn hits_are_those_of_the_incumbent_where_it_could_judge() {
         let answers: Value = serde_json::from_slice(&answers).unwrap();
         let mut rules = String::new();
         for (condition, watchpoint) in answers["watchpoints"].as_object().unwrap() {
-            rules.push_str(&format!(
+            writeln!(
+                rules,
                 "[[watchpoint]]\ncondition = \"{condition}\"\npatience = 1\n"
-            ));
+            )
+            .unwrap();
             for parameter in watchpoint["params"].as_array().unwrap() {
                 let name = parameter["name"].as_str().unwrap();
-                rules.push_str(&format!("{name} = {}\n", parameter["value"]));
+                writeln!(rules, "{name} = {}", parameter["value"]).unwrap();
             }
         }
         let answer = judge(&dump, &rules);

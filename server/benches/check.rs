@@ -150,7 +150,7 @@ fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Duration {
     began.elapsed()
 }
 
-/// NumPy's way to what the recommended rules need.
+/// `NumPy`'s way to what the recommended rules need.
 fn numpy(python: &str, tree: &Path) -> Duration {
     const SCRIPT: &str = "
 import sys, pathlib, numpy as np

@@ -497,7 +497,10 @@ mod tests {
         assert_eq!(inf.summary.stats.pos_inf, 1);
         assert_eq!((nan.summary.stats.nan, nan.summary.stats.finite), (1, None));
         assert_eq!(single.summary.stats.count, 1);
-        assert_eq!(single.summary.stats.finite.unwrap().l2, 3.0);
+        assert_eq!(
+            single.summary.stats.finite.map(|finite| finite.l2),
+            Some(3.0)
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod bodies;
 mod cuts;
 mod damage;
+mod dumps;
 mod encode;
 mod events;
 mod fixtures;

@@ -92,10 +92,10 @@ pub(super) fn add_iteration<'a>(
             .to_string_lossy();
         match DumpedFile::of(&file_name) {
             DumpedFile::Tensor(name) => files.push((name, source, None)),
-            DumpedFile::Statistics => match all.table(source, mindspore_dump::statistics) {
-                Some(table) => rows.extend(table.into_iter().map(|row| (row, source))),
-                None => {}
-            },
+            DumpedFile::Statistics => {
+                let table = all.table(source, mindspore_dump::statistics);
+                rows.extend(table.into_iter().flatten().map(|row| (row, source)));
+            }
             DumpedFile::Mapping => {
                 for (short, long) in all
                     .table(source, mindspore_dump::mapping)
@@ -123,14 +123,13 @@ pub(super) fn add_iteration<'a>(
     }
     for (file_name, source) in hashed {
         let stem = file_name.strip_suffix(".npy").unwrap_or(&file_name);
-        match mapping.get(stem) {
-            Some(name) => files.push((name.clone(), source, None)),
-            None => {
-                let reason =
-                    "its name is neither that of a dumped tensor nor in mapping.csv".to_owned();
-                all.faults
-                    .push((source, Unread::Refused { offset: 0, reason }));
-            }
+        if let Some(name) = mapping.get(stem) {
+            files.push((name.clone(), source, None));
+        } else {
+            let reason =
+                "its name is neither that of a dumped tensor nor in mapping.csv".to_owned();
+            all.faults
+                .push((source, Unread::Refused { offset: 0, reason }));
         }
     }
     all.refuse(&raw, &files);

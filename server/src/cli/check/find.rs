@@ -198,20 +198,15 @@ impl Walk {
             .collect();
         folders.pop();
         let shown: Arc<str> = names::shown(relative).into();
-        let claim = match names::part_of(&folders, &file_name) {
-            Some(part) => Claim::of_part(part, path, shown, len_bytes),
-            None => {
-                let Some(format) = sniff(&file_name, || head(&path)) else {
-                    let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
-                    *self
-                        .found
-                        .other
-                        .entry(extension.to_ascii_lowercase())
-                        .or_default() += 1;
-                    return;
-                };
-                Claim::of_event(folders, &file_name, path, shown, format, len_bytes)
-            }
+        let claim = if let Some(part) = names::part_of(&folders, &file_name) {
+            Claim::of_part(part, path, &shown, len_bytes)
+        } else if let Some(format) = sniff(&file_name, || head(&path)) {
+            Claim::of_event(folders, &file_name, path, shown, format, len_bytes)
+        } else {
+            let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
+            let extension = extension.to_ascii_lowercase();
+            *self.found.other.entry(extension).or_default() += 1;
+            return;
         };
         self.claims.push(claim);
     }
@@ -286,11 +281,11 @@ impl Walk {
 }
 
 impl Claim {
-    fn of_part(part: Part, path: PathBuf, shown: Arc<str>, len_bytes: u64) -> Self {
+    fn of_part(part: Part, path: PathBuf, shown: &Arc<str>, len_bytes: u64) -> Self {
         let Part { run, rank, what } = part;
         let source = |kind| TensorSource {
             path: path.clone(),
-            shown: Arc::clone(&shown),
+            shown: Arc::clone(shown),
             kind,
             len_bytes,
         };

@@ -68,7 +68,7 @@ fn parse(text: &str) -> Result<Watchpoints, Wrong> {
                 key.span(),
             ));
         };
-        for entry in tables.iter() {
+        for entry in tables {
             let DeValue::Table(keys) = entry.get_ref() else {
                 return Err(wrong(
                     "a watchpoint must be a table".to_owned(),

@@ -159,15 +159,12 @@ fn measured(hit: &Hit) -> (String, String) {
     let value = |name: &str| hit.thresholds.get(name).map(|limit| number(limit.0));
     let first = hit.values.iter().find(|(_, value)| !value.0.is_nan());
     let first = first.or_else(|| hit.values.first_key_value());
-    match first {
-        Some((name, found)) => (number(found.0), value(name).unwrap_or_default()),
-        None => {
-            let limit = hit.thresholds.values().next();
-            (
-                String::new(),
-                limit.map_or_else(String::new, |limit| number(limit.0)),
-            )
-        }
+    if let Some((name, found)) = first {
+        (number(found.0), value(name).unwrap_or_default())
+    } else {
+        let limit = hit.thresholds.values().next();
+        let limit = limit.map_or_else(String::new, |limit| number(limit.0));
+        (String::new(), limit)
     }
 }
 

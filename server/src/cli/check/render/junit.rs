@@ -1,4 +1,4 @@
-//! The answer as JUnit XML, for the test pages of CI systems: a suite for each run, a case for each watchpoint.
+//! The answer as `JUnit` XML, for the test pages of CI systems: a suite for each run, a case for each watchpoint.
 //!
 //! What could not be judged is a skipped case and what could not be read is an error: neither looks as if it had passed.
 

@@ -215,7 +215,13 @@ fn physical(path: &str) -> PhysicalLocation {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'=' => {
                 uri.push(char::from(byte));
             }
-            _ => uri.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let hex = |digit: u8| char::from_digit(digit.into(), 16).unwrap_or('0');
+                uri.push('%');
+                uri.extend(
+                    [hex(byte >> 4), hex(byte & 15)].map(|digit| digit.to_ascii_uppercase()),
+                );
+            }
         }
     }
     PhysicalLocation {

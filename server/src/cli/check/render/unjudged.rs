@@ -99,8 +99,7 @@ fn reason_words(reason: Missing) -> &'static str {
         Missing::UnreadOverflowFiles => {
             "the device's overflow files have to be converted first (msaccucmp.py of CANN)"
         }
-        // Reasons are added where conditions are.
-        _ => "there is nothing to judge",
+        Missing::Empty => "it has no elements",
     }
 }
 
