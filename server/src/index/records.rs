@@ -131,14 +131,17 @@ fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
     let (mut file, decoded) = open(source)?;
     let end = stretch.offset.checked_add(stretch.len_bytes);
     if stretch.len_bytes > MAX_BLOB_BYTES || end.is_none_or(|end| end > decoded) {
-        return Err(unreadable(source, "the place asked for is not in the file"));
+        return Err(unreadable(
+            source,
+            &"the place asked for is not in the file",
+        ));
     }
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(stretch.offset))
         .and_then(|_| file.take(stretch.len_bytes).read_to_end(&mut bytes))
-        .map_err(|e| unreadable(source, e))?;
+        .map_err(|e| unreadable(source, &e))?;
     if (bytes.len() as u64) < stretch.len_bytes {
-        return Err(unreadable(source, "it was cut short"));
+        return Err(unreadable(source, &"it was cut short"));
     }
     Ok(bytes)
 }
@@ -153,11 +156,11 @@ fn open(source: &Source) -> Result<(File, u64), ReadError> {
         file.rewind()?;
         Ok(file)
     };
-    let file = opened().map_err(|e| unreadable(source, e))?;
+    let file = opened().map_err(|e| unreadable(source, &e))?;
     Ok((file, source.with_state(|state| state.offset)))
 }
 
-fn unreadable(source: &Source, reason: impl ToString) -> ReadError {
+fn unreadable(source: &Source, reason: &dyn std::fmt::Display) -> ReadError {
     ReadError::Unreadable {
         path: source.place().path.to_string(),
         reason: reason.to_string(),

@@ -447,10 +447,6 @@ fn stage(batch: &RecordBatch, parts: &[Arc<Part>], staging: &mut Staging, store:
 /// What lineage says that others write as hyper-parameters, under the names that those have.
 fn of_lineage(lineage: &Lineage) -> Vec<(String, HparamValue)> {
     let text = |value: &String| HparamValue::Text(value.clone());
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "it is mapped over options"
-    )]
     let count = |value: &i64| HparamValue::Number(*value as f64);
     let values = match lineage {
         Lineage::Train(train) => vec![
