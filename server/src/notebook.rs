@@ -386,7 +386,9 @@ mod tests {
     fn each_base_directory_has_its_own() {
         let lab = tempfile::tempdir().unwrap();
         let bases = ["one", "two"].map(|name| lab.path().join(name));
-        bases.iter().for_each(|base| fs::create_dir(base).unwrap());
+        for base in &bases {
+            fs::create_dir(base).unwrap();
+        }
         // Nothing can be written below a file.
         fs::write(bases[1].join(".trainscope"), "").unwrap();
         let notebooks = Notebooks::open(&bases, &lab.path().join("cache"));
