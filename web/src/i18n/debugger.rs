@@ -52,6 +52,8 @@ pub struct DebuggerTexts {
     pub no_hits: &'static str,
     /// Label of the panel at the right.
     pub inspector: &'static str,
+    /// Link to the curve of a scalar.
+    pub show_curve: &'static str,
     /// The hit's tensor is not among the statistics.
     pub no_statistics: &'static str,
     /// Heading of the bar of classes.

@@ -119,6 +119,7 @@ pub(super) static TEXTS: Texts = Texts {
         nothing_matches: "No hit is like that.",
         no_hits: "No watchpoint was hit.",
         inspector: "The tensor of the hit",
+        show_curve: "Show its curve",
         no_statistics: "There are no statistics of it in the event files of this run.",
         elements: "Elements",
         finite: "finite values",

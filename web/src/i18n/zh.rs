@@ -107,6 +107,7 @@ pub(super) static TEXTS: Texts = Texts {
         nothing_matches: "没有匹配的命中。",
         no_hits: "没有监测点命中。",
         inspector: "命中的张量",
+        show_curve: "查看曲线",
         no_statistics: "该训练的事件文件中没有它的统计信息。",
         elements: "元素",
         finite: "有限值",

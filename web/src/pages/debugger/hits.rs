@@ -95,7 +95,7 @@ pub(super) fn Hits() -> impl IntoView {
             </label>
             <Severities />
         </div>
-        <div class="scroll hits">
+        <div class="scroll hit-list">
             <table class="dense" aria-label=move || i18n.texts().debugger.hits>
                 <colgroup>
                     <col class="c-icon" />

@@ -95,7 +95,14 @@ pub(super) fn Inspector() -> impl IntoView {
         let hit = model.selected.get()?;
         Some(match known.get() {
             Known::Loading => ().into_any(),
-            Known::Nothing => without(&hit, &model.run.get()).into_any(),
+            Known::Nothing => {
+                let run = model.run.get();
+                let is_scalar = state.tags(&run).is_some_and(|list| {
+                    let mut tags = list.tags.iter();
+                    tags.any(|tag| tag.kind == Kind::Scalars && tag.tag == hit.tensor)
+                });
+                without(&hit, &run, is_scalar).into_any()
+            }
             Known::Steps(steps) => with(&steps).into_any(),
         })
     };
@@ -133,13 +140,16 @@ fn kind_of(summary: &TensorSummary) -> String {
 }
 
 /// A scalar leads to its curve; of a tensor that lies in a dump only the hit is known.
-fn without(hit: &Hit, run: &str) -> impl IntoView + use<> {
+fn without(hit: &Hit, run: &str, is_scalar: bool) -> impl IntoView + use<> {
     let i18n = use_i18n();
     let href = route::scalars_href(run, &[], Some(&hit.tensor));
     view! {
         <section class="small ink2">
-            <p>{i18n.texts().debugger.no_statistics}</p>
-            <a class="link" href=href>{i18n.texts().panel.open_scalars}</a>
+            {if is_scalar {
+                view! { <a class="link" href=href>{i18n.texts().debugger.show_curve}</a> }.into_any()
+            } else {
+                view! { <p>{i18n.texts().debugger.no_statistics}</p> }.into_any()
+            }}
         </section>
     }
 }
