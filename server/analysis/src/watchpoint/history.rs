@@ -34,6 +34,7 @@ pub(crate) struct Digest {
     pub(crate) stuck_units: f32,
     /// Of the units, those that are the same for every sample; NaN: not known.
     pub(crate) constant_units: f32,
+    pub(crate) nan: u64,
     pub(crate) has_nan: bool,
     pub(crate) has_pos_inf: bool,
     pub(crate) has_neg_inf: bool,
@@ -65,6 +66,7 @@ impl Digest {
             idle_units: units.idle,
             stuck_units: units.stuck,
             constant_units: units.constant,
+            nan: stats.nan,
             has_nan: stats.nan > 0,
             has_pos_inf: stats.pos_inf > 0,
             has_neg_inf: stats.neg_inf > 0,

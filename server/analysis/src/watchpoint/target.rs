@@ -63,6 +63,8 @@ pub(crate) struct Subject {
     pub(crate) family: Family,
     /// Whether the incumbent would call it a weight, an activation, a gradient.
     pub(crate) is_activation_op: bool,
+    /// Whether it is what an operator of a graph makes, not what a layer answers.
+    is_operator: bool,
 }
 
 impl Subject {
@@ -137,6 +139,7 @@ impl Subject {
             leaf: leaf.into(),
             is_activation_op: is_activation && class != Class::Gradient,
             family,
+            is_operator,
         }
     }
 
@@ -148,7 +151,9 @@ impl Subject {
             Target::Gradient => {
                 matches!(self.class, Class::Gradient | Class::ActivationGradient)
             }
-            Target::Activation => self.class == Class::Activation || self.is_activation_op,
+            Target::Activation => {
+                self.is_activation_op || self.class == Class::Activation && !self.is_operator
+            }
             Target::Scalar | Target::Run => false,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
 use crate::watchpoint::finding::Missing;
+use crate::watchpoint::history::Digest;
 
 /// Limits: relative and absolute tolerance, and whether NaN equals NaN. A hit if every element is within them of what
 /// it was.
@@ -14,13 +15,19 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     {
         return Verdict::Hit(Evidence::one(0, 0.0));
     }
+    let hit = |changed: f64| Verdict::Hit(Evidence::one(0, changed));
+    let is_same = |before: &Digest| {
+        seen.digest.is_identical(before) == Some(true) || has_same_nan(seen, before)
+    };
+    if limits[2] > 0.0 && seen.before.is_some_and(is_same) {
+        return hit(0.0);
+    }
     if let Some(missing) = not_finite_pair(seen) {
         return Verdict::Inconclusive(missing);
     }
     let Some(before) = seen.before else {
         return Verdict::Inconclusive(Missing::NoPrevious);
     };
-    let hit = |changed: f64| Verdict::Hit(Evidence::one(0, changed));
     // Equal content is within any tolerance, whatever else is known.
     if seen.digest.is_identical(before) == Some(true) {
         return hit(0.0);
@@ -40,6 +47,20 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     } else {
         Verdict::Inconclusive(Missing::Tolerance)
     }
+}
+
+/// Whether NaN stands where it stood, and the rest is within the tolerance that changes were counted with: pairs that are
+/// not finite are as many as either has NaN, so they are the same ones, and nothing else has changed.
+fn has_same_nan(seen: &Seen<'_>, before: &Digest) -> bool {
+    let digest = seen.digest;
+    let only_nan = |d: &Digest| !d.has_pos_inf && !d.has_neg_inf;
+    seen.now.summary.change.is_some_and(|change| {
+        let not_finite = change.count.saturating_sub(change.finite);
+        change.count == digest.count
+            && only_nan(digest)
+            && only_nan(before)
+            && [before.nan, not_finite, change.changed] == [digest.nan; 3]
+    })
 }
 
 /// Limits: mean |change| by mean |before| + ε above, and ε.
@@ -129,6 +150,17 @@ mod tests {
             missing(Missing::NoPrevious)
         );
         let nan = summary(&[f32::NAN]);
+        let limits_with_nan = [1e-5, 1e-8, 1.0];
+        assert_eq!(on(not_changed, &limits_with_nan, &nan, Some(&nan)), hit);
+        let of = |now: &[f32]| verdict_after(not_changed, &limits_with_nan, &[f32::NAN, 2.0], now);
+        assert_eq!(of(&[-f32::NAN, 2.0]), hit, "whatever its bits are");
+        assert_eq!(of(&[-f32::NAN, 3.0]), missing(Missing::Nan));
+        assert_eq!(of(&[2.0, f32::NAN]), missing(Missing::Nan));
+        assert_eq!(
+            on(not_changed, &[1e-5, 1e-8, 1.0], &nan, Some(&nan)),
+            hit,
+            "NaN is what it was"
+        );
         assert_eq!(
             on(not_changed, &limits, &nan, Some(&nan)),
             missing(Missing::Nan)
