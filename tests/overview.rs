@@ -26,7 +26,7 @@ async fn the_verdict_leads_to_the_debugger() {
     wait_for_verdict(&browser, "train/loss").await;
     // The matrix shows where NaN begins, in tensors and in the loss; the guide names what it is about.
     browser.wait_for_element(".onset .nan-cell").await;
-    browser.wait_for_element(".onset i.cause").await;
+    browser.wait_for_element(".onset i.began").await;
     for topic in 0..6 {
         browser
             .wait_for_element(&format!(".guide li[data-topic='{topic}']"))

@@ -28,8 +28,10 @@ struct Hit {
 
 impl Hit {
     fn href(&self) -> String {
-        let tag = self.tag.as_ref().map(|(tag, _)| tag.as_str());
-        route::scalars_href(&self.run, &[], tag)
+        match &self.tag {
+            Some((tag, _)) => route::scalars_href(&self.run, &[], Some(tag)),
+            None => route::overview_href(&self.run),
+        }
     }
 }
 

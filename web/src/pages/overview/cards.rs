@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use trainscope_api::findings::Watched;
+use trainscope_format::Kind;
 
 use super::guide::hyperparameters;
 use super::model::{Model, Newest};
@@ -15,8 +16,8 @@ use crate::route::{self, RunPage};
 
 /// Watchpoints in the card of the debugger.
 const WATCHPOINTS: usize = 4;
-/// Hyper-parameters in their card.
-const HYPERPARAMETERS: usize = 6;
+/// Rows of a card that lists names with values.
+const PAIRS: usize = 6;
 
 /// A kind of data, in the order of the cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +133,7 @@ pub(super) fn view(model: Model) -> AnyView {
         cards
     });
     view! {
-        <div class="eight">
+        <div class="eight" class:few=move || cards.with(|cards| cards.len() <= 4)>
             <For
                 each=move || cards.get()
                 key=|card| *card as usize
@@ -213,7 +214,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
                 .info
                 .with(|info| info.as_ref().map(hyperparameters))
                 .unwrap_or_default();
-            all.truncate(HYPERPARAMETERS);
+            all.truncate(PAIRS);
             pairs(all)
         })
         .into_any(),
@@ -246,8 +247,17 @@ fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
 }
 
 fn tensor(model: Model, i18n: I18n) -> Option<AnyView> {
-    let own = model.tensor.get()?;
     let texts = &i18n.texts().overview;
+    let Some(own) = model.tensor.get() else {
+        // Without statistics there are tensors in full.
+        let rows = model.tags.with(|tags| {
+            let tags = tags.iter().flat_map(|tags| &tags.tags);
+            let full = tags.filter(|tag| tag.kind == Kind::Tensors);
+            let full = full.map(|tag| (tag.tag.clone(), (texts.records)(tag.points)));
+            full.take(PAIRS).collect::<Vec<_>>()
+        });
+        return (model.kind("statistics") == 0).then(|| pairs(rows));
+    };
     let stats = own.stats.clone();
     let bad = stats.nan + stats.pos_inf + stats.neg_inf;
     let all = format::count(stats.count);
@@ -303,7 +313,11 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
         view! {
             <li class="ink2">
                 <span class="okc">{fixed_icon(IconName::Ok, 12)}</span>
-                {(i18n.texts().overview.no_hit)(silent)}
+                {if own.is_empty() {
+                    (i18n.texts().overview.found_nothing)(silent)
+                } else {
+                    (i18n.texts().overview.no_hit)(silent)
+                }}
             </li>
         }
     });

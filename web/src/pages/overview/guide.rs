@@ -103,22 +103,19 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
     if let Some(hit) = &own.worst {
         return severity_icon(hit.severity);
     }
-    let tensors = model.findings.with(|found| {
-        let found = found.as_ref();
-        found.map_or((0, false, 0), |found| {
-            (
-                found.judged.tensors,
-                !found.damaged.is_empty(),
-                found.inconclusive.len(),
-            )
-        })
-    });
+    let Some(found) = model.findings.get() else {
+        return ("ink3", IconName::Gone);
+    };
+    let tensors = found.judged.tensors;
+    let is_wrong = found.first_cause.is_some();
     let is_open = match topic {
-        Topic::Recorded if tensors.1 => return ("warn", IconName::Warning),
-        Topic::Recorded => tensors.0 == 0 || tensors.2 > 0,
-        Topic::Model => tensors.0 == 0,
+        Topic::Recorded if !found.damaged.is_empty() => return ("warn", IconName::Warning),
+        Topic::Recorded => tensors == 0 || !found.inconclusive.is_empty(),
+        Topic::Model => tensors == 0,
         Topic::Input => true,
-        Topic::Hyperparameters | Topic::Loss | Topic::Metric => false,
+        // They are shown, not judged: that is well only as long as everything is.
+        Topic::Hyperparameters | Topic::Metric => is_wrong,
+        Topic::Loss => false,
     };
     if is_open {
         ("inf", IconName::Info)
@@ -143,9 +140,8 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
     };
     match topic {
         Topic::Recorded => {
-            let steps = model.info.with(|info| Some(info.as_ref()?.last_step? + 1));
-            let steps = steps.and_then(|steps| u64::try_from(steps).ok());
-            steps.map_or_else(String::new, texts.steps)
+            let found = model.findings.get();
+            found.map_or_else(String::new, |found| (texts.steps)(found.judged.steps))
         }
         Topic::Hyperparameters => {
             let count = model
@@ -328,7 +324,7 @@ pub(super) fn hyperparameters(run: &Run) -> Vec<(String, String)> {
     };
     let text = |value: &HparamValue| match value {
         HparamValue::Null => "null".to_owned(),
-        HparamValue::Number(number) => trainscope_charts::label::value(*number),
+        HparamValue::Number(number) => short(*number),
         HparamValue::Text(text) => text.clone(),
         HparamValue::Bool(yes) => yes.to_string(),
     };
@@ -338,6 +334,16 @@ pub(super) fn hyperparameters(run: &Run) -> Vec<(String, String)> {
         .collect();
     all.sort_by_key(|(name, _)| rank(name));
     all
+}
+
+/// Four digits, without zeros at the end.
+fn short(value: f64) -> String {
+    let text = format::number(value, 4);
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// Where to look next: at the hit, else at the curve.
@@ -392,4 +398,34 @@ fn advice_of(found: &Findings) -> Option<trainscope_api::findings::Words> {
         .filter(|words| !words.en.is_empty())
         .or(own)
         .filter(|words| !words.en.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_short() {
+        for (value, text) in [
+            (f64::from(0.3_f32), "0.3"),
+            (32.0, "32"),
+            (1e8, "1e+8"),
+            (3e-4, "3e−4"),
+            (1_200.5, "1,200"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn the_best_value_is_finite_and_the_first_of_its_size() {
+        let series = Series {
+            steps: vec![0, 5, 10, 15],
+            values: vec![0.5, 0.9, f64::INFINITY, 0.9],
+            ..Series::default()
+        };
+        assert_eq!(best_of(&series), Some((0.9, 5)));
+        assert_eq!(best_of(&Series::default()), None);
+    }
 }

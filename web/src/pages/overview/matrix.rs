@@ -99,7 +99,7 @@ fn row(own: &Row, onset: &Onset, href: Option<String>, i18n: I18n) -> AnyView {
             (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says(cell, i18n));
         view! {
             <td title=text>
-                <i class=class(cell) class:cause=is_first>{mark(cell)}</i>
+                <i class=class(cell) class:began=is_first>{mark(cell)}</i>
             </td>
         }
     });
@@ -160,7 +160,7 @@ fn legend(is_wrong: Memo<bool>, i18n: I18n) -> AnyView {
     view! {
         <p class="legend onset-legend">
             <span hidden=move || !is_wrong.get()>
-                <i class="cell cause"></i>
+                <i class="cell began"></i>
                 {move || i18n.texts().overview.first}
             </span>
             <span class="grow"></span>

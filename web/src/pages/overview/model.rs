@@ -65,7 +65,8 @@ pub(super) type Curves = Vec<(String, Series)>;
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     run: StoredValue<String>,
-    tags: Memo<Option<Arc<TagList>>>,
+    /// Its tags.
+    pub(super) tags: Memo<Option<Arc<TagList>>>,
     /// The run in the list of runs.
     pub(super) info: Memo<Option<Run>>,
     /// `None` before the first answer, as all that follow.
@@ -201,7 +202,7 @@ impl Model {
                 .and_then(|at| Some((at.step, at.body.items.into_iter().next()?)));
             put(self.text, content.map(|content| of_tag(tag, content)));
         }
-        self.tensors(run, &findings, tags, &curves).await?;
+        self.tensors(info, &findings, tags, &curves).await?;
         let is_new = self.graph.try_with_untracked(Option::is_none) == Some(true);
         if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
             put(self.graph, Some(graph(run).await?));
@@ -212,11 +213,12 @@ impl Model {
     /// The matrix, and the tensor that stands for it.
     async fn tensors(
         self,
-        run: &str,
+        info: &Run,
         findings: &Findings,
         tags: &TagList,
         curves: &Curves,
     ) -> Result<(), ClientError> {
+        let run = &info.id;
         let cause = findings.first_cause.as_ref().map(|cause| &cause.hit);
         let rank = cause
             .map(|hit| hit.rank)
@@ -233,7 +235,13 @@ impl Model {
         let (Some(&from), Some(&to)) = (steps.first(), steps.last()) else {
             return Ok(());
         };
+        // Of the scalars only what was hit belongs there, and the loss.
+        let is_row = |name: &str| {
+            info.loss.as_ref().is_some_and(|loss| loss.tag == name)
+                || hits().any(|hit| hit.tensor == name)
+        };
         let scalars = curves.iter().map(|curve| curve.0.as_str());
+        let scalars = scalars.filter(|name| is_row(name));
         let names = scalars.chain(own.iter().map(|tag| tag.tag.as_str()));
         let of_hits = cause.into_iter().chain(hits());
         let names = onset::rows(of_hits.map(|hit| hit.tensor.as_str()), names);
@@ -383,12 +391,19 @@ async fn curves(
     Ok(Arc::new(found.collect()))
 }
 
-/// Of the first tensor that was hit and has histograms, else of the first weight.
+/// Of the first weight that was hit and has histograms, else of the first tensor that was, else of the first weight.
 fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> {
     let all = || of_kind(tags, Kind::Histograms);
-    let mut hits = findings.hits.iter();
-    hits.find_map(|hit| all().find(|tag| tag.tag == hit.tensor))
-        .or_else(|| all().find(|tag| tag.tag.contains("weight") || tag.tag.contains("kernel")))
+    let is_weight = |tag: &&Tag| tag.tag.contains("weight") || tag.tag.contains("kernel");
+    let hits = findings.hits.iter();
+    let hit = || {
+        hits.clone()
+            .filter_map(|hit| all().find(|tag| tag.tag == hit.tensor))
+    };
+    hit()
+        .find(is_weight)
+        .or_else(|| hit().next())
+        .or_else(|| all().find(is_weight))
         .or_else(|| all().next())
 }
 

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use trainscope_api::findings::{Findings, Judging};
+use trainscope_api::runs::Run;
 use trainscope_api::scalars::NonFiniteClass;
 
 use super::model::Model;
@@ -144,8 +145,20 @@ fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
         Some((texts.stays)(&tag, class, &format::integer(step)))
     });
     sentences.extend(stays);
+    if findings.first_cause.is_none() {
+        sentences.extend(model.info.with(|info| info.as_ref().and_then(last_values)));
+    }
     if findings.state == Judging::Behind {
         sentences.push(texts.behind.to_owned());
     }
     sentences.join(" ")
+}
+
+/// Where the loss and the metric are now.
+fn last_values(info: &Run) -> Option<String> {
+    let both = [&info.loss, &info.metric].into_iter().flatten();
+    let both: Vec<String> = both
+        .map(|last| format!("{} {}", last.tag, format::cell(last.value)))
+        .collect();
+    (!both.is_empty()).then(|| both.join(" · "))
 }
