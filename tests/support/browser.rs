@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fantoccini::actions::{InputSource, MouseActions, PointerAction};
+use fantoccini::actions::{InputSource, KeyAction, KeyActions, MouseActions, PointerAction};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -226,6 +226,35 @@ impl Browser {
         self.client.perform_actions(actions).await.unwrap();
     }
 
+    /// Moves the pointer over an element, to a share of its width, at half of its height.
+    pub(crate) async fn hover(&self, selector: &str, share: f64) {
+        let (x, y, width, height) = self.rectangle(selector).await;
+        let actions = MouseActions::new("mouse".to_owned()).then(PointerAction::MoveTo {
+            duration: None,
+            x: x + width * share,
+            y: y + height / 2.0,
+        });
+        self.client.perform_actions(actions).await.unwrap();
+    }
+
+    /// Turns the wheel in the middle of an element: by so many pixels right and down, with Ctrl held or not.
+    pub(crate) async fn wheel(&self, selector: &str, (right, down): (f64, f64), has_ctrl: bool) {
+        let script = format!(
+            "const element = document.querySelector({selector:?}), r = element.getBoundingClientRect();
+             element.dispatchEvent(new WheelEvent('wheel', {{bubbles: true, cancelable: true, ctrlKey: {has_ctrl},
+               deltaX: {right}, deltaY: {down}, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2}}));"
+        );
+        self.run(&script).await;
+    }
+
+    /// Presses a key.
+    pub(crate) async fn press(&self, key: char) {
+        let actions = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value: key })
+            .then(KeyAction::Up { value: key });
+        self.client.perform_actions(actions).await.unwrap();
+    }
+
     async fn rectangle(&self, selector: &str) -> (f64, f64, f64, f64) {
         let rectangle = self
             .client
@@ -374,6 +403,14 @@ impl Browser {
             .filter(|entry| entry["level"] == "SEVERE" || entry["source"] == "security")
             .map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
             .collect()
+    }
+
+    /// Ends the browser; fails if there is any other complaint than of something expected.
+    pub(crate) async fn close_despite(self, expected: &str) {
+        let mut complaints = self.complaints();
+        complaints.retain(|complaint| !complaint.contains(expected));
+        self.client.close().await.ok();
+        assert!(complaints.is_empty(), "the console says: {complaints:#?}");
     }
 
     /// Ends the browser; fails if the page complained.

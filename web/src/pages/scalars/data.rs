@@ -123,9 +123,10 @@ impl Loaded {
         let curves = want.series.iter().zip(answers).filter_map(|(id, series)| {
             let x = xs.next().flatten();
             let series = series.filter(|series| !series.steps.is_empty())?;
+            let first = series.steps.first().copied().unwrap_or_default();
             let over = match (&want.x_tag, x) {
                 (None, _) => Vec::new(),
-                (Some(_), Some(x)) => join(&series.steps, &x),
+                (Some(_), Some(x)) => join(&series.steps, &from_its_begin(x, first)),
                 (Some(_), None) => vec![f64::NAN; series.steps.len()],
             };
             Some(Curve {
@@ -162,6 +163,23 @@ impl Loaded {
         }
         out
     }
+}
+
+/// A series of buckets with a point at the step that it begins at: a bucket stands at its last step, so that what its
+/// first one holds would have no place.
+fn from_its_begin(mut x: Series, step: i64) -> Series {
+    let first = |list: &[f64]| list.first().copied();
+    let (Some(value), Some(low), Some(high)) = (first(&x.values), first(&x.min), first(&x.max))
+    else {
+        return x;
+    };
+    if x.cut && x.steps.first().is_some_and(|&first| step < first) {
+        // A value that grows was least at first.
+        let before = if value < high { high } else { low };
+        x.steps.insert(0, step);
+        x.values.insert(0, before);
+    }
+    x
 }
 
 /// The value of a series at each of these steps: between its points in proportion, before the first and behind the
@@ -247,6 +265,10 @@ mod tests {
         assert_eq!(want.request("loss").series[1].tag, "tokens");
         let loaded = Loaded::new(&want, vec![Some(lines.clone()), Some(tokens)]);
         assert_eq!(loaded.curves[0].over, [0.0, 100.0, 250.0, 400.0, 400.0]);
+        let mut buckets = series(&[10, 20], &[100.0, 400.0]);
+        (buckets.min, buckets.max, buckets.cut) = (vec![0.0, 130.0], vec![100.0, 400.0], true);
+        let cut = Loaded::new(&want, vec![Some(lines.clone()), Some(buckets)]);
+        assert_eq!(cut.curves[0].over[..2], [0.0, 100.0]);
         let without = Loaded::new(&want, vec![Some(lines), None]);
         assert!(without.curves[0].over.iter().all(|x| x.is_nan()));
     }

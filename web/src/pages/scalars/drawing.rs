@@ -207,5 +207,9 @@ pub(super) fn describe(
             text.push_str(&(texts.canvas_part)(&curve.label(), &what));
         }
     }
+    for limit in picture.limits.iter().filter(|limit| !limit.text.is_empty()) {
+        text.push_str("; ");
+        text.push_str(&limit.text);
+    }
     text
 }
