@@ -189,8 +189,6 @@ fn hits_are_those_of_the_incumbent_where_it_could_judge() {
             let ours: BTreeSet<(i64, String)> = hits(&answer, condition)
                 .into_iter()
                 .map(|(step, name)| (step, name.rsplit('/').next().unwrap().to_owned()))
-                // What it calls an activation is decided by the operation alone, and a convolution is none to it.
-                .filter(|(_, name)| condition != "activation_range" || !name.starts_with("Conv2D-"))
                 .collect();
             let mut theirs = BTreeSet::new();
             for step in answers["steps"].as_array().unwrap() {
@@ -212,21 +210,6 @@ fn hits_are_those_of_the_incumbent_where_it_could_judge() {
             assert_eq!(ours, theirs, "{condition} in {case}");
         }
     }
-}
-
-/// The bytes of a tensor at a step.
-fn bytes_of(dump: &Dump, step: i64, name: &str) -> Vec<u8> {
-    let steps = dump.path.join("steps");
-    let Ok(file) = fs::read(steps.join(format!("step_{step:05}.safetensors"))) else {
-        let file = name.replacen('/', ".", 1) + ".npy";
-        return fs::read(steps.join(step.to_string()).join(file)).unwrap();
-    };
-    let len = usize::try_from(u64::from_le_bytes(*file.first_chunk().unwrap())).unwrap();
-    let header: Value = serde_json::from_slice(&file[8..8 + len]).unwrap();
-    let [begin, end] = [0, 1].map(|at| {
-        usize::try_from(header[name]["data_offsets"][at].as_u64().unwrap()).unwrap() + 8 + len
-    });
-    file[begin..end].to_vec()
 }
 
 #[test]
@@ -255,11 +238,8 @@ fn findings_in_steps_of_torch_are_those_that_numpy_finds() {
                 if count("nan") + count("posinf") + count("neginf") > 0 {
                     not_finite.insert((number, name.clone()));
                 }
-                // To NumPy NaN of another payload is the same NaN; here it is another content.
-                let is_same = stats["unchanged_since_previous_step"] == true
-                    && (count("nan") == 0
-                        || bytes_of(&dump, number, name) == bytes_of(&dump, number - 1, name));
-                if is_same {
+                // To `NumPy` all NaN are the same, and with `equal_nan` to us.
+                if stats["unchanged_since_previous_step"] == true {
                     unchanged.insert((number, name.clone()));
                 }
             }
@@ -293,7 +273,7 @@ fn the_first_cause_of_an_overflow_is_named_in_under_a_second() {
 
 #[test]
 fn healthy_trainings_have_no_warnings() {
-    for name in ["ms210-healthy", "torch-healthy"] {
+    for name in ["ms20-healthy", "ms210-healthy", "torch-healthy"] {
         let printed = Dump::unpack(name).check(&[]);
         assert_eq!(printed.status, 0, "{printed:?}");
     }

@@ -4,6 +4,7 @@ pub(super) mod github;
 pub(super) mod hits;
 pub(super) mod json;
 pub(super) mod junit;
+mod overview;
 pub(super) mod sarif;
 pub(super) mod screen;
 pub(super) mod text;

@@ -14,6 +14,7 @@ use trainscope_format::Severity;
 use super::super::judge::JudgedRun;
 use super::super::report::Report;
 use super::hits;
+use super::overview;
 use super::screen::Screen;
 use super::unjudged;
 use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
@@ -32,7 +33,7 @@ pub(in crate::cli::check) struct TextOptions {
 }
 
 /// Where the words of severities end.
-const WORD_COLUMNS: usize = 9;
+pub(super) const WORD_COLUMNS: usize = 9;
 
 pub(in crate::cli::check) fn write(
     report: &Report,
@@ -41,7 +42,7 @@ pub(in crate::cli::check) fn write(
 ) -> io::Result<()> {
     if !options.is_quiet {
         if report.runs.len() > 1 && !options.is_verbose {
-            overview(report, options, out)?;
+            overview::write(report, options.screen, out)?;
         } else {
             for run in &report.runs {
                 details(report, run, options, out)?;
@@ -123,12 +124,12 @@ fn details(
         };
         let tensor = words::name(&hit.tensor, None);
         let place = format!("{tensor}, step {}{rank}", words::step(hit.step));
-        block(
-            out,
-            screen,
-            "First cause",
-            &[(&place, true), (&hit.sentence.en, false)],
-        )?;
+        let mut said = vec![(&*place, true)];
+        // What the first sentence has said is not said again.
+        if !cause.sentence.en.starts_with(&*hit.sentence.en) {
+            said.push((&*hit.sentence.en, false));
+        }
+        block(out, screen, "First cause", &said)?;
         if !cause.advice.en.is_empty() {
             block(out, screen, "Most likely", &[(&cause.advice.en, false)])?;
         }
@@ -157,7 +158,7 @@ fn details(
 }
 
 /// The one sentence about a run.
-fn sentence(report: &Report, run: &JudgedRun) -> String {
+pub(super) fn sentence(report: &Report, run: &JudgedRun) -> String {
     let findings = &run.findings;
     let steps = words::plural(findings.judged.steps, "step", "steps");
     if let Some(cause) = &findings.first_cause {
@@ -190,9 +191,14 @@ pub(super) fn block(
     for (text, is_strong) in paragraphs {
         for line in screen.wrap(text, INDENT) {
             let style = if *is_strong { STRONG } else { Style::new() };
+            let of_head = if head.is_empty() {
+                Style::new()
+            } else {
+                STRONG
+            };
             writeln!(
                 out,
-                "  {STRONG}{head:<11}{STRONG:#}  {style}{line}{style:#}"
+                "  {of_head}{head:<11}{of_head:#}  {style}{line}{style:#}"
             )?;
             head = "";
         }
@@ -285,64 +291,6 @@ fn summary(
     Ok(())
 }
 
-/// One line a run.
-fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let runs = words::plural(report.runs.len() as u64, "run", "runs");
-    writeln!(
-        out,
-        "{STRONG}{}{STRONG:#}  {runs}, {}",
-        report.title,
-        took(report.took)
-    )?;
-    let width = |of: &dyn Fn(&JudgedRun) -> usize| report.runs.iter().map(of).max().unwrap_or(0);
-    let names = width(&|run| run.title.chars().count()).min(48);
-    let left = options
-        .screen
-        .prose
-        .saturating_sub(WORD_COLUMNS + names + 2 + 16)
-        .max(24);
-    writeln!(
-        out,
-        "{:1$}{QUIET}FIRST AT  HITS{QUIET:#}",
-        "",
-        WORD_COLUMNS + names + 2 + left + 2
-    )?;
-    for run in &report.runs {
-        let (word, style) = verdict(run);
-        let name = words::name(&run.title, Some(names));
-        let mut said = match run.findings.first_hit() {
-            Some(hit) => format!("{} in {}", hit.condition, hit.tensor),
-            None => sentence(report, run),
-        };
-        if run.findings.hits.is_empty() && run.damaged.is_empty() {
-            let steps = words::plural(run.findings.judged.steps, "step", "steps");
-            said = format!("nothing in {steps}");
-        }
-        let said = words::name(&options.screen.signs(&said), Some(left));
-        let (at, hits) = match run.findings.first_hit().or(run.findings.hits.first()) {
-            Some(hit) => (
-                words::step(hit.step),
-                words::count(run.findings.hits.len() as u64),
-            ),
-            None => (String::new(), String::new()),
-        };
-        let line = format!("{said:<left$}  {at:>8}  {style}{hits:>4}{style:#}");
-        writeln!(
-            out,
-            "{style}{word:<WORD_COLUMNS$}{style:#}{STRONG}{name:<names$}{STRONG:#}  {}",
-            line.trim_end()
-        )?;
-    }
-    if let Some(worst) = report.runs.first().filter(|run| verdict(run).0 != "ok") {
-        let title = words::name(&worst.title, None);
-        writeln!(
-            out,
-            "\n  {QUIET}Details of one: trainscope check {title}{QUIET:#}"
-        )?;
-    }
-    Ok(())
-}
-
 /// The last line: the same shape in every case.
 fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut by_severity: BTreeMap<Severity, u64> = BTreeMap::new();
@@ -387,7 +335,7 @@ fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// `0.9 s`, or longer times as everywhere.
-fn took(time: Duration) -> String {
+pub(super) fn took(time: Duration) -> String {
     if time.as_secs() < 60 {
         format!("{:.1} s", time.as_secs_f64())
     } else {
