@@ -23,7 +23,7 @@ async fn the_verdict_leads_to_the_debugger() {
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
     browser.click("a[href='/run/mlp/overflow/overview']").await;
-    wait_for_verdict(&browser, "train/loss").await;
+    wait_for_verdict(&browser, "train/").await;
     // The matrix shows where NaN begins, in tensors and in the loss; the guide names what it is about.
     browser.wait_for_element(".onset .nan-cell").await;
     browser.wait_for_element(".onset i.began").await;

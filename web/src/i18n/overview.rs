@@ -16,6 +16,12 @@ pub struct OverviewTexts {
     pub at_step: fn(&str) -> String,
     /// Between that link and the sentence.
     pub colon: &'static str,
+    /// Between two findings.
+    pub semicolon: &'static str,
+    /// Between a finding and what belongs to it.
+    pub comma: &'static str,
+    /// Between two sentences.
+    pub gap: &'static str,
     /// Nothing is wrong: watchpoints, tensors, steps.
     pub healthy: fn(u64, u64, u64) -> String,
     /// Nothing was recorded that can be judged.
@@ -122,6 +128,9 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     show_scalars: "Show scalars",
     at_step: |step| format!("Step {step}"),
     colon: ": ",
+    semicolon: "; ",
+    comma: ", ",
+    gap: " ",
     healthy: |watchpoints, tensors, steps| {
         format!(
             "Nothing is wrong so far: {} over {} and {}.",
@@ -227,6 +236,9 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     show_scalars: "查看标量",
     at_step: |step| format!("迭代 {step}"),
     colon: "：",
+    semicolon: "；",
+    comma: "，",
+    gap: "",
     healthy: |watchpoints, tensors, steps| {
         format!(
             "目前未发现问题：{} 个监测点，覆盖 {} 个张量、{} 个迭代。",

@@ -176,8 +176,9 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
         _ => {}
     }
     let hit = own.worst.as_ref().map(|hit| {
-        let more = (own.hits > 1).then(|| format!(", {}", (texts.more_hits)(own.hits - 1)));
-        let before = (!parts.is_empty()).then_some("; ");
+        let more =
+            (own.hits > 1).then(|| format!("{}{}", texts.comma, (texts.more_hits)(own.hits - 1)));
+        let before = (!parts.is_empty()).then_some(texts.semicolon);
         view! {
             {before}
             <b>{i18n.words(&hit.sentence)}</b>
@@ -197,7 +198,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
         });
     }
     view! {
-        {parts.join("; ")}
+        {parts.join(texts.semicolon)}
         {hit}
     }
     .into_any()
@@ -245,7 +246,7 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
             format!("{name} {}", format::count(*count))
         })
         .collect();
-    let open = (!open.is_empty()).then(|| view! { <b>{open.join("; ")}</b> " · " });
+    let open = (!open.is_empty()).then(|| view! { <b>{open.join(texts.semicolon)}</b> " · " });
     view! {
         {open}
         {kinds.join(" · ")}
@@ -270,13 +271,13 @@ fn ends(
         let last = last(info.as_ref()?)?;
         Some((last.tag.clone(), last.value))
     })?;
-    let best = (i18n.texts().overview).best;
+    let texts = &i18n.texts().overview;
     let text = model.with_curve(&tag, |series| {
         let first = series.values.first().copied().unwrap_or(value);
         let mut text = format!("{} → {}", format::cell(first), format::cell(value));
         if let Some((value, step)) = best_of(series).filter(|_| has_best) {
-            text.push_str("; ");
-            text.push_str(&best(&format::cell(value), &format::integer(step)));
+            text.push_str(texts.semicolon);
+            text.push_str(&(texts.best)(&format::cell(value), &format::integer(step)));
         }
         text
     });

@@ -151,7 +151,7 @@ fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     if findings.state == Judging::Behind {
         sentences.push(texts.behind.to_owned());
     }
-    sentences.join(" ")
+    sentences.join(texts.gap)
 }
 
 /// Where the loss and the metric are now.
