@@ -11,6 +11,7 @@ mod cards;
 mod diagnosis;
 mod guide;
 mod heat;
+mod hyperparameters;
 mod matrix;
 mod model;
 mod onset;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use trainscope_api::findings::Watched;
 use trainscope_format::Kind;
 
-use super::guide::hyperparameters;
+use super::hyperparameters;
 use super::model::{Model, Newest};
 use super::pictures;
 use crate::client;
@@ -212,7 +212,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         Card::Configuration => (move || {
             let mut all = model
                 .info
-                .with(|info| info.as_ref().map(hyperparameters))
+                .with(|info| info.as_ref().map(hyperparameters::all))
                 .unwrap_or_default();
             all.truncate(PAIRS);
             pairs(all)

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use trainscope_api::findings::Findings;
 use trainscope_api::runs::{LastValue, Run};
 use trainscope_api::scalars::Series;
-use trainscope_format::hparams::HparamValue;
 
 use super::diagnosis::{Found, Topic, diagnose, undecided};
+use super::hyperparameters::named;
 use super::model::Model;
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
@@ -14,8 +14,6 @@ use crate::i18n::{I18n, use_i18n};
 use crate::pages::debugger::hit_key;
 use crate::route;
 
-/// Hyper-parameters that are named in the row.
-const NAMED: usize = 4;
 /// Puts tensors where `check` and the server find them, from any Python framework.
 const PYTHON_LINE: &str = "save_file(model.state_dict(), f\"{run}/dump/step_{step}.safetensors\")";
 /// Makes `MindSpore` write its tensors.
@@ -295,58 +293,6 @@ fn best_of(series: &Series) -> Option<(f64, i64)> {
     finite.reduce(|best, one| if one.0 > best.0 { one } else { best })
 }
 
-/// A few hyper-parameters, those that matter most first.
-fn named(run: &Run) -> String {
-    let all = hyperparameters(run).into_iter();
-    let named = all
-        .take(NAMED)
-        .map(|(name, value)| format!("{name} {value}"));
-    let named: Vec<String> = named.collect();
-    named.join(" · ")
-}
-
-/// All hyper-parameters with their values as text, those that matter most first.
-pub(super) fn hyperparameters(run: &Run) -> Vec<(String, String)> {
-    let rank = |name: &str| {
-        let name = name.to_lowercase();
-        let words = [
-            "learning_rate",
-            "lr",
-            "optim",
-            "batch",
-            "bsize",
-            "precision",
-            "loss",
-        ];
-        words
-            .iter()
-            .position(|word| name.contains(word))
-            .unwrap_or(words.len())
-    };
-    let text = |value: &HparamValue| match value {
-        HparamValue::Null => "null".to_owned(),
-        HparamValue::Number(number) => short(*number),
-        HparamValue::Text(text) => text.clone(),
-        HparamValue::Bool(yes) => yes.to_string(),
-    };
-    let all = run.hparams.iter();
-    let mut all: Vec<(String, String)> = all
-        .map(|(name, value)| (name.clone(), text(value)))
-        .collect();
-    all.sort_by_key(|(name, _)| rank(name));
-    all
-}
-
-/// Four digits, without zeros at the end.
-fn short(value: f64) -> String {
-    let text = format::number(value, 4);
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
 /// Where to look next: at the hit, else at the curve.
 fn next_page(
     model: Model,
@@ -404,20 +350,6 @@ fn advice_of(found: &Findings) -> Option<trainscope_api::findings::Words> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn settings_are_short() {
-        for (value, text) in [
-            (f64::from(0.3_f32), "0.3"),
-            (32.0, "32"),
-            (1e8, "1e+8"),
-            (3e-4, "3e−4"),
-            (1_200.5, "1,200"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(short(value), text);
-        }
-    }
 
     #[test]
     fn the_best_value_is_finite_and_the_first_of_its_size() {
