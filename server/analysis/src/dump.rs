@@ -165,9 +165,25 @@ fn base(name: &str) -> &str {
     without.strip_suffix("-op").unwrap_or(name)
 }
 
+/// The first line of source code that is not an installed package's, from the lines a graph gives for a node: file and
+/// line. `MindSpore` writes `In file <file>:<line>/ <code>/`, the innermost call first.
+pub fn own_source(source: &str) -> Option<(&str, u32)> {
+    let calls = source.lines().filter_map(|call| {
+        let (_, place) = call.split_once("In file ")?;
+        // The code behind it may hold anything, the file no colon followed by a number and a slash.
+        place.match_indices(':').find_map(|(at, _)| {
+            let (number, _) = place[at + 1..].split_once('/')?;
+            Some((&place[..at], number.parse().ok()?))
+        })
+    });
+    let is_own =
+        |file: &str| !file.contains("/site-packages/") && !file.contains("/dist-packages/");
+    calls.into_iter().find(|(file, _)| is_own(file))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::DumpedGraph;
+    use super::{DumpedGraph, own_source};
     use trainscope_format::Graph;
     use trainscope_format::formats::mindspore_dump::{DumpedFile, DumpedName};
     use trainscope_format::graph::{Node, NodeKind};
@@ -267,5 +283,19 @@ mod tests {
             names(&DumpedGraph::default(), &files[..1]),
             ["B-op2:input:1"]
         );
+    }
+
+    #[test]
+    fn the_first_line_of_ones_own_is_found() {
+        let source = "# In file /v/lib/python3.9/site-packages/mindspore/nn/conv.py:313/  output = f(x)/\n\
+            # In file /home/me/train.py:95/    x = self.pool(a[1:2]/3)/\n\
+            # In file /home/me/main.py:7/  main()/";
+        assert_eq!(own_source(source), Some(("/home/me/train.py", 95)));
+        assert_eq!(
+            own_source("# In file C:\\me\\a.py:3/ x/"),
+            Some(("C:\\me\\a.py", 3))
+        );
+        assert_eq!(own_source("nothing: 3/"), None);
+        assert_eq!(own_source(""), None);
     }
 }

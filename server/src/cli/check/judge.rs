@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
     Context, Evaluator, Findings, Needs, Observation, Watchpoints,
 };
@@ -49,6 +50,8 @@ pub(in crate::cli) struct JudgedRun {
     pub(in crate::cli) ranks: u64,
     /// How long it took.
     pub(in crate::cli) took: Duration,
+    /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
+    pub(in crate::cli) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
 
 /// A place in a file that could not be read.
@@ -392,7 +395,26 @@ impl Judging {
             }
         }
         self.judged.findings = self.shown.evaluator.findings();
+        self.judged.sources = self.sources();
         self.judged
+    }
+
+    fn sources(&self) -> FxHashMap<Arc<str>, (String, u32)> {
+        let drawn = self.graphs.values().flat_map(|graphs| &graphs.drawn);
+        let nodes = drawn.flat_map(|graph| &graph.nodes);
+        let by_name: FxHashMap<&str, &str> = nodes
+            .filter(|node| !node.source.is_empty())
+            .map(|node| (&*node.name, &*node.source))
+            .collect();
+        let mut sources = FxHashMap::default();
+        for hit in &self.judged.findings.hits {
+            let node = hit.tensor.split(':').next().unwrap_or_default();
+            let source = by_name.get(node).and_then(|source| own_source(source));
+            if let Some((file, line)) = source {
+                sources.insert(Arc::clone(&hit.tensor), (file.to_owned(), line));
+            }
+        }
+        sources
     }
 }
 

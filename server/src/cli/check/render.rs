@@ -7,5 +7,6 @@ pub(super) mod junit;
 mod overview;
 pub(super) mod sarif;
 pub(super) mod screen;
+mod source;
 pub(super) mod text;
 mod unjudged;

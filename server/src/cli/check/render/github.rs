@@ -9,6 +9,7 @@ use trainscope_format::Severity;
 
 use super::super::judge::JudgedRun;
 use super::super::report::Report;
+use super::source::source;
 use crate::cli::words;
 
 pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -68,8 +69,11 @@ fn annotate(
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let title = property(&format!("{title} at step {} of {}", hit.step, run.name));
-    writeln!(out, "::{level} title={title}::{}", data(message))
+    let title = property(&format!("{title} at step {} of {}", hit.step, run.title));
+    let place = source(run, hit).map_or_else(String::new, |(file, line)| {
+        format!("file={},line={line},", property(&file))
+    });
+    writeln!(out, "::{level} {place}title={title}::{}", data(message))
 }
 
 /// Text after the last `::`.

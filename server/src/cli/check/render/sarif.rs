@@ -12,6 +12,7 @@ use trainscope_format::float::Float;
 
 use super::super::judge::JudgedRun;
 use super::super::report::Report;
+use super::source::source;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -75,6 +76,14 @@ struct Location<'a> {
 #[serde(rename_all = "camelCase")]
 struct PhysicalLocation {
     artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
 }
 
 #[derive(Serialize)]
@@ -145,7 +154,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
                 text: format!("at byte {}: {}", fault.offset, fault.reason),
             },
             locations: vec![Location {
-                physical_location: physical(&fault.file),
+                physical_location: physical(&fault.file, None),
                 logical_locations: Vec::new(),
             }],
         })
@@ -181,7 +190,10 @@ fn outcome<'a>(run: &'a JudgedRun, hit: &'a Hit, rule_index: usize, is_first: bo
             text: hit.sentence.en.clone(),
         },
         locations: [Location {
-            physical_location: physical(&run.name),
+            physical_location: match source(run, hit) {
+                Some((file, line)) => physical(&file, Some(line)),
+                None => physical(&run.title, None),
+            },
             logical_locations: vec![LogicalLocation {
                 fully_qualified_name: &hit.tensor,
             }],
@@ -208,7 +220,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// A path as a relative address.
-fn physical(path: &str) -> PhysicalLocation {
+fn physical(path: &str, line: Option<u32>) -> PhysicalLocation {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
@@ -226,5 +238,6 @@ fn physical(path: &str) -> PhysicalLocation {
     }
     PhysicalLocation {
         artifact_location: ArtifactLocation { uri },
+        region: line.map(|start_line| Region { start_line }),
     }
 }

@@ -133,6 +133,10 @@ fn details(
         if !cause.advice.en.is_empty() {
             block(out, screen, "Most likely", &[(&cause.advice.en, false)])?;
         }
+        if let Some((file, line)) = run.sources.get(&hit.tensor) {
+            let source = format!("{}:{line}", words::name(file, None));
+            block(out, screen, "Source", &[(&source, false)])?;
+        }
         writeln!(out)?;
     }
     if !findings.hits.is_empty() {
