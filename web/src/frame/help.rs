@@ -34,7 +34,19 @@ pub(super) fn HelpPanel() -> impl IntoView {
                     ("c", keys.together),
                 ],
             ),
-            (keys.in_charts, vec![("f", keys.fit), ("← →", keys.steps)]),
+            (
+                keys.in_charts,
+                vec![
+                    ("f", keys.fit),
+                    ("← →", keys.steps),
+                    ("w s", keys.zoom),
+                    ("a d", keys.pan),
+                    ("z", keys.step_back),
+                    ("j k", keys.cards),
+                    ("p", keys.pin),
+                    ("o", keys.full),
+                ],
+            ),
         ]
         .into_iter()
         .map(|(heading, rows)| {
@@ -68,6 +80,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
             on_close=move || frame.help.set(false)
         >
             {groups}
+            <p class="micro ink3">{move || i18n.texts().keys.wheel}</p>
             <p class="micro ink3">
                 {move || {
                     let status = state.status.get();

@@ -143,6 +143,13 @@ pub(super) static TEXTS: Texts = Texts {
         together: "scalars of the selected runs",
         fit: "fit to all steps",
         steps: "previous, next recorded step",
+        zoom: "zoom in, out",
+        pan: "pan left, right",
+        step_back: "back to the range before",
+        cards: "next, previous card",
+        pin: "pin the card",
+        full: "card on the full page",
+        wheel: "Ctrl with the wheel zooms, ⇧ with the wheel or a drag pans.",
         version: |version| format!("trainscope {version}"),
     },
     time: TimeTexts {

@@ -86,6 +86,20 @@ pub struct KeyTexts {
     pub fit: &'static str,
     /// `← →`
     pub steps: &'static str,
+    /// `w` `s`
+    pub zoom: &'static str,
+    /// `a` `d`
+    pub pan: &'static str,
+    /// `z`
+    pub step_back: &'static str,
+    /// `j` `k` among cards
+    pub cards: &'static str,
+    /// `p`
+    pub pin: &'static str,
+    /// `o`
+    pub full: &'static str,
+    /// What the wheel does with a key.
+    pub wheel: &'static str,
     /// Which version of the program this is; the argument is the version.
     pub version: fn(&str) -> String,
 }

@@ -129,6 +129,13 @@ pub(super) static TEXTS: Texts = Texts {
         together: "查看所选训练的标量",
         fit: "适应全部迭代",
         steps: "上一个、下一个已记录的迭代",
+        zoom: "放大、缩小",
+        pan: "向左、向右平移",
+        step_back: "返回上一范围",
+        cards: "下一张、上一张卡片",
+        pin: "固定卡片",
+        full: "卡片全页显示",
+        wheel: "Ctrl 加滚轮缩放，⇧ 加滚轮或拖动平移。",
         version: |version| format!("trainscope {version}"),
     },
     time: TimeTexts {

@@ -12,8 +12,12 @@ use super::page::PageState;
 use crate::client;
 use crate::live::use_live;
 
-/// Changes of a growing run within this time lead to one request.
+/// Changes of a growing run within this time lead to one request; of many lines within as many times it, so that a page
+/// full of them leaves the machine to the training.
 const LIVE_PAUSE: Duration = Duration::from_millis(250);
+/// Lines that one such time is for, and how many times at most.
+const LINES_EACH: usize = 5;
+const MOST_PAUSES: u32 = 4;
 /// Requests are sized in steps of so many points, so that a few pixels more or less ask for nothing new.
 const POINTS_STEP: usize = 64;
 
@@ -172,6 +176,8 @@ impl Loading {
             return;
         }
         self.is_due.set_value(true);
+        let lines = wanted.with_untracked(|want| want.as_ref().map_or(0, |want| want.series.len()));
+        let pauses = u32::try_from(lines / LINES_EACH).unwrap_or(MOST_PAUSES);
         set_timeout(
             move || {
                 if self.is_due.try_set_value(false).is_some() {
@@ -183,7 +189,7 @@ impl Loading {
                     self.fetch(page, tag, wanted, want);
                 }
             },
-            LIVE_PAUSE,
+            LIVE_PAUSE * pauses.clamp(1, MOST_PAUSES),
         );
     }
 }
