@@ -206,10 +206,11 @@ impl<'a> Loss<'a> {
             .map(|p| p.1)
             .filter(|v| v.is_finite());
         let worst = before.fold(f64::NEG_INFINITY, f64::max);
-        let mut soon = self.series.after(step).take(within);
-        soon.any(|(_, v)| {
+        let mut soon = self.series.after(step).take(within).enumerate();
+        soon.any(|(after, (_, v))| {
             let is_worse = worst.is_finite() && v > factor * worst.max(1e-6);
-            !v.is_finite() || is_worse && v > self.low
+            // What is no number later on may have come from somewhere else.
+            !v.is_finite() && after < 1 || is_worse && v > self.low
         })
     }
 }

@@ -266,7 +266,8 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
                 "mean |Δ| 与 mean |之前| 之比小于",
             ),
         )
-        .at(1e-4),
+        .at(1e-4)
+        .recommended_at(2e-5),
         limit(
             "epsilon",
             Range::NotNegative,

@@ -66,7 +66,8 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             // Near zero a loss is made of few samples: what counts then is whether it is high at all.
             let is_calm = width < 0.15 * middle.abs();
             let is_high = value > 1.3 * level && value > 3.0 * highest;
-            if stands_out && (is_calm && value - middle > 0.2 * level || is_high) {
+            let is_far = value > level || before.len() >= 16 && value - middle > 0.2 * level;
+            if stands_out && (is_calm && is_far || is_high) {
                 quiet_until = index + window;
                 let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));

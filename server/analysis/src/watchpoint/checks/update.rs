@@ -19,7 +19,8 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         for (step, ratio) in ratios(weight).filter(|(_, ratio)| *ratio > limit) {
             let is_harmful = match &loss {
                 Some(l) => {
-                    let factor = if l.has_learned() { 10.0 } else { 2.0 };
+                    let is_robust = l.has_learned() || weight.subject.is_vector();
+                    let factor = if is_robust { 10.0 } else { 2.0 };
                     l.is_hurt_after(step.saturating_sub(1), 4, factor)
                 }
                 // Offsets begin near zero, from where any way is far.
@@ -118,15 +119,19 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             continue;
         };
-        let is_rough = usual > 3.0 * high && weight.history.len() > 9;
+        let is_rough = usual > 3.0 * high && ratios(weight).count() > 9;
         let is_bad = (melts || is_rough) && !learns;
         let severity = if is_bad {
             Severity::Warning
         } else {
             Severity::Info
         };
-        let above = ratios(weight).find(|r| !is_rough || r.1 > 3.0 * high);
-        let step = above.map_or(first.step, |r| r.0);
+        // Not where a single one was large, but where they begin to stay so.
+        let all: Vec<(i64, f64)> = ratios(weight).collect();
+        let begins = all
+            .windows(3)
+            .find(|w| !is_rough || w.iter().all(|r| r.1 > 3.0 * high));
+        let step = begins.map_or(first.step, |w| w[0].0);
         let hit = Found::at(run, weight, step, outside)
             .until(last.step)
             .called(severity);
