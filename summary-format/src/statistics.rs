@@ -16,7 +16,7 @@ pub enum Role {
     Other,
     /// A parameter that is meant to be trained.
     Weight,
-    /// The gradient of the weight of the same name.
+    /// The gradient of a weight, whose tag is most often the weight's with `.grad` after it.
     Gradient,
     /// The output of a layer.
     Activation,
