@@ -285,6 +285,8 @@ impl Earlier<'_> {
 #[derive(Default)]
 struct Seen {
     stats: TensorStats,
+    hash: Option<u64>,
+    /// Of what came in several blocks.
     hasher: Option<ContentHasher>,
     change: Option<ChangeStats>,
     channels: Option<ChannelStats>,
@@ -338,7 +340,10 @@ impl Seen {
             select = select.change(before, tolerance);
         }
         let seen = select.read(tensor.dtype, bytes);
-        if needs.hash {
+        if needs.hash && bytes.len() as u64 == tensor.data.len_bytes {
+            // All of it at once takes no copies.
+            self.hash = Some(ContentHasher::hash(bytes));
+        } else if needs.hash {
             self.hasher.get_or_insert_default().write(bytes);
         }
         if self.stats.count == 0 {
@@ -359,7 +364,7 @@ impl Seen {
             dtype: tensor.dtype,
             shape: tensor.shape,
             stats: self.stats,
-            hash: self.hasher.map(|hasher| hasher.finish()),
+            hash: self.hash.or(self.hasher.map(|hasher| hasher.finish())),
             change: self.change,
             channels: self.channels,
         }
@@ -486,3 +491,6 @@ impl<'b> Stream<'b> {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests;
