@@ -91,11 +91,12 @@ pub async fn statistics_until(
     Ok(found.records)
 }
 
-/// Records of one tag, as one of the list paths (`HISTOGRAMS`, `IMAGES`, …) has them.
+/// Records of one tag, as one of the list paths (`HISTOGRAMS`, `IMAGES`, …) has them: a [`Records`], or as much of it
+/// as `T` wants to know.
 pub async fn records<T: DeserializeOwned>(
     path: &str,
     query: &RecordsQuery,
-) -> Result<Records<T>, ClientError> {
+) -> Result<T, ClientError> {
     let rank = query.rank.to_string();
     let numbers = [
         ("from", query.from.map(|step| step.to_string())),

@@ -55,9 +55,10 @@ impl Card {
             Self::Images => count("images"),
             Self::Text => count("text"),
             Self::Graph => count("graphs"),
-            Self::Configuration => model
-                .info
-                .with(|info| info.as_ref().map_or(0, |run| run.hparams.len() as u64)),
+            Self::Configuration => {
+                let info = model.info.get();
+                info.map_or(0, |run| run.hparams.len() as u64)
+            }
         }
     }
 
@@ -103,16 +104,17 @@ impl Card {
         match self {
             Self::Scalars | Self::Images | Self::Text => (words.tags)(count),
             Self::Histograms | Self::Tensors => (words.tensors)(count),
-            Self::Debugger => model.findings.with(|found| {
-                let counts = found.as_ref().map(|found| found.counts);
-                counts.map_or_else(String::new, |counts| {
+            Self::Debugger => {
+                let found = model.findings.get();
+                found.map_or_else(String::new, |found| {
+                    let counts = found.counts;
                     (words.hit_count)(counts.error + counts.warning + counts.info)
                 })
-            }),
-            Self::Graph => model
-                .graph
-                .with(|graph| graph.as_ref().map(|graph| (words.nodes)(graph.nodes)))
-                .unwrap_or_default(),
+            }
+            Self::Graph => {
+                let graph = model.graph.get();
+                graph.map_or_else(String::new, |graph| (words.nodes)(graph.nodes))
+            }
             Self::Configuration => (words.values)(count),
         }
     }
@@ -123,7 +125,7 @@ pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     let cards = Memo::new(move |before: Option<&Vec<Card>>| {
         let mut cards = before.cloned().unwrap_or_default();
-        if model.info.with(Option::is_some) {
+        if model.info.get().is_some() {
             for card in Card::ALL {
                 if !cards.contains(&card) && card.count(model) > 0 {
                     cards.push(card);
@@ -133,12 +135,11 @@ pub(super) fn view(model: Model) -> AnyView {
         cards
     });
     view! {
-        <div class="eight" class:few=move || cards.with(|cards| cards.len() <= 4)>
-            <For
-                each=move || cards.get()
-                key=|card| *card as usize
-                children=move |card| frame(model, card, i18n)
-            />
+        <div class="eight" class:few=move || cards.get().len() <= 4>
+            {move || {
+                let cards = cards.get().into_iter();
+                cards.map(|card| frame(model, card, i18n)).collect::<Vec<AnyView>>()
+            }}
         </div>
     }
     .into_any()
@@ -182,7 +183,7 @@ fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
 fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
     match card {
         Card::Scalars => {
-            let tag = move || model.curves.with(|curves| Some(curves.first()?.0.clone()));
+            let tag = move || Some(model.curves.get().first()?.0.clone());
             view! {
                 <p class="micro ink3 cut">
                     <bdi>{tag}</bdi>
@@ -210,9 +211,10 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
             (move || model.graph.get().map(|graph| pairs(counted(graph.types)))).into_any()
         }
         Card::Configuration => (move || {
-            let mut all = model
-                .info
-                .with(|info| info.as_ref().map(hyperparameters::all))
+            let info = model.info.get();
+            let mut all = info
+                .as_deref()
+                .map(hyperparameters::all)
                 .unwrap_or_default();
             all.truncate(PAIRS);
             pairs(all)
@@ -250,12 +252,11 @@ fn tensor(model: Model, i18n: I18n) -> Option<AnyView> {
     let texts = &i18n.texts().overview;
     let Some(own) = model.tensor.get() else {
         // Without statistics there are tensors in full.
-        let rows = model.tags.with(|tags| {
-            let tags = tags.iter().flat_map(|tags| &tags.tags);
-            let full = tags.filter(|tag| tag.kind == Kind::Tensors);
-            let full = full.map(|tag| (tag.tag.clone(), (texts.records)(tag.points)));
-            full.take(PAIRS).collect::<Vec<_>>()
-        });
+        let tags = model.tags.get();
+        let tags = tags.iter().flat_map(|tags| &tags.tags);
+        let full = tags.filter(|tag| tag.kind == Kind::Tensors).take(PAIRS);
+        let full = full.map(|tag| (tag.tag.clone(), (texts.records)(tag.points)));
+        let rows = full.collect();
         return (model.kind("statistics") == 0).then(|| pairs(rows));
     };
     let stats = own.stats.clone();
@@ -282,7 +283,7 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
     let mut own: Vec<(usize, &Watched)> = found.watchpoints.iter().enumerate().collect();
     let silent = own.iter().filter(|(_, own)| own.hits == 0).count() as u64;
     own.retain(|(_, own)| own.hits > 0);
-    own.sort_by_key(|(_, own)| std::cmp::Reverse((own.severity, own.hits)));
+    own.sort_by_key(|one| std::cmp::Reverse((one.1.severity, one.1.hits)));
     let run = model.run();
     let rows = own.iter().take(WATCHPOINTS).map(|(index, own)| {
         let (class, icon) = severity_icon(own.severity);

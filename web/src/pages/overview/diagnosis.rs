@@ -2,10 +2,11 @@
 //!
 //! Nothing is judged here; hits are only sorted by what one looks at to understand them.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use trainscope_api::findings::{Findings, Hit};
+
+use super::model::by_count;
 
 /// What a row is about, in the order in which an expert looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,11 +103,10 @@ pub(super) fn undecided(findings: &Findings) -> Vec<(String, u64)> {
             .insert(&one.condition);
     }
     let counted = reasons.into_iter();
-    let mut counted: Vec<(String, u64)> = counted
+    let counted: Vec<(String, u64)> = counted
         .map(|(reason, conditions)| (reason.to_owned(), conditions.len() as u64))
         .collect();
-    counted.sort_by_key(|(_, count)| Reverse(*count));
-    counted
+    by_count(counted)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use trainscope_api::scalars::Series;
 
 use super::diagnosis::{Found, Topic, diagnose, undecided};
 use super::hyperparameters::named;
-use super::model::Model;
+use super::model::{Model, by_count, curve_of};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
@@ -22,25 +22,23 @@ const MINDSPORE_LINE: &str = "export MINDSPORE_DUMP_CONFIG=dump.json";
 /// The card.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
-    let found = Memo::new(move |_| model.findings.with(|found| found.as_deref().map(diagnose)));
-    let shown = Memo::new(move |_| {
-        let mut topics = Topic::ALL.to_vec();
-        topics.retain(|topic| is_shown(model, *topic, found));
-        topics
-    });
+    // All rows at once: they are few, and what does not differ is not touched.
+    let rows = move || {
+        let found = model.findings.get();
+        let found = found.as_deref().map(diagnose);
+        let own = |topic: Topic| found.as_ref().map(|found| &found[topic as usize]);
+        let shown = Topic::ALL.into_iter();
+        let shown = shown.filter(|topic| is_shown(model, *topic, own(*topic)));
+        let rows = shown.map(|topic| row(model, topic, own(topic), i18n));
+        rows.collect::<Vec<AnyView>>()
+    };
     view! {
         <section class="card guide" aria-label=move || i18n.texts().overview.guide>
             <div class="head ruled">
                 <h2>{move || i18n.texts().overview.guide}</h2>
                 <span class="micro ink3 cut">{move || i18n.texts().overview.guide_order}</span>
             </div>
-            <ol class="steps">
-                <For
-                    each=move || shown.get()
-                    key=|topic| *topic as usize
-                    children=move |topic| row(model, topic, found, i18n)
-                />
-            </ol>
+            <ol class="steps">{rows}</ol>
             {move || advice(model, i18n)}
         </section>
     }
@@ -48,10 +46,11 @@ pub(super) fn view(model: Model) -> AnyView {
 }
 
 /// Whether there is anything to say.
-fn is_shown(model: Model, topic: Topic, found: Memo<Option<[Found; 6]>>) -> bool {
+fn is_shown(model: Model, topic: Topic, own: Option<&Found>) -> bool {
     let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
-    let is_hit = || found.with(|all| all.as_ref().is_some_and(|all| all[topic as usize].hits > 0));
-    let of_run = |read: fn(&Run) -> bool| model.info.with(|info| info.as_ref().is_some_and(read));
+    let is_hit = || own.is_some_and(|own| own.hits > 0);
+    let info = model.info.get();
+    let of_run = |read: fn(&Run) -> bool| info.as_deref().is_some_and(read);
     match topic {
         Topic::Recorded => true,
         Topic::Hyperparameters => of_run(|run| !run.hparams.is_empty()) || is_hit(),
@@ -62,33 +61,21 @@ fn is_shown(model: Model, topic: Topic, found: Memo<Option<[Found; 6]>>) -> bool
     }
 }
 
-fn row(model: Model, topic: Topic, found: Memo<Option<[Found; 6]>>, i18n: I18n) -> AnyView {
-    let own =
-        Memo::new(move |_| found.with(|all| all.as_ref().map(|all| all[topic as usize].clone())));
-    let icon = move || {
-        let (class, icon) = own.with(|own| match own {
-            None => ("ink3", IconName::Gone),
-            Some(own) => icon_of(model, topic, own),
-        });
-        view! { <span class=class><Icon name=icon size=14 /></span> }
-    };
-    let finding = move || own.with(|own| own.as_ref().map(|own| finding(model, topic, own, i18n)));
-    let link = move || {
-        let (href, name) = next_page(
-            model,
-            topic,
-            own.with(|own| own.as_ref()?.worst.clone()).as_ref(),
-            i18n,
-        )?;
-        Some(view! { <a class="link" href=href>{name}</a> })
-    };
+fn row(model: Model, topic: Topic, own: Option<&Found>, i18n: I18n) -> AnyView {
+    let (class, icon) = own.map_or(("ink3", IconName::Gone), |own| icon_of(model, topic, own));
+    let finding = own.map(|own| finding(model, topic, own, i18n));
+    let hit = own.and_then(|own| own.worst.as_ref());
+    let link = next_page(model, topic, hit, i18n);
+    let link = link.map(|(href, name)| view! { <a class="link" href=href>{name}</a> });
     view! {
         <li data-topic=topic as usize>
             <span class="n">{topic as usize}</span>
-            {icon}
+            <span class=class>
+                <Icon name=icon size=14 />
+            </span>
             <span class="t">
-                <b class="cut">{move || i18n.texts().overview.topics[topic as usize]}</b>
-                <span class="micro ink3 cut">{move || amount(model, topic, i18n)}</span>
+                <b class="cut">{i18n.texts().overview.topics[topic as usize]}</b>
+                <span class="micro ink3 cut">{amount(model, topic, i18n)}</span>
             </span>
             <span class="f">{finding}</span>
             {link}
@@ -129,12 +116,12 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
         let found = model.findings.get();
         found.map_or(0, |found| found.judged.tensors)
     };
+    let info = model.info.get();
     let points = |last: fn(&Run) -> Option<&LastValue>| {
-        let tag = model
-            .info
-            .with(|info| Some(last(info.as_ref()?)?.tag.clone()));
-        let total = tag.and_then(|tag| model.with_curve(&tag, |series| series.total));
-        total.map_or_else(String::new, texts.points)
+        let curves = model.curves.get();
+        let last = info.as_deref().and_then(last);
+        let series = last.and_then(|last| curve_of(&curves, &last.tag));
+        series.map_or_else(String::new, |series| (texts.points)(series.total))
     };
     match topic {
         Topic::Recorded => {
@@ -142,9 +129,7 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
             found.map_or_else(String::new, |found| (texts.steps)(found.judged.steps))
         }
         Topic::Hyperparameters => {
-            let count = model
-                .info
-                .with(|info| info.as_ref().map_or(0, |run| run.hparams.len()));
+            let count = info.as_ref().map_or(0, |run| run.hparams.len());
             (texts.values)(count as u64)
         }
         Topic::Model => match model.graph.get() {
@@ -169,7 +154,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
         Topic::Loss => parts.extend(ends(model, |run| run.loss.as_ref(), false, i18n)),
         Topic::Metric => parts.extend(ends(model, |run| run.metric.as_ref(), true, i18n)),
         Topic::Hyperparameters if own.hits == 0 => {
-            parts.extend(model.info.with(|info| info.as_ref().map(named)));
+            parts.extend(model.info.get().as_deref().map(named));
         }
         _ => {}
     }
@@ -184,9 +169,8 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
         }
     });
     if own.hits == 0 {
-        let tensors = model
-            .findings
-            .with(|found| found.as_ref().map_or(0, |found| found.judged.tensors));
+        let found = model.findings.get();
+        let tensors = found.map_or(0, |found| found.judged.tensors);
         parts.extend(match topic {
             Topic::Model if tensors == 0 => Some(texts.structure_only.to_owned()),
             Topic::Model => Some((texts.found_nothing_in)(own.watched, tensors)),
@@ -214,10 +198,7 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         .map(|(reason, count)| (texts.undecided)(count, (texts.missing)(&reason)));
     let open: Vec<String> = open.collect();
     if tensors == 0 {
-        let line = if model
-            .info
-            .with(|info| info.as_ref().is_some_and(is_mindspore))
-        {
+        let line = if model.info.get().as_deref().is_some_and(is_mindspore) {
             MINDSPORE_LINE
         } else {
             PYTHON_LINE
@@ -228,15 +209,9 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         }
         .into_any();
     }
-    let kinds = model.info.with(|info| {
-        let kinds = info
-            .as_ref()
-            .map(|run| run.kinds.clone())
-            .unwrap_or_default();
-        let mut kinds: Vec<(String, u64)> = kinds.into_iter().collect();
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        kinds
-    });
+    let info = model.info.get();
+    let kinds = info.map(|info| info.kinds.clone()).unwrap_or_default();
+    let kinds = by_count(kinds.into_iter().collect());
     let kinds: Vec<String> = kinds
         .iter()
         .map(|(kind, count)| {
@@ -265,21 +240,20 @@ fn ends(
     has_best: bool,
     i18n: I18n,
 ) -> Option<String> {
-    let (tag, value) = model.info.with(|info| {
-        let last = last(info.as_ref()?)?;
-        Some((last.tag.clone(), last.value))
-    })?;
+    let info = model.info.get();
+    let last = last(info.as_deref()?)?;
     let texts = &i18n.texts().overview;
-    let text = model.with_curve(&tag, |series| {
-        let first = series.values.first().copied().unwrap_or(value);
-        let mut text = format!("{} → {}", format::cell(first), format::cell(value));
-        if let Some((value, step)) = best_of(series).filter(|_| has_best) {
-            text.push_str(texts.semicolon);
-            text.push_str(&(texts.best)(&format::cell(value), &format::integer(step)));
-        }
-        text
-    });
-    Some(text.unwrap_or_else(|| format::cell(value)))
+    let curves = model.curves.get();
+    let Some(series) = curve_of(&curves, &last.tag) else {
+        return Some(format::cell(last.value));
+    };
+    let first = series.values.first().copied().unwrap_or(last.value);
+    let mut text = format!("{} → {}", format::cell(first), format::cell(last.value));
+    if let Some((value, step)) = best_of(series).filter(|_| has_best) {
+        text.push_str(texts.semicolon);
+        text.push_str(&(texts.best)(&format::cell(value), &format::integer(step)));
+    }
+    Some(text)
 }
 
 /// The highest value and the first step it was reached at.
@@ -305,22 +279,21 @@ fn next_page(
         let href = route::debugger_href(&run, "hit", &hit_key(hit));
         return Some((href, i18n.texts().debugger.title));
     }
-    let tag = model.info.with(|info| {
-        let info = info.as_ref()?;
-        let last = match topic {
-            Topic::Loss => info.loss.as_ref(),
-            Topic::Metric => info.metric.as_ref(),
-            _ => None,
-        };
-        Some(last?.tag.clone())
-    })?;
-    let href = route::scalars_href(&run, &[], Some(&tag));
+    let info = model.info.get();
+    let info = info.as_deref()?;
+    let last = match topic {
+        Topic::Loss => info.loss.as_ref(),
+        Topic::Metric => info.metric.as_ref(),
+        _ => None,
+    };
+    let tag = &last?.tag;
+    let href = route::scalars_href(&run, &[], Some(tag));
     Some((href, i18n.texts().frame.scalars))
 }
 
 /// What most likely helps.
 fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
-    let words = model.findings.with(|found| advice_of(found.as_deref()?))?;
+    let words = advice_of(model.findings.get()?.as_ref())?;
     Some(
         view! {
             <p class="adv">

@@ -1,13 +1,28 @@
 //! A small heat map of histograms over steps: every one in the same bins, each column on its own scale.
 
-use trainscope_api::records::At;
-use trainscope_format::Histogram;
+use serde::Deserialize;
+use trainscope_format::float;
 
 /// Rows of the heat map.
 pub(super) const BINS: usize = 24;
 /// A histogram that is wider than the middle one by this factor does not squeeze all others: what lies beyond is in
 /// the outermost bins.
 const WIDER: f64 = 8.0;
+
+/// As much of a histogram as is drawn; see [`trainscope_format::Histogram`].
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Bins {
+    step: i64,
+    #[serde(with = "float::list")]
+    lefts: Vec<f64>,
+    #[serde(with = "float::list")]
+    rights: Vec<f64>,
+    #[serde(with = "float::list")]
+    counts: Vec<f64>,
+    nan: u64,
+    pos_inf: u64,
+    neg_inf: u64,
+}
 
 /// The heat map of a tag.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,14 +50,14 @@ pub(super) struct Column {
 
 impl Heat {
     /// Lays histograms of one tag out.
-    pub(super) fn new(tag: &str, records: &[At<Histogram>]) -> Self {
-        let mut widths: Vec<(f64, f64)> =
-            records.iter().filter_map(|at| extent(&at.body)).collect();
-        widths.sort_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+    pub(super) fn new(tag: &str, records: &[Bins]) -> Self {
+        let extents: Vec<(f64, f64)> = records.iter().filter_map(extent).collect();
+        let mut widths: Vec<f64> = extents.iter().map(|one| one.1 - one.0).collect();
+        widths.sort_by(f64::total_cmp);
         let widest = widths
             .get(widths.len() / 2)
-            .map_or(0.0, |middle| (middle.1 - middle.0) * WIDER);
-        let usual = widths.iter().filter(|one| one.1 - one.0 <= widest);
+            .map_or(0.0, |middle| middle * WIDER);
+        let usual = extents.iter().filter(|one| one.1 - one.0 <= widest);
         let (low, high) = usual.fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| {
             (all.0.min(one.0), all.1.max(one.1))
         });
@@ -52,16 +67,13 @@ impl Heat {
             steps: records.iter().map(|at| at.step).collect(),
             low,
             high,
-            columns: records
-                .iter()
-                .map(|at| column(&at.body, low, high))
-                .collect(),
+            columns: records.iter().map(|at| column(at, low, high)).collect(),
         }
     }
 }
 
 /// The bins that hold anything and have finite edges.
-fn bins(histogram: &Histogram) -> impl Iterator<Item = (f64, f64, f64)> {
+fn bins(histogram: &Bins) -> impl Iterator<Item = (f64, f64, f64)> {
     let edges = histogram.lefts.iter().zip(&histogram.rights);
     edges
         .zip(&histogram.counts)
@@ -69,7 +81,7 @@ fn bins(histogram: &Histogram) -> impl Iterator<Item = (f64, f64, f64)> {
         .filter(|(left, right, count)| left.is_finite() && right.is_finite() && *count > 0.0)
 }
 
-fn extent(histogram: &Histogram) -> Option<(f64, f64)> {
+fn extent(histogram: &Bins) -> Option<(f64, f64)> {
     bins(histogram)
         .map(|(left, right, _)| (left.min(right), left.max(right)))
         .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
@@ -80,7 +92,7 @@ fn extent(histogram: &Histogram) -> Option<(f64, f64)> {
     clippy::cast_sign_loss,
     reason = "shares of the range are clamped to the bins before"
 )]
-fn column(histogram: &Histogram, low: f64, high: f64) -> Column {
+fn column(histogram: &Bins, low: f64, high: f64) -> Column {
     let width = (high - low) / BINS as f64;
     let place = |value: f64| ((value - low) / width).clamp(0.0, BINS as f64);
     let mut counts = [0.0_f64; BINS];
@@ -116,16 +128,13 @@ fn column(histogram: &Histogram, low: f64, high: f64) -> Column {
 mod tests {
     use super::*;
 
-    fn at(step: i64, bins: &[(f64, f64, f64)]) -> At<Histogram> {
-        At {
+    fn at(step: i64, bins: &[(f64, f64, f64)]) -> Bins {
+        Bins {
             step,
-            wall_time_secs: 0.0,
-            body: Histogram {
-                lefts: bins.iter().map(|bin| bin.0).collect(),
-                rights: bins.iter().map(|bin| bin.1).collect(),
-                counts: bins.iter().map(|bin| bin.2).collect(),
-                ..Histogram::default()
-            },
+            lefts: bins.iter().map(|bin| bin.0).collect(),
+            rights: bins.iter().map(|bin| bin.1).collect(),
+            counts: bins.iter().map(|bin| bin.2).collect(),
+            ..Bins::default()
         }
     }
 
@@ -148,7 +157,7 @@ mod tests {
     #[test]
     fn odd_histograms_do_no_harm() {
         let mut odd = at(0, &[(f64::NEG_INFINITY, f64::NAN, 3.0), (2.0, 2.0, 1.0)]);
-        odd.body.nan = 1;
+        odd.nan = 1;
         let heat = Heat::new("t", &[odd, at(1, &[])]);
         assert!(heat.columns[0].is_bad && !heat.columns[1].is_bad);
         assert_eq!(heat.columns[1].levels, [0; BINS]);

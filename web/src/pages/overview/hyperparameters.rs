@@ -43,11 +43,11 @@ pub(super) fn all(run: &Run) -> Vec<(String, String)> {
         HparamValue::Text(text) => text.clone(),
         HparamValue::Bool(yes) => yes.to_string(),
     };
-    let all = run.hparams.iter();
-    let mut all: Vec<(String, String)> = all
-        .map(|(name, value)| (name.clone(), text(value)))
-        .collect();
-    all.sort_by_key(|(name, _)| rank(name));
+    let mut all = Vec::with_capacity(run.hparams.len());
+    for wanted in 0..=FIRST.len() {
+        let own = run.hparams.iter().filter(|(name, _)| rank(name) == wanted);
+        all.extend(own.map(|(name, value)| (name.clone(), text(value))));
+    }
     all
 }
 

@@ -18,11 +18,8 @@ const LABELLED: usize = 4;
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     let is_wrong = Memo::new(move |_| {
-        model.findings.with(|found| {
-            found
-                .as_ref()
-                .is_none_or(|found| found.first_cause.is_some())
-        })
+        let found = model.findings.get();
+        found.is_none_or(|found| found.first_cause.is_some())
     });
     let title = move || {
         let texts = &i18n.texts().overview;
@@ -51,12 +48,11 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let run = model.run();
     // The first hit of each tensor.
     let mut hits: HashMap<String, String> = HashMap::new();
-    model.findings.with(|found| {
-        for hit in found.iter().flat_map(|found| &found.hits) {
-            hits.entry(hit.tensor.clone())
-                .or_insert_with(|| route::debugger_href(&run, "hit", &hit_key(hit)));
-        }
-    });
+    let found = model.findings.get();
+    for hit in found.iter().flat_map(|found| &found.hits) {
+        hits.entry(hit.tensor.clone())
+            .or_insert_with(|| route::debugger_href(&run, "hit", &hit_key(hit)));
+    }
     let named = label_columns(onset);
     let heads = onset.steps.iter().enumerate().map(|(column, step)| {
         let is_now = onset.column == Some(column);

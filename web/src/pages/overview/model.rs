@@ -9,14 +9,14 @@ use leptos::task::spawn_local;
 use serde::Deserialize;
 use trainscope_api::findings::{Findings, FindingsQuery, Judging};
 use trainscope_api::paths;
-use trainscope_api::records::{Images, Records, RecordsQuery};
+use trainscope_api::records::{Blob, Records, RecordsQuery};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::{ScalarsRequest, Series, SeriesKey};
 use trainscope_api::tags::{Tag, TagList};
 use trainscope_format::tensor::TensorStats;
-use trainscope_format::{Histogram, Kind, TensorSummary, Text};
+use trainscope_format::{Kind, TensorSummary};
 
-use super::heat::Heat;
+use super::heat::{Bins, Heat};
 use super::onset::{self, Onset, Row, Seen};
 use crate::client::{self, ClientError};
 use crate::live::use_live;
@@ -61,6 +61,18 @@ pub(super) struct GraphSize {
 /// Curves by their tags.
 pub(super) type Curves = Vec<(String, Series)>;
 
+/// The curve of a tag.
+pub(super) fn curve_of<'a>(curves: &'a Curves, tag: &str) -> Option<&'a Series> {
+    let curve = curves.iter().find(|curve| curve.0 == tag);
+    curve.map(|curve| &curve.1)
+}
+
+/// The commonest first.
+pub(super) fn by_count(mut counted: Vec<(String, u64)>) -> Vec<(String, u64)> {
+    counted.sort_by_key(|one| std::cmp::Reverse(one.1));
+    counted
+}
+
 /// The page's state. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Model {
@@ -68,7 +80,7 @@ pub(super) struct Model {
     /// Its tags.
     pub(super) tags: Memo<Option<Arc<TagList>>>,
     /// The run in the list of runs.
-    pub(super) info: Memo<Option<Run>>,
+    pub(super) info: Memo<Option<Arc<Run>>>,
     /// `None` before the first answer, as all that follow.
     pub(super) findings: RwSignal<Option<Arc<Findings>>>,
     pub(super) curves: RwSignal<Arc<Curves>>,
@@ -92,7 +104,7 @@ impl Model {
         let model = Self {
             run,
             tags: Memo::new(move |_| run.with_value(|run| state.tags(run))),
-            info: Memo::new(move |_| run.with_value(|run| state.run(run))),
+            info: Memo::new(move |_| run.with_value(|run| state.run(run)).map(Arc::new)),
             findings: RwSignal::new(None),
             curves: RwSignal::new(Arc::default()),
             onset: RwSignal::new(None),
@@ -106,7 +118,7 @@ impl Model {
         };
         Effect::new(move |_| {
             version.track();
-            if model.info.with(Option::is_some) && model.tags.with(Option::is_some) {
+            if model.info.get().is_some() && model.tags.get().is_some() {
                 model.ask();
             }
         });
@@ -120,20 +132,9 @@ impl Model {
 
     /// How many tags of a kind there are; reactive.
     pub(super) fn kind(self, kind: &str) -> u64 {
-        self.info.with(|info| {
-            let kinds = info.as_ref().map(|run| &run.kinds);
-            kinds
-                .and_then(|kinds| kinds.get(kind).copied())
-                .unwrap_or(0)
-        })
-    }
-
-    /// The curve of a tag; reactive.
-    pub(super) fn with_curve<T>(self, tag: &str, look: impl FnOnce(&Series) -> T) -> Option<T> {
-        self.curves.with(|curves| {
-            let curve = curves.iter().find(|curve| curve.0 == tag);
-            curve.map(|curve| look(&curve.1))
-        })
+        let info = self.info.get();
+        let count = info.and_then(|run| run.kinds.get(kind).copied());
+        count.unwrap_or(0)
     }
 
     /// One round at a time; what changes meanwhile leads to one more.
@@ -178,7 +179,7 @@ impl Model {
         let curves = curves(info, &findings, tags).await?;
         put(self.curves, Arc::clone(&curves));
         if let Some(tag) = histogram_tag(&findings, tags) {
-            let found: Records<Histogram> =
+            let found: Listed<Bins> =
                 client::records(paths::HISTOGRAMS, &newest(run, tag, HISTOGRAMS)).await?;
             put(
                 self.heat,
@@ -186,24 +187,21 @@ impl Model {
             );
         }
         if let Some(tag) = of_kind(tags, Kind::Images).next() {
-            let mut found: Records<Images> =
+            let mut found: Listed<Items<Blob>> =
                 client::records(paths::IMAGES, &last(run, tag)).await?;
-            let content = found
-                .records
-                .pop()
-                .and_then(|at| Some((at.step, at.body.items.into_iter().next()?.id)));
+            let newest = found.records.pop();
+            let content = newest.and_then(|at| Some((at.step, at.items.into_iter().next()?.id)));
             put(self.picture, content.map(|content| of_tag(tag, content)));
         }
         if let Some(tag) = of_kind(tags, Kind::Text).next() {
-            let mut found: Records<Text> = client::records(paths::TEXT, &last(run, tag)).await?;
-            let content = found
-                .records
-                .pop()
-                .and_then(|at| Some((at.step, at.body.items.into_iter().next()?)));
+            let mut found: Listed<Items<String>> =
+                client::records(paths::TEXT, &last(run, tag)).await?;
+            let newest = found.records.pop();
+            let content = newest.and_then(|at| Some((at.step, at.items.into_iter().next()?)));
             put(self.text, content.map(|content| of_tag(tag, content)));
         }
         self.tensors(info, &findings, tags, &curves).await?;
-        let is_new = self.graph.try_with_untracked(Option::is_none) == Some(true);
+        let is_new = self.graph.try_get_untracked() == Some(None);
         if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
             put(self.graph, Some(graph(run).await?));
         }
@@ -407,6 +405,19 @@ fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> 
         .or_else(|| all().next())
 }
 
+/// Records without what this page does not show: code that reads them whole is a tenth of the page.
+#[derive(Deserialize)]
+struct Listed<T> {
+    records: Vec<T>,
+}
+
+/// Pictures or texts of a step.
+#[derive(Deserialize)]
+struct Items<T> {
+    step: i64,
+    items: Vec<T>,
+}
+
 /// The part of a graph that is counted.
 #[derive(Deserialize)]
 struct Counted {
@@ -432,8 +443,7 @@ async fn graph(run: &str) -> Result<GraphSize, ClientError> {
             *counts.entry(node.op_type).or_default() += 1;
         }
     }
-    let mut types: Vec<(String, u64)> = counts.into_iter().collect();
-    types.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let mut types = by_count(counts.into_iter().collect());
     types.truncate(TYPES);
     Ok(GraphSize {
         nodes: answer.total_nodes,

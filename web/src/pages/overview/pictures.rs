@@ -22,9 +22,8 @@ pub(super) fn curve(model: Model) -> AnyView {
     let colours = use_run_colours();
     let figure = Memo::new(move |_| {
         let colour = palette.with(|palette| palette.run(colours.get(&model.run())));
-        let line = model
-            .curves
-            .with(|curves| curves.first().map(|curve| line(&curve.1, colour)));
+        let curves = model.curves.get();
+        let line = curves.first().map(|curve| line(&curve.1, colour));
         let ends = line
             .as_ref()
             .and_then(|line| Some((*line.x.first()?, *line.x.last()?)));
@@ -40,18 +39,14 @@ pub(super) fn curve(model: Model) -> AnyView {
         }
     });
     let label = Signal::derive(move || {
-        model
-            .curves
-            .with(|curves| {
-                let (tag, series) = curves.first()?;
-                let last = series.values.last().copied().unwrap_or(f64::NAN);
-                Some((i18n.texts().overview.curve)(tag, &format::cell(last)))
-            })
-            .unwrap_or_default()
+        let curves = model.curves.get();
+        curves.first().map_or_else(String::new, |(tag, series)| {
+            let last = series.values.last().copied().unwrap_or(f64::NAN);
+            (i18n.texts().overview.curve)(tag, &format::cell(last))
+        })
     });
-    let none = Callback::new(|_| {});
     let events = ChartEvents {
-        hover: none,
+        hover: Callback::new(|_| {}),
         select: Callback::new(|_| {}),
         view: Callback::new(|_| {}),
         fit: Callback::new(|()| {}),

@@ -5,7 +5,7 @@ use trainscope_api::findings::{Findings, Judging};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::NonFiniteClass;
 
-use super::model::Model;
+use super::model::{Model, curve_of};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
@@ -18,20 +18,17 @@ pub(super) fn view(model: Model) -> AnyView {
     let scalars = route::scalars_href(&model.run(), &[], None);
     let debugger = move || {
         let run = model.run();
-        let cause = model.findings.with(|findings| {
-            let cause = findings.as_ref()?.first_cause.as_ref()?;
-            Some(hit_key(&cause.hit))
-        });
+        let found = model.findings.get();
+        let cause = found.as_ref().and_then(|found| found.first_cause.as_ref());
+        let cause = cause.map(|cause| hit_key(&cause.hit));
         cause.map_or_else(
             || route::run_href(&run, RunPage::Debugger),
             |key| route::debugger_href(&run, "hit", &key),
         )
     };
     let icon = move || {
-        let (class, icon) = model.findings.with(|findings| match findings {
-            None => ("ink3", IconName::Clock),
-            Some(findings) => icon_of(findings),
-        });
+        let found = model.findings.get();
+        let (class, icon) = found.map_or(("ink3", IconName::Clock), |found| icon_of(&found));
         view! {
             <span class=class>
                 <Icon name=icon size=20 />
@@ -125,28 +122,28 @@ fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     if hit > 0 {
         sentences.push((texts.hits)(findings.counts, hit));
     }
-    let loss = model
-        .info
-        .with(|info| Some(info.as_ref()?.loss.as_ref()?.tag.clone()));
-    let stays = loss.and_then(|tag| {
-        let (class, step) = model.with_curve(&tag, |series| {
-            let last = series.steps.last()?;
-            let open = series
-                .non_finite
-                .iter()
-                .find(|one| one.last_step >= *last)?;
-            Some((open.class, open.first_step))
-        })??;
-        let class = match class {
+    let info = model.info.get();
+    let curves = model.curves.get();
+    let loss = info.as_ref().and_then(|info| info.loss.as_ref());
+    let stays = loss.and_then(|loss| {
+        let series = curve_of(&curves, &loss.tag)?;
+        let last = series.steps.last()?;
+        let mut all = series.non_finite.iter();
+        let open = all.find(|one| one.last_step >= *last)?;
+        let class = match open.class {
             NonFiniteClass::Nan => "NaN",
             NonFiniteClass::PosInf => "+∞",
             NonFiniteClass::NegInf => "−∞",
         };
-        Some((texts.stays)(&tag, class, &format::integer(step)))
+        Some((texts.stays)(
+            &loss.tag,
+            class,
+            &format::integer(open.first_step),
+        ))
     });
     sentences.extend(stays);
     if findings.first_cause.is_none() {
-        sentences.extend(model.info.with(|info| info.as_ref().and_then(last_values)));
+        sentences.extend(info.as_deref().and_then(last_values));
     }
     if findings.state == Judging::Behind {
         sentences.push(texts.behind.to_owned());
