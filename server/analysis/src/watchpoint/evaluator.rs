@@ -22,7 +22,7 @@ use super::scalars::{Series, meaning_of};
 use super::steps::Steps;
 use super::target::{Class, Family, Subject};
 
-/// Judges one run, all its ranks together. Its state can be stored and gone on from.
+/// Judges one run, all its ranks together. Its state can be stored, in a binary form, and gone on from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evaluator {
     watchpoints: Watchpoints,

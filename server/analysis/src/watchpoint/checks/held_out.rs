@@ -123,8 +123,8 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let step = held_out.steps.first().copied().unwrap_or(0);
             let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(2, gap));
             // A training loss next to nothing is a fraction of any other.
-            let last = median(held_out.points().rev_take(3)).unwrap_or(0.0);
-            let is_high = last > 0.3 * high_level(run, held_out);
+            let ended = median(held_out.points().rev_take(3)).unwrap_or(0.0);
+            let is_high = ended > 0.3 * high_level(run, held_out);
             let is_bad = gap > 2.0 * factor && is_high;
             let severity = if is_bad {
                 Severity::Warning
