@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use trainscope_api::findings::Findings;
 use trainscope_api::runs::{LastValue, Run};
 use trainscope_api::scalars::Series;
+use trainscope_format::Kind;
 
 use super::diagnosis::{Found, Topic, diagnose, undecided};
 use super::hyperparameters::named;
@@ -97,7 +98,7 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
         Topic::Recorded if !found.damaged.is_empty() => return ("warn", IconName::Warning),
         Topic::Recorded => tensors == 0 || !found.inconclusive.is_empty(),
         Topic::Model => tensors == 0,
-        Topic::Input => true,
+        Topic::Input => !has_inputs(model),
         // They are shown, not judged: that is well only as long as everything is.
         Topic::Hyperparameters | Topic::Metric => is_wrong,
         Topic::Loss => false,
@@ -107,6 +108,14 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
     } else {
         ("okc", IconName::Ok)
     }
+}
+
+/// Whether values of inputs were recorded, by the names of what was.
+fn has_inputs(model: Model) -> bool {
+    let tags = model.tags.get();
+    let tags = tags.iter().flat_map(|tags| &tags.tags);
+    let mut judged = tags.filter(|tag| tag.kind == Kind::Statistics);
+    judged.any(|tag| tag.tag.to_lowercase().contains("input"))
 }
 
 /// How much there is to look at.
@@ -174,6 +183,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
         parts.extend(match topic {
             Topic::Model if tensors == 0 => Some(texts.structure_only.to_owned()),
             Topic::Model => Some((texts.found_nothing_in)(own.watched, tensors)),
+            Topic::Input if has_inputs(model) => Some((texts.found_nothing)(own.watched)),
             Topic::Input => Some(texts.no_inputs.to_owned()),
             Topic::Loss => Some((texts.found_nothing)(own.watched)),
             _ => None,
