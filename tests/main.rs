@@ -12,6 +12,7 @@ mod boundaries;
 mod browser;
 mod check;
 mod diff;
+mod findings;
 mod formats;
 mod live;
 mod overview;

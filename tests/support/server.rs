@@ -148,6 +148,12 @@ impl Server {
         answer(response)
     }
 
+    /// `PATCH` with a JSON body.
+    pub(crate) fn patch(&self, path: &str, body: &serde_json::Value) -> Answer {
+        let url = format!("{}{path}", self.address);
+        answer(self.agent.patch(url).send(body.to_string()).unwrap())
+    }
+
     fn typed<T: DeserializeOwned>(&self, path: &str) -> T {
         let answer = self.get(path);
         assert_eq!(
