@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::observation::Observation;
 
 /// Steps that are remembered from the first on, and back from the newest: what lies between is judged when it is seen.
-const FIRST: usize = 1024;
-const NEWEST: usize = 1024;
+const FIRST: usize = 256;
+const NEWEST: usize = 256;
 
 /// A tensor at a step, in figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,6 +185,15 @@ impl History {
     pub(crate) fn at(&self, step: i64) -> Option<&Digest> {
         let index = self.digests.binary_search_by_key(&step, |d| d.step).ok()?;
         self.digests.get(index)
+    }
+
+    /// At that step, and at the one before.
+    pub(crate) fn at_with_before(&self, step: i64) -> Option<(&Digest, &Digest)> {
+        let index = self.digests.binary_search_by_key(&step, |d| d.step).ok()?;
+        Some((
+            self.digests.get(index.checked_sub(1)?)?,
+            self.digests.get(index)?,
+        ))
     }
 
     /// Appends a step. One that is there already, or earlier than the newest, replaces all from it on: the training was

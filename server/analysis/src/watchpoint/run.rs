@@ -177,6 +177,8 @@ pub(crate) struct Loss<'a> {
     pub(crate) last: f64,
     /// Below it, no value is a harm.
     low: f64,
+    /// The highest value up to each point.
+    worst: Vec<f64>,
 }
 
 impl<'a> Loss<'a> {
@@ -190,6 +192,16 @@ impl<'a> Loss<'a> {
             initial,
             last,
             low: 0.5 * high,
+            worst: series
+                .values
+                .iter()
+                .scan(f64::NEG_INFINITY, |worst, value| {
+                    if value.is_finite() {
+                        *worst = worst.max(*value);
+                    }
+                    Some(*worst)
+                })
+                .collect(),
         })
     }
 
@@ -200,12 +212,9 @@ impl<'a> Loss<'a> {
 
     /// Whether it gets much worse soon after `step`: higher than ever before by that factor, or not finite.
     pub(crate) fn is_hurt_after(&self, step: i64, within: usize, factor: f64) -> bool {
-        let before = self
-            .series
-            .until(step)
-            .map(|p| p.1)
-            .filter(|v| v.is_finite());
-        let worst = before.fold(f64::NEG_INFINITY, f64::max);
+        let known = self.series.until(step).len();
+        let worst = known.checked_sub(1).and_then(|last| self.worst.get(last));
+        let worst = worst.copied().unwrap_or(f64::NEG_INFINITY);
         let mut soon = self.series.after(step).take(within).enumerate();
         soon.any(|(after, (_, v))| {
             let is_worse = worst.is_finite() && v > factor * worst.max(1e-6);
@@ -222,7 +231,7 @@ pub(crate) fn is_float(tensor: &Tensor) -> bool {
 
 /// The digest at a step and the one before.
 pub(crate) fn with_before(tensor: &Tensor, step: i64) -> Option<(&Digest, &Digest)> {
-    tensor.history.pairs().find(|(_, now)| now.step == step)
+    tensor.history.at_with_before(step)
 }
 
 /// Whether a classifier does no better than guessing would, all the time.

@@ -103,7 +103,9 @@ impl Series {
         self.values.len()
     }
 
-    pub(crate) fn points(&self) -> impl DoubleEndedIterator<Item = (i64, f64)> + Clone {
+    pub(crate) fn points(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (i64, f64)> + ExactSizeIterator + Clone {
         self.steps.iter().copied().zip(self.values.iter().copied())
     }
 
@@ -126,7 +128,7 @@ impl Series {
     }
 
     /// Points up to `to`, and at it.
-    pub(crate) fn until(&self, to: i64) -> impl Iterator<Item = (i64, f64)> {
+    pub(crate) fn until(&self, to: i64) -> impl ExactSizeIterator<Item = (i64, f64)> {
         let end = self.steps.partition_point(|s| *s <= to);
         self.points().take(end)
     }

@@ -67,21 +67,20 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         };
         let loss = run.loss(rank);
         let mut best: Option<Found> = None;
+        let mut highest: f64 = 0.0;
         for (index, &(step, norm)) in norms.points.iter().enumerate() {
-            let before = norms.points[index.saturating_sub(128)..index]
-                .iter()
-                .map(|p| p.1);
-            let Some(usual) = median(before.filter(|v| v.is_finite())) else {
-                continue;
-            };
-            if index < ENOUGH || !norm.is_finite() || norm <= factor * usual {
+            let before = &norms.points[index.saturating_sub(128)..index];
+            let is_new = norm > 3.0 * highest;
+            if norm.is_finite() {
+                highest = highest.max(norm);
+            }
+            if index < ENOUGH || !norm.is_finite() || !exceeds_most(norm / factor, before) {
                 continue;
             }
-            let highest = norms.points[..index]
-                .iter()
-                .map(|p| p.1)
-                .filter(|v| v.is_finite());
-            let is_new = norm > 3.0 * highest.fold(0.0, f64::max);
+            let finite = before.iter().map(|p| p.1).filter(|v| v.is_finite());
+            let Some(usual) = median(finite).filter(|usual| norm > factor * usual) else {
+                continue;
+            };
             let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), 4, 1.5);
             let is_harmful = is_new && loss.as_ref().is_some_and(hurts);
             let severity = if is_harmful {
@@ -115,6 +114,12 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         found.extend(best);
     }
     found.into()
+}
+
+/// Whether it is above at least half of the points: what is below the median need not be held against it.
+fn exceeds_most(norm: f64, points: &[(i64, f64)]) -> bool {
+    let below = points.iter().filter(|p| p.1 < norm).count();
+    2 * below >= points.iter().filter(|p| p.1.is_finite()).count()
 }
 
 /// Where a norm that grows at almost every step has come to be that many times what it was: gradients that are never set
@@ -168,7 +173,11 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
         };
         let logs: Vec<f64> = norms.points.iter().map(|p| p.1.ln()).collect();
         for (index, &(step, norm)) in norms.points.iter().enumerate() {
-            let before: Vec<f64> = logs[index.saturating_sub(window)..index]
+            let start = index.saturating_sub(window);
+            if !exceeds_most(norm / 1.3, &norms.points[start..index]) {
+                continue;
+            }
+            let before: Vec<f64> = logs[start..index]
                 .iter()
                 .copied()
                 .filter(|v| v.is_finite())

@@ -52,17 +52,21 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         let mut quiet_until = 0;
         for (index, (step, value)) in series.points().enumerate() {
             let before = &series.values[index.saturating_sub(window)..index];
+            let highest = before.iter().copied().filter(|v| v.is_finite());
+            let highest = highest.fold(f64::NEG_INFINITY, f64::max);
+            if !value.is_finite() || index < quiet_until || value <= 2.0 * highest {
+                continue;
+            }
             let before: Vec<f64> = before.iter().copied().filter(|v| v.is_finite()).collect();
-            if before.len() < ENOUGH || !value.is_finite() || index < quiet_until {
+            if before.len() < ENOUGH {
                 continue;
             }
             let Some(middle) = median(before.iter().copied()) else {
                 continue;
             };
-            let highest = before.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let width = spread(&before, middle);
             let score = (value - middle) / width.max(0.02 * middle.abs()).max(1e-12);
-            let stands_out = score > limit && value > factor * middle && value > 2.0 * highest;
+            let stands_out = score > limit && value > factor * middle;
             // Near zero a loss is made of few samples: what counts then is whether it is high at all.
             let is_calm = width < 0.15 * middle.abs();
             let is_high = value > 1.3 * level && value > 3.0 * highest;
