@@ -28,6 +28,8 @@ pub(crate) struct Run<'a> {
     pub(crate) ranks: Vec<u32>,
     pub(crate) steps: &'a Steps,
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
+    /// Layers in the order in which anything of theirs was recorded first.
+    recorded: HashMap<&'a str, u32, RandomState>,
 }
 
 impl<'a> Run<'a> {
@@ -40,10 +42,13 @@ impl<'a> Run<'a> {
         let of_tensors = tensors.iter().map(|t| t.rank);
         let ranks: BTreeSet<u32> = of_tensors.chain(scalars.iter().map(|s| s.rank)).collect();
         let mut by_name = HashMap::default();
+        let mut recorded: HashMap<&str, u32, RandomState> = HashMap::default();
         for (index, tensor) in tensors.iter().enumerate() {
             let subject = &tensor.subject;
             let key = (tensor.rank, subject.class, &*subject.module, &*subject.leaf);
             by_name.entry(key).or_insert(index);
+            let next = u32::try_from(recorded.len()).unwrap_or(u32::MAX);
+            recorded.entry(&*subject.module).or_insert(next);
         }
         Self {
             tensors,
@@ -53,6 +58,7 @@ impl<'a> Run<'a> {
             ranks: ranks.into_iter().collect(),
             steps,
             by_name,
+            recorded,
         }
     }
 
@@ -128,9 +134,13 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// As far as it is known; otherwise in the order of recording, after all that is known.
     fn place(&self, module: &str) -> u32 {
-        let end = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        self.places.of(module).unwrap_or(end)
+        self.places.of(module).unwrap_or_else(|| {
+            let known = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+            let recorded = self.recorded.get(module).copied().unwrap_or(u32::MAX);
+            known.saturating_add(recorded)
+        })
     }
 
     /// What a watchpoint's formula has found, and why it could not be judged.

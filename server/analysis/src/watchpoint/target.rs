@@ -102,6 +102,16 @@ impl Subject {
             Role::OptimizerState => Class::OptimizerState,
         };
         let path = path.strip_suffix(":0").unwrap_or(path);
+        // Some say at the end what others say at the beginning: `fc1.weight.grad`, `fc1.activation`.
+        let endings: &[&str] = match class {
+            Class::Gradient | Class::ActivationGradient => {
+                &[".grad", "/grad", "_grad", ".gradient", "/gradient"]
+            }
+            Class::Activation => &[".activation", "/activation", ".output", "/output"],
+            _ => &[],
+        };
+        let shorter = endings.iter().find_map(|ending| path.strip_suffix(ending));
+        let path = shorter.filter(|p| !p.is_empty()).unwrap_or(path);
         // An operator of a graph is called by its whole name.
         let is_operator = !op.is_empty() && op != "Parameter";
         let path = if is_operator { name } else { path };
@@ -395,6 +405,12 @@ mod tests {
             Class::FrozenWeight
         );
         assert_eq!(class(Role::Activation, "act/fc1"), Class::Activation);
+        let gradient = Subject::of(Role::Gradient, "fc1.weight.grad", "");
+        assert_eq!((&*gradient.module, &*gradient.leaf), ("fc1", "weight"));
+        assert_eq!(
+            &*Subject::of(Role::Activation, "fc1.activation", "").module,
+            "fc1"
+        );
     }
 
     #[test]
