@@ -42,7 +42,9 @@ async fn the_verdict_leads_to_the_debugger() {
     let height = "return document.querySelector('.overview').scrollHeight - document.querySelector('.overview').clientHeight";
     assert_eq!(browser.run(height).await, 0, "nothing is below the fold");
     browser.click(".verdict-head a.primary").await;
-    browser.wait_for_element("tr.hit[aria-selected=true]").await;
+    browser
+        .wait_for_element("tr.hit-row[aria-selected=true]")
+        .await;
     assert!(browser.url().await.contains("/run/mlp/overflow/debugger"));
     browser.close().await;
 }

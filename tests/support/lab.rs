@@ -112,7 +112,10 @@ impl Recording {
     /// Begins a file of any name.
     pub(crate) fn begin_file(path: &Path, wall_time_secs: f64) -> Self {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let file = EventFile::begin(File::create(path).unwrap(), wall_time_secs).unwrap();
+        File::create(path).unwrap();
+        // Whoever writes, and in whatever order: always at the end.
+        let file = OpenOptions::new().append(true).open(path).unwrap();
+        let file = EventFile::begin(file, wall_time_secs).unwrap();
         Self {
             path: path.to_path_buf(),
             file,
