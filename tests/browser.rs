@@ -48,11 +48,14 @@ async fn the_list_leads_to_the_curves_of_a_run() {
     let lab = Lab::new();
     let (server, browser) = open_samples(&lab).await;
     browser.goto(&server, "/").await;
-    let link = "a[href='/run/transformer-small/fp16/scalars']";
+    let link = "a[href='/run/transformer-small/fp16/overview']";
     browser.wait_for_element(link).await;
     browser.wait_for_text("NaN").await;
     browser.show("runs").await;
     browser.click(link).await;
+    browser
+        .click(".verdict-head a[href='/run/transformer-small/fp16/scalars']")
+        .await;
     wait_for_curve(&browser, "train/loss", 0.8).await;
     wait_for_curve(&browser, "val/accuracy", 0.5).await;
     browser.show("scalars").await;
