@@ -443,7 +443,7 @@ async fn odd_recordings_have_pictures_and_words() {
             .run(&format!(
                 "const cards = document.querySelector('.cards');
                  cards.scrollTop = {} * cards.scrollHeight;",
-                if tag > "one" { 1 } else { 0 }
+                i32::from(tag > "one")
             ))
             .await;
         wait_until_said(&browser, tag, wanted).await;

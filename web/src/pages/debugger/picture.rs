@@ -11,6 +11,10 @@ const HEIGHT: f64 = 72.0;
 
 /// Elements by class, NaN first: each class that has any is seen, however few.
 #[component]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "components own what they are given"
+)]
 pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
     let classes = [
         ("nan", "NaN", stats.nan),
@@ -44,6 +48,10 @@ pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
 
 /// How many elements lie between two powers of two, on a logarithmic scale both ways.
 #[component]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "components own what they are given"
+)]
 pub(super) fn Magnitudes(exponents: Exponents) -> impl IntoView {
     let i18n = use_i18n();
     let columns = columns(&exponents);

@@ -37,7 +37,7 @@ pub(super) fn WatchpointList() -> impl IntoView {
         // What was found comes first; otherwise in the order of the file.
         let mut numbered: Vec<(u32, Watched)> = (0..).zip(watchpoints).collect();
         numbered.sort_by_key(|(_, own)| (own.hits == 0, std::cmp::Reverse(own.severity)));
-        let rows = numbered.into_iter().map(|(index, own)| row(index, own));
+        let rows = numbered.into_iter().map(|(index, own)| row(index, &own));
         rows.collect_view()
     };
     view! {
@@ -55,7 +55,7 @@ pub(super) fn WatchpointList() -> impl IntoView {
     }
 }
 
-fn row(index: u32, own: Watched) -> impl IntoView {
+fn row(index: u32, own: &Watched) -> impl IntoView + use<> {
     let model = use_model();
     let i18n = use_i18n();
     let limits = own.limits.iter();

@@ -137,7 +137,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                             />
                             {move || {
                                 let columns = model.columns.get();
-                                columns.into_iter().map(|name| hparam_head(name)).collect_view()
+                                columns.into_iter().map(|name| hparam_head(&name)).collect_view()
                             }}
                             <Head
                                 class="c-updated num"
@@ -210,10 +210,10 @@ fn Head(
 }
 
 /// The head of a hyper-parameter's column.
-fn hparam_head(name: String) -> impl IntoView {
+fn hparam_head(name: &str) -> impl IntoView + use<> {
     view! {
-        <th class="c-hparam num" role="columnheader" title=name.clone()>
-            <span class="cut">{name.clone()}</span>
+        <th class="c-hparam num" role="columnheader" title=name.to_owned()>
+            <span class="cut">{name.to_owned()}</span>
         </th>
     }
 }
