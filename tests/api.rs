@@ -82,6 +82,8 @@ fn a_run_has_exactly_these_fields() {
         BTreeSet::from([
             "id",
             "status",
+            "hparams",
+            "health",
             "first_wall_time_secs",
             "last_wall_time_secs",
             "last_step",

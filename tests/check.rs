@@ -1,46 +1,44 @@
 //! `trainscope check` as people and programs use it: flags, forms of output, exit statuses, bad input.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::EventFile;
-use crate::support::lab::STARTED_SECS;
 use crate::support::terminal::{Dump, Printed, trainscope_in};
 
 const OVERFLOW: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
 
 /// An empty folder to write dumps into.
-struct Place(TempDir);
+pub(crate) struct Place(pub(crate) TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
 
-    fn write(&self, path: &str, bytes: &[u8]) -> &Self {
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> &Self {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
         self
     }
 
-    fn check(&self, flags: &[&str]) -> Printed {
+    pub(crate) fn check(&self, flags: &[&str]) -> Printed {
         trainscope_in(self.0.path(), &[&["check", "run"], flags].concat())
     }
 
     /// Judges for NaN and Inf alone.
-    fn overflows(&self) -> Value {
+    pub(crate) fn overflows(&self) -> Value {
         self.write("rules.toml", OVERFLOW.as_bytes());
         self.check(&["--watchpoints", "rules.toml", "--format", "json"])
             .json()
     }
 }
 
-fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran_order { "True" } else { "False" };
     let header =
         format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}          \n");
@@ -48,14 +46,14 @@ fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), data].concat()
 }
 
-fn floats(numbers: &[f32]) -> Vec<u8> {
+pub(crate) fn floats(numbers: &[f32]) -> Vec<u8> {
     numbers
         .iter()
         .flat_map(|number| number.to_le_bytes())
         .collect()
 }
 
-fn safetensors(tensors: &[(&str, &[f32])]) -> Vec<u8> {
+pub(crate) fn safetensors(tensors: &[(&str, &[f32])]) -> Vec<u8> {
     let mut entries = serde_json::Map::new();
     let mut data = Vec::new();
     for (name, numbers) in tensors {
@@ -70,7 +68,7 @@ fn safetensors(tensors: &[(&str, &[f32])]) -> Vec<u8> {
     [&len[..], header.as_bytes(), &data].concat()
 }
 
-fn names(answer: &Value, key: &str, field: &str) -> Vec<String> {
+pub(crate) fn names(answer: &Value, key: &str, field: &str) -> Vec<String> {
     let all = answer[key].as_array().unwrap().iter();
     all.map(|item| item[field].as_str().unwrap().to_owned())
         .collect()
@@ -332,316 +330,4 @@ fn mistakes_are_told_in_three_lines() {
         assert_eq!(printed.status, 2, "{printed:?}");
         assert!(printed.err.contains(marks), "{toml}: {}", printed.err);
     }
-}
-
-#[test]
-fn npy_files_of_every_kind_are_read_or_refused() {
-    let place = Place::new();
-    let bad = [1.0, f32::NAN, 2.0, 3.0, 4.0, 5.0];
-    let big: Vec<u8> = bad.iter().flat_map(|number| number.to_be_bytes()).collect();
-    for (name, bytes) in [
-        ("weight.plain", npy("'<f4'", false, "(2, 3)", &floats(&bad))),
-        ("weight.big", npy("'>f4'", false, "(2, 3)", &big)),
-        (
-            "weight.columns",
-            npy("'<f4'", true, "(2, 3)", &floats(&bad)),
-        ),
-        (
-            "weight.single",
-            npy("'<f4'", false, "()", &floats(&[f32::INFINITY])),
-        ),
-        ("weight.empty", npy("'<f4'", false, "(0, 5)", &[])),
-        ("weight.half", npy("'<f2'", false, "(1,)", &[0x00, 0x7c])),
-        ("weight.whole", npy("'<i8'", false, "(1,)", &[0; 8])),
-        ("weight.objects", npy("'|O'", false, "(1,)", b"\x80\x04N.")),
-        ("weight.complex", npy("'<c8'", false, "(1,)", &[0; 8])),
-        (
-            "weight.cut",
-            npy("'<f4'", false, "(2, 3)", &floats(&bad[..2])),
-        ),
-        (
-            "weight.huge",
-            npy("'<f4'", false, "(1099511627776,)", &floats(&bad)),
-        ),
-        (
-            "weight.larger",
-            npy("'<f8'", false, "(4294967296, 4294967296)", &[]),
-        ),
-        ("weight.none", b"this is no npy file at all".to_vec()),
-        ("weight.short", b"\x93NUM".to_vec()),
-    ] {
-        place.write(&format!("run/steps/0/{name}.npy"), &bytes);
-    }
-    // A later step, so that what is cut will not come any more.
-    place.write(
-        "run/steps/1/weight.plain.npy",
-        &npy("'<f4'", false, "(2, 3)", &floats(&[0.0; 6])),
-    );
-    let answer = place.overflows();
-    let mut found = names(&answer, "hits", "tensor");
-    found.sort();
-    assert_eq!(
-        found,
-        [
-            "weight/big",
-            "weight/columns",
-            "weight/half",
-            "weight/plain",
-            "weight/single"
-        ]
-    );
-    let mut damaged = names(&answer, "damaged", "file");
-    damaged.sort();
-    let wanted = [
-        "complex", "cut", "huge", "larger", "none", "objects", "short",
-    ]
-    .map(|name| format!("steps/0/weight.{name}.npy"));
-    assert_eq!(damaged, wanted);
-    let reason = |file: &str| {
-        let all = answer["damaged"].as_array().unwrap().iter();
-        let mut of_file = all.filter(|fault| fault["file"].as_str().unwrap().contains(file));
-        of_file.next().unwrap()["reason"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
-    assert!(reason("objects").contains("Python objects"));
-    assert!(
-        reason("cut").contains("bytes are there"),
-        "{}",
-        reason("cut")
-    );
-}
-
-#[test]
-fn a_dump_that_is_still_written_is_no_damage() {
-    let place = Place::new();
-    let whole = safetensors(&[("weight/a", &[1.0, 2.0]), ("weight/b", &[f32::NAN, 2.0])]);
-    for cut in [0, 5, 8, 30, whole.len() - 12, whole.len() - 1] {
-        place
-            .write("run/steps/step_0.safetensors", &whole)
-            .write("run/steps/step_1.safetensors", &whole[..cut]);
-        let answer = place.overflows();
-        assert_eq!(names(&answer, "damaged", "file"), [""; 0], "cut at {cut}");
-        assert_eq!(
-            names(&answer, "truncated", "file"),
-            ["steps/step_1.safetensors"],
-            "cut at {cut}"
-        );
-        assert_eq!(
-            names(&answer, "hits", "tensor"),
-            ["weight/b"],
-            "cut at {cut}"
-        );
-        place.write(
-            "quiet.toml",
-            b"[[watchpoint]]\ncondition = \"tensor_all_zero\"\n",
-        );
-        let flags = ["--watchpoints", "quiet.toml"];
-        assert_eq!(place.check(&flags).status, 0);
-        assert_eq!(place.check(&[&flags[..], &["--strict"]].concat()).status, 2);
-    }
-    // In between, it is.
-    place.write("run/steps/step_2.safetensors", &whole);
-    assert_eq!(
-        names(&place.overflows(), "damaged", "file"),
-        ["steps/step_1.safetensors"]
-    );
-}
-
-#[test]
-fn safetensors_that_lie_about_their_tensors_are_refused() {
-    let file = |json: &str, data: &[u8]| {
-        [
-            &(json.len() as u64).to_le_bytes()[..],
-            json.as_bytes(),
-            data,
-        ]
-        .concat()
-    };
-    for (number, bytes) in [
-        file(
-            "{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}",
-            &[0; 8],
-        ),
-        file(
-            "{\"a\":{\"dtype\":\"F4\",\"shape\":[2],\"data_offsets\":[0,1]}}",
-            &[0; 8],
-        ),
-        file("[1, 2]", &[0; 8]),
-        vec![0xff; 64],
-    ]
-    .iter()
-    .enumerate()
-    {
-        let place = Place::new();
-        place.write("run/steps/step_0.safetensors", bytes).write(
-            "run/steps/step_1.safetensors",
-            &safetensors(&[("a", &[f32::NAN])]),
-        );
-        let answer = place.overflows();
-        assert_eq!(
-            names(&answer, "damaged", "file"),
-            ["steps/step_0.safetensors"],
-            "{number}"
-        );
-        assert_eq!(names(&answer, "hits", "tensor"), ["a"], "{number}");
-    }
-}
-
-#[test]
-fn steps_may_be_missing_and_tensors_may_come_and_go() {
-    let place = Place::new();
-    for (step, names) in [
-        (0, &["a", "b"][..]),
-        (5, &["a"]),
-        (6, &["b", "c"]),
-        (90, &["a", "c"]),
-    ] {
-        let tensors: Vec<(&str, &[f32])> = names
-            .iter()
-            .map(|name| (*name, &[1.0, f32::NAN][..]))
-            .collect();
-        for rank in 0..2 {
-            // The second rank ended early.
-            if rank == 0 || step < 6 {
-                let path = format!("run/rank_{rank}/steps/step_{step}.safetensors");
-                place.write(&path, &safetensors(&tensors));
-            }
-        }
-    }
-    let answer = place.overflows();
-    assert_eq!(answer["hits"].as_array().unwrap().len(), 7 + 3);
-    assert_eq!(answer["judged"]["steps"], 4);
-}
-
-#[test]
-fn files_that_may_not_be_read_leave_the_others() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new();
-    place
-        .write(
-            "run/steps/step_0.safetensors",
-            &safetensors(&[("a", &[1.0])]),
-        )
-        .write(
-            "run/steps/step_1.safetensors",
-            &safetensors(&[("a", &[f32::NAN])]),
-        );
-    let path = place.0.path().join("run/steps/step_0.safetensors");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    if File::open(&path).is_ok() {
-        // For the superuser there is no such file.
-        return;
-    }
-    let answer = place.overflows();
-    assert_eq!(
-        names(&answer, "damaged", "file"),
-        ["steps/step_0.safetensors"]
-    );
-    assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
-}
-
-#[test]
-fn scalars_beside_dumps_belong_to_their_run() {
-    let place = Place::new();
-    place.write(
-        "run/steps/step_0.safetensors",
-        &safetensors(&[("weight/a", &[1.0])]),
-    );
-    let folder = place.0.path().join("run/tb");
-    fs::create_dir_all(&folder).unwrap();
-    let file = File::create(folder.join("events.out.tfevents.1760000000.here.1.0")).unwrap();
-    let mut file = EventFile::begin(file, STARTED_SECS).unwrap();
-    for step in 0..20 {
-        let loss = if step < 12 { 1.0 } else { f32::NAN };
-        file.scalars(STARTED_SECS, step, &[("train/loss", loss)])
-            .unwrap();
-    }
-    file.flush().unwrap();
-    let answer = place.check(&["--format", "json"]).json();
-    assert_eq!(answer["hits"][0]["condition"], "loss_nan");
-    assert_eq!(answer["hits"][0]["run"], ".");
-    assert_eq!(answer["hits"][0]["step"], 12);
-}
-
-#[test]
-fn dumps_of_devices_are_refused_with_what_converts_them() {
-    let place = Place::new();
-    let folder = "run/rank_0/Net/0/3";
-    place
-        .write(
-            &format!("{folder}/Conv2D.Default_conv_Conv2D-op1.5.7.1700"),
-            b"raw",
-        )
-        .write(&format!("{folder}/Add.Default_Add-op2.6.7.1701"), b"raw")
-        .write(&format!("{folder}/Opdebug.Node_OpDebug.1.2.1702"), b"raw")
-        .write(
-            &format!("{folder}/Mul.Default_Mul-op3.8.7.1703.output.0.DefaultFormat.npy"),
-            &npy("'<f4'", false, "(1,)", &floats(&[1.0])),
-        );
-    let printed = place.check(&["--format", "json"]);
-    let answer = printed.json();
-    assert_eq!(printed.status, 2);
-    let reason = answer["damaged"][0]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("msaccucmp.py") && reason.contains("1 more"),
-        "{reason}"
-    );
-    let unjudged = names(&answer, "inconclusive", "condition");
-    assert!(
-        unjudged.contains(&"operator_overflow".to_owned()),
-        "{answer:#}"
-    );
-    // Once the device's word is converted, the operator is named.
-    let json = br#"{"AI Core": {"stream_id": 7, "task_id": 8, "status": 32}}"#;
-    place.write(
-        &format!("{folder}/Opdebug.Node_OpDebug.1.2.1702.output.0.json"),
-        json,
-    );
-    fs::remove_file(
-        place
-            .0
-            .path()
-            .join(folder)
-            .join("Opdebug.Node_OpDebug.1.2.1702"),
-    )
-    .unwrap();
-    let answer = place.check(&["--format", "json"]).json();
-    assert_eq!(
-        answer["hits"][0]["condition"], "operator_overflow",
-        "{answer:#}"
-    );
-}
-
-#[test]
-fn statistics_and_long_names_of_mindspore_are_read() {
-    let place = Place::new();
-    let folder = "run/rank_0/Net/0/0";
-    let table = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,\
-        Avg Value,Count,Negative Zero Count,Positive Zero Count,NaN Count,Negative Inf Count,Positive Inf Count,Zero Count\n\
-        Add,Default_Add-op1,0,0,17,output,0,24,Float32,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n\
-        Mul,Default_Mul-op2,0,0,18,output,0,24,Float32,\"(2,3)\",2.5,-1,0.5,6,2,3,0,0,0,1\n";
-    place
-        .write(&format!("{folder}/statistic.csv"), table.as_bytes())
-        .write(
-            &format!("{folder}/mapping.csv"),
-            b"12345,Sub.Default_Sub-op3.0.0.19.output.0.DefaultFormat.Float32.npy\n",
-        )
-        .write(
-            &format!("{folder}/12345.npy"),
-            &npy("'<f4'", false, "(1,)", &floats(&[f32::NEG_INFINITY])),
-        );
-    let answer = place.overflows();
-    let mut found = names(&answer, "hits", "tensor");
-    found.sort();
-    assert_eq!(found, ["Default_Add-op1", "Default_Sub-op3"]);
-    place.write(
-        &format!("{folder}/statistic.csv"),
-        b"Op Type,Op Name\nAdd,x\n",
-    );
-    assert_eq!(
-        names(&place.overflows(), "damaged", "file"),
-        ["rank_0/Net/0/0/statistic.csv"]
-    );
 }

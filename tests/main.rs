@@ -11,6 +11,7 @@ mod api;
 mod boundaries;
 mod browser;
 mod check;
+mod check_input;
 mod debugger;
 mod diff;
 mod findings;

@@ -123,6 +123,8 @@ impl BlockSums {
 /// Asks for a cache line that is needed soon. The processor's own look-ahead ends at each page of 4 KiB.
 #[inline(always)]
 pub(super) fn prefetch(ahead: &[u8], at: usize) {
+    #[cfg(not(target_arch = "x86_64"))]
+    let _no_such_hint = (ahead, at);
     #[cfg(target_arch = "x86_64")]
     #[expect(
         unsafe_code,

@@ -31,6 +31,9 @@ impl File {
     }
 
     fn at(&self, stretch: Stretch) -> &[u8] {
+        if stretch == Stretch::WHOLE_FILE {
+            return &self.bytes;
+        }
         let from = usize::try_from(stretch.offset).unwrap();
         &self.bytes[from..from + usize::try_from(stretch.len_bytes).unwrap()]
     }

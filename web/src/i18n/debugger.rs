@@ -14,8 +14,6 @@ pub struct DebuggerTexts {
     pub judged: fn(u64, u64) -> String,
     /// Before the tensor where it began.
     pub first_cause: &'static str,
-    /// How many hits follow from it.
-    pub explains: fn(u64) -> String,
     /// Before advice, and heading of it.
     pub try_this: &'static str,
     /// Heading of the list.

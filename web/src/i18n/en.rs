@@ -83,7 +83,6 @@ pub(super) static TEXTS: Texts = Texts {
             )
         },
         first_cause: "First cause:",
-        explains: |count| format!("It explains {}.", many(count, "other hit", "other hits")),
         try_this: "What to try",
         watchpoints: "Watchpoints",
         recommended: "The recommended watchpoints",

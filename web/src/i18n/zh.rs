@@ -71,7 +71,6 @@ pub(super) static TEXTS: Texts = Texts {
             )
         },
         first_cause: "首个原因：",
-        explains: |count| format!("它解释了另外 {} 个命中。", format::count(count)),
         try_this: "建议",
         watchpoints: "监测点",
         recommended: "推荐监测点",

@@ -35,8 +35,6 @@ pub(super) fn Cause() -> impl IntoView {
         };
         let hit = cause.hit.clone();
         let (class, icon) = severity_icon(hit.severity);
-        let explains =
-            (cause.explains > 0).then(|| (i18n.texts().debugger.explains)(cause.explains));
         view! {
             <div class=format!("cause {class}")>
                 <span class=class>
@@ -50,7 +48,7 @@ pub(super) fn Cause() -> impl IntoView {
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
                 </span>
-                <span class="ink2 wide">{i18n.words(&cause.sentence)} ". " {explains}</span>
+                <span class="ink2 wide">{i18n.words(&cause.sentence)} "."</span>
                 {(!cause.advice.en.is_empty())
                     .then(|| {
                         view! {

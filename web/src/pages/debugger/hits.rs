@@ -217,14 +217,16 @@ fn HitRow(hit: Hit, title: trainscope_api::findings::Words) -> impl IntoView {
             on:click=move |_| model.select(&clicked)
         >
             <td class=class>{fixed_icon(icon, 12)}</td>
-            <td class="cut" title=full>
-                <button type="button" class="plain cut">
-                    <bdi>{name}</bdi>
-                </button>
-                <span class="ink3 micro">{rank} " " {lasts}</span>
-                <Show when=move || is_first.get()>
-                    <span class="tok first">{move || i18n.texts().debugger.first}</span>
-                </Show>
+            <td title=full>
+                <div class="hit-name">
+                    <button type="button" class="plain cut">
+                        <bdi>{name}</bdi>
+                    </button>
+                    <Show when=move || is_first.get()>
+                        <span class="tok first">{move || i18n.texts().debugger.first}</span>
+                    </Show>
+                    <span class="ink3 micro">{rank} " " {lasts}</span>
+                </div>
             </td>
             <td class="ink2 cut" title=hit.condition.clone()>{move || i18n.words(&title)}</td>
             <td class=format!("num med {class}")>{value}</td>

@@ -213,6 +213,7 @@ fn with(steps: &[At<TensorSummary>]) -> impl IntoView + use<> {
         </section>
         {last
             .and_then(|last| last.stats.exponents)
+            .filter(|exponents| !exponents.counts().is_empty())
             .map(|exponents| {
                 view! {
                     <section>
