@@ -24,20 +24,43 @@ const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
 /// Files beside the program that the page consists of.
 const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
 
-/// Brings `web/dist` up to date.
+/// How a bundle is built, and where it lies.
+struct Recipe {
+    /// The profile of the workspace, which also names what is kept between two builds.
+    profile: &'static str,
+    dist: PathBuf,
+}
+
+/// Brings `web/dist`, which the server embeds, up to date.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let dist = workspace.dist();
+    let profile = "wasm";
+    build_by(workspace, &Recipe { profile, dist })
+}
+
+/// Brings `target/web-dev` up to date: quickly built and large, to be served by `--web-dir` while a page is written.
+pub(crate) fn build_quickly(workspace: &Workspace) -> Result<()> {
+    let dist = workspace.target.join("web-dev");
+    let profile = "wasm-dev";
+    build_by(workspace, &Recipe { profile, dist })
+}
+
+fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
+    let Recipe { profile, dist } = recipe;
     let compiler = WasmCompiler::find()?;
     console::step("build the browser program");
-    if matches!(compiler, WasmCompiler::Debian { .. }) && !toolchain::built(workspace).exists() {
+    let program = toolchain::built(workspace, profile);
+    if matches!(compiler, WasmCompiler::Debian { .. }) && !program.exists() {
         console::line("    with Debian's compiler; the first time takes 4 to 6 minutes");
     }
-    run(&mut compiler.build_command(workspace))?;
+    run(&mut compiler.build_command(workspace, profile))?;
 
     let sources = page_sources(&workspace.web())?;
-    let stamp = stamp(workspace, &sources)?;
-    let stamp_file = workspace.target.join("wasm/bundle.stamp");
-    let dist = workspace.dist();
-    let shown = workspace.shown(&dist);
+    let stamp = stamp(workspace, &program, &sources)?;
+    let kept = workspace.target.join("wasm").join(profile);
+    fs::create_dir_all(&kept)?;
+    let stamp_file = kept.join("bundle.stamp");
+    let shown = workspace.shown(dist);
     if dist.join("trainscope_web_bg.wasm").exists()
         && fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
     {
@@ -46,7 +69,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
 
     console::step(&format!("assemble {shown}"));
-    let mut files = bound_program(workspace)?;
+    let mut files = bound_program(&program, &kept.join("bound"))?;
     for (name, path) in sources.page {
         files.insert(
             name,
@@ -55,7 +78,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
     files.insert("style.css".into(), joined_styles(&sources.styles)?);
     let len_bytes: usize = files.values().map(Vec::len).sum();
-    synchronise(&dist, &files)?;
+    synchronise(dist, &files)?;
     fs::write(&stamp_file, stamp)?;
     console::line(&format!(
         "    {} files, {} kB",
@@ -121,9 +144,8 @@ fn sorted_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Everything the bundle is made from, as text that changes when one of it does.
-fn stamp(workspace: &Workspace, sources: &PageSources) -> Result<String> {
-    let program = toolchain::built(workspace);
-    let paths = std::iter::once(&program)
+fn stamp(workspace: &Workspace, program: &PathBuf, sources: &PageSources) -> Result<String> {
+    let paths = std::iter::once(program)
         .chain(sources.page.iter().map(|(_, path)| path))
         .chain(&sources.styles);
     let mut stamp = String::new();
@@ -141,21 +163,20 @@ fn stamp(workspace: &Workspace, sources: &PageSources) -> Result<String> {
 }
 
 /// The program with the code that connects it to the browser's interfaces.
-fn bound_program(workspace: &Workspace) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
-    let out = workspace.target.join("wasm/bound");
+fn bound_program(program: &Path, out: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     if out.exists() {
-        fs::remove_dir_all(&out)?;
+        fs::remove_dir_all(out)?;
     }
     Bindgen::new()
-        .input_path(toolchain::built(workspace))
+        .input_path(program)
         .web(true)?
         .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)
         .out_name("trainscope_web")
-        .generate(&out)?;
+        .generate(out)?;
     let mut files = BTreeMap::new();
-    collect(&out, &out, &mut files)?;
+    collect(out, out, &mut files)?;
     Ok(files)
 }
 

@@ -29,7 +29,8 @@ usage: cargo xtask <command>
 
   start [-- flags]   build the bundle and the server in release, run it on sample-runs/ (flags go to `trainscope start`)
   test               put in place what is missing, then run every check and test there is
-  web                build the browser bundle alone, into web/dist
+  web [--dev]        build the browser bundle alone, into web/dist; --dev: quickly, into target/web-dev, for
+                     `trainscope start --web-dir target/web-dev`
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
                      (VENV: python3 -m venv, pip install tensorboard), --rounds N, --end-to-end leaves out the first
   samples            make the sample runs again that are made here: the same bytes
@@ -56,13 +57,20 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         [first, rest @ ..] if first == "--" => rest,
         rest => rest,
     };
-    if !matches!(command, "start" | "bench") && !rest.is_empty() {
+    if !matches!(command, "start" | "bench" | "web") && !rest.is_empty() {
         bail!("`{command}` takes no flags\n\n{USAGE}");
     }
     match command {
         "start" => server::start(&workspace, rest),
         "test" => Ok(checks::run_all(&workspace)),
-        "web" => bundle::build(&workspace).map(|()| ExitCode::SUCCESS),
+        "web" => {
+            match rest {
+                [] => bundle::build(&workspace)?,
+                [dev] if dev == "--dev" => bundle::build_quickly(&workspace)?,
+                other => bail!("`web` takes no flags but --dev, not {other:?}\n\n{USAGE}"),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         "bench" => bench::run(&workspace, rest).map(|()| ExitCode::SUCCESS),
         "samples" => {
             samples::write(&workspace)?;

@@ -72,8 +72,8 @@ impl WasmCompiler {
         Ok(Self::Debian { linker })
     }
 
-    /// The command that builds the browser program; its result is [`built`].
-    pub(crate) fn build_command(&self, workspace: &Workspace) -> Command {
+    /// The command that builds the browser program with a profile of the workspace; its result is [`built`].
+    pub(crate) fn build_command(&self, workspace: &Workspace, profile: &str) -> Command {
         let mut command = match self {
             Self::Active => cargo(),
             Self::Debian { linker } => debian_cargo(linker),
@@ -83,7 +83,7 @@ impl WasmCompiler {
             .args([
                 "build",
                 "--profile",
-                "wasm",
+                profile,
                 "-p",
                 "trainscope-web",
                 "--lib",
@@ -101,12 +101,13 @@ impl WasmCompiler {
 }
 
 /// What [`WasmCompiler::build_command`] leaves.
-pub(crate) fn built(workspace: &Workspace) -> PathBuf {
+pub(crate) fn built(workspace: &Workspace, profile: &str) -> PathBuf {
     workspace
         .target
         .join("wasm")
         .join(TARGET)
-        .join("wasm/trainscope_web.wasm")
+        .join(profile)
+        .join("trainscope_web.wasm")
 }
 
 fn debian_cargo(linker: &Path) -> Command {
