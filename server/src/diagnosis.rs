@@ -16,8 +16,9 @@ use trainscope_analysis::watchpoint::config::WatchpointsFile;
 use trainscope_analysis::watchpoint::{Findings, Watchpoints};
 use trainscope_api::live::ChangeNotice;
 
-use crate::cli::check::library::{Judgement, RunFiles, runs_below};
 use crate::index::Index;
+use crate::recording::find::{FoundRun, find};
+use crate::recording::judge::judge;
 use crate::watch::{self, Base};
 
 /// After a change, others are awaited for so long.
@@ -145,8 +146,8 @@ impl Diagnosis {
                 own.version,
             )
         };
-        let found = match runs_below(&base.dir) {
-            Ok(found) => found,
+        let found = match find(&base.dir) {
+            Ok(found) => found.runs,
             Err(error) => {
                 tracing::warn!("{} cannot be judged: {error}", base.dir.display());
                 return;
@@ -160,10 +161,13 @@ impl Diagnosis {
             if known.is_some_and(|known| known.signature == signature) {
                 continue;
             }
-            let Judgement { findings, damaged } = run.judge(&watchpoints, threads);
+            let judged = judge(run, &watchpoints, threads, |_| {});
+            let damaged = judged.damaged.into_iter();
             let judged = JudgedRun {
-                findings,
-                damaged,
+                findings: judged.findings,
+                damaged: damaged
+                    .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
+                    .collect(),
                 watchpoints: watchpoints.clone(),
                 watchpoints_file: file.clone(),
                 watchpoints_problem: problem.clone(),
@@ -189,8 +193,8 @@ impl JudgedRun {
 }
 
 /// The name of a run in the list of runs.
-fn shown(base: &Base, run: &RunFiles) -> String {
-    match (&*base.prefix, run.name()) {
+fn shown(base: &Base, run: &FoundRun) -> String {
+    match (&*base.prefix, &*run.name) {
         ("", name) => name.to_owned(),
         (prefix, ".") => prefix.to_owned(),
         (prefix, name) => format!("{prefix}/{name}"),

@@ -6,6 +6,7 @@ pub mod http;
 pub mod index;
 pub mod ingest;
 pub mod notebook;
+mod recording;
 pub mod settings;
 mod tail;
 mod watch;

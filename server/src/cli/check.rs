@@ -12,24 +12,17 @@ use trainscope_format::Severity;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::{Failed, words};
+use crate::recording::find::{self, Found, FoundRun};
+use crate::recording::judge;
 
 mod baseline;
-pub(super) mod dumps;
-pub(super) mod events;
 mod explain;
-pub(super) mod find;
-mod judge;
-pub(crate) mod library;
-pub(super) mod listing;
-mod names;
 mod progress;
-pub(super) mod read;
 mod render;
 mod report;
 mod watchpoint_file;
 
 use baseline::Baseline;
-use find::{Found, FoundRun};
 use progress::Progress;
 pub(super) use render::hits::number;
 pub(super) use render::screen::Screen;

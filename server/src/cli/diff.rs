@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::check::find::FoundRun;
 use super::check::{Screen, look, nothing_in, title};
 use super::mistake::Mistake;
 use super::{Failed, words};
+use crate::recording::find::FoundRun;
 
 mod compare;
 mod measure;

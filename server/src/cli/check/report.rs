@@ -5,7 +5,7 @@ use std::time::Duration;
 use trainscope_analysis::watchpoint::{Hit, Watchpoints};
 use trainscope_format::Severity;
 
-use super::judge::JudgedRun;
+use crate::recording::judge::JudgedRun;
 
 /// The result of a check.
 pub(super) struct Report {

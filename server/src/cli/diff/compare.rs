@@ -10,10 +10,10 @@ use trainscope_format::tensor::Tolerance;
 
 use super::measure::{exceeds, of_numbers, of_tensors};
 use super::recorded::Recorded;
-use crate::cli::check::dumps::DumpGraphs;
-use crate::cli::check::find::FoundRun;
-use crate::cli::check::listing::{self, Content, ListedTensor};
-use crate::cli::check::read::{Before, Reader};
+use crate::recording::dumps::DumpGraphs;
+use crate::recording::find::FoundRun;
+use crate::recording::listing::{self, Content, ListedTensor};
+use crate::recording::read::{Before, Reader};
 
 /// What a comparison has found.
 #[derive(Debug, Default)]

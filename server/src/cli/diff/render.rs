@@ -5,10 +5,10 @@ use trainscope_format::float::Float;
 
 use super::compare::{Outcome, Parting};
 use super::{Out, Written};
-use crate::cli::check::find::FoundRun;
 use crate::cli::check::{Screen, number};
 use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
+use crate::recording::find::FoundRun;
 
 /// Lines of a part, unless all are wanted.
 const MAX_LINES: usize = 7;

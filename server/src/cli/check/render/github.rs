@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use trainscope_analysis::watchpoint::Hit;
 use trainscope_format::Severity;
 
-use super::super::judge::JudgedRun;
 use super::super::report::Report;
 use super::source::source;
 use crate::cli::words;
+use crate::recording::judge::JudgedRun;
 
 pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let first = report.first_cause();

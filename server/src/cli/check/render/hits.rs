@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use trainscope_analysis::watchpoint::Hit;
 use trainscope_format::Severity;
 
-use super::super::judge::JudgedRun;
 use super::screen::Screen;
 use super::text::word;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
+use crate::recording::judge::JudgedRun;
 
 /// Lines of one watchpoint at one step, unless all are wanted.
 const MAX_LINES: usize = 4;

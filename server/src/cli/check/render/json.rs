@@ -9,8 +9,8 @@ use trainscope_analysis::watchpoint::{Hit, Inconclusive, Missing};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
-use super::super::judge::{Fault, JudgedRun};
 use super::super::report::Report;
+use crate::recording::judge::{Fault, JudgedRun};
 
 /// Of the shape; raised when a key changes its meaning.
 const VERSION: u32 = 1;

@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use trainscope_analysis::watchpoint::Hit;
 
-use super::super::judge::JudgedRun;
 use super::super::report::Report;
 use crate::cli::words;
+use crate::recording::judge::JudgedRun;
 
 /// Hits told of one watchpoint.
 const MAX_HITS: usize = 50;

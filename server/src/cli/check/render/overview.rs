@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::super::judge::JudgedRun;
 use super::super::report::Report;
 use super::screen::Screen;
 use super::text::{WORD_COLUMNS, sentence, took, verdict};
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
+use crate::recording::judge::JudgedRun;
 
 /// Names get no more of a terminal's line.
 const NAME_COLUMNS: usize = 48;

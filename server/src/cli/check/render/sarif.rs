@@ -10,9 +10,9 @@ use trainscope_analysis::watchpoint::Hit;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
-use super::super::judge::JudgedRun;
 use super::super::report::Report;
 use super::source::source;
+use crate::recording::judge::JudgedRun;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 

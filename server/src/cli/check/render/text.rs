@@ -11,7 +11,6 @@ use anstyle::Style;
 use trainscope_analysis::watchpoint::{Findings, Hit};
 use trainscope_format::Severity;
 
-use super::super::judge::JudgedRun;
 use super::super::report::Report;
 use super::hits;
 use super::overview;
@@ -19,6 +18,7 @@ use super::screen::Screen;
 use super::unjudged;
 use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
+use crate::recording::judge::JudgedRun;
 
 /// What the flags say of text.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +213,7 @@ pub(super) fn block(
 fn damaged(
     out: &mut dyn Write,
     screen: Screen,
-    fault: &super::super::judge::Fault,
+    fault: &crate::recording::judge::Fault,
 ) -> io::Result<()> {
     let file = words::name(&fault.file, None);
     let place = if fault.len_bytes > 0 {

@@ -31,17 +31,17 @@ const KEPT_BYTES: u64 = 64 << 20;
 
 /// Where a tensor is.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct Place {
-    pub(in crate::cli) path: Arc<Path>,
+pub(crate) struct Place {
+    pub(crate) path: Arc<Path>,
     /// What its file says of it; `None` where the file is one tensor and nobody has looked.
-    pub(in crate::cli) tensor: Option<StoredTensor>,
+    pub(crate) tensor: Option<StoredTensor>,
     /// The type of its elements where the file's own word for it is another one of that size.
-    pub(in crate::cli) dtype: Option<DType>,
+    pub(crate) dtype: Option<DType>,
 }
 
 /// Why a tensor was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Unread {
+pub(crate) enum Unread {
     /// The file ends before the tensor does.
     Truncated { offset: u64, reason: String },
     /// The file is not what it should be.
@@ -52,7 +52,7 @@ pub(in crate::cli) enum Unread {
 
 impl Unread {
     /// Where in the file, and why.
-    pub(in crate::cli) fn offset_and_reason(self) -> (u64, String) {
+    pub(crate) fn offset_and_reason(self) -> (u64, String) {
         match self {
             Self::Truncated { offset, reason }
             | Self::Damaged { offset, reason }
@@ -84,7 +84,7 @@ impl From<io::Error> for Unread {
 }
 
 /// The header of a safetensors file.
-pub(in crate::cli) fn safetensors_header(path: &Path) -> Result<TensorFile, Unread> {
+pub(crate) fn safetensors_header(path: &Path) -> Result<TensorFile, Unread> {
     let file = File::open(path)?;
     let len_bytes = file.metadata()?.len();
     header_of(&file, len_bytes, safetensors::header)
@@ -134,7 +134,7 @@ fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 
 /// What a thread keeps between tensors.
 #[derive(Default)]
-pub(in crate::cli) struct Reader {
+pub(crate) struct Reader {
     files: Files,
     now: Vec<u8>,
     before: Vec<u8>,
@@ -151,7 +151,7 @@ struct Kept {
 
 /// What a tensor is compared with.
 #[derive(Clone, Copy)]
-pub(in crate::cli) enum Before<'a> {
+pub(crate) enum Before<'a> {
     /// Nothing.
     Nothing,
     /// A tensor in a file.
@@ -194,7 +194,7 @@ impl Reader {
     /// What is known of a tensor once it is read; how it changed, if that is needed and `before` has the same type and
     /// shape. What is wrong with `before` is not said here: it has been read itself. With `keeps`, the bytes are kept
     /// for the next call, unless they are too many.
-    pub(in crate::cli) fn summary(
+    pub(crate) fn summary(
         &mut self,
         place: &Place,
         before: Before<'_>,

@@ -31,40 +31,40 @@ const PARALLEL_BYTES: u64 = 4 << 20;
 
 /// A run and what was found in it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct JudgedRun {
+pub(crate) struct JudgedRun {
     /// The name of the run.
-    pub(in crate::cli) name: String,
+    pub(crate) name: String,
     /// As it would be typed.
-    pub(in crate::cli) title: String,
+    pub(crate) title: String,
     /// What the evaluator says.
-    pub(in crate::cli) findings: Findings,
+    pub(crate) findings: Findings,
     /// Files, or parts of them, that could not be read.
-    pub(in crate::cli) damaged: Vec<Fault>,
+    pub(crate) damaged: Vec<Fault>,
     /// Files whose last record is cut off: they may still be written.
-    pub(in crate::cli) truncated: Vec<Fault>,
+    pub(crate) truncated: Vec<Fault>,
     /// How many files it has.
-    pub(in crate::cli) files: u64,
+    pub(crate) files: u64,
     /// Their length.
-    pub(in crate::cli) len_bytes: u64,
+    pub(crate) len_bytes: u64,
     /// How many ranks it has.
-    pub(in crate::cli) ranks: u64,
+    pub(crate) ranks: u64,
     /// How long it took.
-    pub(in crate::cli) took: Duration,
+    pub(crate) took: Duration,
     /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
-    pub(in crate::cli) sources: FxHashMap<Arc<str>, (String, u32)>,
+    pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
 
 /// A place in a file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Fault {
+pub(crate) struct Fault {
     /// Relative to the folder that was given.
-    pub(in crate::cli) file: Arc<str>,
+    pub(crate) file: Arc<str>,
     /// In bytes from the start of the file.
-    pub(in crate::cli) offset: u64,
+    pub(crate) offset: u64,
     /// What is wrong, as a sentence without the file's name.
-    pub(in crate::cli) reason: String,
+    pub(crate) reason: String,
     /// How long the file is.
-    pub(in crate::cli) len_bytes: u64,
+    pub(crate) len_bytes: u64,
 }
 
 /// A tensor of a step, before it is read.
@@ -87,7 +87,7 @@ struct Item {
 }
 
 /// Judges a run on so many threads.
-pub(in crate::cli) fn judge(
+pub(crate) fn judge(
     run: &FoundRun,
     watchpoints: &Watchpoints,
     threads: usize,

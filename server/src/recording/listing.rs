@@ -12,32 +12,32 @@ use super::read::{Place, Unread, safetensors_header};
 
 /// What the files of a step of a rank hold.
 #[derive(Default)]
-pub(in crate::cli) struct Listing<'a> {
+pub(crate) struct Listing<'a> {
     /// In the order of the files.
-    pub(in crate::cli) tensors: Vec<ListedTensor<'a>>,
+    pub(crate) tensors: Vec<ListedTensor<'a>>,
     /// The modules in the order they ran forward, as the writer says; empty if it does not.
-    pub(in crate::cli) execution_order: String,
+    pub(crate) execution_order: String,
     /// Operators that overflowed, as the device says.
-    pub(in crate::cli) overflows: Vec<String>,
+    pub(crate) overflows: Vec<String>,
     /// Why overflows are not known, though the device recorded them.
-    pub(in crate::cli) unread_overflows: Option<String>,
+    pub(crate) unread_overflows: Option<String>,
     /// What cannot be read.
-    pub(in crate::cli) faults: Vec<(&'a TensorSource, Unread)>,
+    pub(crate) faults: Vec<(&'a TensorSource, Unread)>,
 }
 
 /// A tensor that is there.
-pub(in crate::cli) struct ListedTensor<'a> {
-    pub(in crate::cli) name: String,
+pub(crate) struct ListedTensor<'a> {
+    pub(crate) name: String,
     /// The operation that made it; empty if it is not known.
-    pub(in crate::cli) op: String,
-    pub(in crate::cli) role: Role,
-    pub(in crate::cli) source: &'a TensorSource,
-    pub(in crate::cli) content: Content,
+    pub(crate) op: String,
+    pub(crate) role: Role,
+    pub(crate) source: &'a TensorSource,
+    pub(crate) content: Content,
 }
 
 /// Where the values of a tensor are.
 #[derive(Clone)]
-pub(in crate::cli) enum Content {
+pub(crate) enum Content {
     /// In a file.
     At(Place),
     /// Nowhere: this is all that is known of them.
@@ -45,7 +45,7 @@ pub(in crate::cli) enum Content {
 }
 
 /// Lists the files of a step; `graphs` are those of the rank.
-pub(in crate::cli) fn list<'a>(sources: &'a [TensorSource], graphs: &DumpGraphs) -> Listing<'a> {
+pub(crate) fn list<'a>(sources: &'a [TensorSource], graphs: &DumpGraphs) -> Listing<'a> {
     let mut listing = Listing::default();
     let mut dumped: BTreeMap<u32, Vec<&TensorSource>> = BTreeMap::new();
     for source in sources {

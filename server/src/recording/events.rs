@@ -24,7 +24,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 const MAX_GRAPH_BYTES: u64 = 1 << 30;
 
 /// Who is shown what event files hold.
-pub(in crate::cli) trait Listener {
+pub(crate) trait Listener {
     /// A point of a scalar.
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
     /// What is known of a tensor.
@@ -34,7 +34,7 @@ pub(in crate::cli) trait Listener {
 }
 
 /// An event file that is being read.
-pub(in crate::cli) struct EventFile {
+pub(crate) struct EventFile {
     rank: u32,
     shown: Arc<str>,
     path: PathBuf,
@@ -47,13 +47,13 @@ pub(in crate::cli) struct EventFile {
     batch: RecordBatch,
     fed_bytes: u64,
     /// Stretches that could not be read.
-    pub(in crate::cli) damages: Vec<Damage>,
+    pub(crate) damages: Vec<Damage>,
     /// Why it could not be read at all, or on.
-    pub(in crate::cli) unreadable: Option<String>,
+    pub(crate) unreadable: Option<String>,
 }
 
 impl EventFile {
-    pub(in crate::cli) fn open(source: &EventSource, rank: u32) -> Self {
+    pub(crate) fn open(source: &EventSource, rank: u32) -> Self {
         let name = source
             .path
             .file_name()
@@ -81,24 +81,24 @@ impl EventFile {
     }
 
     /// The path for people.
-    pub(in crate::cli) fn shown(&self) -> &Arc<str> {
+    pub(crate) fn shown(&self) -> &Arc<str> {
         &self.shown
     }
 
     /// How much of it was read.
-    pub(in crate::cli) fn len_bytes(&self) -> u64 {
+    pub(crate) fn len_bytes(&self) -> u64 {
         self.fed_bytes
     }
 
     /// Where the last record is cut off, if it is.
-    pub(in crate::cli) fn torn_at(&self) -> Option<u64> {
+    pub(crate) fn torn_at(&self) -> Option<u64> {
         let offset = self.decoder.offset();
         (self.file.is_none() && self.unreadable.is_none() && offset < self.fed_bytes)
             .then_some(offset)
     }
 
     /// Shows everything up to and with `step`; all there is with [`i64::MAX`].
-    pub(in crate::cli) fn advance(
+    pub(crate) fn advance(
         &mut self,
         step: i64,
         listener: &mut impl Listener,

@@ -6,61 +6,85 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{Hash as _, Hasher as _};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use rustc_hash::FxHasher;
 use trainscope_format::{Format, rank_hint, sniff};
 
 use super::names::{self, Part};
 
 /// A run and its files.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct FoundRun {
+pub(crate) struct FoundRun {
     /// Relative to the folder that was given, with `/` between parts; `.` for that folder itself.
-    pub(in crate::cli) name: String,
+    pub(crate) name: String,
     /// As it would be typed; empty until somebody says so.
-    pub(in crate::cli) title: String,
+    pub(crate) title: String,
     /// By rank.
-    pub(in crate::cli) ranks: BTreeMap<u32, FoundRank>,
+    pub(crate) ranks: BTreeMap<u32, FoundRank>,
     /// How many files.
-    pub(in crate::cli) files: u64,
+    pub(crate) files: u64,
     /// Their length.
-    pub(in crate::cli) len_bytes: u64,
+    pub(crate) len_bytes: u64,
+}
+
+impl FoundRun {
+    /// The same as long as no file of it changes.
+    pub(crate) fn signature(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (rank, parts) in &self.ranks {
+            rank.hash(&mut hasher);
+            let events = parts.events.iter().map(|event| &event.path);
+            let tensors = parts.steps.values().flatten().map(|source| &source.path);
+            for path in events.chain(tensors) {
+                path.hash(&mut hasher);
+                if let Ok(metadata) = path.metadata() {
+                    metadata.len().hash(&mut hasher);
+                    let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                    modified.hash(&mut hasher);
+                }
+            }
+        }
+        hasher.finish()
+    }
 }
 
 /// What one rank of a run has written.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct FoundRank {
+pub(crate) struct FoundRank {
     /// Event files and graphs, by path.
-    pub(in crate::cli) events: Vec<EventSource>,
+    pub(crate) events: Vec<EventSource>,
     /// Files with tensors, by step.
-    pub(in crate::cli) steps: BTreeMap<i64, Vec<TensorSource>>,
+    pub(crate) steps: BTreeMap<i64, Vec<TensorSource>>,
     /// What `MindSpore` writes beside its dumps.
-    pub(in crate::cli) dump: DumpFiles,
+    pub(crate) dump: DumpFiles,
 }
 
 /// A file of a format that has a decoder.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct EventSource {
-    pub(in crate::cli) path: PathBuf,
-    pub(in crate::cli) shown: Arc<str>,
-    pub(in crate::cli) format: Format,
+pub(crate) struct EventSource {
+    pub(crate) path: PathBuf,
+    pub(crate) shown: Arc<str>,
+    pub(crate) format: Format,
 }
 
 /// A file with tensors of one step.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct TensorSource {
-    pub(in crate::cli) path: PathBuf,
+pub(crate) struct TensorSource {
+    pub(crate) path: PathBuf,
     /// The path for people: relative to the folder that was given.
-    pub(in crate::cli) shown: Arc<str>,
-    pub(in crate::cli) kind: TensorKind,
-    pub(in crate::cli) len_bytes: u64,
+    pub(crate) shown: Arc<str>,
+    pub(crate) kind: TensorKind,
+    pub(crate) len_bytes: u64,
 }
 
 /// How the tensors of a file are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum TensorKind {
+pub(crate) enum TensorKind {
     /// By the file itself, after this prefix.
     Safetensors { prefix: String, attempt: u32 },
     /// The file is one tensor of this name.
@@ -71,24 +95,24 @@ pub(in crate::cli) enum TensorKind {
 
 /// Tables and graphs beside the dumps of `MindSpore`.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct DumpFiles {
+pub(crate) struct DumpFiles {
     /// `ms_execution_order_graph_<n>.csv`.
-    pub(in crate::cli) orders: BTreeMap<u32, PathBuf>,
+    pub(crate) orders: BTreeMap<u32, PathBuf>,
     /// `ms_output_trace_code_graph_<n>.pb`.
-    pub(in crate::cli) graphs: BTreeMap<u32, PathBuf>,
+    pub(crate) graphs: BTreeMap<u32, PathBuf>,
 }
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct Found {
+pub(crate) struct Found {
     /// By name.
-    pub(in crate::cli) runs: Vec<FoundRun>,
+    pub(crate) runs: Vec<FoundRun>,
     /// Folders that cannot be listed: path and reason.
-    pub(in crate::cli) unreadable: Vec<(String, String)>,
+    pub(crate) unreadable: Vec<(String, String)>,
     /// How many files are of other kinds, by extension.
-    pub(in crate::cli) other: BTreeMap<String, u64>,
+    pub(crate) other: BTreeMap<String, u64>,
     /// How many folders there are.
-    pub(in crate::cli) folders: u64,
+    pub(crate) folders: u64,
 }
 
 /// Folders that hold no runs.
@@ -105,7 +129,7 @@ const EVENT_PARTS: [&str; 7] = [
 ];
 
 /// Walks a folder, or takes a single file as a run.
-pub(in crate::cli) fn find(root: &Path) -> io::Result<Found> {
+pub(crate) fn find(root: &Path) -> io::Result<Found> {
     let mut walk = Walk::default();
     if root.is_file() {
         let folder = root.parent().unwrap_or(Path::new(""));

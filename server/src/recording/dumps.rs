@@ -21,15 +21,15 @@ const MAX_TABLE_BYTES: u64 = 1 << 28;
 
 /// The graphs of a rank, by number.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct DumpGraphs {
+pub(crate) struct DumpGraphs {
     known: BTreeMap<u32, DumpedGraph>,
     /// As they were drawn.
-    pub(in crate::cli) drawn: Vec<Graph>,
+    pub(crate) drawn: Vec<Graph>,
 }
 
 impl DumpGraphs {
     /// Reads orders and graphs; what cannot be read is reported and done without.
-    pub(in crate::cli) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, Unread)) -> Self {
+    pub(crate) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, Unread)) -> Self {
         let mut graphs = Self::default();
         let mut numbers: Vec<u32> = files
             .orders
@@ -64,7 +64,7 @@ impl DumpGraphs {
     }
 
     /// Full names of operators as they ran, of the first graph that trains.
-    pub(in crate::cli) fn order(&self) -> Option<&[String]> {
+    pub(crate) fn order(&self) -> Option<&[String]> {
         let mut graphs = self.known.values();
         let training = graphs.find(|graph| graph.is_training());
         training
@@ -74,7 +74,7 @@ impl DumpGraphs {
 }
 
 /// Adds the files of one iteration of one graph.
-pub(super) fn add_iteration<'a>(
+pub(crate) fn add_iteration<'a>(
     all: &mut Listing<'a>,
     graph: u32,
     sources: &[&'a TensorSource],

@@ -1,0 +1,11 @@
+//! What trainings have recorded in a folder, read without an index and judged: events, dumps and graphs alike.
+//!
+//! `check`, `diff` and the server's own diagnosis see the same runs and say the same of them, because they ask here.
+
+pub(crate) mod dumps;
+pub(crate) mod events;
+pub(crate) mod find;
+pub(crate) mod judge;
+pub(crate) mod listing;
+mod names;
+pub(crate) mod read;
