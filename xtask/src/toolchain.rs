@@ -89,6 +89,8 @@ impl WasmCompiler {
                 "--lib",
                 "--target",
                 TARGET,
+                "--config",
+                FLAGS_OF_LEPTOS,
             ])
             // A target folder of its own: two compilers in one would rebuild everything at each turn.
             .arg("--target-dir")
@@ -99,6 +101,10 @@ impl WasmCompiler {
         command
     }
 }
+
+/// Leptos then keeps one type of view where each component had its own: a bundle smaller by 7 %.
+const FLAGS_OF_LEPTOS: &str =
+    r#"target.wasm32-unknown-unknown.rustflags=["--cfg", "erase_components"]"#;
 
 /// What [`WasmCompiler::build_command`] leaves.
 pub(crate) fn built(workspace: &Workspace, profile: &str) -> PathBuf {
