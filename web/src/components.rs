@@ -1,5 +1,6 @@
 //! Parts that several pages are made of.
 
+pub(crate) mod browse;
 mod chart;
 mod controls;
 mod icon;

@@ -8,8 +8,10 @@
 )]
 
 use leptos::prelude::*;
+use trainscope_format::Kind;
 use wasm_bindgen::JsCast;
 
+use crate::components::browse::{Browse, Company};
 use crate::components::use_palette;
 use crate::keys::use_keys;
 
@@ -19,7 +21,6 @@ mod choices;
 mod data;
 mod drawing;
 mod export;
-mod filter;
 mod grid;
 mod groups;
 mod head;
@@ -33,16 +34,10 @@ mod picture;
 mod popover;
 mod reading;
 mod readout;
-mod run_row;
-mod selection;
 mod settings;
-mod shown;
 mod side;
 mod table;
-mod tag_tree;
-mod tags;
 mod toolbar;
-mod tree;
 mod x_tag;
 mod zoom;
 
@@ -63,8 +58,9 @@ const FAR: i32 = 10;
 pub fn ScalarsPage() -> impl IntoView {
     // Made here, so that all charts below share it.
     let _palette = use_palette();
-    let settings = Settings::from_address();
-    let page = PageState::provide(settings);
+    let browse = Browse::from_address(&[Kind::Scalars], Company::Neighbours);
+    let settings = Settings::from_address(browse);
+    let page = PageState::provide(browse, settings);
     page.follow_axis();
     use_keys(move |key, event| {
         // The slider has arrows of its own.

@@ -3,7 +3,7 @@
 use trainscope_api::scalars::{Field, ScalarsRequest, Series, SeriesKey};
 
 use super::choices::XChoice;
-use super::tags::SeriesId;
+use crate::components::browse::SeriesId;
 
 /// What a card wants to know; equal wants have equal answers until something is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::card::Card;
 use super::choices::CardSize;
 use super::page::PageState;
-use super::tag_tree::whole;
+use crate::components::browse::whole;
 
 const GAP: f64 = 12.0;
 const LEAST_WIDTH: f64 = 300.0;

@@ -7,7 +7,7 @@ use trainscope_format::hparams::HparamValue;
 
 use super::choices::{GroupBy, Spread};
 use super::data::{Curve, Group, Loaded, join};
-use super::filter::Filter;
+use crate::components::browse::Filter;
 use crate::components::split_name;
 
 /// What the group of a run is called; `pattern` is the expression, if one groups.
@@ -241,8 +241,8 @@ fn average(
 mod tests {
     use trainscope_api::scalars::NonFiniteClass;
 
-    use super::super::tags::SeriesId;
     use super::*;
+    use crate::components::browse::SeriesId;
 
     fn curve(run: &str, steps: &[i64], values: &[f64]) -> Curve {
         Curve {

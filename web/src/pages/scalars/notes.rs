@@ -36,7 +36,7 @@ impl Nothing {
             Self::Loading
         } else if page.entries.with(|entries| entries.is_empty()) {
             Self::NoScalars
-        } else if page.passing.with(|passing| passing.is_empty()) {
+        } else if page.browse.passing.with(|passing| passing.is_empty()) {
             Self::NoMatch
         } else {
             Self::NoTick
@@ -88,7 +88,7 @@ pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
             view! {
                 <div class="in-cards">
                     <Note icon=IconName::Filter title=title next=text(|t| t.nothing_matches_next)>
-                        <button type="button" class="link" on:click=move |_| settings.set_filter("")>
+                        <button type="button" class="link" on:click=move |_| page.browse.set_filter("")>
                             {move || texts().clear_filter}
                         </button>
                     </Note>
@@ -97,7 +97,7 @@ pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
             .into_any()
         }
         Nothing::NoTick => {
-            let tick = move |_| settings.change_selection(|chosen| chosen.set_group("", true));
+            let tick = move |_| page.browse.change_selection(|chosen| chosen.set_group("", true));
             view! {
                 <div class="in-cards">
                     <Note

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use leptos::prelude::*;
 use trainscope_api::notebook::Threshold;
@@ -10,20 +9,16 @@ use trainscope_api::runs::{Run, RunStatus};
 
 use super::choices::{GroupBy, ScaleChoice, XChoice};
 use super::data::Loaded;
-use super::filter::Filter;
 use super::groups::group_of;
 use super::settings::Settings;
-use super::tags::{TagEntry, merge};
 use super::zoom::Zoom;
+use crate::components::browse::{Browse, Filter, TagEntry};
 use crate::i18n::use_i18n;
-use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
-use crate::state::{AppState, use_app_state};
+use crate::state::use_app_state;
 
 /// Answers of cards that were scrolled away, kept for their return.
 const CACHED: usize = 64;
-/// Lists of tags are asked for at most this often while runs grow.
-const TAGS_PAUSE: Duration = Duration::from_secs(2);
 
 /// Where the crosshair is.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,14 +52,14 @@ pub(super) struct RunFacts {
 pub(super) struct PageState {
     /// What was chosen.
     pub(super) settings: Settings,
+    /// Runs and tags.
+    pub(super) browse: Browse,
     /// What is zoomed.
     pub(super) zoom: Zoom,
     /// What was noted about runs and cards.
     pub(super) notes: Notes,
     /// All tags of the shown runs, by name.
     pub(super) entries: Memo<Arc<Vec<TagEntry>>>,
-    /// Positions of those that pass the filter.
-    pub(super) passing: Memo<Arc<Vec<usize>>>,
     /// Tags that have a card, in the order of the cards.
     pub(super) cards: Memo<Arc<Vec<String>>>,
     /// Whether the tags of every shown run have arrived.
@@ -94,36 +89,20 @@ pub(super) struct PageState {
 
 impl PageState {
     /// Makes the state, asks for the tags of shown runs, and provides it to everything below.
-    pub(super) fn provide(settings: Settings) -> Self {
+    pub(super) fn provide(browse: Browse, settings: Settings) -> Self {
         let state = use_app_state();
-        keep_tags(settings, state);
-        let entries = Memo::new(move |_| {
-            let shown = settings.shown.get();
-            Arc::new(state.with_tags(|tags| merge(&shown, tags)))
-        });
-        let passing = Memo::new(move |_| {
-            let filter = settings.filter.get();
-            entries.with(|entries| {
-                let all = entries.iter().enumerate();
-                let passing = all.filter(|(_, entry)| filter.passes(&entry.tag));
-                Arc::new(passing.map(|(index, _)| index).collect::<Vec<_>>())
-            })
-        });
         let notes = use_notebook();
-        let pins = Memo::new(move |_| notes.pinned());
+        let entries = browse.entries;
         let i18n = use_i18n();
         let page = Self {
             settings,
             zoom: Zoom::new(settings),
             notes,
+            browse,
             entries,
-            passing,
-            cards: Memo::new(move |_| Arc::new(cards(settings, entries, passing, pins))),
-            is_loaded: Memo::new(move |_| {
-                let shown = settings.shown.get();
-                state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
-            }),
-            pins,
+            cards: browse.cards,
+            is_loaded: browse.is_loaded,
+            pins: browse.pins,
             extent: Memo::new(move |_| {
                 entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min()?;
@@ -173,23 +152,12 @@ impl PageState {
 
     /// The entry of a tag; reactive.
     pub(super) fn entry(self, tag: &str) -> Option<TagEntry> {
-        self.entries.with(|entries| {
-            let index = entries
-                .binary_search_by(|entry| entry.tag.as_str().cmp(tag))
-                .ok()?;
-            entries.get(index).cloned()
-        })
+        self.browse.entry(tag)
     }
 
     /// Pins a tag, or takes the pin away; remembered beside the runs.
     pub(super) fn toggle_pin(self, tag: &str) {
-        let mut pins = self.pins.get_untracked();
-        if pins.iter().any(|pin| pin == tag) {
-            pins.retain(|pin| pin != tag);
-        } else {
-            pins.push(tag.to_owned());
-        }
-        self.notes.set_pinned(pins);
+        self.browse.toggle_pin(tag);
     }
 
     /// Scale of the y axis of a card; reactive.
@@ -296,57 +264,4 @@ fn facts(run: &Run) -> RunFacts {
         is_live: run.status == RunStatus::Live,
         start: run.first_wall_time_secs,
     }
-}
-
-/// Pinned tags first, then the others as in the tree; a tag must be ticked and pass the filter.
-fn cards(
-    settings: Settings,
-    entries: Memo<Arc<Vec<TagEntry>>>,
-    passing: Memo<Arc<Vec<usize>>>,
-    pins: Memo<Vec<String>>,
-) -> Vec<String> {
-    let (selection, pins) = (settings.selection.get(), pins.get());
-    entries.with(|entries| {
-        passing.with(|passing| {
-            let passing = passing.iter().filter_map(|&index| entries.get(index));
-            let ticked = passing.filter(|entry| selection.has(&entry.tag));
-            let mut tags: Vec<String> = ticked.map(|entry| entry.tag.clone()).collect();
-            // Stable, so the others keep their order.
-            tags.sort_by_key(|tag| pins.iter().position(|pin| pin == tag).unwrap_or(usize::MAX));
-            tags
-        })
-    })
-}
-
-/// Asks for the tags of shown runs, and again while they grow.
-fn keep_tags(settings: Settings, state: AppState) {
-    Effect::new(move |_| {
-        for run in settings.shown.get().iter() {
-            state.load_tags(run.clone(), false);
-        }
-    });
-    let live = use_live();
-    let is_waiting = StoredValue::new(false);
-    Effect::new(move |before: Option<u64>| {
-        let shown = settings.shown.get();
-        let versions = shown.iter().map(|run| live.run_version(run).get());
-        let now: u64 = versions.sum();
-        if before.is_some_and(|before| before != now) && !is_waiting.get_value() {
-            is_waiting.set_value(true);
-            set_timeout(
-                move || {
-                    // The page may have been left meanwhile.
-                    if is_waiting.try_set_value(false).is_none()
-                        && let Some(shown) = settings.shown.try_get_untracked()
-                    {
-                        for run in shown.iter() {
-                            state.load_tags(run.clone(), true);
-                        }
-                    }
-                },
-                TAGS_PAUSE,
-            );
-        }
-        now
-    });
 }

@@ -243,8 +243,8 @@ fn x_of_step(series: &Series, x: &[f64], step: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::data::Want;
-    use super::super::tags::SeriesId;
     use super::*;
+    use crate::components::browse::SeriesId;
 
     fn id(run: &str) -> SeriesId {
         SeriesId {

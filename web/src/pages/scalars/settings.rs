@@ -9,11 +9,8 @@ use trainscope_charts::smooth::Kind;
 use super::choices::{
     CardSize, GroupBy, SMOOTHINGS, ScaleChoice, Spread, XChoice, Y_RANGES, choice, key,
 };
-use super::filter::Filter;
-use super::selection::Selection;
-use super::shown::{RunNames, chosen_runs};
-use crate::route::use_run;
-use crate::url_state::{History, UrlState, use_url_state};
+use crate::components::browse::{Browse, RunNames};
+use crate::url_state::{History, UrlState};
 
 /// Weight of smoothing before somebody moves the slider.
 const SMOOTHING: f64 = 0.6;
@@ -33,16 +30,8 @@ pub(super) struct Settings {
     pub(super) own: Memo<String>,
     /// Runs whose lines are drawn, by name.
     pub(super) shown: RunNames,
-    /// Runs in the list whose lines are not drawn, by name.
-    pub(super) hidden: RunNames,
     /// The run that others are compared with.
     pub(super) baseline: Memo<Option<String>>,
-    /// Text of the filter.
-    pub(super) filter_text: Memo<String>,
-    /// The filter.
-    pub(super) filter: Memo<Filter>,
-    /// Ticked tags.
-    pub(super) selection: Memo<Selection>,
     /// The x axis.
     pub(super) x: Memo<XChoice>,
     /// The scalar that it counts, if it is one.
@@ -83,14 +72,8 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Reads the address.
-    pub(super) fn from_address() -> Self {
-        let url = use_url_state();
-        let run = use_run();
-        let own = Memo::new(move |_| run.get().unwrap_or_default());
-        let (shown, hidden) = chosen_runs(url, own);
-        let filter_text = url.param("q");
-        let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
-        let tags = url.list("tags");
+    pub(super) fn from_address(browse: Browse) -> Self {
+        let url = browse.url;
         let x = url.param("x");
         let x = Memo::new(move |_| x.with(|text| XChoice::parse(text.as_deref())));
         let range = url.param("range");
@@ -100,13 +83,9 @@ impl Settings {
         let smooth = url.param("smooth");
         let settings = Self {
             url,
-            own,
-            shown,
-            hidden,
-            baseline: url.param("baseline"),
-            filter_text,
-            filter: Memo::new(move |_| filter_text.with(|text| Filter::new(text))),
-            selection: Memo::new(move |_| tags.with(|items| Selection::from_items(items))),
+            own: browse.own,
+            shown: browse.shown,
+            baseline: browse.baseline,
             x: Memo::new(move |_| x.with(|(x, _)| *x)),
             x_tag: Memo::new(move |_| x.with(|(_, tag)| tag.clone())),
             x_scale: chosen(url, "xs", &ScaleChoice::ALL),
@@ -124,7 +103,7 @@ impl Settings {
             spread: chosen(url, "spread", &Spread::ALL),
             card_size: chosen(url, "size", &CardSize::ALL),
             full: url.param("full"),
-            target: url.param("tag"),
+            target: browse.target,
         };
         Effect::new(move |_| {
             let weight = smooth.with(|text| parse_smoothing(text.as_deref()));
@@ -133,33 +112,6 @@ impl Settings {
             }
         });
         settings
-    }
-
-    /// Shows these runs and lists those without their lines.
-    pub(super) fn set_runs(self, shown: &[String], hidden: &[String]) {
-        let list = |runs: &[String]| (!runs.is_empty()).then(|| crate::url_state::join_list(runs));
-        let (shown, hidden) = (list(shown), list(hidden));
-        let changes = [("runs", shown.as_deref()), ("hide", hidden.as_deref())];
-        self.url.set(&changes, History::Push);
-    }
-
-    /// Compares the others with a run, or no longer.
-    pub(super) fn set_baseline(self, run: Option<&str>) {
-        self.url.set(&[("baseline", run)], History::Push);
-    }
-
-    /// Sets the text of the filter.
-    pub(super) fn set_filter(self, text: &str) {
-        let value = (!text.is_empty()).then_some(text);
-        self.url.set(&[("q", value)], History::Replace);
-    }
-
-    /// Changes which tags are ticked.
-    pub(super) fn change_selection(self, change: impl FnOnce(&mut Selection)) {
-        let mut selection = self.selection.get_untracked();
-        change(&mut selection);
-        self.url
-            .set_list("tags", &selection.to_items(), History::Push);
     }
 
     /// Chooses the x axis; ranges in the units of the old one mean nothing on the new one.

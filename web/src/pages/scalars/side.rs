@@ -1,106 +1,33 @@
-//! The left panel: runs above tags, because they change more often.
+//! The left panel: runs above tags, because they change more often; groups of runs between them.
 
-use leptos::ev;
 use leptos::prelude::*;
 
 use super::page::PageState;
-use super::run_row::RunRow;
-use super::tag_tree::TagTree;
-use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
+use crate::components::RunChip;
+use crate::components::browse;
 use crate::i18n::use_i18n;
-use crate::state::use_app_state;
 
-/// Runs offered at once under the field that adds one.
-const MOST_OFFERED: usize = 50;
-
-/// Runs, filter, tags, and what there is of both.
+/// Runs, groups, filter, tags, and what there is of them.
 #[component]
 pub(super) fn Side() -> impl IntoView {
     let page = PageState::get();
     let i18n = use_i18n();
-    let totals = move || {
+    let totals = Signal::derive(move || {
         page.entries.with(|entries| {
             let points = entries.iter().map(|entry| entry.points).sum();
             (i18n.texts().scalars.all_kept)(entries.len() as u64, points)
         })
-    };
-    let is_cut = move || {
-        let shown = page.settings.shown.get();
-        use_app_state().with_tags(|tags| {
-            shown
-                .iter()
-                .any(|run| tags.get(run).is_some_and(|list| list.cut))
-        })
-    };
-    view! {
-        <aside class="side" aria-label=move || i18n.texts().scalars.tags>
-            <RunList page=page />
-            <FilterField page=page />
-            <TagTree page=page />
-            <div class="foot micro ink3">
-                {totals}
-                {move || {
-                    is_cut()
-                        .then(|| {
-                            view! { <span class="warn">" · " {i18n.texts().scalars.tags_cut}</span> }
-                        })
-                }}
-            </div>
-        </aside>
-    }
-}
-
-/// Shown and hidden runs, and a way to more.
-#[component]
-fn RunList(page: PageState) -> impl IntoView {
-    let i18n = use_i18n();
-    let settings = page.settings;
-    let is_adding = RwSignal::new(false);
-    let listed = Memo::new(move |_| {
-        let mut listed: Vec<String> = settings.shown.get().to_vec();
-        settings
-            .hidden
-            .with(|hidden| listed.extend(hidden.iter().cloned()));
-        // The run's own folder first; whether a run is shown does not move it under the pointer.
-        let home = settings.own.with(|own| split_name(own).0.to_owned());
-        listed.sort_by(|a, b| {
-            let is_away = |run: &str| split_name(run).0 != home;
-            (is_away(a), a).cmp(&(is_away(b), b))
-        });
-        listed
     });
-    let counts = move || {
-        let shown = settings.shown.with(|shown| shown.len()).to_string();
-        (i18n.texts().scalars.of)(&shown, &listed.with(Vec::len).to_string())
-    };
     view! {
-        <div class="sec">
-            <b>{move || i18n.texts().scalars.runs}</b>
-            <span class="ink3">{counts}</span>
-            <span class="grow"></span>
-            <IconButton
-                icon=IconName::Plus
-                label=Signal::derive(move || i18n.texts().scalars.add_run.to_owned())
-                pressed=Signal::from(is_adding)
-                class="small-btn"
-                on_press=move || is_adding.update(|adding| *adding = !*adding)
-            />
-        </div>
-        <Show when=move || is_adding.get()>
-            <AddRun page=page listed=listed is_adding=is_adding />
-        </Show>
-        <ul class="runs" aria-label=move || i18n.texts().scalars.runs>
-            <For each=move || listed.get() key=Clone::clone let:run>
-                <RunRow page=page run=run />
-            </For>
-        </ul>
-        <GroupList page=page />
+        <browse::Side browse=page.browse totals=totals>
+            <GroupList page=page />
+        </browse::Side>
     }
 }
 
 /// The groups, each with the colour of its line and its number of runs.
 #[component]
-fn GroupList(page: PageState) -> impl IntoView {
+pub(super) fn GroupList(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let groups = Memo::new(move |_| {
         let names = page.groups.get()?;
@@ -140,134 +67,5 @@ fn GroupList(page: PageState) -> impl IntoView {
                     }
                 })
         }}
-    }
-}
-
-/// A field with the runs that are not in the list yet.
-#[component]
-fn AddRun(page: PageState, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) -> impl IntoView {
-    let i18n = use_i18n();
-    let state = use_app_state();
-    let settings = page.settings;
-    let text = RwSignal::new(String::new());
-    let field = NodeRef::<leptos::html::Input>::new();
-    Effect::new(move |_| {
-        if let Some(field) = field.get() {
-            // A field that cannot take the focus is still there to be clicked.
-            let _ignored = field.focus();
-        }
-    });
-    let offered = Memo::new(move |_| {
-        let wanted = text.get().to_lowercase();
-        let listed = listed.get();
-        state.runs.with(|list| {
-            let ids = list.runs.iter().map(|run| &run.id);
-            let found =
-                ids.filter(|id| !listed.contains(id) && id.to_lowercase().contains(&wanted));
-            found.take(MOST_OFFERED).cloned().collect::<Vec<_>>()
-        })
-    });
-    let add = move |run: String| {
-        let mut shown = settings.shown.get_untracked().to_vec();
-        shown.push(run);
-        settings.set_runs(&shown, &settings.hidden.get_untracked());
-        is_adding.set(false);
-    };
-    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Escape" => is_adding.set(false),
-        "Enter" => {
-            if let Some(run) = offered.with_untracked(|offered| offered.first().cloned()) {
-                add(run);
-            }
-        }
-        _ => {}
-    };
-    view! {
-        <div class="add-run">
-            <div class="field">
-                <Icon name=IconName::Search size=14 />
-                <input
-                    class="bare-input"
-                    node_ref=field
-                    aria-label=move || i18n.texts().scalars.add_run
-                    placeholder=move || i18n.texts().scalars.add_run
-                    prop:value=text
-                    on:input=move |event| text.set(event_target_value(&event))
-                    on:keydown=on_key
-                />
-            </div>
-            <ul class="hits">
-                <For each=move || offered.get() key=Clone::clone let:run>
-                    {
-                        let (added, name) = (run.clone(), run.clone());
-                        view! {
-                            <li>
-                                <button
-                                    type="button"
-                                    class="hit"
-                                    title=run.clone()
-                                    on:click=move |_| add(added.clone())
-                                >
-                                    <RunChip run=run.clone() />
-                                    <span class="cut">{name}</span>
-                                </button>
-                            </li>
-                        }
-                    }
-                </For>
-            </ul>
-            <Show when=move || offered.with(Vec::is_empty)>
-                <p class="micro ink3">{move || i18n.texts().scalars.no_run_to_add}</p>
-            </Show>
-        </div>
-    }
-}
-
-/// The regular expression over tags; what is not one yet says so and hides nothing.
-#[component]
-fn FilterField(page: PageState) -> impl IntoView {
-    let i18n = use_i18n();
-    let settings = page.settings;
-    let error = move || {
-        settings
-            .filter
-            .with(|filter| filter.error().map(str::to_owned))
-    };
-    view! {
-        <div class="filter">
-            <div class="field" class:invalid=move || error().is_some()>
-                <Icon name=IconName::Filter size=14 />
-                <input
-                    class="bare-input mono"
-                    type="search"
-                    spellcheck="false"
-                    autocomplete="off"
-                    aria-label=move || i18n.texts().scalars.filter
-                    aria-invalid=move || error().is_some().to_string()
-                    placeholder=move || i18n.texts().scalars.tags
-                    title=move || i18n.texts().scalars.filter
-                    prop:value=settings.filter_text
-                    on:input=move |event| settings.set_filter(&event_target_value(&event))
-                    on:keydown=move |event| {
-                        if event.key() == "Escape" {
-                            settings.set_filter("");
-                        }
-                    }
-                />
-                <span class="ink3 mono" aria-hidden="true">
-                    ".*"
-                </span>
-            </div>
-            {move || {
-                error()
-                    .map(|reason| {
-                        view! {
-                            <p class="micro warn" role="status" title=reason>
-                                {i18n.texts().scalars.bad_filter}
-                            </p>
-                        }
-                    })
-            }}
-        </div>
     }
 }

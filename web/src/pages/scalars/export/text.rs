@@ -123,8 +123,8 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::components::browse::SeriesId;
     use crate::pages::scalars::data::Curve;
-    use crate::pages::scalars::tags::SeriesId;
 
     fn loaded() -> Loaded {
         Loaded {

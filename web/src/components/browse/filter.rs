@@ -7,7 +7,7 @@ const SIZE_LIMIT: usize = 1 << 20;
 
 /// What the field says.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Filter {
+pub(crate) enum Filter {
     /// Nothing: every tag passes.
     #[default]
     All,
@@ -20,7 +20,7 @@ pub(super) enum Filter {
 
 impl Filter {
     /// Reads the field; upper and lower case count only if there is an upper case letter in it.
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         if text.is_empty() {
             return Self::All;
         }
@@ -35,7 +35,7 @@ impl Filter {
     }
 
     /// Whether a tag passes.
-    pub(super) fn passes(&self, tag: &str) -> bool {
+    pub(crate) fn passes(&self, tag: &str) -> bool {
         match self {
             Self::All | Self::Invalid(_) => true,
             Self::Matching(regex) => regex.is_match(tag),
@@ -43,7 +43,7 @@ impl Filter {
     }
 
     /// What it finds in a name: its first group if it has one, or all that matches.
-    pub(super) fn find(&self, name: &str) -> Option<String> {
+    pub(crate) fn find(&self, name: &str) -> Option<String> {
         let Self::Matching(regex) = self else {
             return None;
         };
@@ -53,12 +53,12 @@ impl Filter {
     }
 
     /// Whether it may hide something.
-    pub(super) fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         matches!(self, Self::Matching(_))
     }
 
     /// Why it is no expression.
-    pub(super) fn error(&self) -> Option<&str> {
+    pub(crate) fn error(&self) -> Option<&str> {
         match self {
             Self::Invalid(reason) => Some(reason),
             Self::All | Self::Matching(_) => None,

@@ -11,17 +11,31 @@ use crate::url_state::UrlState;
 const MOST_TOGETHER: usize = 10;
 
 /// Names of runs, in their order.
-pub(super) type RunNames = Memo<Arc<Vec<String>>>;
+pub(crate) type RunNames = Memo<Arc<Vec<String>>>;
 
-/// Shown and hidden runs: what the address says, otherwise the run with its neighbours in the same folder, if they are
-/// few enough to be told apart.
-pub(super) fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
+/// Which runs a page shows unless the address says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// Its own.
+    Alone,
+    /// Its own with its neighbours in the same folder, if they are few enough to be told apart.
+    Neighbours,
+}
+
+/// Shown and hidden runs.
+pub(crate) fn chosen_runs(
+    url: UrlState,
+    own: Memo<String>,
+    company: Company,
+) -> (RunNames, RunNames) {
     let runs = use_runs();
     let (asked, hide) = (url.list("runs"), url.list("hide"));
     let shown = Memo::new(move |_| {
         let hide = hide.get();
         let mut shown = asked.get();
-        if shown.is_empty() {
+        if shown.is_empty() && company == Company::Alone {
+            shown.push(own.get());
+        } else if shown.is_empty() {
             shown = own.with(|own| {
                 runs.with(|list| neighbours(own, list.runs.iter().map(|run| run.id.as_str())))
             });

@@ -4,7 +4,7 @@ use super::selection::Selection;
 
 /// A row of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Row {
+pub(crate) enum Row {
     /// A group of tags.
     Group {
         /// Its path with the last `/`.
@@ -35,7 +35,7 @@ pub(super) enum Row {
 
 /// The rows of `tags`, which are ordered by name. A group with a single tag is that tag. `is_open` is asked with the
 /// path of each group and the number of tags below it.
-pub(super) fn rows(
+pub(crate) fn rows(
     tags: &[&str],
     selection: &Selection,
     is_open: &dyn Fn(&str, usize) -> bool,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::page::PageState;
+use super::Browse;
 use super::tree::{Row, rows};
 use crate::components::{Check, Icon, IconName};
 use crate::format;
@@ -39,12 +39,11 @@ enum TreeRow {
 
 /// The tree.
 #[component]
-pub(super) fn TagTree(page: PageState) -> impl IntoView {
+pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
-    let settings = page.settings;
     // Groups that were opened or folded by hand.
     let folds = RwSignal::new(HashMap::<String, bool>::new());
-    let all = Memo::new(move |_| tree_rows(page, folds));
+    let all = Memo::new(move |_| tree_rows(browse, folds));
     let holder = NodeRef::<html::Div>::new();
     let scroll = RwSignal::new(0.0_f64);
     let height = RwSignal::new(800.0_f64);
@@ -94,18 +93,18 @@ pub(super) fn TagTree(page: PageState) -> impl IntoView {
                     key=|placed| (placed.at, format!("{:?}", placed.row))
                     children=move |placed| {
                         let top = format!("{}px", placed.at as f64 * ROW_PIXELS);
-                        view! { <TreeRowView page=page row=placed.row top=top folds=folds /> }
+                        view! { <TreeRowView browse=browse row=placed.row top=top folds=folds /> }
                     }
                 />
             </div>
         </div>
         <Show when=move || {
-            settings.filter.with(super::filter::Filter::is_active)
-                && page.passing.with(|passing| passing.is_empty())
+            browse.filter.with(super::Filter::is_active)
+                && browse.passing.with(|passing| passing.is_empty())
         }>
             <p class="micro ink3 none">
                 {move || {
-                    let tags = page.entries.with(|entries| entries.len()) as u64;
+                    let tags = browse.entries.with(|entries| entries.len()) as u64;
                     (i18n.texts().scalars.nothing_matches)(tags)
                 }}
             </p>
@@ -114,13 +113,12 @@ pub(super) fn TagTree(page: PageState) -> impl IntoView {
 }
 
 /// All rows that are open.
-fn tree_rows(page: PageState, folds: RwSignal<HashMap<String, bool>>) -> Vec<TreeRow> {
-    let settings = page.settings;
-    let selection = settings.selection.get();
-    let is_filtering = settings.filter.with(super::filter::Filter::is_active);
+fn tree_rows(browse: Browse, folds: RwSignal<HashMap<String, bool>>) -> Vec<TreeRow> {
+    let selection = browse.selection.get();
+    let is_filtering = browse.filter.with(super::Filter::is_active);
     let mut out = Vec::new();
-    let pins = page.pins.get();
-    let here = page.entries.with(|entries| {
+    let pins = browse.pins.get();
+    let here = browse.entries.with(|entries| {
         let is_here = |pin: &String| {
             entries
                 .binary_search_by(|entry| entry.tag.as_str().cmp(pin))
@@ -132,8 +130,8 @@ fn tree_rows(page: PageState, folds: RwSignal<HashMap<String, bool>>) -> Vec<Tre
         out.push(TreeRow::Pinned(here.len()));
         out.extend(here.into_iter().map(TreeRow::Pin));
     }
-    page.entries.with(|entries| {
-        page.passing.with(|passing| {
+    browse.entries.with(|entries| {
+        browse.passing.with(|passing| {
             let seen: Vec<_> = passing
                 .iter()
                 .filter_map(|&index| entries.get(index))
@@ -165,13 +163,12 @@ fn tree_rows(page: PageState, folds: RwSignal<HashMap<String, bool>>) -> Vec<Tre
 
 #[component]
 fn TreeRowView(
-    page: PageState,
+    browse: Browse,
     row: TreeRow,
     top: String,
     folds: RwSignal<HashMap<String, bool>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let settings = page.settings;
     let of = move |ticked: usize, all: usize| {
         move || {
             if ticked == all {
@@ -200,7 +197,7 @@ fn TreeRowView(
                         class="plain"
                         aria-label=move || i18n.texts().scalars.unpin
                         title=move || i18n.texts().scalars.unpin
-                        on:click=move |_| page.toggle_pin(&unpinned)
+                        on:click=move |_| browse.toggle_pin(&unpinned)
                     >
                         <Icon name=IconName::Pin size=12 />
                     </button>
@@ -220,7 +217,7 @@ fn TreeRowView(
                             (i18n.texts().scalars.show_tag)(i18n.texts().scalars.all_tags)
                         })
                         on_press=move || {
-                            settings.change_selection(|chosen| chosen.set_group("", !is_all));
+                            browse.change_selection(|chosen| chosen.set_group("", !is_all));
                         }
                     />
                     <span class="ink3">{move || i18n.texts().scalars.all_tags}</span>
@@ -267,7 +264,7 @@ fn TreeRowView(
                         some=is_some
                         label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
                         on_press=move || {
-                            settings.change_selection(|chosen| chosen.set_group(&group, !is_all));
+                            browse.change_selection(|chosen| chosen.set_group(&group, !is_all));
                         }
                     />
                     <span class="n">{of(ticked, tags)}</span>
@@ -289,10 +286,10 @@ fn TreeRowView(
             let current = tag.clone();
             let label = tag.clone();
             let toggle = move |tag: &str| {
-                settings.change_selection(|chosen| chosen.set_tag(tag, !is_ticked));
+                browse.change_selection(|chosen| chosen.set_tag(tag, !is_ticked));
             };
             let is_current = move || {
-                settings
+                browse
                     .target
                     .with(|target| target.as_ref() == Some(&current))
             };
@@ -316,7 +313,7 @@ fn TreeRowView(
                         tabindex="-1"
                         on:click=move |_| toggle(&by_name)
                         on:dblclick=move |_| {
-                            settings
+                            browse
                                 .change_selection(|chosen| {
                                     chosen.set_group("", false);
                                     chosen.set_tag(&alone, true);
@@ -342,6 +339,6 @@ fn depth_class(depth: usize) -> String {
     clippy::cast_sign_loss,
     reason = "`as` saturates; heights of lists are positive and far below 2^53"
 )]
-pub(super) fn whole(count: f64) -> usize {
+pub(crate) fn whole(count: f64) -> usize {
     count.floor() as usize
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 /// Rules by prefix; a prefix that ends in `/` (or is empty) is a group, any other is one tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     rules: BTreeMap<String, bool>,
 }
 
 impl Selection {
     /// Reads the items of an address; what is no rule is left out.
-    pub(super) fn from_items(items: &[String]) -> Self {
+    pub(crate) fn from_items(items: &[String]) -> Self {
         let rules = items.iter().filter_map(|item| {
             let is_ticked = match item.as_bytes().first()? {
                 b'+' => true,
@@ -26,7 +26,7 @@ impl Selection {
     }
 
     /// The items for an address.
-    pub(super) fn to_items(&self) -> Vec<String> {
+    pub(crate) fn to_items(&self) -> Vec<String> {
         self.rules
             .iter()
             .map(|(prefix, ticked)| format!("{}{prefix}", if *ticked { '+' } else { '-' }))
@@ -34,7 +34,7 @@ impl Selection {
     }
 
     /// Whether the tag is ticked.
-    pub(super) fn has(&self, tag: &str) -> bool {
+    pub(crate) fn has(&self, tag: &str) -> bool {
         if self.rules.is_empty() {
             return true;
         }
@@ -57,7 +57,7 @@ impl Selection {
     }
 
     /// Ticks one tag, or takes its tick away.
-    pub(super) fn set_tag(&mut self, tag: &str, is_ticked: bool) {
+    pub(crate) fn set_tag(&mut self, tag: &str, is_ticked: bool) {
         self.rules.remove(tag);
         if self.inherited(tag) != is_ticked {
             self.rules.insert(tag.to_owned(), is_ticked);
@@ -65,7 +65,7 @@ impl Selection {
     }
 
     /// Ticks all of a group (a path that ends in `/`, or the empty one for everything), or none of it.
-    pub(super) fn set_group(&mut self, group: &str, is_ticked: bool) {
+    pub(crate) fn set_group(&mut self, group: &str, is_ticked: bool) {
         self.rules.retain(|prefix, _| !prefix.starts_with(group));
         let inherited = if group.is_empty() {
             true

@@ -7,21 +7,35 @@ use trainscope_api::tags::TagList;
 use trainscope_format::Kind;
 
 /// One line of a card.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct SeriesId {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SeriesId {
     /// Name of the run.
-    pub(super) run: String,
+    pub(crate) run: String,
     /// Rank that recorded it.
-    pub(super) rank: u32,
+    pub(crate) rank: u32,
+    /// What it is of.
+    pub(crate) kind: Kind,
     /// One of several concurrent writers.
-    pub(super) writer: Option<String>,
+    pub(crate) writer: Option<String>,
     /// Whether rank and writer must be named to tell it from its run's other lines on the card.
-    pub(super) is_one_of_many: bool,
+    pub(crate) is_one_of_many: bool,
+}
+
+impl Default for SeriesId {
+    fn default() -> Self {
+        Self {
+            run: String::new(),
+            rank: 0,
+            kind: Kind::Scalars,
+            writer: None,
+            is_one_of_many: false,
+        }
+    }
 }
 
 impl SeriesId {
     /// How it is called beside its chip: the run's short name, then what tells it apart.
-    pub(super) fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let mut label = crate::components::short_name(&self.run).to_owned();
         if self.is_one_of_many {
             label.push_str(" · rank ");
@@ -38,27 +52,31 @@ impl SeriesId {
 
 /// One tag over all shown runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TagEntry {
+pub(crate) struct TagEntry {
     /// Name.
-    pub(super) tag: String,
+    pub(crate) tag: String,
     /// Points of all its series.
-    pub(super) points: u64,
+    pub(crate) points: u64,
     /// Points that a restart has written again.
-    pub(super) superseded: u64,
+    pub(crate) superseded: u64,
     /// Lowest step of all.
-    pub(super) first_step: Option<i64>,
+    pub(crate) first_step: Option<i64>,
     /// Highest step of all.
-    pub(super) last_step: Option<i64>,
+    pub(crate) last_step: Option<i64>,
     /// Its lines, in the order of the runs.
-    pub(super) series: Vec<SeriesId>,
+    pub(crate) series: Vec<SeriesId>,
 }
 
-/// All scalar tags of the runs, by name. Runs whose tags have not arrived are left out.
-pub(super) fn merge(runs: &[String], tags: &HashMap<String, Arc<TagList>>) -> Vec<TagEntry> {
+/// All tags of these kinds, by name. Runs whose tags have not arrived are left out.
+pub(crate) fn merge(
+    runs: &[String],
+    tags: &HashMap<String, Arc<TagList>>,
+    kinds: &[Kind],
+) -> Vec<TagEntry> {
     let mut merged: BTreeMap<&str, TagEntry> = BTreeMap::new();
     for run in runs {
         let Some(list) = tags.get(run) else { continue };
-        for tag in list.tags.iter().filter(|tag| tag.kind == Kind::Scalars) {
+        for tag in list.tags.iter().filter(|tag| kinds.contains(&tag.kind)) {
             let entry = merged.entry(&tag.tag).or_insert_with(|| TagEntry {
                 tag: tag.tag.clone(),
                 ..TagEntry::default()
@@ -75,6 +93,7 @@ pub(super) fn merge(runs: &[String], tags: &HashMap<String, Arc<TagList>>) -> Ve
             entry.series.push(SeriesId {
                 run: run.clone(),
                 rank: tag.rank,
+                kind: tag.kind,
                 writer: tag.writer.clone(),
                 is_one_of_many,
             });
@@ -132,7 +151,7 @@ mod tests {
             ),
         ]);
         let runs = ["a".to_owned(), "missing".to_owned(), "x/b".to_owned()];
-        let merged = merge(&runs, &lists);
+        let merged = merge(&runs, &lists, &[Kind::Scalars]);
         let names: Vec<_> = merged.iter().map(|entry| entry.tag.as_str()).collect();
         assert_eq!(names, ["acc", "loss"]);
         let labels: Vec<_> = merged[1].series.iter().map(SeriesId::label).collect();

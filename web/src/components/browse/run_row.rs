@@ -4,7 +4,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
-use super::page::PageState;
+use super::Browse;
 use crate::components::{IconButton, IconName, short_name};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::run_colour::use_run_colours;
@@ -12,23 +12,21 @@ use crate::state::use_app_state;
 
 /// A run: one click shows or hides it, two show it alone; buttons for the rest come with pointer or focus.
 #[component]
-pub(super) fn RunRow(page: PageState, run: String) -> impl IntoView {
+pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     let i18n = use_i18n();
     let colours = use_run_colours();
-    let settings = page.settings;
     let state = use_app_state();
     let name = StoredValue::new(run);
-    let is_shown = Memo::new(move |_| {
-        name.with_value(|name| settings.shown.with(|shown| shown.contains(name)))
-    });
-    let is_own = move || name.with_value(|name| settings.own.with(|own| own == name));
+    let is_shown =
+        Memo::new(move |_| name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
+    let is_own = move || name.with_value(|name| browse.own.with(|own| own == name));
     let is_baseline = Signal::derive(move || {
-        let baseline = settings.baseline.get();
+        let baseline = browse.baseline.get();
         name.with_value(|name| baseline.as_ref() == Some(name))
     });
     let lists = move || {
-        let shown = settings.shown.get_untracked().to_vec();
-        (shown, settings.hidden.get_untracked().to_vec())
+        let shown = browse.shown.get_untracked().to_vec();
+        (shown, browse.hidden.get_untracked().to_vec())
     };
     let toggle = move |event: ev::MouseEvent| {
         // The second click of a double one belongs to that.
@@ -44,10 +42,10 @@ pub(super) fn RunRow(page: PageState, run: String) -> impl IntoView {
             hidden.retain(|other| *other != run);
             shown.push(run);
         }
-        settings.set_runs(&shown, &hidden);
+        browse.set_runs(&shown, &hidden);
     };
     let is_alone =
-        Signal::derive(move || is_shown.get() && settings.shown.with(|shown| shown.len() == 1));
+        Signal::derive(move || is_shown.get() && browse.shown.with(|shown| shown.len() == 1));
     let alone = move || {
         let run = name.get_value();
         let (mut shown, mut hidden) = lists();
@@ -59,12 +57,12 @@ pub(super) fn RunRow(page: PageState, run: String) -> impl IntoView {
             hidden.retain(|other| *other != run);
             shown.push(run);
         }
-        settings.set_runs(&shown, &hidden);
+        browse.set_runs(&shown, &hidden);
     };
     let set_baseline = move || {
         let run = name.get_value();
         let baseline = (!is_baseline.get_untracked()).then_some(&*run);
-        settings.set_baseline(baseline);
+        browse.set_baseline(baseline);
     };
     let remark = move || {
         let texts = &i18n.texts().scalars;

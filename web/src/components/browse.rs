@@ -1,0 +1,222 @@
+//! The left side of a page of cards: which runs and which of their tags it shows. All of it is in the address.
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "signals are handles of a word or two; only debug builds add where each was made"
+)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use trainscope_format::Kind;
+
+use crate::live::use_live;
+use crate::notebook::{Notes, use_notebook};
+use crate::route::use_run;
+use crate::state::{AppState, use_app_state};
+use crate::url_state::{History, UrlState, join_list, use_url_state};
+
+mod filter;
+mod run_row;
+mod selection;
+mod shown;
+mod side;
+mod tag_tree;
+mod tags;
+mod tree;
+
+pub(crate) use filter::Filter;
+pub(crate) use selection::Selection;
+pub(crate) use shown::{Company, RunNames};
+pub(crate) use side::Side;
+pub(crate) use tag_tree::whole;
+pub(crate) use tags::{SeriesId, TagEntry};
+
+/// Lists of tags are asked for at most this often while runs grow.
+const TAGS_PAUSE: Duration = Duration::from_secs(2);
+
+/// Runs and tags, as signals. `Copy`.
+#[derive(Clone, Copy)]
+pub(crate) struct Browse {
+    /// The address.
+    pub(crate) url: UrlState,
+    /// The run whose page it is.
+    pub(crate) own: Memo<String>,
+    /// Runs that are shown, by name.
+    pub(crate) shown: RunNames,
+    /// Runs in the list that are not shown, by name.
+    pub(crate) hidden: RunNames,
+    /// The run that others are compared with.
+    pub(crate) baseline: Memo<Option<String>>,
+    /// Text of the filter.
+    pub(crate) filter_text: Memo<String>,
+    /// The filter.
+    pub(crate) filter: Memo<Filter>,
+    /// Ticked tags.
+    pub(crate) selection: Memo<Selection>,
+    /// The tag that a link leads to.
+    pub(crate) target: Memo<Option<String>>,
+    /// All tags of the shown runs, by name.
+    pub(crate) entries: Memo<Arc<Vec<TagEntry>>>,
+    /// Positions of those that pass the filter.
+    pub(crate) passing: Memo<Arc<Vec<usize>>>,
+    /// Tags that have a card: those that are ticked and pass the filter, pinned ones first.
+    pub(crate) cards: Memo<Arc<Vec<String>>>,
+    /// Whether the tags of every shown run have arrived.
+    pub(crate) is_loaded: Memo<bool>,
+    /// Pinned tags, in the order of pinning.
+    pub(crate) pins: Memo<Vec<String>>,
+    notes: Notes,
+}
+
+impl Browse {
+    /// Reads the address, and asks for the tags of shown runs.
+    pub(crate) fn from_address(kinds: &'static [Kind], company: Company) -> Self {
+        let url = use_url_state();
+        let state = use_app_state();
+        let run = use_run();
+        let own = Memo::new(move |_| run.get().unwrap_or_default());
+        let (shown, hidden) = shown::chosen_runs(url, own, company);
+        keep_tags(shown, state);
+        let filter_text = url.param("q");
+        let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
+        let filter = Memo::new(move |_| filter_text.with(|text| Filter::new(text)));
+        let tags = url.list("tags");
+        let selection = Memo::new(move |_| tags.with(|items| Selection::from_items(items)));
+        let entries = Memo::new(move |_| {
+            let shown = shown.get();
+            Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds)))
+        });
+        let passing = Memo::new(move |_| {
+            let filter = filter.get();
+            entries.with(|entries| {
+                let all = entries.iter().enumerate();
+                let passing = all.filter(|(_, entry)| filter.passes(&entry.tag));
+                Arc::new(passing.map(|(index, _)| index).collect::<Vec<_>>())
+            })
+        });
+        let notes = use_notebook();
+        let pins = Memo::new(move |_| notes.pinned());
+        Self {
+            url,
+            own,
+            shown,
+            hidden,
+            baseline: url.param("baseline"),
+            filter_text,
+            filter,
+            selection,
+            target: url.param("tag"),
+            entries,
+            passing,
+            cards: Memo::new(move |_| Arc::new(cards(selection, entries, passing, pins))),
+            is_loaded: Memo::new(move |_| {
+                let shown = shown.get();
+                state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
+            }),
+            pins,
+            notes,
+        }
+    }
+
+    /// The entry of a tag; reactive.
+    pub(crate) fn entry(self, tag: &str) -> Option<TagEntry> {
+        self.entries.with(|entries| {
+            let index = entries
+                .binary_search_by(|entry| entry.tag.as_str().cmp(tag))
+                .ok()?;
+            entries.get(index).cloned()
+        })
+    }
+
+    /// Shows these runs and lists those without their lines.
+    pub(crate) fn set_runs(self, shown: &[String], hidden: &[String]) {
+        let list = |runs: &[String]| (!runs.is_empty()).then(|| join_list(runs));
+        let (shown, hidden) = (list(shown), list(hidden));
+        let changes = [("runs", shown.as_deref()), ("hide", hidden.as_deref())];
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Compares the others with a run, or no longer.
+    pub(crate) fn set_baseline(self, run: Option<&str>) {
+        self.url.set(&[("baseline", run)], History::Push);
+    }
+
+    /// Sets the text of the filter.
+    pub(crate) fn set_filter(self, text: &str) {
+        let value = (!text.is_empty()).then_some(text);
+        self.url.set(&[("q", value)], History::Replace);
+    }
+
+    /// Changes which tags are ticked.
+    pub(crate) fn change_selection(self, change: impl FnOnce(&mut Selection)) {
+        let mut selection = self.selection.get_untracked();
+        change(&mut selection);
+        self.url
+            .set_list("tags", &selection.to_items(), History::Push);
+    }
+
+    /// Pins a tag, or takes the pin away; remembered beside the runs.
+    pub(crate) fn toggle_pin(self, tag: &str) {
+        let mut pins = self.pins.get_untracked();
+        if pins.iter().any(|pin| pin == tag) {
+            pins.retain(|pin| pin != tag);
+        } else {
+            pins.push(tag.to_owned());
+        }
+        self.notes.set_pinned(pins);
+    }
+}
+
+/// Pinned tags first, then the others as in the tree.
+fn cards(
+    selection: Memo<Selection>,
+    entries: Memo<Arc<Vec<TagEntry>>>,
+    passing: Memo<Arc<Vec<usize>>>,
+    pins: Memo<Vec<String>>,
+) -> Vec<String> {
+    let (selection, pins) = (selection.get(), pins.get());
+    entries.with(|entries| {
+        passing.with(|passing| {
+            let passing = passing.iter().filter_map(|&index| entries.get(index));
+            let ticked = passing.filter(|entry| selection.has(&entry.tag));
+            let mut tags: Vec<String> = ticked.map(|entry| entry.tag.clone()).collect();
+            // Stable, so the others keep their order.
+            tags.sort_by_key(|tag| pins.iter().position(|pin| pin == tag).unwrap_or(usize::MAX));
+            tags
+        })
+    })
+}
+
+/// Asks for the tags of shown runs, and again while they grow.
+fn keep_tags(shown: RunNames, state: AppState) {
+    Effect::new(move |_| {
+        for run in shown.get().iter() {
+            state.load_tags(run.clone(), false);
+        }
+    });
+    let live = use_live();
+    let is_waiting = StoredValue::new(false);
+    Effect::new(move |before: Option<u64>| {
+        let runs = shown.get();
+        let versions = runs.iter().map(|run| live.run_version(run).get());
+        let now: u64 = versions.sum();
+        if before.is_some_and(|before| before != now) && !is_waiting.get_value() {
+            is_waiting.set_value(true);
+            set_timeout(
+                move || {
+                    // The page may have been left meanwhile.
+                    if is_waiting.try_set_value(false).is_none()
+                        && let Some(shown) = shown.try_get_untracked()
+                    {
+                        for run in shown.iter() {
+                            state.load_tags(run.clone(), true);
+                        }
+                    }
+                },
+                TAGS_PAUSE,
+            );
+        }
+        now
+    });
+}
