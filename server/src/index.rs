@@ -35,14 +35,11 @@ use catalog::{Catalog, RunEntry};
 use part::Part;
 use reader::Range;
 pub use records::Found;
-use source::Committing;
 pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
 use store::{Batch, Meta, Opened, Store};
 
 /// Notices that a slow client may be behind before it is told to ask for everything again.
 const NOTICES: usize = 64;
-/// Keys of one batch, about: what is written at a time of a large commit.
-const BATCH_KEYS: usize = 2_048;
 /// Names of tags in one notice at most; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;
 
@@ -422,41 +419,37 @@ impl Index {
         self.0.sealed_bytes.store(0, Ordering::Relaxed);
         let mut batch = Batch::default();
         let mut committing = Vec::new();
-        let mut written = 0;
-        for source in self.0.catalog.sources() {
-            if let Some(part) = source.commit(&mut batch) {
-                committing.push((source, part));
-                written += 1;
+        let mut result = Ok(());
+        let mut write = |batch| {
+            if result.is_ok() {
+                result = self.0.store.apply(batch, self.meta());
             }
-            // A source goes into one batch with its offset; several batches for many sources bound the memory.
-            if batch.len() >= BATCH_KEYS {
-                self.write(std::mem::take(&mut batch), &mut committing)?;
+        };
+        for source in self.0.catalog.sources() {
+            if let Some(part) = source.commit(&mut batch, &mut write) {
+                committing.push((source, part));
+            }
+            if batch.is_full() {
+                write(std::mem::take(&mut batch));
             }
         }
+        let written = committing.len();
         if written > 0 {
-            self.write(batch, &mut committing)?;
-            self.0.store.flush()?;
+            write(batch);
+            let result = result.and_then(|()| self.0.store.flush());
+            for (source, part) in committing {
+                if result.is_ok() {
+                    source.with_state(|state| state.committed_records = part.records);
+                    part.done();
+                } else {
+                    part.failed();
+                    source.mark_dirty();
+                }
+            }
+            result?;
             self.count_committed();
         }
         Ok(written)
-    }
-
-    fn write(
-        &self,
-        batch: Batch,
-        committing: &mut Vec<(Arc<Source>, Committing)>,
-    ) -> Result<(), ReadError> {
-        let applied = self.0.store.apply(batch, self.meta());
-        for (source, part) in committing.drain(..) {
-            if applied.is_err() {
-                part.failed();
-                source.mark_dirty();
-                continue;
-            }
-            source.with_state(|state| state.committed_records = part.records);
-            part.done();
-        }
-        applied
     }
 
     fn count_committed(&self) {

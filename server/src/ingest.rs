@@ -17,10 +17,8 @@ use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
 use crate::watch::{self, Base, Found, Hints};
 
-/// Published bytes that wait in memory before they are committed.
-const COMMIT_BYTES: usize = 4 << 20;
-/// The same before the first commit: most folders are read without one, and the processors are for reading then.
-const FIRST_COMMIT_BYTES: usize = 16 << 20;
+/// Published bytes that wait in memory before they are committed: what is read at once is committed when it is answerable.
+const COMMIT_BYTES: usize = 32 << 20;
 /// Records that are committed as soon as there is nothing left to read.
 const COMMIT_RECORDS: u64 = 16_384;
 /// Time after which anything published is committed.
@@ -163,7 +161,6 @@ struct Loop {
     busy: usize,
     scanned: bool,
     committed: bool,
-    is_first_commit: bool,
     runs_changed: bool,
     published: bool,
     live_runs: usize,
@@ -199,7 +196,6 @@ impl Loop {
             busy: 0,
             scanned: false,
             committed: false,
-            is_first_commit: true,
             runs_changed: true,
             published: false,
             live_runs: 0,
@@ -392,13 +388,7 @@ impl Loop {
             self.last_notice = now;
         }
         let much = idle && (!self.committed || self.index.uncommitted_records() >= COMMIT_RECORDS);
-        let most_bytes = if self.is_first_commit {
-            FIRST_COMMIT_BYTES
-        } else {
-            COMMIT_BYTES
-        };
-        if due || much || self.index.sealed_bytes() >= most_bytes {
-            self.is_first_commit = false;
+        if due || much || self.index.sealed_bytes() >= COMMIT_BYTES {
             self.last_commit = now;
             self.committed |= idle;
             if let Err(e) = self.index.commit() {

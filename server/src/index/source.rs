@@ -349,7 +349,14 @@ impl Source {
     }
 
     /// Adds to `batch` what the store lacks; the returned parts are told when it is written.
-    pub(super) fn commit(&self, batch: &mut Batch) -> Option<Committing> {
+    ///
+    /// Full batches are written by `ahead`. They hold only chunks that no record counts yet, so that what is in the
+    /// store is whole at any time: the record of the file and those of its tags are written last.
+    pub(super) fn commit(
+        &self,
+        batch: &mut Batch,
+        mut ahead: impl FnMut(Batch),
+    ) -> Option<Committing> {
         if !self.dirty.swap(false, Ordering::Relaxed) {
             return None;
         }
@@ -360,8 +367,8 @@ impl Source {
             identity: self.identity,
             state: state.clone(),
         };
-        batch.file(self.id, &record);
         let mut parts = Vec::new();
+        let mut last = Vec::new();
         for (tag, part) in self.parts.read().list.iter().enumerate() {
             if !part.dirty.swap(false, Ordering::Relaxed) {
                 continue;
@@ -375,13 +382,24 @@ impl Source {
                 tag: info,
                 counted: part.counted(),
             };
-            batch.part(self.id, u32::try_from(tag).unwrap_or(u32::MAX), &record);
             let (first, chunks) = part.to_commit();
-            for (number, chunk) in (first..).zip(&chunks) {
+            // The first may be in the store already, shorter, and counted as that.
+            for (number, chunk) in (first..).zip(&chunks).skip(1) {
                 batch.chunk(part.id, number, chunk);
+                if batch.is_full() {
+                    ahead(std::mem::take(batch));
+                }
             }
+            last.push((tag, record, first));
             parts.push((Arc::clone(part), chunks));
         }
+        for ((tag, record, first), (_, chunks)) in last.iter().zip(&parts) {
+            if let Some(chunk) = chunks.first() {
+                batch.chunk(record.part, *first, chunk);
+            }
+            batch.part(self.id, u32::try_from(*tag).unwrap_or(u32::MAX), record);
+        }
+        batch.file(self.id, &record);
         Some(Committing {
             parts,
             records: state.records,

@@ -68,6 +68,9 @@ pub(super) enum Opened {
     Temporary,
 }
 
+/// The store takes a multiple of a batch in memory while it writes it.
+const BATCH_BYTES: usize = 1 << 20;
+
 fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
     let config = sled::Config::new()
         .path(folder)
@@ -94,6 +97,15 @@ fn file_key(file: u64) -> [u8; 9] {
     key[0] = b'f';
     key[1..].copy_from_slice(&file.to_be_bytes());
     key
+}
+
+/// What the keys of a part's chunks begin with.
+fn prefixes_of(part: PartId) -> [[u8; 9]; 2] {
+    [b's', b'c'].map(|kind| {
+        let mut prefix = file_key(part);
+        prefix[0] = kind;
+        prefix
+    })
 }
 
 fn number_of(key: &[u8]) -> Option<u32> {
@@ -139,6 +151,12 @@ impl Store {
         std::fs::create_dir_all(folder)?;
         let tree = open_tree(folder).map_err(std::io::Error::other)?;
         Ok((with(tree, None), Meta::new(), Opened::Rebuilt))
+    }
+
+    /// Keys it holds.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.tree.len()
     }
 
     /// Whether a read has failed since it was opened or cleared.
@@ -202,10 +220,20 @@ impl Store {
                 let (_, value) = self.note(entry)?;
                 let record: PartRecord =
                     postcard::from_bytes(&value).map_err(|_| self.wrong("a tag's record"))?;
-                let metas = metas.remove(&record.part).unwrap_or_default();
+                let mut metas = metas.remove(&record.part).unwrap_or_default();
+                // Chunks after those that its record counts are of a commit that did not end; they are read again.
+                let mut points = record.counted.points;
+                let is_counted = |meta: &ChunkMeta| {
+                    points = points.checked_sub(meta.summary.count)?;
+                    Some(())
+                };
+                let n = metas.iter().map_while(is_counted).count();
+                metas.truncate(n);
                 parts.push((record, metas));
             }
         }
+        // So are parts without a record, and these get another number next time.
+        self.remove_parts(metas.into_keys())?;
         Ok(files)
     }
 
@@ -241,6 +269,19 @@ impl Store {
         Ok(())
     }
 
+    fn remove_parts(&self, parts: impl Iterator<Item = PartId>) -> Result<(), ReadError> {
+        for part in parts {
+            let mut batch = sled::Batch::default();
+            for prefix in prefixes_of(part) {
+                for key in self.tree.scan_prefix(prefix).keys() {
+                    batch.remove(self.note(key)?);
+                }
+            }
+            self.note(self.tree.apply_batch(batch))?;
+        }
+        Ok(())
+    }
+
     /// Writes a batch: all of it or nothing.
     pub(super) fn apply(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
         let mut batch = batch.batch;
@@ -263,13 +304,7 @@ impl Store {
         batch.batch.remove(&file_key(file)[..]);
         let mut tags = file_key(file);
         tags[0] = b't';
-        let prefixes = parts.iter().flat_map(|part| {
-            [b's', b'c'].map(|kind| {
-                let mut prefix = file_key(*part);
-                prefix[0] = kind;
-                prefix
-            })
-        });
+        let prefixes = parts.iter().copied().flat_map(prefixes_of);
         for prefix in std::iter::once(tags).chain(prefixes) {
             for key in self.tree.scan_prefix(prefix).keys() {
                 batch.batch.remove(self.note(key)?);
@@ -299,22 +334,23 @@ fn is_held(error: &std::io::Error) -> bool {
         || error.to_string().contains("could not acquire lock")
 }
 
-/// What one commit writes; all of it or nothing.
+/// What is written at once; all of it or nothing.
 #[derive(Default)]
 pub(super) struct Batch {
     batch: sled::Batch,
-    keys: usize,
+    len_bytes: usize,
 }
 
 impl Batch {
     fn insert(&mut self, key: &[u8], value: impl Into<sled::IVec>) {
+        let value = value.into();
+        self.len_bytes += key.len() + value.len();
         self.batch.insert(key, value);
-        self.keys += 1;
     }
 
-    /// Keys it writes.
-    pub(super) fn len(&self) -> usize {
-        self.keys
+    /// Whether it holds as much as the store should be given at once.
+    pub(super) fn is_full(&self) -> bool {
+        self.len_bytes >= BATCH_BYTES
     }
 
     pub(super) fn file(&mut self, id: u64, record: &FileRecord) {

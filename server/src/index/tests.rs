@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
 use trainscope_format::{Format, Kind, RecordBatch, TagId, TagInfo};
 
+use super::store::Batch;
 use super::{Block, Identity, Index, Place, Source, Staging};
 
 fn open(folder: &Path) -> Index {
@@ -88,6 +89,7 @@ fn assert_raw(series: &Series, expected: &[(i64, f64)]) {
         .map(|(s, v)| (*s, v.to_bits()))
         .collect();
     let expected: Vec<_> = expected.iter().map(|(s, v)| (*s, v.to_bits())).collect();
+    assert_eq!(got.len(), expected.len());
     assert_eq!(got, expected);
     assert_eq!(series.total, expected.len() as u64);
     assert_eq!(series.wall_times_secs.len(), expected.len());
@@ -208,6 +210,56 @@ fn what_was_not_committed_is_not_there_after_a_crash_and_neither_is_its_offset()
     assert_eq!((source.state().offset, source.state().fed_bytes), (20, 20));
     publish(&index, source, 1e9, &[(2, 3.0)]);
     assert_eq!(read(&index, 0..=9, 100, false).values, [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_commit_that_is_cut_off_leaves_what_was_committed_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path());
+    // Values that do not pack, so that the rest is several batches.
+    let point = |step: i64| {
+        (
+            step,
+            f64::from_bits(step.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2),
+        )
+    };
+    let points: Vec<_> = (0..400_000).map(point).collect();
+    let (before, rest) = points.split_at(1_500);
+    let source = add(&index, "a");
+    publish(&index, &source, 1e9, before);
+    index.commit().unwrap();
+    let empty_keys = index.0.store.len();
+
+    publish(&index, &source, 1e9, rest);
+    let other = add(&index, "b");
+    publish(&index, &other, 2e9, rest);
+    let mut batches = 0;
+    for source in [source, other] {
+        let write_ahead = |batch| {
+            batches += 1;
+            index.0.store.apply(batch, index.meta()).unwrap();
+        };
+        // The last batch, with the records, is never written.
+        assert!(source.commit(&mut Batch::default(), write_ahead).is_some());
+    }
+    index.0.store.flush().unwrap();
+    assert!(batches > 3, "{batches}");
+    assert!(index.0.store.len() > empty_keys + 500);
+    drop(index);
+
+    let index = open(folder.path());
+    let all = i64::MIN..=i64::MAX;
+    assert_raw(&read(&index, all.clone(), 500_000, false), before);
+    let source = Arc::clone(&index.sources()[0]);
+    assert_eq!(index.sources().len(), 1);
+    publish(&index, &source, 1e9, rest);
+    index.commit().unwrap();
+    let keys = index.0.store.len();
+    drop((index, source));
+    let index = open(folder.path());
+    assert_raw(&read(&index, all, 500_000, false), &points);
+    // Nothing is left of the file that was never counted: a chunk and a summary for each 1,024 points, and three records.
+    assert_eq!(keys, 2 * points.len().div_ceil(1_024) + 3);
 }
 
 #[test]
