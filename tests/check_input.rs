@@ -188,6 +188,24 @@ fn steps_may_be_missing_and_tensors_may_come_and_go() {
 }
 
 #[test]
+fn of_several_attempts_at_a_step_the_last_counts() {
+    let place = Place::new();
+    for (name, number) in [
+        ("step_7", f32::NAN),
+        ("step_attempt_2.step_7", f32::NAN),
+        ("step_attempt_10.step_7", 1.0),
+        ("step_attempt_2.step_8", f32::INFINITY),
+    ] {
+        let path = format!("run/dump/{name}.safetensors");
+        place.write(&path, &safetensors(&[("a", &[number])]));
+    }
+    let answer = place.overflows();
+    assert_eq!(answer["judged"]["steps"], 2);
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["hits"][0]["step"], 8);
+}
+
+#[test]
 fn files_that_may_not_be_read_leave_the_others() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();

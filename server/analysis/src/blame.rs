@@ -1,10 +1,15 @@
 //! The first cause: which of many hits the others follow from.
 //!
 //! Within a run it is the earliest alarm, and within a step the worst and then the first in data-flow order: everything it
-//! was computed from was healthy, or it would be a hit itself. Data flow comes from a graph, otherwise from the order in
-//! which layers ran, otherwise from the order in which a model prints them.
+//! was computed from was healthy, or it would be a hit itself. Data flow comes from a graph, whose edges also tell what
+//! does not follow from it; otherwise from the order in which layers ran, otherwise from the order in which a model prints
+//! them, otherwise from the order of recording.
+
+mod edges;
 
 use std::cmp::Reverse;
+
+use edges::{Edges, Reach};
 
 use trainscope_format::Severity;
 
@@ -24,21 +29,29 @@ pub(crate) fn first_cause(
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
         (hit.step, Reverse(hit.severity), **flow, hit.rank)
     };
-    let (mut first, (mut hit, flow)) = alarms.min_by_key(earliest)?;
+    let (mut first, (mut hit, mut flow)) = alarms.min_by_key(earliest)?;
+    let edges = Edges::of(run.knowledge);
+    // An order that was guessed gives way to what the edges say.
+    if let Some((index, fed_by)) = edges.source(first, hits, flows) {
+        (first, hit, flow) = (index, fed_by, &flows[index]);
+    }
     // A learning rate that has jumped is no harm by itself, and the cause of what comes right after.
     let jumped = placed().find(|(_, (other, _))| {
         let before = hit.step.saturating_sub(2)..=hit.step;
         &*other.condition == "learning_rate_jump" && before.contains(&other.step)
     });
-    let is_of_training = !is_overflow(hit) || flow.0 > 1;
-    if let Some((index, (jump, _))) = jumped.filter(|_| is_of_training) {
+    // What is in a batch no learning rate has put there, nor what is in a weight before it was used.
+    let is_of_training =
+        |jump: &Hit| !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > jump.step;
+    if let Some((index, (jump, _))) = jumped.filter(|(_, (jump, _))| is_of_training(jump)) {
         (first, hit) = (index, jump);
     }
+    let reach = Reach::of(&edges, hit, flows[first]);
     let explains: Vec<usize> = placed()
         .filter(|(index, (other, other_flow))| {
-            let is_later =
-                other.step > hit.step || other.step == hit.step && **other_flow >= flows[first];
-            *index != first && is_later && other.severity >= Severity::Warning
+            *index != first
+                && other.severity >= Severity::Warning
+                && reach.holds(other, **other_flow)
         })
         .map(|(index, _)| index)
         .collect();
@@ -49,7 +62,7 @@ pub(crate) fn first_cause(
     let advice = advice.unwrap_or_default();
     Some(FirstCause {
         hit: first,
-        sentence: sentence(hit, flows[first], run, explains.len()),
+        sentence: sentence(hit, flows[first], run, &edges, explains.len()),
         explains,
         advice: Sentence {
             en: advice.en.to_owned(),
@@ -66,9 +79,13 @@ fn is_overflow(hit: &Hit) -> bool {
 }
 
 /// What was found, what it was computed from, and how much follows.
-fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, explained: usize) -> Sentence {
+fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: usize) -> Sentence {
     let mut said = hit.sentence.clone();
-    if is_overflow(hit) && is_all_finite_before(hit, flow, run) {
+    if is_overflow(hit) && are_inputs_finite(hit, flow, run, edges) {
+        said.en
+            .push_str(", while everything that feeds it was finite");
+        said.zh.push_str("，而它的所有输入都是有限值");
+    } else if is_overflow(hit) && is_all_finite_before(hit, flow, run) {
         said.en
             .push_str(", while everything before it in this step was finite");
         said.zh.push_str("，而该步中在它之前的一切都是有限值");
@@ -87,6 +104,20 @@ fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, explained: usize) -> Sentence 
     said.en.push_str(&en);
     said.zh.push_str(&zh);
     said
+}
+
+/// Whether the edges of a graph lead to it from tensors that were recorded, and all of these were finite.
+fn are_inputs_finite(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>) -> bool {
+    if flow.0 != edges::FORWARD {
+        return false;
+    }
+    let inputs: Vec<&str> = edges.inputs(hit).collect();
+    let of_inputs = run.tensors.iter().filter(|t| {
+        let is_output = run.flow(t).0 <= edges::FORWARD;
+        is_output && t.rank == hit.rank && inputs.contains(&&*t.subject.module)
+    });
+    let mut seen = of_inputs.filter_map(|t| t.history.at(hit.step)).peekable();
+    seen.peek().is_some() && seen.all(|d| !d.has_nan && !d.has_pos_inf)
 }
 
 fn is_all_finite_before(hit: &Hit, flow: Flow, run: &Run<'_>) -> bool {

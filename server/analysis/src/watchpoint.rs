@@ -11,7 +11,7 @@ pub mod config;
 pub mod evaluator;
 pub mod finding;
 mod history;
-mod knowledge;
+pub(crate) mod knowledge;
 pub mod observation;
 mod report;
 pub(crate) mod run;

@@ -54,12 +54,23 @@ fn observe(evaluator: &mut Evaluator, name: &str, step: i64, now: &[f32], old: O
 
 /// What is found of a weight at its second step.
 fn found(condition: &str, limits: &[(&str, f64)], before: &[f32], now: &[f32]) -> Findings {
+    found_of("weight/fc.weight", condition, limits, before, now)
+}
+
+/// The same of a tensor of any name.
+fn found_of(
+    name: &str,
+    condition: &str,
+    limits: &[(&str, f64)],
+    before: &[f32],
+    now: &[f32],
+) -> Findings {
     let file = WatchpointsFile {
         watchpoint: vec![watchpoint(condition, limits)],
     };
     let mut evaluator = Evaluator::new(Watchpoints::from_file(&file).unwrap());
-    observe(&mut evaluator, "weight/fc.weight", 0, before, None);
-    observe(&mut evaluator, "weight/fc.weight", 1, now, Some(before));
+    observe(&mut evaluator, name, 0, before, None);
+    observe(&mut evaluator, name, 1, now, Some(before));
     evaluator.findings()
 }
 
@@ -105,6 +116,17 @@ proptest! {
             let below = found("weight_too_small", &[(&format!("{figure}_lt"), limit)], &x, &x);
             prop_assert_eq!(is_hit(&below), is_finite && actual < limit);
             prop_assert_eq!(below.inconclusive.is_empty(), is_finite);
+            for (condition, limit_of, name, hits) in [
+                ("weight_too_large", "gt", "weight/fc.weight", actual > limit),
+                ("gradient_too_large", "gt", "grad/fc.weight", actual > limit),
+                ("tensor_too_small", "lt", "activation/fc", actual < limit),
+            ] {
+                let limits = [(&*format!("{figure}_{limit_of}"), limit)];
+                let findings = found_of(name, condition, &limits, &x, &x);
+                prop_assert_eq!(is_hit(&findings), is_finite && hits, "{}", condition);
+            }
+            let other = found_of("activation/fc", "gradient_too_large", &[("max_gt", -9.0)], &x, &x);
+            prop_assert!(!is_hit(&other), "it is no gradient");
         }
     }
 
@@ -116,6 +138,21 @@ proptest! {
         let findings = found("tensor_all_zero", &[("zero_percentage_ge", limit)], &x, &x);
         prop_assert_eq!(is_hit(&findings), is_finite && zeros >= limit);
         prop_assert_eq!(is_hit(&found("weight_overflow", &[], &x, &x)), !is_finite);
+    }
+
+    #[test]
+    fn beginnings((x, later) in pairs(), percentage in 0.0..100.0_f64, most in 0.0..12.0_f64, least in -12.0..0.0_f64) {
+        let wide: Vec<f64> = x.iter().map(|v| f64::from(*v)).collect();
+        let is_finite = wide.iter().all(|v| v.is_finite());
+        let zeros = 100.0 * wide.iter().filter(|v| **v == 0.0).count() as f64 / wide.len() as f64;
+        prop_assume!((zeros - percentage).abs() > 1e-9);
+        let max = wide.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let min = wide.iter().copied().fold(f64::INFINITY, f64::min);
+        let limits = [("zero_percentage_ge", percentage), ("max_gt", most), ("min_lt", least)];
+        let findings = found("weight_initialization", &limits, &x, &later);
+        let hits: Vec<i64> = findings.hits.iter().map(|h| h.step).collect();
+        let is_bad = is_finite && (zeros >= percentage || max > most || min < least);
+        prop_assert_eq!(hits, if is_bad { vec![0] } else { Vec::new() });
     }
 
     #[test]
@@ -146,6 +183,12 @@ proptest! {
         let findings = found("tensor_range", &limits, &x, &x);
         let is_open = findings.inconclusive.iter().any(|i| i.reason == Missing::Bounds);
         prop_assert!(is_open || is_hit(&findings) == (is_finite && percentage < limit));
+        let of_activation = found_of("activation/relu1", "activation_range", &limits, &x, &x);
+        prop_assert_eq!(is_hit(&of_activation), is_hit(&findings));
+        let spread = x.iter().copied().fold(f32::NEG_INFINITY, f32::max) - x.iter().copied().fold(f32::INFINITY, f32::min);
+        prop_assume!((f64::from(spread) - width).abs() > 1e-5);
+        let wide = found_of("activation/relu1", "activation_range", &[("max_min_gt", width)], &x, &x);
+        prop_assert_eq!(is_hit(&wide), is_finite && f64::from(spread) > width);
     }
 
     #[test]

@@ -100,14 +100,9 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     let what = match &*extension.to_ascii_lowercase() {
         // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
         "safetensors" => {
-            // `step_100.2`: the second try at step 100.
-            let again = stem
-                .rsplit_once('.')
-                .and_then(|(stem, attempt)| Some((step_of(stem)?, attempt.parse().ok()?)));
-            let (own, attempt) =
-                again.map_or_else(|| (step_of(stem), 1), |(own, n)| (Some(own), n));
+            let (attempt, stem) = attempt_of(stem);
             What::Safetensors {
-                step: own.or(above).unwrap_or(0),
+                step: step_of(stem).or(above).unwrap_or(0),
                 prefix: if inner.is_empty() {
                     inner
                 } else {
@@ -152,6 +147,15 @@ pub(super) fn step_of(name: &str) -> Option<i64> {
             .iter()
             .any(|word| last.eq_ignore_ascii_case(word)))
     .then_some(step)
+}
+
+/// Which try at a step a file is of, and the name without that: `step_attempt_2.step_100` is the second at step 100.
+fn attempt_of(stem: &str) -> (u32, &str) {
+    let again = stem
+        .strip_prefix("step_attempt_")
+        .and_then(|rest| rest.split_once('.'))
+        .and_then(|(attempt, stem)| Some((attempt.parse().ok()?, stem)));
+    again.unwrap_or((1, stem))
 }
 
 /// Where a file name cannot have `/`, its writer has put something else behind the role.
@@ -294,7 +298,7 @@ mod tests {
                 safetensors(5, "ema/"),
             ),
             ("model.safetensors", "", 0, safetensors(0, "")),
-            ("a/dump/step_100.2.safetensors", "a", 0, second),
+            ("a/dump/step_attempt_2.step_100.safetensors", "a", 0, second),
             (
                 "steps/3/weight.0.weight.npy",
                 "",

@@ -107,7 +107,13 @@ impl<'a> Run<'a> {
 
     pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {
         let series = self.scalar(rank, Meaning::Loss)?;
-        Loss::of(series, high_level(self, series))
+        let accuracy = self.scalar(rank, Meaning::Accuracy);
+        let begun = accuracy.and_then(|a| median(a.values.iter().copied().take(5)));
+        Loss::of(
+            series,
+            high_level(self, series),
+            begun.is_none_or(|a| a > 0.6),
+        )
     }
 
     /// When a tensor is computed within its step.
@@ -187,12 +193,14 @@ pub(crate) struct Loss<'a> {
     pub(crate) last: f64,
     /// Below it, no value is a harm.
     low: f64,
+    /// Whether the model may have been good from the beginning on, as far as its accuracy tells.
+    may_begin_good: bool,
     /// The highest value up to each point.
     worst: Vec<f64>,
 }
 
 impl<'a> Loss<'a> {
-    fn of(series: &'a Series, high: f64) -> Option<Self> {
+    fn of(series: &'a Series, high: f64, may_begin_good: bool) -> Option<Self> {
         let finite = || series.values.iter().copied().filter(|v| v.is_finite());
         let count = finite().count();
         let initial = median(finite().take((count / 10).clamp(3, 20)))?;
@@ -202,6 +210,7 @@ impl<'a> Loss<'a> {
             initial,
             last,
             low: 0.5 * high,
+            may_begin_good,
             worst: series
                 .values
                 .iter()
@@ -215,9 +224,10 @@ impl<'a> Loss<'a> {
         })
     }
 
-    /// Whether it is much lower at the end than in the beginning, or was low from the beginning on.
+    /// Whether it is much lower at the end than in the beginning, or was low from the beginning on: that may also be its
+    /// scale.
     pub(crate) fn has_learned(&self) -> bool {
-        self.last < 0.8 * self.initial || self.initial.abs() < 0.1
+        self.last < 0.8 * self.initial || self.initial.abs() < 0.1 && self.may_begin_good
     }
 
     /// Whether it gets much worse soon after `step`: higher than ever before by that factor, or not finite.

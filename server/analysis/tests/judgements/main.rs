@@ -1,6 +1,7 @@
 //! Each judgement over a whole run: a training that is well has no alarm, and one thing changed in it brings the one
 //! that is about that thing.
 
+mod blame;
 mod training;
 
 use training::{Training, WELL, alarms, elements, expect, expect_note, noise, scale};

@@ -156,8 +156,8 @@ pub(super) static SATURATED_ACTIVATION: Condition = Condition {
     ),
     matters: text("Flat ends pass no gradient.", "平坦的两端不传递梯度。"),
     not_judged: text(
-        "The last layer, which may be certain. A note where the model learns all the same.",
-        "末层可以确定。模型仍在学习时仅作提示。",
+        "The last layer, which may be certain. A note where the model learns all the same, and units came to their ends bit by bit.",
+        "末层可以确定。模型仍在学习且单元逐步饱和时仅作提示。",
     ),
     advice: text(
         "Normalise inputs, use smaller weights, put a norm before the activation.",

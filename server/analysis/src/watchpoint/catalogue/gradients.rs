@@ -137,8 +137,8 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
     ),
     matters: text("A step this far undoes many.", "这样一步会抵消许多步。"),
     not_judged: text(
-        "Fewer than 5 norms; a note where the loss does not get worse than ever.",
-        "少于 5 个范数；损失没有创新高时仅作提示。",
+        "Fewer than 5 norms; a note where the loss does not get worse than ever, unless it is still high and norms jump again.",
+        "少于 5 个范数；损失没有创新高时仅作提示，除非损失仍高且范数再次跃升。",
     ),
     advice: text(
         "Clip the gradient; look at the batch; are gradients set to zero before each step?",

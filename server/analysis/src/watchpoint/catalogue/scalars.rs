@@ -463,8 +463,8 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
     judge: Some(plateau::rate_jump),
     says: text("the learning rate jumps", "学习率突增"),
     checks: text(
-        "The learning rate is above factor_gt times its highest before.",
-        "学习率大于此前最高值的 factor_gt 倍。",
+        "The learning rate is above factor_gt times its highest before, or is not a finite number.",
+        "学习率大于此前最高值的 factor_gt 倍，或不是有限数值。",
     ),
     matters: text(
         "By itself a note; it is named as the first cause of what goes wrong right after.",

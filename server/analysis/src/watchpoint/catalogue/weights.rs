@@ -161,8 +161,8 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
         "应学习却没有：未加入优化器、梯度被切断、误冻结，或更新被舍入。",
     ),
     not_judged: text(
-        "The step before or its change was not recorded. In context: the weight has no gradient while others have, its gradient is zero or far below all others, or the learning rate had come down to nothing.",
-        "上一步或其变化未记录。在上下文中：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，或学习率已自然降到零。",
+        "The step before or its change was not recorded. In context: the weight has no gradient while others have, its gradient is zero or far below all others, the learning rate had come down to nothing, or it rounds updates away in a model that is good already.",
+        "上一步或其变化未记录。在上下文中：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，学习率已自然降到零，或模型已很好而更新因学习率极小被舍入。",
     ),
     advice: text(
         "Is it in the optimizer? Compare model.parameters() with param_groups. Is the learning rate 0, is step() called?",
@@ -244,8 +244,8 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
         "与权重同样大的更新会忘掉所学。",
     ),
     not_judged: text(
-        "The step before is missing, or NaN or Inf are in either. In context: more than one step lies between, the weight was zero, or the loss did not suffer: then it is a note.",
-        "缺少上一步，或任一含 NaN/Inf。在上下文中：间隔多于一步、之前全零，或损失未受影响（仅作提示）。",
+        "The step before is missing, or NaN or Inf are in either. In context: more than one step lies between, the weight was zero, or neither did the loss suffer nor had the learning rate jumped: then it is a note.",
+        "缺少上一步，或任一含 NaN/Inf。在上下文中：间隔多于一步、之前全零，或损失未受影响且学习率没有突增（仅作提示）。",
     ),
     advice: text(
         "Lower the learning rate, warm it up, clip the gradient.",

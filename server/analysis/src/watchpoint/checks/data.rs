@@ -31,11 +31,12 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         };
         let size = |d: &Digest| d.l2 / (d.count.max(1) as f64).sqrt();
         let name = &input.name;
-        let constant = finite
-            .iter()
-            .filter(|d| d.max - d.min <= 1e-6 * d.max.abs())
-            .count();
-        if constant >= 2 && constant * 2 > finite.len() && first.count > 1 {
+        let is_constant = |d: &&&Digest| d.count > 1 && d.max - d.min <= 1e-6 * d.max.abs();
+        let constant = finite.iter().filter(is_constant).count();
+        if let Some(first) = finite.iter().find(is_constant)
+            && constant >= 2
+            && constant * 2 > finite.len()
+        {
             let value = number(first.max);
             let hit = Found::at(run, input, first.step, Evidence::one(0, first.max));
             found.push(hit.called(Severity::Warning).saying(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{Flow, Loss, Run, chance};
+use crate::watchpoint::run::{Flow, Loss, Run, chance, high_level};
 use crate::watchpoint::scalars::{Meaning, median, spread};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
@@ -68,6 +68,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let loss = run.loss(rank);
         let mut best: Option<Found> = None;
         let mut highest: f64 = 0.0;
+        let mut jumps = 0;
         for (index, &(step, norm)) in norms.points.iter().enumerate() {
             let before = &norms.points[index.saturating_sub(128)..index];
             let is_new = norm > 3.0 * highest;
@@ -82,7 +83,10 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 continue;
             };
             let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), 4, 1.5);
-            let is_harmful = is_new && loss.as_ref().is_some_and(hurts);
+            // Where there is much left to learn, norms are of one size: it is the model that explodes, again and again.
+            let is_high = loss.as_ref().is_some_and(|l| is_high_at(run, l, step));
+            jumps += usize::from(is_high) * if norm > 3.0 * factor * usual { 2 } else { 1 };
+            let is_harmful = is_new && loss.as_ref().is_some_and(hurts) || jumps >= 2;
             let severity = if is_harmful {
                 Severity::Warning
             } else {
@@ -114,6 +118,12 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         found.extend(best);
     }
     found.into()
+}
+
+/// Whether the loss at a step is near to what guessing would give, or to where it began.
+fn is_high_at(run: &Run<'_>, loss: &Loss<'_>, step: i64) -> bool {
+    let now = loss.series.until(step).map(|p| p.1).last();
+    now.is_some_and(|now| now > 0.5 * high_level(run, loss.series) && now > 0.1)
 }
 
 /// Whether it is above at least half of the points: what is below the median need not be held against it.

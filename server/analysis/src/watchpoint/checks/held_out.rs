@@ -120,7 +120,8 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         if let (true, Some(held_out), Some(gap)) = (has_norm, held_out, gap)
             && gap > factor
         {
-            let step = held_out.steps.first().copied().unwrap_or(0);
+            let begins = gaps(run, held_out).find(|(_, gap)| *gap > factor);
+            let step = begins.map_or(0, |(step, _)| step);
             let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(2, gap));
             // A training loss next to nothing is a fraction of any other.
             let ended = median(held_out.points().rev_take(3)).unwrap_or(0.0);
@@ -145,15 +146,19 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
 
 /// The held-out loss by the training loss of the same time, usually.
 fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
-    let training = run.scalar(held_out.rank, Meaning::Loss)?;
-    let gaps = held_out.points().filter_map(|(step, value)| {
-        let near = median(training.until(step).rev_take(3))?;
-        (near > 0.0 && value.is_finite()).then_some(value / near)
-    });
-    let gaps: Vec<f64> = gaps.collect();
+    let gaps: Vec<f64> = gaps(run, held_out).map(|(_, gap)| gap).collect();
     (gaps.len() >= 2)
         .then(|| median(gaps.into_iter()))
         .flatten()
+}
+
+/// The same at each step.
+fn gaps(run: &Run<'_>, held_out: &Series) -> impl Iterator<Item = (i64, f64)> {
+    let training = run.scalar(held_out.rank, Meaning::Loss);
+    held_out.points().filter_map(move |(step, value)| {
+        let near = median(training?.until(step).rev_take(3))?;
+        (near > 0.0 && value.is_finite()).then_some((step, value / near))
+    })
 }
 
 fn stands_still(buffer: &Tensor) -> bool {

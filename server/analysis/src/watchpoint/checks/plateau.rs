@@ -143,26 +143,43 @@ pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     found.into()
 }
 
-/// The learning rate, where it jumps.
+/// The learning rate, where it jumps, or is no number.
 pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let factor = watchpoint.limits[0];
     let mut found = Vec::new();
     for series in run.scalars(Meaning::LearningRate) {
-        let mut highest: f64 = 0.0;
-        for (index, (step, rate)) in series.points().enumerate() {
-            // A warm-up rises in steps; what counts is beyond anything before.
-            if index >= 2 && highest > 0.0 && rate > factor * highest {
-                let times = rate / highest;
-                let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, times));
-                let (tag, times) = (&series.tag, number(times));
-                found.push(hit.saying(
-                    format!("{tag} jumps to {times} times what it was at most"),
-                    format!("{tag} 跃升到此前最大值的 {times} 倍"),
-                ));
-                break;
-            }
-            highest = highest.max(rate);
-        }
+        let Some((step, times)) = jump_of(series, watchpoint.limits[0]) else {
+            continue;
+        };
+        let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, times));
+        let tag = &series.tag;
+        found.push(if times.is_finite() {
+            let times = number(times);
+            hit.saying(
+                format!("{tag} jumps to {times} times what it was at most"),
+                format!("{tag} 跃升到此前最大值的 {times} 倍"),
+            )
+        } else {
+            hit.saying(
+                format!("{tag} is not a finite number"),
+                format!("{tag} 不是有限数值"),
+            )
+        });
     }
     found.into()
+}
+
+/// Where a learning rate first exceeds all that it was by a factor, and by how much; NaN or infinite where it is no
+/// number. A warm-up rises in steps; what counts is beyond anything before.
+pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
+    let mut highest: f64 = 0.0;
+    for (index, (step, rate)) in series.points().enumerate() {
+        if !rate.is_finite() {
+            return Some((step, rate));
+        }
+        if index >= 2 && highest > 0.0 && rate > factor * highest {
+            return Some((step, rate / highest));
+        }
+        highest = highest.max(rate);
+    }
+    None
 }

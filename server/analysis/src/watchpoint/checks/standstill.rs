@@ -4,7 +4,7 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::report::Found;
-use crate::watchpoint::run::Run;
+use crate::watchpoint::run::{Run, high_level};
 use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
 
@@ -34,7 +34,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             };
             let is_excused =
                 gradient.is_some_and(|g| is_excused(g, &still) || is_negligible(run, g, &still));
-            if is_excused || has_faded_out(run, rank, &still) {
+            let is_lost = gradient.is_some_and(|g| is_rounded_away(run, weight, g, &still));
+            if is_excused || is_lost || has_faded_out(run, rank, &still) {
                 continue;
             }
             let found =
@@ -110,6 +111,24 @@ fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
         (Some(own), Some(usual)) => own < 1e-5 * usual,
         _ => false,
     }
+}
+
+/// Whether its updates are too small for its type to hold, where there is next to nothing left to learn: a model that is
+/// good already, trained on at a tiny learning rate. Where there is, [`super::update::too_small`] says so.
+fn is_rounded_away(run: &Run<'_>, weight: &Tensor, gradient: &Tensor, still: &Still) -> bool {
+    let rate = run.scalar(weight.rank, Meaning::LearningRate);
+    let rate = rate.and_then(|r| r.since(still.first).map(|p| p.1).find(|v| *v > 0.0));
+    let (Some(rate), Some(loss)) = (rate, run.loss(weight.rank)) else {
+        return false;
+    };
+    let Some(size) = weight.history.at(still.first).map(|d| d.mean_abs) else {
+        return false;
+    };
+    let meanwhile = gradient.history.iter();
+    let meanwhile = meanwhile.filter(|d| d.step >= still.first.saturating_sub(1) && d.is_finite());
+    let largest = meanwhile.map(|d| rate * d.mean_abs).fold(0.0, f64::max);
+    let is_small = loss.initial.abs() < 0.1 * high_level(run, loss.series).max(1.0);
+    is_small && largest < f64::from(f32::EPSILON) * size
 }
 
 /// Whether the learning rate had come down to next to nothing by itself.

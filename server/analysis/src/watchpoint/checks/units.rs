@@ -8,7 +8,7 @@ use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::history::Digest;
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::Run;
+use crate::watchpoint::run::{Run, high_level};
 use crate::watchpoint::target::{Class, Family};
 
 /// Rectified layers of which most units answer zero to every sample, at so many steps in a row, until the end.
@@ -78,7 +78,18 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             continue;
         };
         let learns = run.loss(layer.rank).is_some_and(|l| l.has_learned());
-        let is_bad = slope(first) < 1e-3 || !learns;
+        // Learning takes units to their ends bit by bit; what begins there, or is there at once, was put there.
+        let before = || layer.history.iter().take_while(|d| d.step < first.step);
+        let is_good = |d: &Digest| slope(d) > 4.0 * slope_limit;
+        let is_sudden = match before().last() {
+            Some(last) if is_good(last) => true,
+            _ => {
+                let begins = run.loss(layer.rank);
+                let begins = begins.is_some_and(|l| l.initial > 0.5 * high_level(run, l.series));
+                begins && !before().any(is_good)
+            }
+        };
+        let is_bad = slope(first) < 1e-3 || !learns || is_sudden;
         let severity = if is_bad {
             Severity::Warning
         } else {

@@ -1,20 +1,27 @@
 //! How large updates are, and whether that does harm.
 
+use super::plateau::jump_of;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::report::{Found, number};
 use crate::watchpoint::run::{Run, at_chance};
-use crate::watchpoint::scalars::median;
+use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
 
-/// Updates that are large against the weight, a warning where the loss then gets worse than ever before.
+/// A learning rate that many times as high as ever before is a mistake, if weights are then moved by more than their size.
+const RATE_JUMP: f64 = 30.0;
+
+/// Updates that are large against the weight, a warning where the loss then gets worse than ever before, or where the
+/// learning rate has just jumped.
 pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
     for weight in run.watched(watchpoint) {
         let loss = run.loss(weight.rank);
+        let rate = run.scalar(weight.rank, Meaning::LearningRate);
+        let jump = rate.and_then(|rate| jump_of(rate, RATE_JUMP));
         let mut worst: Option<(Found, f64)> = None;
         for (step, ratio) in ratios(weight).filter(|(_, ratio)| *ratio > limit) {
             let is_harmful = match &loss {
@@ -26,7 +33,10 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
                 // Offsets begin near zero, from where any way is far.
                 None => !weight.subject.is_vector() && ratio > 10.0 * limit,
             };
-            let severity = if is_harmful {
+            // The update of a step is seen in the weight of the next.
+            let follows_jump = jump.is_some_and(|(at, _)| at.checked_add(1) == Some(step))
+                && !weight.subject.is_vector();
+            let severity = if is_harmful || follows_jump {
                 Severity::Warning
             } else {
                 Severity::Info

@@ -1,0 +1,150 @@
+//! What the edges of a graph say of hits: which lie upstream of another one, and which follow from it.
+//!
+//! A graph is of one step: what is found at a later step follows from an earlier one all the same, through the weights.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use crate::watchpoint::finding::Hit;
+use crate::watchpoint::knowledge::{Knowledge, Node};
+use crate::watchpoint::run::Flow;
+
+/// The phase of what is computed forward, and of every operator of a graph of the whole step.
+pub(super) const FORWARD: u8 = 2;
+/// The phase of gradients: each layer's come after those of the layers it feeds.
+const BACKWARD: u8 = 5;
+
+/// The nodes of a graph, those first that feed others; none if no graph is known.
+pub(super) struct Edges<'a> {
+    nodes: &'a [Node],
+    by_name: HashMap<&'a str, usize, RandomState>,
+}
+
+impl<'a> Edges<'a> {
+    pub(super) fn of(knowledge: &'a Knowledge) -> Self {
+        let nodes = &*knowledge.nodes;
+        let mut by_name = HashMap::default();
+        for (index, node) in nodes.iter().enumerate() {
+            by_name.entry(&*node.name).or_insert(index);
+        }
+        Self { nodes, by_name }
+    }
+
+    /// The node that a hit is about, if the graph has it. As elsewhere, a layer may be known without its scopes.
+    fn node(&self, hit: &Hit) -> Option<usize> {
+        let name = hit.node.as_deref()?;
+        let tail = name.rsplit('/').next().unwrap_or(name);
+        let known = self.by_name.get(name).or_else(|| self.by_name.get(tail));
+        known.copied()
+    }
+
+    /// The names of the nodes that feed the one a hit is about.
+    pub(super) fn inputs(&self, hit: &Hit) -> impl Iterator<Item = &'a str> {
+        let node = self.node(hit).and_then(|node| self.nodes.get(node));
+        let inputs = node.map(|node| &*node.inputs).unwrap_or_default();
+        inputs
+            .iter()
+            .filter_map(|input| Some(&*self.nodes.get(*input as usize)?.name))
+    }
+
+    /// The hit that feeds this one and is itself fed by no other, of the same step and rank and as bad; none if
+    /// everything that feeds it is healthy.
+    pub(super) fn source<'h>(
+        &self,
+        first: usize,
+        hits: &'h [Hit],
+        flows: &[Flow],
+    ) -> Option<(usize, &'h Hit)> {
+        let hit = hits.get(first)?;
+        let node = self.node(hit)?;
+        if flows.get(first)?.0 != FORWARD {
+            return None;
+        }
+        let upstream = self.upstream(node);
+        let feeding = hits.iter().enumerate().filter(|(index, other)| {
+            *index != first
+                && (other.step, other.rank) == (hit.step, hit.rank)
+                && other.severity >= hit.severity
+                && flows[*index].0 == FORWARD
+        });
+        feeding
+            .filter_map(|(index, other)| Some((self.node(other)?, index, other)))
+            .filter(|(at, ..)| *at != node && upstream[*at])
+            // Nodes come after what feeds them: nothing feeds the first of these.
+            .min_by_key(|(at, ..)| *at)
+            .map(|(_, index, other)| (index, other))
+    }
+
+    /// Which nodes are computed from this one, itself among them.
+    fn downstream(&self, from: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.nodes.len()];
+        reached[from] = true;
+        for (index, node) in self.nodes.iter().enumerate().skip(from + 1) {
+            let mut inputs = node.inputs.iter();
+            reached[index] = inputs.any(|input| reached.get(*input as usize) == Some(&true));
+        }
+        reached
+    }
+
+    /// Which nodes this one is computed from, itself among them.
+    fn upstream(&self, from: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.nodes.len()];
+        reached[from] = true;
+        for (index, node) in self.nodes.iter().enumerate().take(from + 1).rev() {
+            if !reached[index] {
+                continue;
+            }
+            for input in &node.inputs {
+                if let Some(reached) = reached.get_mut(*input as usize) {
+                    *reached = true;
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// What may follow from a hit.
+pub(super) struct Reach<'a> {
+    edges: &'a Edges<'a>,
+    cause: &'a Hit,
+    flow: Flow,
+    /// Nodes whose outputs, or whose gradients, are computed from it; none if its node is not known.
+    nodes: Option<Vec<bool>>,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn of(edges: &'a Edges<'a>, cause: &'a Hit, flow: Flow) -> Self {
+        let nodes = edges.node(cause).and_then(|node| match flow.0 {
+            0..=FORWARD => Some(edges.downstream(node)),
+            BACKWARD => Some(edges.upstream(node)),
+            _ => None,
+        });
+        Self {
+            edges,
+            cause,
+            flow,
+            nodes,
+        }
+    }
+
+    /// Whether another hit lies in it.
+    pub(super) fn holds(&self, other: &Hit, flow: Flow) -> bool {
+        if other.step != self.cause.step {
+            return other.step > self.cause.step;
+        }
+        // Ranks meet when they exchange gradients, not before.
+        if other.rank != self.cause.rank && flow.0 < BACKWARD {
+            return false;
+        }
+        let is_same_phase = match self.flow.0 {
+            0..=FORWARD => flow.0 <= FORWARD,
+            phase => flow.0 == phase,
+        };
+        match (&self.nodes, self.edges.node(other)) {
+            (Some(nodes), Some(node)) if is_same_phase => nodes[node] && flow.0 >= self.flow.0,
+            _ => flow >= self.flow,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The first cause where the edges of a graph are known, where only an order is, and where nothing is.
+
+use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Observation, Watchpoints};
+use trainscope_format::graph::{Edge, Node};
+use trainscope_format::tensor::{DType, Select, Tolerance};
+use trainscope_format::{Graph, Role, TensorSummary};
+
+/// Two branches that meet: `left` and `right` are fed by `in`, `sum` by both, `head` by `sum`; listed as a program might,
+/// last things first.
+const EDGES: [(&str, &[&str]); 5] = [
+    ("head", &["sum"]),
+    ("sum", &["left", "right"]),
+    ("right", &["in"]),
+    ("left", &["in"]),
+    ("in", &[]),
+];
+
+fn graph() -> Graph {
+    let place = |name: &str| EDGES.iter().position(|node| node.0 == name);
+    let edge = |name: &&str| Edge {
+        node: place(name).and_then(|at| u32::try_from(at).ok()),
+        ..Edge::default()
+    };
+    let node = |(name, inputs): &(&str, &[&str])| Node {
+        name: (*name).into(),
+        inputs: inputs.iter().map(edge).collect(),
+        ..Node::default()
+    };
+    Graph {
+        nodes: EDGES.iter().map(node).collect(),
+        ..Graph::default()
+    }
+}
+
+/// Tensors as they are recorded, at two steps; NaN in those that are named, with the step.
+fn judge(recorded: &[&str], bad: &[(i64, u32, &str)], known: &[Context<'_>]) -> Findings {
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    for context in known {
+        evaluator.context(0, *context);
+    }
+    for step in 0..2 {
+        for rank in 0..2 {
+            for name in recorded {
+                let is_bad = bad.contains(&(step, rank, name));
+                let values = [1.0, 0.5, if is_bad { f32::NAN } else { 0.25 }];
+                let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+                let computed = Select::new().read(DType::F32, &bytes);
+                let summary = TensorSummary {
+                    role: Role::Other,
+                    dtype: DType::F32,
+                    shape: vec![3],
+                    stats: computed.stats,
+                    hash: computed.hash,
+                    change: None,
+                    channels: None,
+                };
+                evaluator.observe(&Observation {
+                    rank,
+                    step,
+                    name,
+                    op: "",
+                    summary: &summary,
+                    tolerance: Tolerance::default(),
+                });
+            }
+        }
+    }
+    evaluator.findings()
+}
+
+/// The first cause with its rank, and what it explains.
+fn cause(findings: &Findings) -> (String, Vec<(i64, u32, String)>) {
+    let first = findings.first_hit();
+    let cause = findings.first_cause.as_ref();
+    let explained = cause.iter().flat_map(|c| &c.explains).map(|&at| {
+        let hit = &findings.hits[at];
+        (hit.step, hit.rank, hit.tensor.to_string())
+    });
+    (
+        first.map_or_else(String::new, |hit| format!("{} {}", hit.rank, hit.tensor)),
+        explained.collect(),
+    )
+}
+
+const FORWARD: [&str; 5] = [
+    "activation/in",
+    "activation/right",
+    "activation/left",
+    "activation/sum",
+    "activation/head",
+];
+
+fn names(all: &[(i64, u32, &str)]) -> Vec<(i64, u32, String)> {
+    all.iter().map(|(s, r, t)| (*s, *r, (*t).into())).collect()
+}
+
+#[test]
+fn only_what_is_fed_by_the_cause_is_explained_in_its_step() {
+    let bad = [
+        (0, 0, "activation/left"),
+        (0, 0, "activation/right"),
+        (0, 0, "activation/sum"),
+        (0, 1, "activation/head"),
+        (0, 1, "grad/head"),
+        (1, 0, "activation/in"),
+    ];
+    let graph = graph();
+    let with_gradient = [&FORWARD[..], &["grad/head"]].concat();
+    let findings = judge(&with_gradient, &bad, &[Context::Graph(&graph)]);
+    let (first, explains) = cause(&findings);
+    // Both branches are fed by what was healthy; neither explains the other.
+    assert_eq!(first, "0 activation/left");
+    assert_eq!(
+        explains,
+        names(&[
+            (0, 0, "activation/sum"),
+            (0, 1, "grad/head"),
+            (1, 0, "activation/in")
+        ])
+    );
+    let cause = findings.first_cause.as_ref();
+    let sentence = cause.map(|c| (c.sentence.en.as_str(), c.sentence.zh.as_str()));
+    assert!(
+        sentence.is_some_and(
+            |(en, zh)| en.contains("everything that feeds it was finite")
+                && zh.contains("它的所有输入都是有限值")
+        ),
+        "{sentence:?}"
+    );
+}
+
+#[test]
+fn edges_count_more_than_an_order_that_contradicts_them() {
+    let bad = [(0, 0, "activation/left"), (0, 0, "activation/head")];
+    let graph = graph();
+    let order = Context::ExecutionOrder(&["head", "sum", "right", "left", "in"]);
+    let findings = judge(&FORWARD, &bad, &[order, Context::Graph(&graph)]);
+    assert_eq!(cause(&findings).0, "0 activation/left");
+    // Without edges the order is all there is.
+    let findings = judge(&FORWARD, &bad, &[order]);
+    assert_eq!(cause(&findings).0, "0 activation/head");
+    assert_eq!(cause(&findings).1, names(&[(0, 0, "activation/left")]));
+}
+
+#[test]
+fn without_graph_and_order_the_recording_tells() {
+    let bad = [
+        (1, 1, "activation/right"),
+        (1, 1, "activation/left"),
+        (1, 1, "grad/left.weight"),
+    ];
+    let recorded = [
+        "grad/left.weight",
+        "activation/left",
+        "activation/right",
+        "grad/right.weight",
+    ];
+    let findings = judge(&recorded, &bad, &[]);
+    let (first, explains) = cause(&findings);
+    assert_eq!(first, "1 activation/left");
+    assert_eq!(
+        explains,
+        names(&[(1, 1, "activation/right"), (1, 1, "grad/left.weight")])
+    );
+}
+
+#[test]
+fn gradients_follow_the_edges_backwards() {
+    let graph = graph();
+    let recorded = ["grad/head.weight", "grad/left.weight", "grad/right.weight"];
+    let bad = [
+        (0, 0, "grad/right.weight"),
+        (0, 0, "grad/left.weight"),
+        (1, 0, "grad/head.weight"),
+    ];
+    let findings = judge(&recorded, &bad, &[Context::Graph(&graph)]);
+    let (first, explains) = cause(&findings);
+    assert_eq!(first, "0 grad/right.weight", "nothing that it feeds is ill");
+    assert_eq!(explains, names(&[(1, 0, "grad/head.weight")]));
+}
