@@ -1,47 +1,74 @@
 //! Judges every run as its files grow, in the same way as `trainscope check` does: one thread, never before what is
 //! there is read, and never more than a share of the time.
 //!
-//! A run is judged anew from its files when one of them has changed; nothing is kept between two judgements but what
-//! was found. Watchpoints are those of `.trainscope/watchpoints.toml` in the base directory, else the recommended ones.
+//! A run that grows is gone on with, so that only what is new is read; of all others nothing is kept but what was found.
+//! Watchpoints are those of `.trainscope/watchpoints.toml` in the base directory, else the recommended ones.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::mpsc;
-use std::time::{Duration, Instant, SystemTime};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 
 use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
 use tokio::sync::broadcast;
-use trainscope_analysis::watchpoint::config::WatchpointsFile;
-use trainscope_analysis::watchpoint::{Findings, Watchpoints};
+use trainscope_analysis::watchpoint::{Findings, Hit, Watchpoints};
+use trainscope_api::findings::Progress;
 use trainscope_api::live::ChangeNotice;
+use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
 
 use crate::index::Index;
-use crate::recording::find::{FoundRun, find};
-use crate::recording::judge::judge;
+use crate::recording::find::FoundRun;
 use crate::watch::{self, Base};
+use crate::watchpoints::{ChangeError, WatchpointFile};
 
-/// After a change, others are awaited for so long.
-const SETTLE: Duration = Duration::from_millis(150);
-/// Without a change, files are looked at so often: dumps are no part of the index, and nobody tells of them.
-const LOOK_INTERVAL: Duration = Duration::from_secs(5);
-/// Time between two judgements, as a multiple of what the last one took.
-const PAUSE_SHARE: u32 = 3;
+mod judging;
+
+use judging::Thread;
 
 /// What was found in each run. Cloning is cheap.
 #[derive(Clone, Default)]
-pub struct Diagnosis(Arc<RwLock<Known>>);
+pub struct Diagnosis(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    known: RwLock<Known>,
+    /// Wakes the thread; `None`: there is none.
+    wishes: RwLock<Option<mpsc::Sender<Wish>>>,
+}
 
 #[derive(Default)]
 struct Known {
     runs: BTreeMap<String, Arc<JudgedRun>>,
-    bases: Vec<BaseWatchpoints>,
+    files: Vec<(Base, WatchpointFile)>,
+    /// How often something new of each run was told: what was judged before is behind.
+    changes: BTreeMap<String, u64>,
+    /// How far the judgement of a run is that is being judged from its first record on.
+    progress: BTreeMap<String, Arc<Reading>>,
 }
 
-/// What was found in a run, and with which watchpoints.
+/// How much of a run is read.
+#[derive(Default)]
+struct Reading {
+    done_bytes: AtomicU64,
+    total_bytes: u64,
+}
+
+/// What the thread is asked to look at.
+enum Wish {
+    /// Runs that have new points.
+    Grown(Vec<String>),
+    /// A run that is to be judged from its first record on.
+    Anew(String),
+    /// The watchpoints have changed.
+    Watchpoints,
+}
+
+/// What was found in a run, and with which watchpoints. Cloning is cheap but for what could not be read.
+#[derive(Clone)]
 pub struct JudgedRun {
     /// What they say.
-    pub findings: Findings,
+    pub findings: Arc<Findings>,
     /// File, offset and reason of what could not be read.
     pub damaged: Vec<(String, u64, String)>,
     /// What was watched for.
@@ -50,146 +77,212 @@ pub struct JudgedRun {
     pub watchpoints_file: Option<PathBuf>,
     /// What is wrong with that file as it is now.
     pub watchpoints_problem: Option<String>,
+    sources: Arc<FxHashMap<Arc<str>, (String, u32)>>,
+    /// Of which files, and of which text of the watchpoints.
     signature: (u64, u64),
-    /// Whether its files have changed since.
-    is_behind: bool,
+    /// [`Known::changes`] when it was judged.
+    changes: u64,
+    /// Whether something was left for later, since it may still be written.
+    is_waiting: bool,
 }
 
-/// The watchpoints of a base directory.
-struct BaseWatchpoints {
-    path: PathBuf,
-    seen: Option<(SystemTime, u64)>,
-    watchpoints: Watchpoints,
-    is_file: bool,
-    problem: Option<String>,
-    /// Grows with every change.
-    version: u64,
+impl JudgedRun {
+    /// Where in the training's own code the tensor of a hit is computed, as far as a graph says.
+    pub fn source(&self, hit: &Hit) -> Option<&(String, u32)> {
+        self.sources.get(&hit.tensor)
+    }
 }
 
 impl Diagnosis {
     /// Starts to judge the runs of these base directories. The thread ends when the index does.
-    pub fn start(base_dirs: &[PathBuf], index: &Index) -> std::io::Result<Self> {
-        let diagnosis = Self::default();
-        let bases = watch::bases(base_dirs);
-        diagnosis.0.write().bases = bases.iter().map(|b| BaseWatchpoints::new(&b.dir)).collect();
-        let (notices, index) = (index.subscribe(), index.clone());
-        let own = diagnosis.clone();
+    ///
+    /// `on_judged` is called after each judgement.
+    pub fn start(
+        base_dirs: &[PathBuf],
+        index: &Index,
+        on_judged: impl FnMut(&Judged<'_>) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (wish, wishes) = mpsc::channel();
+        let diagnosis = Self::over(base_dirs);
+        *diagnosis.0.wishes.write() = Some(wish.clone());
+        let (notices, own) = (index.subscribe(), diagnosis.clone());
+        std::thread::Builder::new()
+            .name("diagnosis-wait".to_owned())
+            .spawn(move || own.listen(notices, &wish))?;
+        let thread = Thread::new(&diagnosis, index, on_judged);
         std::thread::Builder::new()
             .name("diagnosis".to_owned())
-            .spawn(move || own.run(&bases, &index, notices))?;
+            .spawn(move || thread.run(&wishes))?;
         Ok(diagnosis)
+    }
+
+    /// One that judges nothing: it knows what is watched for.
+    pub(crate) fn over(base_dirs: &[PathBuf]) -> Self {
+        let bases = watch::bases(base_dirs).into_iter();
+        let files = bases.map(|base| {
+            let file = WatchpointFile::new(&base.dir);
+            (base, file)
+        });
+        let diagnosis = Self::default();
+        diagnosis.0.known.write().files = files.collect();
+        diagnosis
+    }
+
+    /// Hands on what the index tells of growing runs, until it ends.
+    fn listen(
+        &self,
+        mut notices: broadcast::Receiver<Arc<ChangeNotice>>,
+        wish: &mpsc::Sender<Wish>,
+    ) {
+        loop {
+            let runs = match notices.blocking_recv() {
+                Ok(notice) => notice
+                    .runs
+                    .iter()
+                    .map(|change| change.run.clone())
+                    .collect(),
+                // What was missed is found by looking.
+                Err(broadcast::error::RecvError::Lagged(_)) => Vec::new(),
+                Err(broadcast::error::RecvError::Closed) => break,
+            };
+            let mut known = self.0.known.write();
+            for run in &runs {
+                known.note_change(run);
+            }
+            drop(known);
+            if !runs.is_empty() && wish.send(Wish::Grown(runs)).is_err() {
+                break;
+            }
+        }
+        // The thread ends when nobody can wish for anything any more.
+        *self.0.wishes.write() = None;
     }
 
     /// What was found in a run. Event files in a folder of their own (`tb/`) are a part of the run around it if tensors
     /// lie there too.
     pub fn of(&self, run: &str) -> Option<Arc<JudgedRun>> {
-        let known = self.0.read();
-        let around = || run.rsplit_once('/').map_or(".", |(around, _)| around);
-        let found = known.runs.get(run).or_else(|| known.runs.get(around()));
-        found.cloned()
+        let known = self.0.known.read();
+        known.runs.get(known.judged_as(run)?).cloned()
     }
 
-    fn run(
+    /// Whether its files have changed since it was judged.
+    pub fn is_behind(&self, run: &str) -> bool {
+        let known = self.0.known.read();
+        let Some(judged) = known.judged_as(run).and_then(|name| known.runs.get(name)) else {
+            return false;
+        };
+        judged.is_waiting
+            || known.progress.contains_key(run)
+            || known
+                .changes
+                .get(known.judged_as(run).unwrap_or(run))
+                .copied()
+                .unwrap_or(0)
+                > judged.changes
+    }
+
+    /// How far a run is that is being judged from its first record on.
+    pub fn progress(&self, run: &str) -> Option<Progress> {
+        let known = self.0.known.read();
+        let name = known.judged_as(run).unwrap_or(run);
+        let reading = known.progress.get(name)?;
+        Some(Progress {
+            done_bytes: reading
+                .done_bytes
+                .load(Ordering::Relaxed)
+                .min(reading.total_bytes),
+            total_bytes: reading.total_bytes,
+        })
+    }
+
+    /// Asks for a run to be judged from its first record on.
+    pub fn recheck(&self, run: &str) -> Progress {
+        let mut known = self.0.known.write();
+        let name = known.judged_as(run).unwrap_or(run).to_owned();
+        let reading = known.progress.entry(name.clone()).or_default().clone();
+        drop(known);
+        if !self.wish(Wish::Anew(name.clone())) {
+            self.0.known.write().progress.remove(&name);
+        }
+        Progress {
+            done_bytes: 0,
+            total_bytes: reading.total_bytes,
+        }
+    }
+
+    /// What is watched for in a run; `None`: it is not of any base directory.
+    pub(crate) fn watchpoints(&self, run: &str) -> Option<WatchpointList> {
+        let mut known = self.0.known.write();
+        let run = known.judged_as(run).unwrap_or(run).to_owned();
+        let (file, name) = known.file_of(&run)?;
+        file.look();
+        Some(file.list(&name))
+    }
+
+    /// Changes what is watched for, and has everything that it is about judged anew.
+    pub(crate) fn change_watchpoints(
         &self,
-        bases: &[Base],
-        index: &Index,
-        mut notices: broadcast::Receiver<Arc<ChangeNotice>>,
-    ) {
-        let (tell, told) = mpsc::channel();
-        let waiting = std::thread::Builder::new()
-            .name("diagnosis-wait".to_owned())
-            .spawn(move || {
-                // What was missed is as good as what was told: look.
-                while !matches!(
-                    notices.blocking_recv(),
-                    Err(broadcast::error::RecvError::Closed)
-                ) {
-                    if tell.send(()).is_err() {
-                        return;
-                    }
-                }
-            });
-        if let Err(error) = waiting {
-            tracing::warn!("changes are only looked for every few seconds: {error}");
-        }
-        loop {
-            // Reading comes first.
-            if index.ingest().idle {
-                let began = Instant::now();
-                for (number, base) in bases.iter().enumerate() {
-                    self.look(number, base, index);
-                }
-                std::thread::sleep((began.elapsed() * PAUSE_SHARE).max(SETTLE));
-            }
-            match told.recv_timeout(LOOK_INTERVAL) {
-                Ok(()) => {
-                    std::thread::sleep(SETTLE);
-                    while told.try_recv().is_ok() {}
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => return,
-            }
-        }
+        run: &str,
+        only_this_run: bool,
+        version: &str,
+        list: Option<&[WatchpointKeys]>,
+    ) -> Option<Result<WatchpointList, ChangeError>> {
+        let mut known = self.0.known.write();
+        let run = known.judged_as(run).unwrap_or(run).to_owned();
+        let (file, name) = known.file_of(&run)?;
+        let changed = file.change(only_this_run.then_some(&*name), version, list);
+        let answer = changed.map(|()| file.list(&name));
+        drop(known);
+        self.wish(Wish::Watchpoints);
+        Some(answer)
     }
 
-    /// Judges what has changed below a base directory.
-    fn look(&self, number: usize, base: &Base, index: &Index) {
-        let (watchpoints, file, problem, version) = {
-            let mut known = self.0.write();
-            let own = &mut known.bases[number];
-            own.look();
-            let file = own.is_file.then(|| own.path.clone());
-            (
-                own.watchpoints.clone(),
-                file,
-                own.problem.clone(),
-                own.version,
-            )
-        };
-        let found = match find(&base.dir) {
-            Ok(found) => found.runs,
-            Err(error) => {
-                tracing::warn!("{} cannot be judged: {error}", base.dir.display());
-                return;
-            }
-        };
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2));
-        for run in &found {
-            let name = shown(base, run);
-            let signature = (run.signature(), version);
-            let known = self.0.read().runs.get(&name).cloned();
-            if known.is_some_and(|known| known.signature == signature) {
-                continue;
-            }
-            let judged = judge(run, &watchpoints, threads, |_| {});
-            let damaged = judged.damaged.into_iter();
-            let judged = JudgedRun {
-                findings: judged.findings,
-                damaged: damaged
-                    .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
-                    .collect(),
-                watchpoints: watchpoints.clone(),
-                watchpoints_file: file.clone(),
-                watchpoints_problem: problem.clone(),
-                signature,
-                is_behind: false,
-            };
-            self.0.write().runs.insert(name, Arc::new(judged));
-            index.notify(true);
-        }
-        let names: Vec<String> = found.iter().map(|run| shown(base, run)).collect();
-        self.0.write().runs.retain(|name, _| {
-            let is_of_base = name == &base.prefix || name.starts_with(&base.prefix);
-            !is_of_base || names.contains(name)
-        });
+    fn wish(&self, wish: Wish) -> bool {
+        let wishes = self.0.wishes.read();
+        wishes
+            .as_ref()
+            .is_some_and(|wishes| wishes.send(wish).is_ok())
     }
 }
 
-impl JudgedRun {
-    /// Whether its files have changed since it was judged.
-    pub fn is_behind(&self) -> bool {
-        self.is_behind
+impl Known {
+    /// The name under which a run is judged, if it was.
+    fn judged_as<'a>(&self, run: &'a str) -> Option<&'a str> {
+        let around = || run.rsplit_once('/').map_or(".", |(around, _)| around);
+        [run, around()]
+            .into_iter()
+            .find(|name| self.runs.contains_key(*name))
     }
+
+    fn note_change(&mut self, run: &str) {
+        let name = self.judged_as(run).unwrap_or(run);
+        *self.changes.entry(name.to_owned()).or_insert(0) += 1;
+    }
+
+    /// The file that a run's watchpoints stand in, and its name there.
+    fn file_of(&mut self, run: &str) -> Option<(&mut WatchpointFile, String)> {
+        self.files.iter_mut().find_map(|(base, file)| {
+            let prefix = &*base.prefix;
+            let below = match run.strip_prefix(prefix)? {
+                name if prefix.is_empty() => name,
+                "" => ".",
+                name => name.strip_prefix('/')?,
+            };
+            Some((file, below.to_owned()))
+        })
+    }
+}
+
+/// A judgement.
+pub struct Judged<'a> {
+    /// The name of the run.
+    pub run: &'a str,
+    /// What was found.
+    pub now: &'a JudgedRun,
+    /// Whether it tells of what was there when the server started.
+    pub is_from_before: bool,
+    /// Whether something else had been watched for until now.
+    pub is_watched_otherwise: bool,
 }
 
 /// The name of a run in the list of runs.
@@ -199,52 +292,4 @@ fn shown(base: &Base, run: &FoundRun) -> String {
         (prefix, ".") => prefix.to_owned(),
         (prefix, name) => format!("{prefix}/{name}"),
     }
-}
-
-impl BaseWatchpoints {
-    fn new(dir: &Path) -> Self {
-        Self {
-            path: dir.join(".trainscope").join("watchpoints.toml"),
-            seen: None,
-            watchpoints: Watchpoints::recommended(),
-            is_file: false,
-            problem: None,
-            version: 0,
-        }
-    }
-
-    /// Reads the file again if it has changed. One that cannot be used leaves those before it.
-    fn look(&mut self) {
-        let metadata = std::fs::metadata(&self.path).ok();
-        let now = metadata.map(|data| {
-            (
-                data.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                data.len(),
-            )
-        });
-        if now == self.seen {
-            return;
-        }
-        self.seen = now;
-        self.version += 1;
-        self.problem = None;
-        if now.is_none() {
-            self.watchpoints = Watchpoints::recommended();
-            self.is_file = false;
-            return;
-        }
-        match read(&self.path) {
-            Ok(watchpoints) => {
-                self.watchpoints = watchpoints;
-                self.is_file = true;
-            }
-            Err(reason) => self.problem = Some(reason),
-        }
-    }
-}
-
-fn read(path: &Path) -> Result<Watchpoints, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let file: WatchpointsFile = toml::from_str(&text).map_err(|e| e.to_string())?;
-    Watchpoints::from_file(&file).map_err(|e| e.to_string())
 }

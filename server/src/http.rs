@@ -37,8 +37,10 @@ mod status;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
+pub(crate) use findings::notice_of;
 
 /// Bytes a request may send.
 const BODY_LIMIT_BYTES: usize = 4 << 20;
@@ -104,6 +106,9 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(tags::get))
         .routes(routes!(scalars::get, scalars::post))
         .routes(routes!(findings::get))
+        .routes(routes!(watchpoints::conditions))
+        .routes(routes!(watchpoints::get, watchpoints::put))
+        .routes(routes!(watchpoints::recheck))
         .routes(routes!(notebook::get, notebook::patch))
         .routes(routes!(records::histograms))
         .routes(routes!(records::images))

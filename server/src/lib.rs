@@ -1,5 +1,6 @@
 //! Watches folders of training runs, indexes what they record and serves it.
 
+pub mod alarm;
 pub mod cli;
 pub mod diagnosis;
 pub mod http;
@@ -10,3 +11,4 @@ mod recording;
 pub mod settings;
 mod tail;
 mod watch;
+pub mod watchpoints;

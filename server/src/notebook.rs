@@ -282,7 +282,7 @@ impl Page {
 }
 
 /// Puts a file in place of another one at once: whoever reads sees one or the other, never half of one.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

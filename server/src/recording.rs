@@ -8,4 +8,5 @@ pub(crate) mod find;
 pub(crate) mod judge;
 pub(crate) mod listing;
 mod names;
+pub(crate) mod ongoing;
 pub(crate) mod read;

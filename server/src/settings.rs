@@ -8,8 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::TypedValueParser as _;
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
+use trainscope_analysis::watchpoint::config::name_of;
+use trainscope_format::Severity;
+
+use crate::alarm::AlarmSettings;
 
 /// Environment variable that holds several folders, separated as in `PATH`.
 const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
@@ -96,6 +101,37 @@ pub struct StartFlags {
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, env = "TRAINSCOPE_FILE_EVENTS", hide_env_values = true)]
     pub file_events: bool,
 
+    /// Program to run for each new hit of a growing run, with its arguments; it gets the hit as JSON on its standard
+    /// input. No shell is between: for one, say `sh -c '…'`
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        env = "TRAINSCOPE_ON_HIT",
+        hide_env_values = true
+    )]
+    pub on_hit: Option<String>,
+
+    /// Address that the same JSON is posted to
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "TRAINSCOPE_WEBHOOK",
+        hide_env_values = true
+    )]
+    pub webhook: Option<String>,
+
+    /// Hits of a lesser severity than this are not told of
+    #[arg(
+        long,
+        value_name = "SEVERITY",
+        default_value = "warning",
+        env = "TRAINSCOPE_ON_HIT_SEVERITY",
+        hide_env_values = true,
+        value_parser = clap::builder::PossibleValuesParser::new(["info", "warning", "error"])
+            .map(|name| severity(&name))
+    )]
+    pub on_hit_severity: Severity,
+
     /// Go on in the background and return once the page answers
     #[arg(long)]
     pub background: bool,
@@ -124,6 +160,14 @@ pub struct StartFlags {
     /// Of an older command line: accepted, does nothing
     #[arg(long, value_name = "PORT", hide = true)]
     pub debugger_port: Option<String>,
+}
+
+fn severity(name: &str) -> Severity {
+    let named = Severity::ALL.into_iter();
+    named
+        .into_iter()
+        .find(|severity| name_of(*severity) == name)
+        .unwrap_or(Severity::Warning)
 }
 
 /// Seconds as a positive number, at most a day.
@@ -162,6 +206,8 @@ pub struct Settings {
     pub reload_interval: Duration,
     /// Whether to ask the system for file events too.
     pub file_events: bool,
+    /// Who is told of hits.
+    pub alarm: AlarmSettings,
     /// Folder to serve the page from.
     pub web_dir: Option<PathBuf>,
     /// Whether to go on in the background.
@@ -192,6 +238,12 @@ pub enum SettingsError {
     /// `--url-path-prefix` is not a path of plain segments.
     #[error("`{0}` cannot be the first part of an address")]
     BadPrefix(String),
+    /// `--on-hit` names no program, or a quotation mark has no end.
+    #[error("`{0}` is no command")]
+    BadCommand(String),
+    /// `--webhook` is not an address that can be posted to.
+    #[error("`{0}` is no address that can be posted to")]
+    BadWebhook(String),
     /// The home folder is not known, so neither is the default cache.
     #[error("the home folder of this user is not known")]
     NoHome,
@@ -256,11 +308,34 @@ impl Settings {
             url_path_prefix: prefix(flags.url_path_prefix.as_deref().unwrap_or(""))?,
             reload_interval: flags.reload_interval,
             file_events: flags.file_events,
+            alarm: AlarmSettings {
+                command: flags.on_hit.map(command).transpose()?,
+                webhook: flags.webhook.map(address).transpose()?,
+                severity: flags.on_hit_severity,
+            },
             web_dir: flags.web_dir.map(canonical_dir).transpose()?,
             background: flags.background,
             quiet: flags.quiet,
             notes,
         })
+    }
+}
+
+/// A command line as a program and its arguments, by the rules of a shell, but with nothing to expand.
+fn command(text: String) -> Result<Vec<String>, SettingsError> {
+    let words = shlex::split(&text).filter(|words| words.first().is_some_and(|w| !w.is_empty()));
+    words.ok_or(SettingsError::BadCommand(text))
+}
+
+fn address(text: String) -> Result<String, SettingsError> {
+    let uri = text.parse::<axum::http::Uri>();
+    let is_address = uri.is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
+    });
+    if is_address {
+        Ok(text)
+    } else {
+        Err(SettingsError::BadWebhook(text))
     }
 }
 

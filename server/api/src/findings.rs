@@ -23,12 +23,27 @@ pub struct FindingsQuery {
     /// Hits of this watchpoint only, as an index into [`Findings::watchpoints`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchpoint: Option<u32>,
+    /// Hits of this rank only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Hits that last until this step or longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_step: Option<i64>,
+    /// Hits that begin at this step or earlier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_step: Option<i64>,
     /// Hits whose tensor, node or condition contains this text, in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
     /// Hits to leave out at the beginning.
     #[serde(default)]
     pub from: usize,
+    /// Instead of `from`: lines to leave out, in a list in which each step of each rank has a line above its hits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// A hit to tell in any case, as `rank:step:condition:tensor`: see [`Findings::wanted`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit: Option<String>,
     /// Most hits wanted, 1 to [`MAX_HITS`]; [`DEFAULT_HITS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
@@ -40,12 +55,24 @@ pub struct FindingsQuery {
 pub struct Findings {
     /// Whether the run has been judged, and whether it has grown since.
     pub state: Judging,
+    /// How far it is, if it is being judged anew from its first record on.
+    pub progress: Option<Progress>,
     /// Where it began, if anything is wrong.
     pub first_cause: Option<FirstCause>,
-    /// Hits that are asked for: by step, then in the order of data flow.
+    /// Hits that are asked for: by step, then by rank, then in the order of data flow.
     pub hits: Vec<Hit>,
     /// Hits that are asked for, however many are sent.
     pub total: u64,
+    /// Lines of all hits that are asked for, with one above the hits of each step of each rank.
+    pub lines: u64,
+    /// The line of the first hit that is sent.
+    pub first_line: u64,
+    /// Whether that hit is the first one of its step and rank.
+    pub starts_group: bool,
+    /// The hit that was to be told in any case, if there is such a one.
+    pub wanted: Option<WantedHit>,
+    /// Ranks that have hits, the first 1,000.
+    pub ranks: Vec<u32>,
     /// Hits of each severity in the whole run.
     pub counts: Counts,
     /// What could not be judged.
@@ -60,6 +87,26 @@ pub struct Findings {
     pub watchpoints_file: Option<String>,
     /// What is wrong with that file, if it cannot be used; the watchpoints before it count.
     pub watchpoints_problem: Option<String>,
+}
+
+/// A hit, and where it stands in the list that is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WantedHit {
+    /// The hit.
+    pub hit: Hit,
+    /// Its line; nothing if it is not among those that are asked for.
+    pub line: Option<u64>,
+}
+
+/// How much of a run's files has been judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Progress {
+    /// Bytes that are read.
+    pub done_bytes: u64,
+    /// Bytes of all files.
+    pub total_bytes: u64,
 }
 
 /// How far the judgement is.
@@ -128,6 +175,31 @@ pub struct Hit {
     pub thresholds: BTreeMap<String, Float>,
     /// What was found, as a sentence.
     pub sentence: Words,
+    /// Where the training's own code computes it: file and line, as far as a graph says.
+    pub source: Option<(String, u32)>,
+}
+
+impl Hit {
+    /// What tells it apart in its run: `rank:step:condition:tensor`. Tensors may hold colons, the others do not.
+    pub fn key(&self) -> String {
+        format!(
+            "{}:{}:{}:{}",
+            self.rank, self.step, self.condition, self.tensor
+        )
+    }
+}
+
+/// What `start --on-hit` and `--webhook` tell of a hit while a run grows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HitNotice {
+    /// Name of the run.
+    pub run: String,
+    /// What its watchpoint says, in a line.
+    pub title: Words,
+    /// The hit.
+    pub hit: Hit,
+    /// What to do about it.
+    pub advice: Words,
 }
 
 /// A condition that can neither be said to hold nor not to.
@@ -195,6 +267,8 @@ pub struct Watched {
     /// Its limits that are on.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub limits: BTreeMap<String, Float>,
+    /// Whether it is judged at all.
+    pub is_on: bool,
     /// How bad a hit is.
     pub severity: Severity,
     /// Its hits.

@@ -15,6 +15,7 @@ pub mod runs;
 pub mod scalars;
 pub mod status;
 pub mod tags;
+pub mod watchpoints;
 
 /// The paths of the API, below the server's prefix.
 pub mod paths {
@@ -57,6 +58,13 @@ pub mod paths {
     pub const LOSSES: &str = "/api/losses";
     /// `GET` with [`FindingsQuery`](crate::findings::FindingsQuery): [`Findings`](crate::findings::Findings).
     pub const FINDINGS: &str = "/api/findings";
+    /// `GET`: [`Catalogue`](crate::watchpoints::Catalogue).
+    pub const CONDITIONS: &str = "/api/conditions";
+    /// `GET ?run=`, `PUT` [`WatchpointsChange`](crate::watchpoints::WatchpointsChange):
+    /// [`WatchpointList`](crate::watchpoints::WatchpointList).
+    pub const WATCHPOINTS: &str = "/api/watchpoints";
+    /// `POST` [`Recheck`](crate::watchpoints::Recheck): [`Progress`](crate::findings::Progress).
+    pub const RECHECK: &str = "/api/recheck";
     /// `GET`, `PATCH`: [`Notebook`](crate::notebook::Notebook).
     pub const NOTEBOOK: &str = "/api/notebook";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).

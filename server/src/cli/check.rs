@@ -14,6 +14,7 @@ use super::style::QUIET;
 use super::{Failed, words};
 use crate::recording::find::{self, Found, FoundRun};
 use crate::recording::judge;
+use crate::watchpoints::Sets;
 
 mod baseline;
 mod explain;
@@ -161,9 +162,9 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, Failed> {
 
 fn check(flags: &CheckFlags) -> Result<Report, Failed> {
     let began = Instant::now();
-    let watchpoints = match &flags.watchpoints {
+    let sets = match &flags.watchpoints {
         Some(path) => watchpoint_file::read(path)?,
-        None => Watchpoints::recommended(),
+        None => Sets::default(),
     };
     let baseline = match &flags.baseline {
         Some(path) => Baseline::read(path)?,
@@ -172,7 +173,7 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
     let mut report = Report {
         title: titles(&flags.dirs),
         runs: Vec::new(),
-        watchpoints,
+        watchpoints: sets.of("").0.clone(),
         fail_on: flags.fail_on.into(),
         is_strict: flags.strict,
         since_step: flags.since_step,
@@ -180,32 +181,33 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
         unreadable: Vec::new(),
         took: began.elapsed(),
     };
-    let mut runs: Vec<FoundRun> = Vec::new();
+    let mut runs: Vec<(FoundRun, Watchpoints)> = Vec::new();
     for dir in &flags.dirs {
         let mut found = look(dir)?;
         if found.runs.is_empty() && found.unreadable.is_empty() {
             return Err(nothing_in(dir, &found).into());
         }
         hint(flags, dir)?;
-        for run in &mut found.runs {
+        for mut run in std::mem::take(&mut found.runs) {
+            let own = sets.of(&name_in_file(flags, dir, &run.name)).0.clone();
             run.title = title(dir, &run.name);
             if flags.dirs.len() > 1 {
                 run.name.clone_from(&run.title);
             }
+            runs.push((run, own));
         }
-        runs.append(&mut found.runs);
         report.unreadable.append(&mut found.unreadable);
     }
     let threads = flags.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         usize::from,
     );
-    let total_bytes = runs.iter().map(|run| run.len_bytes).sum();
+    let total_bytes = runs.iter().map(|(run, _)| run.len_bytes).sum();
     let mut progress = Progress::new(total_bytes, runs.len(), flags.quiet);
     let mut done = 0;
-    for run in &runs {
+    for (run, watchpoints) in &runs {
         let read = |bytes| progress.read(bytes);
-        let mut judged = judge::judge(run, &report.watchpoints, threads, read);
+        let mut judged = judge::judge(run, watchpoints, threads, read);
         if let Some(step) = flags.since_step {
             baseline::retain(&mut judged.findings, |hit| hit.last_step >= step);
         }
@@ -219,6 +221,22 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
     report.sort();
     report.took = began.elapsed();
     Ok(report)
+}
+
+/// The name that a run has in the file of watchpoints, if that lies where pages write it: below the base directory.
+fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
+    let below_base = || {
+        let folder = flags.watchpoints.as_ref()?.canonicalize().ok()?;
+        let folder = folder.parent().filter(|own| own.ends_with(".trainscope"))?;
+        let dir = dir.canonicalize().ok()?;
+        let below = dir.strip_prefix(folder.parent()?).ok()?;
+        let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
+        let parts: Vec<String> = parts
+            .chain((name != ".").then(|| name.to_owned()))
+            .collect();
+        Some(parts.join("/")).filter(|name| !name.is_empty())
+    };
+    below_base().unwrap_or_else(|| name.to_owned())
 }
 
 /// What a folder holds.

@@ -205,6 +205,12 @@ impl From<SettingsError> for Mistake {
             SettingsError::BadPrefix(_) => mistake
                 .at("--url-path-prefix")
                 .attempt("--url-path-prefix name, or a/b: letters, digits, `-`, `_`, `.`, `~`"),
+            SettingsError::BadCommand(_) => mistake
+                .at("--on-hit")
+                .attempt("--on-hit 'program argument \"another one\"'"),
+            SettingsError::BadWebhook(_) => mistake
+                .at("--webhook")
+                .attempt("--webhook https://host/path, or http://"),
             SettingsError::NoHome => mistake
                 .at("the environment variable HOME")
                 .attempt("set HOME, or give --cache-dir DIR"),

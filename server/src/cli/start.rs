@@ -16,7 +16,8 @@ use super::mistake::Mistake;
 use super::state::{Presence, ServerState, StateDir, remove_file, replace_file};
 use super::style::{LINK, QUIET, STRONG};
 use super::{Failed, words};
-use crate::diagnosis::Diagnosis;
+use crate::alarm::Alarms;
+use crate::diagnosis::{Diagnosis, Judged};
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
@@ -124,9 +125,15 @@ async fn serve(
         .iter()
         .cloned()
         .chain(own_name(&settings.host));
+    let mut alarms = Alarms::start(settings.alarm.clone()).map_err(cannot)?;
+    let on_judged = move |judged: &Judged<'_>| {
+        if let Some(alarms) = &mut alarms {
+            alarms.see(judged);
+        }
+    };
     let app = router(Site::new(Parts {
         index: index.clone(),
-        diagnosis: Diagnosis::start(&settings.base_dirs, &index).map_err(cannot)?,
+        diagnosis: Diagnosis::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?,
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         about: About {
             pid: state.pid,

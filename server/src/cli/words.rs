@@ -109,7 +109,7 @@ pub(super) fn name(name: &str, width: Option<usize>) -> String {
 }
 
 /// The name that was most likely meant, if any is near: two mistakes, or a third of its length.
-pub(super) fn similar(
+pub(crate) fn similar(
     wanted: &str,
     names: &mut dyn Iterator<Item = &'static str>,
 ) -> Option<&'static str> {

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_analysis::watchpoint::catalogue::Text;
 use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{
     Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    Inconclusive, Judged, Judging, MAX_HITS, Watched, Words,
+    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Watched, Words,
 };
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
@@ -18,6 +17,14 @@ use super::error::Failure;
 use super::request::Params;
 use super::{Site, blocking, json};
 use crate::diagnosis::JudgedRun;
+use crate::watchpoints::{name_of, words as catalogue_words};
+
+mod page;
+
+use page::Page;
+
+/// Ranks that are told of.
+const MAX_RANKS: usize = 1_000;
 
 /// What watchpoints have found in a run
 #[utoipa::path(
@@ -40,10 +47,11 @@ pub(super) async fn get(
         return Err(Failure::bad_request(message));
     }
     blocking(move || match site.diagnosis.of(&query.run) {
-        Some(judged) => json(&answer(&judged, &query, limit)),
-        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => {
-            json(&Findings::default())
-        }
+        Some(judged) => json(&answer(&site, &judged, &query, limit)),
+        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => json(&Findings {
+            progress: site.diagnosis.progress(&query.run),
+            ..Findings::default()
+        }),
         None => {
             let message = format!("there is no run `{}`", query.run);
             Err(Failure::new(ErrorCode::UnknownRun, message))
@@ -52,29 +60,27 @@ pub(super) async fn get(
     .await
 }
 
-fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
-    let findings = &judged.findings;
-    let wanted = query.search.as_ref().map(|text| text.to_lowercase());
-    let has = |text: &str| {
-        wanted
-            .as_ref()
-            .is_none_or(|w| text.to_lowercase().contains(w))
+fn answer(site: &Site, judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
+    let findings = &*judged.findings;
+    let page = Page::new(&findings.hits, query);
+    let (from, first_line) = match query.line {
+        Some(line) => page.at_line(line),
+        None => (query.from, page.line_of(query.from)),
     };
-    let is_asked = |hit: &&watchpoint::Hit| {
-        query
-            .severity
-            .is_none_or(|severity| severity == hit.severity)
-            && query
-                .watchpoint
-                .is_none_or(|watchpoint| watchpoint == hit.watchpoint)
-            && (has(&hit.tensor)
-                || has(&hit.condition)
-                || hit.node.as_ref().is_some_and(|node| has(node)))
-    };
-    let asked = findings.hits.iter().filter(is_asked);
+    let sent = page.hits.iter().skip(from).take(limit);
+    let starts_group = page.groups.binary_search(&from).is_ok();
+    let told = |own: &watchpoint::Hit| hit(judged, own);
+    let wanted = query
+        .hit
+        .as_ref()
+        .and_then(|key| page.wanted(&findings.hits, key, told));
+    let mut ranks: Vec<u32> = findings.hits.iter().map(|hit| hit.rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    ranks.truncate(MAX_RANKS);
     let first_cause = findings.first_cause.as_ref().and_then(|cause| {
         Some(FirstCause {
-            hit: hit(findings.hits.get(cause.hit)?),
+            hit: hit(judged, findings.hits.get(cause.hit)?),
             explains: cause.explains.len() as u64,
             sentence: words(&cause.sentence),
             advice: words(&cause.advice),
@@ -89,10 +95,7 @@ fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
             rank: item.rank,
             step: item.step,
             tensor: item.tensor.to_string(),
-            reason: serde_json::to_value(item.reason)
-                .ok()
-                .and_then(|name| Some(name.as_str()?.to_owned()))
-                .unwrap_or_default(),
+            reason: name_of(&item.reason),
             steps: item.steps,
         });
     let damaged = judged
@@ -109,14 +112,23 @@ fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
     }
     let all = (0..).zip(judged.watchpoints.all());
     Findings {
-        state: if judged.is_behind() {
+        state: if site.diagnosis.is_behind(&query.run) {
             Judging::Behind
         } else {
             Judging::Done
         },
+        progress: site.diagnosis.progress(&query.run),
         first_cause,
-        total: asked.clone().count() as u64,
-        hits: asked.skip(query.from).take(limit).map(hit).collect(),
+        total: page.hits.len() as u64,
+        lines: page.lines(),
+        first_line,
+        starts_group,
+        hits: sent
+            .filter_map(|&at| findings.hits.get(at))
+            .map(told)
+            .collect(),
+        wanted,
+        ranks,
         counts: counts(findings),
         inconclusive: inconclusive.collect(),
         damaged: damaged.collect(),
@@ -167,7 +179,21 @@ fn counts(findings: &watchpoint::Findings) -> Counts {
     counts
 }
 
-fn hit(hit: &watchpoint::Hit) -> Hit {
+/// What others are told of a hit.
+pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) -> HitNotice {
+    let watchpoint = judged.watchpoints.all().get(own.watchpoint as usize);
+    HitNotice {
+        run: run.to_owned(),
+        title: watchpoint.map(title).unwrap_or_default(),
+        hit: hit(judged, own),
+        advice: watchpoint
+            .map(|own| catalogue_words(own.condition.advice))
+            .unwrap_or_default(),
+    }
+}
+
+/// A hit in the words of the API.
+fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
     let numbers = |numbers: &BTreeMap<std::sync::Arc<str>, Float>| {
         let named = numbers
             .iter()
@@ -186,6 +212,7 @@ fn hit(hit: &watchpoint::Hit) -> Hit {
         values: numbers(&hit.values),
         thresholds: numbers(&hit.thresholds),
         sentence: words(&hit.sentence),
+        source: judged.source(hit).cloned(),
     }
 }
 
@@ -195,16 +222,14 @@ fn watched(own: &Watchpoint, hits: u64) -> Watched {
     Watched {
         condition: own.condition.id.to_owned(),
         title: title(own),
-        target: serde_json::to_value(own.condition.target)
-            .ok()
-            .and_then(|name| Some(name.as_str()?.to_owned()))
-            .unwrap_or_default(),
+        target: name_of(&own.condition.target),
         limits: limits
             .map(|(parameter, limit)| (parameter.name.to_owned(), Float(limit)))
             .collect(),
+        is_on: own.on,
         severity: own.severity,
         hits,
-        advice: text(own.condition.advice),
+        advice: catalogue_words(own.condition.advice),
     }
 }
 
@@ -215,14 +240,7 @@ fn title(own: &Watchpoint) -> Words {
             en: name.clone(),
             zh: name.clone(),
         },
-        None => text(own.condition.says),
-    }
-}
-
-fn text(text: Text) -> Words {
-    Words {
-        en: text.en.to_owned(),
-        zh: text.zh.to_owned(),
+        None => catalogue_words(own.condition.says),
     }
 }
 

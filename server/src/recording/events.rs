@@ -3,11 +3,12 @@
 //! Files are decoded a block at a time; what is ahead of the step that was asked for waits, so that statistics in
 //! event files and tensors in dumps come in one order.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trainscope_analysis::watchpoint::Context;
@@ -33,6 +34,17 @@ pub(crate) trait Listener {
     fn context(&mut self, rank: u32, context: Context<'_>);
 }
 
+/// What has become of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// Nothing.
+    Same,
+    /// It goes on where it ended.
+    Grown,
+    /// It is another one, or gone.
+    Other,
+}
+
 /// An event file that is being read.
 pub(crate) struct EventFile {
     rank: u32,
@@ -46,8 +58,11 @@ pub(crate) struct EventFile {
     ahead: VecDeque<Record>,
     batch: RecordBatch,
     fed_bytes: u64,
-    /// Stretches that could not be read.
-    pub(crate) damages: Vec<Damage>,
+    /// What tells the file from another one of the same name.
+    inode: u64,
+    has_statistics: bool,
+    is_grown: bool,
+    damages: Vec<Damage>,
     /// Why it could not be read at all, or on.
     pub(crate) unreadable: Option<String>,
 }
@@ -60,6 +75,8 @@ impl EventFile {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         let opened = File::open(&source.path);
+        let inode = opened.as_ref().ok().and_then(|file| file.metadata().ok());
+        let inode = inode.map_or(0, |metadata| metadata.ino());
         let unreadable = opened
             .as_ref()
             .err()
@@ -75,6 +92,9 @@ impl EventFile {
             ahead: VecDeque::new(),
             batch: RecordBatch::default(),
             fed_bytes: 0,
+            inode,
+            has_statistics: false,
+            is_grown: false,
             damages: Vec::new(),
             unreadable,
         }
@@ -97,20 +117,84 @@ impl EventFile {
             .then_some(offset)
     }
 
-    /// Shows everything up to and with `step`; all there is with [`i64::MAX`].
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it has told of tensors, whose order matters.
+    pub(crate) fn has_statistics(&self) -> bool {
+        self.has_statistics
+    }
+
+    /// Whose records they are.
+    pub(crate) fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Whether it had grown when it was looked at last.
+    pub(crate) fn is_grown(&self) -> bool {
+        self.is_grown
+    }
+
+    /// Stretches that could not be read.
+    pub(crate) fn damages(&self) -> impl Iterator<Item = Damage> {
+        let at_end = self.file.is_none().then(|| self.decoder.open_damage());
+        self.damages.iter().cloned().chain(at_end.flatten())
+    }
+
+    /// What has become of it since it was shown to its end. If it has grown, it is open again, and
+    /// [`Self::advance`] shows what is new.
+    pub(crate) fn look(&mut self) -> Growth {
+        let growth = self.growth();
+        self.is_grown = growth == Growth::Grown;
+        growth
+    }
+
+    fn growth(&mut self) -> Growth {
+        let is_stream = matches!(self.format, Format::Tfevents | Format::MindsporeSummary);
+        let Ok(metadata) = std::fs::metadata(&self.path) else {
+            return Growth::Other;
+        };
+        if self.unreadable.is_some() || metadata.ino() != self.inode {
+            return Growth::Other;
+        }
+        match metadata.len().cmp(&self.fed_bytes) {
+            Ordering::Equal => Growth::Same,
+            Ordering::Greater if is_stream => {
+                let opened = File::open(&self.path).and_then(|mut file| {
+                    file.seek(SeekFrom::Start(self.fed_bytes))?;
+                    Ok(file)
+                });
+                match opened {
+                    Ok(file) => {
+                        self.file = Some(file);
+                        Growth::Grown
+                    }
+                    Err(_) => Growth::Other,
+                }
+            }
+            _ => Growth::Other,
+        }
+    }
+
+    /// Shows everything up to and with `step`; all there is with [`i64::MAX`]. Tells how many bytes were read.
     pub(crate) fn advance(
         &mut self,
         step: i64,
         listener: &mut impl Listener,
         buffer: &mut Vec<u8>,
+        progress: &mut dyn FnMut(u64),
     ) {
         loop {
             while let Some(record) = self.ahead.pop_front_if(|record| record.step <= step) {
                 self.show(&record, listener);
             }
+            let before = self.fed_bytes;
             if !self.ahead.is_empty() || !self.read_on(listener, buffer) {
                 return;
             }
+            progress(self.fed_bytes - before);
         }
     }
 
@@ -129,7 +213,6 @@ impl EventFile {
             }
         };
         if len == 0 {
-            self.damages.extend(self.decoder.open_damage());
             self.file = None;
             return false;
         }
@@ -154,12 +237,13 @@ impl EventFile {
         true
     }
 
-    fn show(&self, record: &Record, listener: &mut impl Listener) {
+    fn show(&mut self, record: &Record, listener: &mut impl Listener) {
         let Some(tag) = self.tags.get(record.tag.0 as usize) else {
             return;
         };
         match &record.body {
             Body::Statistics(summary) => {
+                self.has_statistics = true;
                 listener.statistics(self.rank, &tag.name, record.step, summary);
             }
             Body::Text(text) => {

@@ -38,15 +38,11 @@ impl FoundRun {
         let mut hasher = FxHasher::default();
         for (rank, parts) in &self.ranks {
             rank.hash(&mut hasher);
-            let events = parts.events.iter().map(|event| &event.path);
-            let tensors = parts.steps.values().flatten().map(|source| &source.path);
-            for path in events.chain(tensors) {
-                path.hash(&mut hasher);
-                if let Ok(metadata) = path.metadata() {
-                    metadata.len().hash(&mut hasher);
-                    let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                    modified.hash(&mut hasher);
-                }
+            let events = parts.events.iter().map(|event| (&event.path, event.stamp));
+            let tensors = parts.steps.values().flatten();
+            let tensors = tensors.map(|source| (&source.path, source.stamp));
+            for file in events.chain(tensors) {
+                file.hash(&mut hasher);
             }
         }
         hasher.finish()
@@ -64,10 +60,31 @@ pub(crate) struct FoundRank {
     pub(crate) dump: DumpFiles,
 }
 
+/// What differs whenever a file has changed: its length, and when it was written last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stamp {
+    pub(crate) len_bytes: u64,
+    pub(crate) modified: SystemTime,
+}
+
+impl Stamp {
+    fn of(metadata: io::Result<fs::Metadata>) -> Self {
+        let (len_bytes, modified) = metadata.map_or((0, None), |metadata| {
+            (metadata.len(), metadata.modified().ok())
+        });
+        Self {
+            len_bytes,
+            modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
+        }
+    }
+}
+
 /// A file of a format that has a decoder.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSource {
     pub(crate) path: PathBuf,
+    /// As it was found.
+    pub(crate) stamp: Stamp,
     pub(crate) shown: Arc<str>,
     pub(crate) format: Format,
 }
@@ -80,6 +97,8 @@ pub(crate) struct TensorSource {
     pub(crate) shown: Arc<str>,
     pub(crate) kind: TensorKind,
     pub(crate) len_bytes: u64,
+    /// As it was found.
+    pub(crate) stamp: Stamp,
 }
 
 /// How the tensors of a file are named.
@@ -133,8 +152,7 @@ pub(crate) fn find(root: &Path) -> io::Result<Found> {
     let mut walk = Walk::default();
     if root.is_file() {
         let folder = root.parent().unwrap_or(Path::new(""));
-        let len_bytes = fs::metadata(root)?.len();
-        walk.file(folder, root.to_owned(), len_bytes);
+        walk.file(folder, root.to_owned(), Stamp::of(fs::metadata(root)));
     } else {
         walk.folder(root)?;
     }
@@ -188,7 +206,7 @@ impl Walk {
                     } else {
                         entry.metadata()
                     };
-                    self.file(root, path, metadata.map_or(0, |metadata| metadata.len()));
+                    self.file(root, path, Stamp::of(metadata));
                     continue;
                 }
                 let is_private = PRIVATE.iter().any(|name| entry.file_name() == *name);
@@ -211,7 +229,7 @@ impl Walk {
         Ok(())
     }
 
-    fn file(&mut self, root: &Path, path: PathBuf, len_bytes: u64) {
+    fn file(&mut self, root: &Path, path: PathBuf, stamp: Stamp) {
         let relative = below(root, &path);
         let Some(file_name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else {
             return;
@@ -223,9 +241,9 @@ impl Walk {
         folders.pop();
         let shown: Arc<str> = names::shown(relative).into();
         let claim = if let Some(part) = names::part_of(&folders, &file_name) {
-            Claim::of_part(part, path, &shown, len_bytes)
+            Claim::of_part(part, path, &shown, stamp)
         } else if let Some(format) = sniff(&file_name, || head(&path)) {
-            Claim::of_event(folders, &file_name, path, shown, format, len_bytes)
+            Claim::of_event(folders, &file_name, path, shown, format, stamp)
         } else {
             let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
             let extension = extension.to_ascii_lowercase();
@@ -305,13 +323,14 @@ impl Walk {
 }
 
 impl Claim {
-    fn of_part(part: Part, path: PathBuf, shown: &Arc<str>, len_bytes: u64) -> Self {
+    fn of_part(part: Part, path: PathBuf, shown: &Arc<str>, stamp: Stamp) -> Self {
         let Part { run, rank, what } = part;
         let source = |kind| TensorSource {
             path: path.clone(),
             shown: Arc::clone(shown),
             kind,
-            len_bytes,
+            len_bytes: stamp.len_bytes,
+            stamp,
         };
         let what = match what {
             names::What::Safetensors {
@@ -338,7 +357,7 @@ impl Claim {
             run,
             rank,
             what,
-            len_bytes,
+            len_bytes: stamp.len_bytes,
         }
     }
 
@@ -348,7 +367,7 @@ impl Claim {
         path: PathBuf,
         shown: Arc<str>,
         format: Format,
-        len_bytes: u64,
+        stamp: Stamp,
     ) -> Self {
         let rank = names::take_rank(&mut folders)
             .or_else(|| rank_hint(file_name))
@@ -358,10 +377,11 @@ impl Claim {
             rank,
             what: What::Event(EventSource {
                 path,
+                stamp,
                 shown,
                 format,
             }),
-            len_bytes,
+            len_bytes: stamp.len_bytes,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Tensors of many steps at a time are read on all threads and shown in order, so that what is found does not depend
 //! on how many threads there are. What is kept of them are summaries; their bytes are not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ use super::read::{Before, Place, Reader, Unread};
 const WINDOW_TENSORS: usize = 64 << 10;
 /// And bytes, so that progress can be told.
 const WINDOW_BYTES: u64 = 1 << 30;
+/// Steps of each tensor in event files that are remembered until a dump of the same may come.
+const REMEMBERED_STEPS: usize = 256;
 /// Below this, starting threads takes longer than reading.
 const PARALLEL_BYTES: u64 = 4 << 20;
 
@@ -48,6 +50,8 @@ pub(crate) struct JudgedRun {
     pub(crate) len_bytes: u64,
     /// How many ranks it has.
     pub(crate) ranks: u64,
+    /// What was watched for.
+    pub(crate) watchpoints: Watchpoints,
     /// How long it took.
     pub(crate) took: Duration,
     /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
@@ -86,7 +90,7 @@ struct Item {
     needs: Needs,
 }
 
-/// Judges a run on so many threads.
+/// Judges a run on so many threads. Progress is told in bytes that were read.
 pub(crate) fn judge(
     run: &FoundRun,
     watchpoints: &Watchpoints,
@@ -95,39 +99,8 @@ pub(crate) fn judge(
 ) -> JudgedRun {
     let started = Instant::now();
     let mut judging = Judging::new(run, watchpoints.clone());
-    judging.read_graphs(run);
-    let mut steps: Vec<i64> = run
-        .ranks
-        .values()
-        .flat_map(|rank| rank.steps.keys().copied())
-        .collect();
-    steps.sort_unstable();
-    steps.dedup();
-
-    let mut window = Vec::new();
-    let mut bytes = 0;
-    for step in steps {
-        if window.is_empty() {
-            // What is known of the model decides what is needed.
-            judging.advance(step);
-        }
-        for (&rank, found) in &run.ranks {
-            let sources = found
-                .steps
-                .get(&step)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            judging.list(rank, step, sources, &mut window);
-            bytes += sources.iter().map(|source| source.len_bytes).sum::<u64>();
-        }
-        if window.len() >= WINDOW_TENSORS || bytes >= WINDOW_BYTES {
-            judging.read(&mut window, threads, bytes);
-            progress(std::mem::take(&mut bytes));
-        }
-    }
-    judging.read(&mut window, threads, bytes);
-    judging.advance(i64::MAX);
-    let mut judged = judging.finish();
+    judging.show(run, |_, _| true, threads, &mut progress);
+    let mut judged = judging.judged();
     judged.took = started.elapsed();
     judged
 }
@@ -135,8 +108,30 @@ pub(crate) fn judge(
 /// An evaluator, and what it was shown of event files.
 struct Shown {
     evaluator: Evaluator,
-    /// The last step of each tensor whose statistics were recorded.
-    recorded: FxHashMap<(u32, Arc<str>), i64>,
+    /// When the statistics of each tensor were recorded.
+    recorded: FxHashMap<(u32, Arc<str>), Recorded>,
+}
+
+/// The newest steps of a tensor whose statistics were recorded: a dump of one of them may be seen later.
+#[derive(Default)]
+struct Recorded(VecDeque<i64>);
+
+impl Recorded {
+    fn push(&mut self, step: i64) {
+        if self.0.len() == REMEMBERED_STEPS {
+            self.0.pop_front();
+        }
+        self.0.push_back(step);
+    }
+
+    fn holds(&self, step: i64) -> bool {
+        self.0.iter().rev().any(|&own| own == step)
+    }
+
+    /// Whether a later one was seen already.
+    fn is_beyond(&self, step: i64) -> bool {
+        self.0.back().is_some_and(|&last| last > step)
+    }
 }
 
 impl Listener for Shown {
@@ -146,7 +141,8 @@ impl Listener for Shown {
     }
 
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
-        self.recorded.insert((rank, Arc::clone(tag)), step);
+        let recorded = self.recorded.entry((rank, Arc::clone(tag)));
+        recorded.or_default().push(step);
         self.evaluator.observe(&Observation {
             rank,
             step,
@@ -162,9 +158,10 @@ impl Listener for Shown {
     }
 }
 
-struct Judging {
+/// The judgement of a run, as far as it is shown.
+pub(super) struct Judging {
     shown: Shown,
-    events: Vec<EventFile>,
+    pub(super) events: Vec<EventFile>,
     /// Where each tensor was at the step before.
     /// With the window it was listed in, and its place there.
     before: FxHashMap<(u32, Arc<str>), (Place, u64, usize)>,
@@ -178,42 +175,95 @@ struct Judging {
     /// What `MindSpore` wrote beside its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
-    judged: JudgedRun,
+    /// Whether a tensor of a dump came after later statistics of it.
+    pub(super) is_disordered: bool,
+    pub(super) judged: JudgedRun,
 }
 
 impl Judging {
-    fn new(run: &FoundRun, watchpoints: Watchpoints) -> Self {
+    pub(super) fn new(run: &FoundRun, watchpoints: Watchpoints) -> Self {
         let events = run.ranks.iter().flat_map(|(&rank, found)| {
             let open = move |source| EventFile::open(source, rank);
             found.events.iter().map(open)
         });
-        let last_steps = run
-            .ranks
-            .iter()
-            .filter_map(|(&rank, found)| Some((rank, *found.steps.last_key_value()?.0)));
-        Self {
+        let mut judging = Self {
             shown: Shown {
-                evaluator: Evaluator::new(watchpoints),
+                evaluator: Evaluator::new(watchpoints.clone()),
                 recorded: FxHashMap::default(),
             },
             events: events.collect(),
             before: FxHashMap::default(),
             window: 0,
-            last_steps: last_steps.collect(),
+            last_steps: FxHashMap::default(),
             readers: Vec::new(),
             buffer: Vec::new(),
             orders: FxHashMap::default(),
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
+            is_disordered: false,
             judged: JudgedRun {
                 name: run.name.clone(),
                 title: run.title.clone(),
                 files: run.files,
                 len_bytes: run.len_bytes,
                 ranks: run.ranks.len() as u64,
+                watchpoints,
                 ..JudgedRun::default()
             },
+        };
+        judging.read_graphs(run);
+        judging
+    }
+
+    /// How much is remembered: tensors at steps.
+    pub(super) fn weight(&self) -> usize {
+        self.shown.evaluator.remembered()
+    }
+
+    /// Shows the tensors of those steps of those ranks, and all that event files hold.
+    pub(super) fn show(
+        &mut self,
+        run: &FoundRun,
+        is_wanted: impl Fn(u32, i64) -> bool,
+        threads: usize,
+        progress: &mut dyn FnMut(u64),
+    ) {
+        let last_steps = run
+            .ranks
+            .iter()
+            .filter_map(|(&rank, found)| Some((rank, *found.steps.last_key_value()?.0)));
+        self.last_steps = last_steps.collect();
+        let mut steps: Vec<i64> = run
+            .ranks
+            .iter()
+            .flat_map(|(&rank, found)| found.steps.keys().map(move |&step| (rank, step)))
+            .filter(|&(rank, step)| is_wanted(rank, step))
+            .map(|(_, step)| step)
+            .collect();
+        steps.sort_unstable();
+        steps.dedup();
+
+        let mut window = Vec::new();
+        let mut bytes = 0;
+        for step in steps {
+            if window.is_empty() {
+                // What is known of the model decides what is needed.
+                self.advance(step, progress);
+            }
+            for (&rank, found) in &run.ranks {
+                let sources = found.steps.get(&step).filter(|_| is_wanted(rank, step));
+                let sources = sources.map(Vec::as_slice).unwrap_or_default();
+                self.list(rank, step, sources, &mut window);
+                bytes += sources.iter().map(|source| source.len_bytes).sum::<u64>();
+            }
+            if window.len() >= WINDOW_TENSORS || bytes >= WINDOW_BYTES {
+                self.read(&mut window, threads, bytes, progress);
+                progress(std::mem::take(&mut bytes));
+            }
         }
+        self.read(&mut window, threads, bytes, progress);
+        progress(bytes);
+        self.advance(i64::MAX, progress);
     }
 
     /// Reads and shows what `MindSpore` has written beside its dumps.
@@ -246,9 +296,9 @@ impl Judging {
     }
 
     /// Shows what event files hold up to and with this step.
-    fn advance(&mut self, step: i64) {
+    pub(super) fn advance(&mut self, step: i64, progress: &mut dyn FnMut(u64)) {
         for file in &mut self.events {
-            file.advance(step, &mut self.shown, &mut self.buffer);
+            file.advance(step, &mut self.shown, &mut self.buffer, progress);
         }
     }
 
@@ -316,7 +366,13 @@ impl Judging {
     }
 
     /// Reads all of them and shows them in order.
-    fn read(&mut self, items: &mut Vec<Item>, threads: usize, bytes: u64) {
+    fn read(
+        &mut self,
+        items: &mut Vec<Item>,
+        threads: usize,
+        bytes: u64,
+        progress: &mut dyn FnMut(u64),
+    ) {
         let threads = if bytes < PARALLEL_BYTES { 1 } else { threads };
         self.readers.resize_with(threads.max(1), Reader::default);
         let summaries = summaries(items, &mut self.readers);
@@ -324,12 +380,15 @@ impl Judging {
         let mut step = None;
         for (item, summary) in items.drain(..).zip(summaries) {
             if step != Some(item.step) {
-                self.advance(item.step);
+                self.advance(item.step, progress);
                 step = Some(item.step);
             }
             // Statistics that the training recorded itself come first.
             let key = (item.rank, Arc::clone(&item.name));
-            let is_known = self.shown.recorded.get(&key) == Some(&item.step);
+            let recorded = self.shown.recorded.get(&key);
+            let is_known = recorded.is_some_and(|recorded| recorded.holds(item.step));
+            self.is_disordered |=
+                !is_known && recorded.is_some_and(|recorded| recorded.is_beyond(item.step));
             match summary {
                 Ok(_) if is_known => {}
                 Ok(mut summary) => {
@@ -372,8 +431,10 @@ impl Judging {
         });
     }
 
-    fn finish(mut self) -> JudgedRun {
-        for file in &mut self.events {
+    /// What is to be said of all that was shown.
+    pub(super) fn judged(&self) -> JudgedRun {
+        let mut judged = self.judged.clone();
+        for file in &self.events {
             let fault = |offset, reason| Fault {
                 file: Arc::clone(file.shown()),
                 offset,
@@ -381,25 +442,26 @@ impl Judging {
                 len_bytes: file.len_bytes(),
             };
             if let Some(reason) = &file.unreadable {
-                self.judged.damaged.push(fault(0, reason.clone()));
+                judged.damaged.push(fault(0, reason.clone()));
             }
-            for damage in &file.damages {
-                let reason = damage.reason.clone();
-                self.judged.damaged.push(fault(damage.offset, reason));
-            }
-            if file.damages.is_empty()
+            let before = judged.damaged.len();
+            let damages = file.damages();
+            judged
+                .damaged
+                .extend(damages.map(|damage| fault(damage.offset, damage.reason)));
+            if judged.damaged.len() == before
                 && let Some(offset) = file.torn_at()
             {
                 let reason = "the last record is not complete".to_owned();
-                self.judged.truncated.push(fault(offset, reason));
+                judged.truncated.push(fault(offset, reason));
             }
         }
-        self.judged.findings = self.shown.evaluator.findings();
-        self.judged.sources = self.sources();
-        self.judged
+        judged.findings = self.shown.evaluator.findings();
+        judged.sources = self.sources(&judged.findings);
+        judged
     }
 
-    fn sources(&self) -> FxHashMap<Arc<str>, (String, u32)> {
+    fn sources(&self, findings: &Findings) -> FxHashMap<Arc<str>, (String, u32)> {
         let drawn = self.graphs.values().flat_map(|graphs| &graphs.drawn);
         let nodes = drawn.flat_map(|graph| &graph.nodes);
         let by_name: FxHashMap<&str, &str> = nodes
@@ -407,7 +469,7 @@ impl Judging {
             .map(|node| (&*node.name, &*node.source))
             .collect();
         let mut sources = FxHashMap::default();
-        for hit in &self.judged.findings.hits {
+        for hit in &findings.hits {
             let node = hit.tensor.split(':').next().unwrap_or_default();
             let source = by_name.get(node).and_then(|source| own_source(source));
             if let Some((file, line)) = source {

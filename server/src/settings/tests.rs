@@ -193,3 +193,33 @@ fn environment_yields_to_flags() {
         "{from_flags}"
     );
 }
+
+#[test]
+fn who_is_told_of_hits() {
+    let alarm = resolve(&[]).unwrap().alarm;
+    assert_eq!((alarm.command, alarm.webhook), (None, None));
+    let alarm = resolve(&[
+        "--on-hit",
+        "notify 'two words' $HOME",
+        "--on-hit-severity",
+        "error",
+    ]);
+    let alarm = alarm.unwrap().alarm;
+    assert_eq!(alarm.command.unwrap(), ["notify", "two words", "$HOME"]);
+    assert_eq!(alarm.severity, trainscope_format::Severity::Error);
+    for command in ["", "  ", "say 'it"] {
+        let refused = resolve(&["--on-hit", command]);
+        assert!(
+            matches!(refused, Err(SettingsError::BadCommand(_))),
+            "{command}"
+        );
+    }
+    assert!(resolve(&["--webhook", "https://host/path?x=1"]).is_ok());
+    for address in ["host", "ftp://host/", "/path", ""] {
+        let refused = resolve(&["--webhook", address]);
+        assert!(
+            matches!(refused, Err(SettingsError::BadWebhook(_))),
+            "{address}"
+        );
+    }
+}

@@ -17,8 +17,9 @@ use super::observation::Needs;
 use super::target::Subject;
 
 /// Keys that every watchpoint may have beside the parameters of its condition.
-pub const COMMON_KEYS: [&str; 10] = [
+pub const COMMON_KEYS: [&str; 11] = [
     "condition",
+    "on",
     "name",
     "tensors",
     "exclude",
@@ -131,6 +132,8 @@ pub enum Mistake {
 pub struct Watchpoint {
     /// What it watches for.
     pub condition: &'static Condition,
+    /// Whether it is judged at all.
+    pub on: bool,
     /// A name that somebody gave it.
     pub name: Option<String>,
     /// Only tensors whose name matches one of these; all if there are none. `*` stands for any text, `/` included.
@@ -158,8 +161,8 @@ pub struct Watchpoint {
 }
 
 impl Watchpoint {
-    /// A condition as it is by default, or as it is recommended.
-    fn of(condition: &'static Condition, recommended: bool) -> Self {
+    /// A condition as it is by default, or as it is recommended. It may lack a limit that has to be given.
+    pub fn of(condition: &'static Condition, recommended: bool) -> Self {
         let context = recommended || !condition.is_formula;
         let (patience, cooldown) = defaults(condition, context);
         let mut limits = [f64::NAN; MAX_PARAMETERS];
@@ -169,6 +172,7 @@ impl Watchpoint {
         }
         Self {
             condition,
+            on: true,
             name: None,
             tensors: Vec::new(),
             exclude: Vec::new(),
@@ -193,7 +197,7 @@ impl Watchpoint {
 
     /// Whether it is about such a tensor.
     pub(crate) fn watches(&self, name: &str, subject: &Subject) -> bool {
-        self.covers(name) && (self.condition.watches)(subject, self.context)
+        self.on && self.covers(name) && (self.condition.watches)(subject, self.context)
     }
 
     /// What it needs to see of a tensor that it watches.
@@ -233,6 +237,9 @@ impl Watchpoint {
         let mut keys = BTreeMap::new();
         let mut put = |key: &str, value| keys.insert(key.to_owned(), value);
         put("condition", Value::Text(self.condition.id.to_owned()));
+        if !self.on {
+            put("on", Value::Bool(false));
+        }
         if let Some(name) = &self.name {
             put("name", Value::Text(name.clone()));
         }
@@ -309,6 +316,10 @@ impl Watchpoint {
     fn set(&mut self, key: &str, value: &Value) -> Result<(), (Option<String>, Mistake)> {
         match key {
             "condition" => {}
+            "on" => match value {
+                Value::Bool(yes) => self.on = *yes,
+                other => return Err(bad(key, "true or false", other)),
+            },
             "name" => match value {
                 Value::Text(name) => self.name = Some(name.clone()),
                 other => return Err(bad(key, "text", other)),
@@ -454,6 +465,14 @@ impl Watchpoints {
         }
     }
 
+    /// None at all.
+    pub fn none() -> Self {
+        Self {
+            all: Arc::new([]),
+            recommended: false,
+        }
+    }
+
     /// Those of a file.
     pub fn from_file(file: &WatchpointsFile) -> Result<Self, ConfigError> {
         let made = file.watchpoint.iter().enumerate().map(|(entry, config)| {
@@ -481,9 +500,21 @@ impl Watchpoints {
         &self.all
     }
 
+    /// How many are judged: those that are on.
+    pub fn watching(&self) -> u64 {
+        self.all.iter().filter(|own| own.on).count() as u64
+    }
+
     /// Whether they are the recommended ones.
     pub fn are_recommended(&self) -> bool {
         self.recommended
+    }
+}
+
+impl Default for Watchpoints {
+    /// The recommended ones.
+    fn default() -> Self {
+        Self::recommended()
     }
 }
 

@@ -102,6 +102,11 @@ impl Evaluator {
         &self.watchpoints
     }
 
+    /// How much it remembers: tensors at steps, each some 200 bytes.
+    pub fn remembered(&self) -> usize {
+        self.tensors.iter().map(|tensor| tensor.history.len()).sum()
+    }
+
     /// What has to be computed of a tensor for everything that watches it. A role of [`Role::Other`] is made out from
     /// the name, as in [`Self::observe`].
     pub fn needs(&self, name: &str, role: Role, op: &str) -> Needs {

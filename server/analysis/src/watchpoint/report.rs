@@ -98,7 +98,7 @@ pub(crate) fn findings(
     let run = Run::new(tensors, scalars, knowledge, steps);
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
     let mut inconclusive = Vec::new();
-    for (index, watchpoint) in (0..).zip(watchpoints.all()) {
+    for (index, watchpoint) in (0..).zip(watchpoints.all()).filter(|(_, w)| w.on) {
         let judged = judge(&run, index, watchpoint);
         hits.extend(judged.found.into_iter().map(|found| {
             let flow = found.flow;
@@ -132,7 +132,7 @@ pub(crate) fn findings(
         judged: Judged {
             tensors: tensors.len() as u64,
             steps: steps.len(),
-            watchpoints: watchpoints.all().len() as u64,
+            watchpoints: watchpoints.watching(),
             ranks: run.ranks.len() as u64,
         },
     }

@@ -31,12 +31,12 @@ impl Recorded {
         for (&rank, found) in &run.ranks {
             for source in &found.events {
                 let mut file = EventFile::open(source, rank);
-                file.advance(i64::MAX, &mut recorded, &mut buffer);
+                file.advance(i64::MAX, &mut recorded, &mut buffer, &mut |_| {});
                 let shown = Arc::clone(file.shown());
                 if let Some(reason) = file.unreadable.take() {
                     faults.push((Arc::clone(&shown), 0, reason));
                 }
-                for damage in file.damages {
+                for damage in file.damages() {
                     faults.push((Arc::clone(&shown), damage.offset, damage.reason));
                 }
             }

@@ -65,7 +65,7 @@ impl Server {
         };
         let site = Site::new(Parts {
             index: index.clone(),
-            diagnosis: Diagnosis::default(),
+            diagnosis: Diagnosis::over(std::slice::from_ref(&base_dir)),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             about: About {
                 pid: 7,

@@ -121,6 +121,7 @@ mod tests {
             title: Words::default(),
             target: target.to_owned(),
             limits: BTreeMap::new(),
+            is_on: true,
             severity: Severity::Error,
             hits,
             advice: Words::default(),
@@ -140,6 +141,7 @@ mod tests {
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             sentence: Words::default(),
+            source: None,
         }
     }
 

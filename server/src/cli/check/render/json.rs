@@ -123,7 +123,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         judged: JsonJudged {
             tensors: report.runs.iter().map(|r| r.findings.judged.tensors).sum(),
             steps: report.runs.iter().map(|r| r.findings.judged.steps).sum(),
-            watchpoints: report.watchpoints.all().len() as u64,
+            watchpoints: report.watchpoints.watching(),
         },
     };
     serde_json::to_writer_pretty(&mut *out, &answer)?;

@@ -19,7 +19,8 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     for run in &report.runs {
         let mut suite = TestSuite::new(&*run.name);
         suite.set_time(run.took);
-        for (number, watchpoint) in report.watchpoints.all().iter().enumerate() {
+        let judged = run.watchpoints.all().iter().enumerate();
+        for (number, watchpoint) in judged.filter(|(_, own)| own.on) {
             let name = watchpoint
                 .name
                 .as_deref()

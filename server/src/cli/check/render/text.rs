@@ -144,7 +144,7 @@ fn details(
         writeln!(out)?;
     }
     if !findings.inconclusive.is_empty() {
-        unjudged::write(findings, report.watchpoints.all().len(), options, out)?;
+        unjudged::write(findings, run.watchpoints.watching(), options, out)?;
     }
     for fault in &run.damaged {
         damaged(out, screen, fault)?;
@@ -171,7 +171,7 @@ pub(super) fn sentence(report: &Report, run: &JudgedRun) -> String {
         let files = words::plural(run.damaged.len() as u64, "place", "places");
         format!("Nothing is wrong in the {steps} that could be read; {files} could not be read.")
     } else if findings.hits.is_empty() {
-        let watchpoints = report.watchpoints.all().len() as u64;
+        let watchpoints = report.watchpoints.watching();
         format!(
             "Nothing is wrong: {} over {} and {steps}.",
             words::plural(watchpoints, "watchpoint", "watchpoints"),
@@ -244,7 +244,7 @@ fn summary(
         judged,
         ..
     } = &run.findings;
-    let watchpoints = report.watchpoints.all().len() as u64;
+    let watchpoints = report.watchpoints.watching();
     let distinct = |of: &dyn Fn(&Hit) -> String| {
         let all: std::collections::BTreeSet<String> = hits.iter().map(of).collect();
         all.len() as u64

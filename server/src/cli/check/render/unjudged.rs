@@ -14,7 +14,7 @@ const MAX_LINES: usize = 4;
 
 pub(super) fn write(
     findings: &Findings,
-    watchpoints: usize,
+    watchpoints: u64,
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -28,7 +28,7 @@ pub(super) fn write(
     let head = format!(
         "{} of {}, in part or not at all; neither passed nor hit",
         conditions.len(),
-        words::plural(watchpoints as u64, "watchpoint", "watchpoints")
+        words::plural(watchpoints, "watchpoint", "watchpoints")
     );
     block(out, options.screen, "Not judged", &[(&head, false)])?;
     let width = conditions.iter().map(|c| c.len()).max().unwrap_or(0);

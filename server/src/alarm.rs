@@ -1,0 +1,268 @@
+//! Tells others of what goes wrong while the server looks on: a command is run, an address is posted to.
+//!
+//! Input is every judgement; what was wrong before the server started, or before somebody changed what is watched for,
+//! is no news. Two threads do the telling, so that neither a slow command nor a silent address holds up judging.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
+use std::io::{Seek as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustc_hash::{FxHashSet, FxHasher};
+use rustix::process::{Pid, Signal, kill_process_group};
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_api::findings::HitNotice;
+use trainscope_format::Severity;
+
+use crate::diagnosis::Judged;
+use crate::http::notice_of;
+
+/// What is told at the same time.
+const WORKERS: usize = 2;
+/// What waits to be told at most; what comes on top is counted and left out.
+const MAX_WAITING: usize = 1_000;
+/// Hits of one judgement that are told of: after so many, nobody reads on.
+const MAX_AT_ONCE: usize = 100;
+/// A command that takes longer is ended.
+const COMMAND_LIMIT: Duration = Duration::from_secs(30);
+/// An address that does not answer is given up.
+const POST_LIMIT: Duration = Duration::from_secs(10);
+/// Waits before an address is tried again.
+const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
+
+/// Who is told of what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlarmSettings {
+    /// A program and its arguments; it gets the hit as JSON on its standard input.
+    pub command: Option<Vec<String>>,
+    /// Where the same JSON is posted to.
+    pub webhook: Option<String>,
+    /// Hits of a lesser severity are not told of.
+    pub severity: Severity,
+}
+
+/// What is known of each run, and who tells.
+pub(crate) struct Alarms {
+    severity: Severity,
+    /// Hits that are no news any more, by run.
+    known: BTreeMap<String, FxHashSet<u64>>,
+    queue: SyncSender<Arc<[u8]>>,
+    left_out: u64,
+}
+
+impl Alarms {
+    /// Starts the threads that tell; `None` if nobody is to be told.
+    pub(crate) fn start(settings: AlarmSettings) -> std::io::Result<Option<Self>> {
+        if settings.command.is_none() && settings.webhook.is_none() {
+            return Ok(None);
+        }
+        let severity = settings.severity;
+        let (queue, waiting) = mpsc::sync_channel(MAX_WAITING);
+        let (settings, waiting) = (Arc::new(settings), Arc::new(Mutex::new(waiting)));
+        for number in 0..WORKERS {
+            let (settings, waiting) = (Arc::clone(&settings), Arc::clone(&waiting));
+            std::thread::Builder::new()
+                .name(format!("alarm-{number}"))
+                .spawn(move || work(&settings, &waiting))?;
+        }
+        Ok(Some(Self {
+            severity,
+            known: BTreeMap::new(),
+            queue,
+            left_out: 0,
+        }))
+    }
+
+    /// Tells of what is new in a judgement.
+    pub(crate) fn see(&mut self, judged: &Judged<'_>) {
+        let known = self.known.entry(judged.run.to_owned()).or_default();
+        let is_silent = judged.is_from_before || judged.is_watched_otherwise;
+        let mut told = 0;
+        for hit in &judged.now.findings.hits {
+            let is_news = known.insert(hash_of(hit)) && !is_silent && hit.severity >= self.severity;
+            if !is_news {
+                continue;
+            }
+            told += 1;
+            let text = (told <= MAX_AT_ONCE).then(|| {
+                let notice: HitNotice = notice_of(judged.run, judged.now, hit);
+                serde_json::to_vec(&notice).ok()
+            });
+            let is_queued = text
+                .flatten()
+                .is_some_and(|text| self.queue.try_send(text.into()).is_ok());
+            if !is_queued {
+                self.left_out += 1;
+                tracing::warn!(
+                    run = judged.run,
+                    left_out = self.left_out,
+                    "a hit is not told of: too many"
+                );
+            }
+        }
+    }
+}
+
+fn hash_of(hit: &Hit) -> u64 {
+    let mut hasher = FxHasher::default();
+    (&hit.condition, hit.rank, hit.step, &hit.tensor).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn work(settings: &AlarmSettings, waiting: &Mutex<Receiver<Arc<[u8]>>>) {
+    loop {
+        // The lock is held while waiting: the other thread waits for it instead.
+        let taken = waiting.lock().recv();
+        let Ok(text) = taken else {
+            return;
+        };
+        if let Some(command) = &settings.command
+            && let Err(error) = run(command, &text, COMMAND_LIMIT)
+        {
+            tracing::warn!("--on-hit {}: {error}", command.join(" "));
+        }
+        if let Some(url) = &settings.webhook
+            && let Err(error) = post(url, &text, &RETRIES)
+        {
+            tracing::warn!("--webhook {url}: {error}");
+        }
+    }
+}
+
+/// Runs a program with this on its standard input, and ends it with all that it started if it takes too long.
+fn run(command: &[String], text: &[u8], limit: Duration) -> Result<(), String> {
+    let said = |error: std::io::Error| error.to_string();
+    let (program, arguments) = command.split_first().ok_or("there is no program")?;
+    // A file, not a pipe: who does not read it holds up nobody.
+    let mut input = tempfile::tempfile().map_err(said)?;
+    input.write_all(text).map_err(said)?;
+    input.write_all(b"\n").map_err(said)?;
+    input.rewind().map_err(said)?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(input)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(said)?;
+    let until = Instant::now() + limit;
+    loop {
+        match child.try_wait().map_err(said)? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("it ended with {status}")),
+            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
+            None => {
+                if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                    // One that has ended meanwhile needs no signal.
+                    kill_process_group(group, Signal::KILL).unwrap_or_default();
+                }
+                child.wait().map_err(said)?;
+                return Err(format!("it was ended after {} s", limit.as_secs_f64()));
+            }
+        }
+    }
+}
+
+/// Posts it, and again if the address could not take it.
+fn post(url: &str, text: &[u8], retries: &[Duration]) -> Result<(), String> {
+    let agent = ureq::Agent::config_builder()
+        .timeout_global(Some(POST_LIMIT))
+        .http_status_as_error(false)
+        .build()
+        .new_agent();
+    let mut retries = retries.iter();
+    loop {
+        let request = agent.post(url).content_type("application/json");
+        let problem = match request.send(text) {
+            Ok(answer) if answer.status().is_success() => return Ok(()),
+            Ok(answer) => {
+                let status = answer.status();
+                let is_passing = status.is_server_error() || status.as_u16() == 429;
+                if !is_passing {
+                    return Err(format!("it answers {status}"));
+                }
+                format!("it answers {status}")
+            }
+            Err(error) => error.to_string(),
+        };
+        match retries.next() {
+            Some(wait) => std::thread::sleep(*wait),
+            None => return Err(format!("{problem}, {} times", RETRIES.len() + 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_program_gets_the_hit_and_no_more_time_than_there_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("hit.json");
+        let copy = words(&["cp", "/dev/stdin", file.to_str().unwrap()]);
+        run(&copy, b"{}", COMMAND_LIMIT).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "{}\n");
+        assert!(run(&words(&["false"]), b"", COMMAND_LIMIT).is_err());
+        assert!(run(&words(&["/there/is/none"]), b"", COMMAND_LIMIT).is_err());
+        assert!(run(&[], b"", COMMAND_LIMIT).is_err());
+        let began = Instant::now();
+        let slow = words(&["sh", "-c", "sleep 60 & sleep 60"]);
+        let error = run(&slow, b"", Duration::from_millis(100)).unwrap_err();
+        assert!(error.contains("ended after"), "{error}");
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn an_address_is_tried_again_while_it_may_recover() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let mut bodies = Vec::new();
+            for status in ["503 Busy", "204 No Content", "400 Bad Request"] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut len = 0;
+                loop {
+                    let mut line = String::new();
+                    reader.read_line(&mut line).unwrap();
+                    if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                        len = value.trim().parse().unwrap();
+                    }
+                    if line == "\r\n" {
+                        break;
+                    }
+                }
+                let mut body = vec![0; len];
+                reader.read_exact(&mut body).unwrap();
+                bodies.push(String::from_utf8(body).unwrap());
+                let answer =
+                    format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+            bodies
+        });
+        post(&url, b"{\"a\":1}", &[Duration::ZERO]).unwrap();
+        let refused = post(&url, b"{\"a\":2}", &[Duration::ZERO]).unwrap_err();
+        assert!(refused.contains("400"), "{refused}");
+        assert_eq!(
+            server.join().unwrap(),
+            ["{\"a\":1}", "{\"a\":1}", "{\"a\":2}"]
+        );
+        // Nobody is there any more.
+        assert!(post(&url, b"", &[Duration::ZERO]).is_err());
+    }
+}

@@ -1,0 +1,245 @@
+//! The hits that a request asks for, as a list whose lines can be counted without being sent.
+
+use rustc_hash::FxHashMap;
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_api::findings::{FindingsQuery, WantedHit};
+
+/// Those hits of a run that are asked for.
+pub(super) struct Page {
+    /// Where they stand among all: by step, by rank, then in the order of data flow.
+    pub(super) hits: Vec<usize>,
+    /// Which of them are the first of their step and rank.
+    pub(super) groups: Vec<usize>,
+}
+
+impl Page {
+    pub(super) fn new(all: &[Hit], query: &FindingsQuery) -> Self {
+        let mut filter = Filter::new(query);
+        let mut hits: Vec<usize> = (0..all.len())
+            .filter(|&at| filter.passes(&all[at]))
+            .collect();
+        // Stable, and by step already.
+        hits.sort_by_key(|&at| (all[at].step, all[at].rank));
+        let place = |at: usize| (all[at].step, all[at].rank);
+        let starts = |&number: &usize| {
+            number
+                .checked_sub(1)
+                .is_none_or(|before| place(hits[before]) != place(hits[number]))
+        };
+        let groups = (0..hits.len()).filter(starts).collect();
+        Self { hits, groups }
+    }
+
+    /// Lines of the whole list, with one above each group.
+    pub(super) fn lines(&self) -> u64 {
+        (self.hits.len() + self.groups.len()) as u64
+    }
+
+    /// The line of a hit, by its number.
+    pub(super) fn line_of(&self, number: usize) -> u64 {
+        (number + self.groups.partition_point(|&first| first <= number)) as u64
+    }
+
+    /// The first hit at that line or below it, and its line.
+    pub(super) fn at_line(&self, line: u64) -> (usize, u64) {
+        let (mut low, mut high) = (0, self.hits.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.line_of(middle) < line {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low, self.line_of(low))
+    }
+
+    /// The hit of that name, and its line if it is on the list.
+    pub(super) fn wanted(
+        &self,
+        all: &[Hit],
+        key: &str,
+        told: impl Fn(&Hit) -> trainscope_api::findings::Hit,
+    ) -> Option<WantedHit> {
+        let (rank, rest) = key.split_once(':')?;
+        let (step, rest) = rest.split_once(':')?;
+        let (condition, tensor) = rest.split_once(':')?;
+        let (rank, step): (u32, i64) = (rank.parse().ok()?, step.parse().ok()?);
+        let is_it = |hit: &Hit| {
+            (hit.rank, hit.step) == (rank, step)
+                && (&*hit.condition, &*hit.tensor) == (condition, tensor)
+        };
+        // All hits are in the order of steps.
+        let from = all.partition_point(|hit| hit.step < step);
+        let mut of_step = (from..all.len()).take_while(|&at| all[at].step == step);
+        let at = of_step.find(|&at| is_it(&all[at]))?;
+        let number = self
+            .hits
+            .partition_point(|&own| (all[own].step, all[own].rank, own) < (step, rank, at));
+        let line = (self.hits.get(number) == Some(&at)).then(|| self.line_of(number));
+        Some(WantedHit {
+            hit: told(&all[at]),
+            line,
+        })
+    }
+}
+
+/// What a request asks for.
+struct Filter<'a> {
+    query: &'a FindingsQuery,
+    text: Option<String>,
+    /// Names come again and again.
+    known: FxHashMap<&'a str, bool>,
+}
+
+impl<'a> Filter<'a> {
+    fn new(query: &'a FindingsQuery) -> Self {
+        Self {
+            query,
+            text: query.search.as_ref().map(|text| text.to_lowercase()),
+            known: FxHashMap::default(),
+        }
+    }
+
+    fn passes(&mut self, hit: &'a Hit) -> bool {
+        let FindingsQuery {
+            severity,
+            watchpoint,
+            rank,
+            from_step,
+            to_step,
+            ..
+        } = self.query;
+        severity.is_none_or(|severity| severity == hit.severity)
+            && watchpoint.is_none_or(|watchpoint| watchpoint == hit.watchpoint)
+            && rank.is_none_or(|rank| rank == hit.rank)
+            && from_step.is_none_or(|step| hit.last_step >= step)
+            && to_step.is_none_or(|step| hit.step <= step)
+            && (self.has(&hit.tensor)
+                || self.has(&hit.condition)
+                || hit.node.as_ref().is_some_and(|node| self.has(node)))
+    }
+
+    fn has(&mut self, name: &'a str) -> bool {
+        let Some(text) = &self.text else {
+            return true;
+        };
+        *self
+            .known
+            .entry(name)
+            .or_insert_with(|| name.to_lowercase().contains(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use trainscope_format::Severity;
+
+    use super::*;
+
+    fn hits() -> Vec<Hit> {
+        // Steps 0, 0, 0, 1, 1, …; ranks 0, 1, 0, …; one of three is an error.
+        let hit = |number: u32| Hit {
+            condition: "c".into(),
+            watchpoint: number % 2,
+            severity: if number.is_multiple_of(3) {
+                Severity::Error
+            } else {
+                Severity::Info
+            },
+            rank: number % 2,
+            step: i64::from(number / 3),
+            last_step: i64::from(number / 3),
+            tensor: format!("Tensor:{number}").into(),
+            node: None,
+            values: BTreeMap::new(),
+            thresholds: BTreeMap::new(),
+            sentence: trainscope_analysis::watchpoint::finding::Sentence::default(),
+        };
+        (0..30).map(hit).collect()
+    }
+
+    #[test]
+    fn lines_are_those_of_the_list_written_out() {
+        let all = hits();
+        for query in [
+            FindingsQuery::default(),
+            FindingsQuery {
+                rank: Some(1),
+                ..FindingsQuery::default()
+            },
+            FindingsQuery {
+                severity: Some(Severity::Error),
+                ..FindingsQuery::default()
+            },
+            FindingsQuery {
+                from_step: Some(3),
+                to_step: Some(7),
+                ..FindingsQuery::default()
+            },
+            FindingsQuery {
+                search: Some("tensor:1".to_owned()),
+                ..FindingsQuery::default()
+            },
+            FindingsQuery {
+                search: Some("no".to_owned()),
+                ..FindingsQuery::default()
+            },
+        ] {
+            let page = Page::new(&all, &query);
+            // The list, with `None` for the line above a group.
+            let mut lines = Vec::new();
+            for (number, &at) in page.hits.iter().enumerate() {
+                if page.groups.contains(&number) {
+                    lines.push(None);
+                }
+                lines.push(Some((number, at)));
+            }
+            assert_eq!(page.lines(), lines.len() as u64);
+            for (line, entry) in (0_u64..).zip(&lines) {
+                let (number, first_line) = page.at_line(line);
+                let next = lines[usize::try_from(line).unwrap()..]
+                    .iter()
+                    .flatten()
+                    .next()
+                    .unwrap();
+                assert_eq!(number, next.0, "{query:?} {line}");
+                assert_eq!(lines[usize::try_from(first_line).unwrap()], Some(*next));
+                let Some((_, at)) = entry else { continue };
+                let hit = &all[*at];
+                let key = format!("{}:{}:{}:{}", hit.rank, hit.step, hit.condition, hit.tensor);
+                assert!(
+                    page_wanted(&page, &all, &key).is_some_and(|own| own == line),
+                    "{key}"
+                );
+            }
+            assert_eq!(page.at_line(1_000).0, page.hits.len());
+        }
+        let errors = FindingsQuery {
+            severity: Some(Severity::Error),
+            ..FindingsQuery::default()
+        };
+        let page = Page::new(&all, &errors);
+        assert_eq!(page_wanted(&page, &all, "1:0:c:Tensor:1"), None);
+    }
+
+    fn page_wanted(page: &Page, all: &[Hit], key: &str) -> Option<u64> {
+        let told = |hit: &Hit| trainscope_api::findings::Hit {
+            condition: hit.condition.to_string(),
+            watchpoint: hit.watchpoint,
+            severity: hit.severity,
+            rank: hit.rank,
+            step: hit.step,
+            last_step: hit.last_step,
+            tensor: hit.tensor.to_string(),
+            node: None,
+            values: BTreeMap::new(),
+            thresholds: BTreeMap::new(),
+            sentence: trainscope_api::findings::Words::default(),
+            source: None,
+        };
+        page.wanted(all, key, told)?.line
+    }
+}

@@ -1,0 +1,132 @@
+//! `/api/conditions`, `/api/watchpoints`, `/api/recheck`: what can be watched for, what is, and judging again.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::findings::Progress;
+use trainscope_api::watchpoints::{
+    Catalogue, Recheck, WatchpointList, WatchpointsChange, WatchpointsQuery,
+};
+
+use super::error::Failure;
+use super::request::{Body, Params};
+use super::{Site, blocking, json};
+use crate::watchpoints::{ChangeError, catalogue};
+
+/// Everything that can be watched for
+#[utoipa::path(
+    get,
+    path = "/api/conditions",
+    operation_id = "conditions",
+    responses(
+        (status = 200, description = "The catalogue, with texts, parameters and presets", body = Catalogue),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn conditions() -> Result<Response, Failure> {
+    json(catalogue())
+}
+
+/// What is watched for in a run
+#[utoipa::path(
+    get,
+    path = "/api/watchpoints",
+    operation_id = "watchpoints",
+    params(WatchpointsQuery),
+    responses(
+        (status = 200, description = "The list, who says so, and the version for a change", body = WatchpointList),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<WatchpointsQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || {
+        check_run(&site, &query.run)?;
+        let list = site.diagnosis.watchpoints(&query.run);
+        json(&list.ok_or_else(|| unknown(&query.run))?)
+    })
+    .await
+}
+
+/// Change what is watched for
+#[utoipa::path(
+    put,
+    path = "/api/watchpoints",
+    operation_id = "change_watchpoints",
+    request_body = WatchpointsChange,
+    responses(
+        (status = 200, description = "The list as it is from now on", body = WatchpointList),
+        (
+            status = "default",
+            description = "Why not: `conflict` if the file has changed since `version`, `bad_request` with entry and \
+                           key if a watchpoint cannot be used, `unwritable` if the file is not understood",
+            body = ApiError
+        ),
+    )
+)]
+pub(super) async fn put(
+    State(site): State<Site>,
+    Body(change): Body<WatchpointsChange>,
+) -> Result<Response, Failure> {
+    blocking(move || {
+        check_run(&site, &change.run)?;
+        let changed = site.diagnosis.change_watchpoints(
+            &change.run,
+            change.only_this_run,
+            &change.version,
+            change.watchpoints.as_deref(),
+        );
+        let changed = changed.ok_or_else(|| unknown(&change.run))?;
+        let list = changed.map_err(|error| {
+            let code = match &error {
+                ChangeError::Conflict => ErrorCode::Conflict,
+                ChangeError::Mistake(_) => ErrorCode::BadRequest,
+                ChangeError::Unwritable { .. } => ErrorCode::Unwritable,
+            };
+            Failure::new(code, error.to_string())
+        })?;
+        // Other pages show the same list.
+        site.index.notify(true);
+        json(&list)
+    })
+    .await
+}
+
+/// Judge a run again from its first record on
+#[utoipa::path(
+    post,
+    path = "/api/recheck",
+    operation_id = "recheck",
+    request_body = Recheck,
+    responses(
+        (
+            status = 200,
+            description = "It begins; `progress` of the findings says how far it is, and notices say when to ask",
+            body = Progress
+        ),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn recheck(
+    State(site): State<Site>,
+    Body(wish): Body<Recheck>,
+) -> Result<Response, Failure> {
+    blocking(move || {
+        check_run(&site, &wish.run)?;
+        json(&site.diagnosis.recheck(&wish.run))
+    })
+    .await
+}
+
+/// Names are looked up among the runs that were found or judged.
+fn check_run(site: &Site, run: &str) -> Result<(), Failure> {
+    let is_known =
+        site.index.runs().runs.iter().any(|own| own.id == run) || site.diagnosis.of(run).is_some();
+    if is_known { Ok(()) } else { Err(unknown(run)) }
+}
+
+fn unknown(run: &str) -> Failure {
+    Failure::new(ErrorCode::UnknownRun, format!("there is no run `{run}`"))
+}

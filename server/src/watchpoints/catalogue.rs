@@ -1,0 +1,206 @@
+//! The catalogue of conditions in the words of the API.
+
+use std::sync::LazyLock;
+
+use trainscope_analysis::watchpoint::catalogue::{self, Range, Text};
+use trainscope_analysis::watchpoint::{CONDITIONS, Watchpoint};
+use trainscope_api::findings::Words;
+use trainscope_api::watchpoints::{Catalogue, Condition, Parameter, ParameterKind};
+use trainscope_format::float::Float;
+
+use super::file::keys_of;
+
+/// Everything that can be watched for.
+pub(crate) fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+        conditions: CONDITIONS.iter().copied().map(condition).collect(),
+        common: common(),
+    });
+    &CATALOGUE
+}
+
+fn condition(own: &'static catalogue::Condition) -> Condition {
+    let preset = Watchpoint::of(own, own.recommended);
+    Condition {
+        id: own.id.to_owned(),
+        target: name_of(&own.target),
+        title: words(own.says),
+        checks: words(own.checks),
+        matters: words(own.matters),
+        not_judged: words(own.not_judged),
+        advice: words(own.advice),
+        severity: own.severity,
+        is_recommended: own.recommended,
+        parameters: own.parameters.iter().map(parameter).collect(),
+        preset: keys_of(&preset.to_config()),
+    }
+}
+
+fn parameter(own: &catalogue::Parameter) -> Parameter {
+    Parameter {
+        name: own.name.to_owned(),
+        kind: match own.range {
+            Range::Finite => ParameterKind::Finite,
+            Range::NotNegative => ParameterKind::NotNegative,
+            Range::Positive => ParameterKind::Positive,
+            Range::Percentage => ParameterKind::Percentage,
+            Range::Share => ParameterKind::Share,
+            Range::Count => ParameterKind::Count,
+            Range::Switch => ParameterKind::Switch,
+        },
+        default: own.default.map(Float),
+        is_limit: own.is_limit,
+        help: words(own.text),
+    }
+}
+
+/// Keys of every watchpoint, but for `condition`, `on` and `severity`, which a page has ways of its own for.
+fn common() -> Vec<Parameter> {
+    let key = |name: &str, kind, en: &str, zh: &str| Parameter {
+        name: name.to_owned(),
+        kind,
+        default: None,
+        is_limit: false,
+        help: Words {
+            en: en.to_owned(),
+            zh: zh.to_owned(),
+        },
+    };
+    vec![
+        key(
+            "name",
+            ParameterKind::Text,
+            "a name of your own for it",
+            "自定义名称",
+        ),
+        key(
+            "tensors",
+            ParameterKind::Names,
+            "only tensors of these names; * stands for any text",
+            "仅限这些名称的张量，* 表示任意文本",
+        ),
+        key(
+            "exclude",
+            ParameterKind::Names,
+            "no tensors of these names",
+            "排除这些名称的张量",
+        ),
+        key(
+            "from_step",
+            ParameterKind::Step,
+            "earlier steps are not judged",
+            "此前的步不判断",
+        ),
+        key(
+            "warmup",
+            ParameterKind::Whole,
+            "first observations of each tensor that are not judged",
+            "每个张量最初不判断的观测次数",
+        ),
+        key(
+            "patience",
+            ParameterKind::Count,
+            "how many times in a row it has to hold",
+            "需连续满足的次数",
+        ),
+        key(
+            "cooldown",
+            ParameterKind::Whole,
+            "observations after a hit of the same tensor that are not reported again",
+            "同一张量命中后不再报告的观测次数",
+        ),
+        key(
+            "context",
+            ParameterKind::Switch,
+            "whether what else is known of the run may excuse a hit, or let it mean more",
+            "是否结合运行的其他信息来排除或加重命中",
+        ),
+    ]
+}
+
+/// The name that a value has in JSON.
+pub(crate) fn name_of(value: &impl serde::Serialize) -> String {
+    let name = serde_json::to_value(value).ok();
+    name.and_then(|name| Some(name.as_str()?.to_owned()))
+        .unwrap_or_default()
+}
+
+/// A text of the catalogue.
+pub(crate) fn words(text: Text) -> Words {
+    Words {
+        en: text.en.to_owned(),
+        zh: text.zh.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_analysis::watchpoint::Watchpoints;
+    use trainscope_analysis::watchpoint::config::{COMMON_KEYS, WatchpointsFile};
+
+    use super::*;
+
+    #[test]
+    fn everything_can_be_chosen_and_has_a_text_in_both_languages() {
+        let all = catalogue();
+        assert_eq!(all.conditions.len(), CONDITIONS.len());
+        for condition in &all.conditions {
+            let texts = [
+                &condition.title,
+                &condition.checks,
+                &condition.matters,
+                &condition.advice,
+            ];
+            let helps = condition.parameters.iter().map(|parameter| &parameter.help);
+            for text in texts.into_iter().chain(helps) {
+                assert!(
+                    !text.en.is_empty() && !text.zh.is_empty(),
+                    "{}",
+                    condition.id
+                );
+            }
+        }
+        let told: Vec<&str> = all.common.iter().map(|key| &*key.name).collect();
+        let own = ["condition", "on", "severity"];
+        let missing: Vec<&str> = COMMON_KEYS
+            .into_iter()
+            .filter(|key| !told.contains(key) && !own.contains(key))
+            .collect();
+        assert_eq!(missing, [""; 0]);
+    }
+
+    #[test]
+    fn presets_of_what_is_recommended_are_the_recommended_watchpoints() {
+        let chosen = catalogue()
+            .conditions
+            .iter()
+            .filter(|condition| condition.is_recommended);
+        let presets: Vec<_> = chosen.map(|condition| &condition.preset).collect();
+        let file = WatchpointsFile {
+            watchpoint: serde_json::from_value(serde_json::to_value(presets).unwrap()).unwrap(),
+        };
+        let made = Watchpoints::from_file(&file).unwrap();
+        let recommended = Watchpoints::recommended();
+        for (made, own) in made.all().iter().zip(recommended.all()) {
+            let bits = |limits: &[f64]| limits.iter().map(|l| l.to_bits()).collect::<Vec<_>>();
+            assert_eq!(
+                bits(&made.limits),
+                bits(&own.limits),
+                "{}",
+                own.condition.id
+            );
+            let rest = |w: &Watchpoint| {
+                (
+                    w.patience,
+                    w.cooldown,
+                    w.warmup,
+                    w.context,
+                    w.severity,
+                    w.may_raise,
+                )
+            };
+            assert_eq!(rest(made), rest(own), "{}", own.condition.id);
+        }
+        assert_eq!(made.all().len(), recommended.all().len());
+    }
+}

@@ -1,0 +1,223 @@
+//! One file of watchpoints, kept up to date: read when it has changed, written when a page changes it.
+
+use std::fs;
+use std::hash::{Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustc_hash::FxHasher;
+use trainscope_analysis::watchpoint::config::WatchpointsFile;
+use trainscope_analysis::watchpoint::{WatchpointConfig, Watchpoints};
+use trainscope_api::watchpoints::{MAX_WATCHPOINTS, Origin, WatchpointKeys, WatchpointList};
+use trainscope_format::tensor::ContentHasher;
+
+use super::edit::edit;
+use super::{Sets, parse};
+use crate::notebook::replace;
+
+/// Bytes of a file at most; people do not write that much.
+const MAX_FILE_BYTES: u64 = 8 << 20;
+
+/// The file of one base directory.
+pub(crate) struct WatchpointFile {
+    path: PathBuf,
+    seen: Option<(SystemTime, u64)>,
+    text: String,
+    /// The file is not there, however it was read.
+    is_missing: bool,
+    sets: Sets,
+    problem: Option<String>,
+}
+
+/// Why a change is not made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChangeError {
+    /// Somebody else was faster.
+    #[error("the watchpoints were changed meanwhile")]
+    Conflict,
+    /// It asks for what cannot be.
+    #[error("{0}")]
+    Mistake(String),
+    /// It cannot be written.
+    #[error("{path} cannot be written: {reason}")]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says, or what is wrong with what is there.
+        reason: String,
+    },
+}
+
+impl WatchpointFile {
+    /// The file of a base directory, which need not be there.
+    pub(crate) fn new(base_dir: &Path) -> Self {
+        Self {
+            path: base_dir.join(".trainscope").join("watchpoints.toml"),
+            seen: None,
+            text: String::new(),
+            is_missing: true,
+            sets: Sets::default(),
+            problem: None,
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is wrong with it as it is now, in which case what it said before counts.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// What is watched for in a run of that name below the base directory, and who says so.
+    pub(crate) fn of(&self, run: &str) -> (&Watchpoints, Origin) {
+        self.sets.of(run)
+    }
+
+    /// The same as long as the same is watched for in a run.
+    pub(crate) fn version_of(&self, run: &str) -> u64 {
+        let mut hasher = FxHasher::default();
+        format!("{:?}", self.of(run).0.to_file()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Reads the file again if it has changed. One that cannot be used leaves what was said before.
+    pub(crate) fn look(&mut self) {
+        let now = stamp(&self.path);
+        if now == self.seen {
+            return;
+        }
+        let read = match now {
+            None => Ok(String::new()),
+            Some((_, len)) if len > MAX_FILE_BYTES => Err("it is above 8 MiB".to_owned()),
+            Some(_) => fs::read_to_string(&self.path).map_err(|e| e.to_string()),
+        };
+        self.seen = now;
+        self.is_missing = now.is_none();
+        match read {
+            Ok(text) => self.take(text),
+            Err(reason) => self.problem = Some(reason),
+        }
+    }
+
+    fn take(&mut self, text: String) {
+        let sets = if self.is_missing {
+            Ok(Sets::default())
+        } else {
+            parse(&text).map_err(|wrong| wrong.in_line(&text))
+        };
+        self.text = text;
+        match sets {
+            Ok(sets) => {
+                self.sets = sets;
+                self.problem = None;
+            }
+            Err(reason) => self.problem = Some(reason),
+        }
+    }
+
+    fn version(&self) -> String {
+        if self.is_missing {
+            return "none".to_owned();
+        }
+        format!("{:016x}", ContentHasher::hash(self.text.as_bytes()))
+    }
+
+    /// What is watched for in a run, as it is answered.
+    pub(crate) fn list(&self, run: &str) -> WatchpointList {
+        let (watchpoints, origin) = self.of(run);
+        let file = watchpoints.to_file();
+        let is_whole =
+            origin == Origin::Base && self.sets.runs.is_empty() && self.problem.is_none();
+        let toml = if is_whole {
+            Ok(self.text.clone())
+        } else {
+            edit("", None, Some(&file.watchpoint))
+        };
+        WatchpointList {
+            origin,
+            file: self.path.display().to_string(),
+            version: self.version(),
+            watchpoints: file.watchpoint.iter().map(keys_of).collect(),
+            toml: toml.unwrap_or_default(),
+            problem: self.problem.clone(),
+        }
+    }
+
+    /// Changes what is watched for, in the file.
+    pub(crate) fn change(
+        &mut self,
+        run: Option<&str>,
+        version: &str,
+        list: Option<&[WatchpointKeys]>,
+    ) -> Result<(), ChangeError> {
+        self.look();
+        let unwritable = |path: &Path, reason: String| ChangeError::Unwritable {
+            path: path.to_owned(),
+            reason,
+        };
+        if self.version() != version {
+            return Err(ChangeError::Conflict);
+        }
+        if let Some(problem) = &self.problem {
+            let reason = format!("what is there is not understood and stays as it is: {problem}");
+            return Err(unwritable(&self.path, reason));
+        }
+        let list = list.map(configs).transpose()?;
+        let text = edit(&self.text, run, list.as_deref())
+            .map_err(|reason| unwritable(&self.path, reason))?;
+        // What nobody could read again must not be written.
+        parse(&text).map_err(|wrong| ChangeError::Mistake(wrong.in_line(&text)))?;
+        let is_empty = text
+            .lines()
+            .all(|line| line.trim().is_empty() || line.starts_with('#'));
+        let written = if is_empty {
+            match fs::remove_file(&self.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
+        } else {
+            replace(&self.path, &text)
+        };
+        written.map_err(|error| unwritable(&self.path, error.to_string()))?;
+        self.seen = stamp(&self.path);
+        self.is_missing = is_empty;
+        self.take(if is_empty { String::new() } else { text });
+        Ok(())
+    }
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = fs::metadata(path).ok()?;
+    let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    Some((modified, metadata.len()))
+}
+
+/// The entries of a list, if each of them can be used.
+fn configs(list: &[WatchpointKeys]) -> Result<Vec<WatchpointConfig>, ChangeError> {
+    let mistake = |what: String| ChangeError::Mistake(what);
+    if list.len() > MAX_WATCHPOINTS {
+        return Err(mistake(format!(
+            "{MAX_WATCHPOINTS} watchpoints are the most"
+        )));
+    }
+    let configs = serde_json::to_value(list).and_then(serde_json::from_value);
+    let configs: Vec<WatchpointConfig> = configs.map_err(|e| mistake(e.to_string()))?;
+    let file = WatchpointsFile {
+        watchpoint: configs,
+    };
+    Watchpoints::from_file(&file).map_err(|error| {
+        let key = error.key.as_ref().map(|key| format!(" ({key})"));
+        mistake(format!("{error}{}", key.unwrap_or_default()))
+    })?;
+    Ok(file.watchpoint)
+}
+
+/// A watchpoint in the words of the API.
+pub(super) fn keys_of(config: &WatchpointConfig) -> WatchpointKeys {
+    let keys = serde_json::to_value(config).and_then(serde_json::from_value);
+    keys.unwrap_or_default()
+}
