@@ -287,9 +287,5 @@ pub struct Judged<'a> {
 
 /// The name of a run in the list of runs.
 fn shown(base: &Base, run: &FoundRun) -> String {
-    match (&*base.prefix, &*run.name) {
-        ("", name) => name.to_owned(),
-        (prefix, ".") => prefix.to_owned(),
-        (prefix, name) => format!("{prefix}/{name}"),
-    }
+    base.run_name(&run.name)
 }

@@ -35,6 +35,7 @@ mod runs;
 mod scalars;
 mod status;
 mod tags;
+mod tensors;
 #[cfg(test)]
 mod tests;
 mod watchpoints;
@@ -57,6 +58,8 @@ pub struct Parts {
     pub diagnosis: Diagnosis,
     /// What people have noted.
     pub notebooks: Notebooks,
+    /// What tensors that were read came to.
+    pub tensors: crate::tensors::Memory,
     /// Who answers.
     pub about: About,
     /// Who may ask.
@@ -115,6 +118,11 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(records::audio))
         .routes(routes!(records::text))
         .routes(routes!(records::tensors))
+        .routes(routes!(tensors::index))
+        .routes(routes!(tensors::values))
+        .routes(routes!(tensors::summary))
+        .routes(routes!(tensors::history))
+        .routes(routes!(tensors::file))
         .routes(routes!(records::pr_curves))
         .routes(routes!(records::custom_scalars))
         .routes(routes!(records::landscapes))

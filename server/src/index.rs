@@ -9,6 +9,7 @@ mod catalog;
 mod chunk;
 mod part;
 mod reader;
+mod recordings;
 mod records;
 mod source;
 mod store;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::broadcast;
 use trainscope_api::live::{ChangeNotice, RunChange};
 use trainscope_api::runs::RunList;
@@ -34,6 +35,7 @@ use trainscope_format::{Format, Kind};
 use catalog::{Catalog, RunEntry};
 use part::Part;
 use reader::Range;
+use recordings::Recordings;
 pub use records::Found;
 pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
 use store::{Batch, Meta, Opened, Store};
@@ -60,6 +62,8 @@ struct Inner {
     sealed_bytes: AtomicUsize,
     notes: Mutex<Vec<String>>,
     problems: Mutex<Vec<String>>,
+    /// Runs with tensors in files of their own. Names and places alone, and never stored: each walk finds them.
+    recordings: RwLock<Arc<Recordings>>,
     notices: broadcast::Sender<Arc<ChangeNotice>>,
 }
 
@@ -127,12 +131,18 @@ impl Index {
 
     /// Number of runs, and of those that grow.
     pub fn run_counts(&self) -> (usize, usize) {
-        (self.0.catalog.len(), self.0.catalog.live_runs())
+        let (only, live) = self.only_tensors();
+        (
+            self.0.catalog.len() + only,
+            self.0.catalog.live_runs() + live,
+        )
     }
 
     /// All runs.
     pub fn runs(&self) -> RunList {
-        self.0.catalog.list()
+        let mut list = self.0.catalog.list();
+        self.add_recordings(&mut list);
+        list
     }
 
     /// The tags of one run.
@@ -143,6 +153,8 @@ impl Index {
 
     fn run(&self, run: &str) -> Result<Arc<RunEntry>, ReadError> {
         let found = self.0.catalog.run(run);
+        // One with tensors alone has none of what is asked for here.
+        let found = found.or_else(|| self.recording(run).map(|_| Arc::default()));
         found.ok_or_else(|| ReadError::UnknownRun(run.to_owned()))
     }
 
@@ -277,6 +289,7 @@ impl Index {
             sealed_bytes: AtomicUsize::new(0),
             notes: Mutex::new(note.into_iter().collect()),
             problems: Mutex::default(),
+            recordings: RwLock::default(),
             notices: broadcast::channel(NOTICES).0,
         }));
         index.load();

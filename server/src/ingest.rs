@@ -25,8 +25,9 @@ const COMMIT_RECORDS: u64 = 16_384;
 const COMMIT_INTERVAL: Duration = Duration::from_secs(10);
 /// Least time between two notices.
 const NOTICE_INTERVAL: Duration = Duration::from_millis(50);
-/// Least time between two walks that hints ask for.
+/// Least time between two walks that hints ask for, and as a multiple of what the last one took.
 const HINTED_SCAN_INTERVAL: Duration = Duration::from_millis(200);
+const HINTED_SCAN_SHARE: u32 = 4;
 
 /// What to read and where to keep what was read.
 #[derive(Clone, Debug)]
@@ -166,6 +167,8 @@ struct Loop {
     live_runs: usize,
     next_scan: Instant,
     last_scan: Instant,
+    /// How long the last walk took.
+    scan_took: Duration,
     last_commit: Instant,
     last_notice: Instant,
 }
@@ -201,6 +204,7 @@ impl Loop {
             live_runs: 0,
             next_scan: now,
             last_scan: now,
+            scan_took: Duration::ZERO,
             last_commit: now,
             last_notice: now,
         }
@@ -276,10 +280,12 @@ impl Loop {
     /// Walks the base directories and compares with what is known.
     fn scan(&mut self) {
         let first = !self.scanned;
+        let began = Instant::now();
         let scan = watch::scan(&self.bases);
         self.apply(scan, first);
         self.scanned = true;
         self.last_scan = Instant::now();
+        self.scan_took = self.last_scan - began;
         self.next_scan = self.last_scan + self.settings.reload_interval;
         let (_, live) = self.index.run_counts();
         self.runs_changed |= live != self.live_runs;

@@ -10,5 +10,6 @@ pub mod notebook;
 mod recording;
 pub mod settings;
 mod tail;
+pub mod tensors;
 mod watch;
 pub mod watchpoints;

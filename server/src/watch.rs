@@ -3,7 +3,7 @@
 //! Hints may be lost (network mounts, watch limits), so they only shorten the wait until the next walk: what a walk
 //! finds is the rule.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,11 @@ use std::time::SystemTime;
 
 use notify::Watcher as _;
 use parking_lot::Mutex;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_format::{Format, rank_hint, sniff};
 
 use crate::index::{Identity, Place};
+use crate::recording::find::{Claims, FoundRun, Stamp, is_of_tensors};
 
 /// A base directory and what names below it begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +44,21 @@ pub(crate) struct Found {
 pub(crate) struct Scan {
     /// By path.
     pub(crate) files: Vec<Found>,
+    /// Runs with tensors in files of their own, by name.
+    pub(crate) recordings: BTreeMap<Arc<str>, FoundRun>,
     /// Folders that cannot be listed, as sentences.
     pub(crate) problems: Vec<String>,
+}
+
+impl Base {
+    /// The name in the list of runs, of one that is called so in this directory.
+    pub(crate) fn run_name(&self, name: &str) -> String {
+        match (&*self.prefix, name) {
+            ("", name) => name.to_owned(),
+            (prefix, ".") => prefix.to_owned(),
+            (prefix, name) => format!("{prefix}/{name}"),
+        }
+    }
 }
 
 /// Names for several base directories: the last part of each path, numbered where two are equal.
@@ -136,13 +150,51 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
     let mut visited = FxHashSet::default();
     for base in bases {
         let mut links = BTreeSet::new();
-        walk(base, base.dir.clone(), &mut visited, &mut links, &mut scan);
-        while let Some(link) = links.pop_first() {
-            walk(base, link, &mut visited, &mut links, &mut scan);
+        let mut claims = Claims::default();
+        let first = scan.files.len();
+        let mut from = Some(base.dir.clone());
+        while let Some(folder) = from {
+            walk(
+                base,
+                folder,
+                &mut visited,
+                &mut links,
+                &mut claims,
+                &mut scan,
+            );
+            from = links.pop_first();
         }
+        let recordings = join(base, claims, &mut scan.files[first..]);
+        scan.recordings.extend(recordings);
     }
     scan.files.sort_by(|a, b| a.place.cmp(&b.place));
     scan
+}
+
+/// Brings the parts of each run together: event files beside tensors are of the run of these. Says which runs have
+/// tensors in files of their own.
+fn join(base: &Base, claims: Claims, files: &mut [Found]) -> Vec<(Arc<str>, FoundRun)> {
+    let mut recordings = Vec::new();
+    let mut runs: FxHashMap<PathBuf, (Arc<str>, u32)> = FxHashMap::default();
+    for mut run in claims.join() {
+        let name: Arc<str> = base.run_name(&run.name).into();
+        for (&rank, parts) in &run.ranks {
+            let events = parts.events.iter().map(|event| &event.path);
+            for path in events.chain(parts.dump.graphs.values()) {
+                runs.insert(path.clone(), (Arc::clone(&name), rank));
+            }
+        }
+        if run.has_tensors() {
+            run.lie_below(&base.prefix);
+            recordings.push((name, run));
+        }
+    }
+    for found in files {
+        if let Some((run, rank)) = runs.remove(&found.place.full) {
+            (found.place.run, found.place.rank) = (run, rank);
+        }
+    }
+    recordings
 }
 
 fn walk(
@@ -150,6 +202,7 @@ fn walk(
     from: PathBuf,
     visited: &mut FxHashSet<Identity>,
     links: &mut BTreeSet<PathBuf>,
+    claims: &mut Claims,
     scan: &mut Scan,
 ) {
     let mut folders = vec![from];
@@ -199,10 +252,27 @@ fn walk(
                 && target.is_dir()
             {
                 links.insert(entry.path());
-            } else if let Some(format) = sniff(&name, || first_bytes(&entry.path())) {
+            } else {
+                let path = entry.path();
+                let relative = below.join(&*name);
+                let of_tensors = is_of_tensors(&relative);
+                let format = sniff(&name, || first_bytes(&path));
+                if !of_tensors && format.is_none() {
+                    continue;
+                }
                 let metadata = metadata.unwrap_or_else(|| entry.metadata());
-                scan.files
-                    .extend(found(base, below, &entry.path(), &name, format, metadata));
+                let file = metadata.as_ref().ok().filter(|metadata| metadata.is_file());
+                let stamp = file.map(Stamp::new);
+                if let Some(stamp) = stamp.filter(|_| of_tensors) {
+                    claims.add_tensors(&relative, path.clone(), stamp);
+                }
+                if let Some(format) = format {
+                    if let Some(stamp) = stamp.filter(|_| !of_tensors) {
+                        claims.add_event(&relative, path.clone(), format, stamp);
+                    }
+                    scan.files
+                        .extend(found(base, below, &path, &name, format, metadata));
+                }
             }
         }
     }

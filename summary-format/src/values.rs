@@ -71,6 +71,13 @@ impl Tensor {
     }
 }
 
+impl DType {
+    /// One element, little-endian; 0 if the bytes are too few. Integers beyond 2^53 become the nearest `f64`.
+    pub fn number(self, bytes: &[u8]) -> f64 {
+        number(self, bytes)
+    }
+}
+
 /// The product of sizes; `None` beyond 2^64.
 pub(crate) fn len_of(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {

@@ -15,6 +15,7 @@ pub mod runs;
 pub mod scalars;
 pub mod status;
 pub mod tags;
+pub mod tensors;
 pub mod watchpoints;
 
 /// The paths of the API, below the server's prefix.
@@ -38,6 +39,18 @@ pub mod paths {
     pub const TEXT: &str = "/api/text";
     /// `GET`: tensors recorded in full.
     pub const TENSORS: &str = "/api/tensors";
+    /// `GET` with [`TensorIndexQuery`](crate::tensors::TensorIndexQuery):
+    /// [`TensorIndex`](crate::tensors::TensorIndex).
+    pub const TENSOR_INDEX: &str = "/api/tensor_index";
+    /// `GET` with [`TensorQuery`](crate::tensors::TensorQuery): [`TensorValues`](crate::tensors::TensorValues).
+    pub const TENSOR: &str = "/api/tensor";
+    /// `GET` with the same: [`TensorSlice`](crate::tensors::TensorSlice).
+    pub const TENSOR_SUMMARY: &str = "/api/tensor_summary";
+    /// `GET` with the same: a file.
+    pub const TENSOR_FILE: &str = "/api/tensor_file";
+    /// `GET` with [`TensorHistoryQuery`](crate::tensors::TensorHistoryQuery):
+    /// [`TensorHistory`](crate::tensors::TensorHistory).
+    pub const TENSOR_HISTORY: &str = "/api/tensor_history";
     /// `GET`: precision and recall.
     pub const PR_CURVES: &str = "/api/pr_curves";
     /// `GET`: layouts of scalar charts.

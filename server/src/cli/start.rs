@@ -135,6 +135,7 @@ async fn serve(
         index: index.clone(),
         diagnosis: Diagnosis::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?,
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
+        tensors: crate::tensors::Memory::default(),
         about: About {
             pid: state.pid,
             started_secs: state.started_secs,

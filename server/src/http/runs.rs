@@ -1,9 +1,11 @@
 //! `GET /api/runs`: the runs, what they hold and what is wrong with their files.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ApiError;
-use trainscope_api::runs::RunList;
+use trainscope_api::runs::{File, FileStatus, Run, RunList};
 
 use super::error::Failure;
 use super::findings;
@@ -23,12 +25,54 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || {
         let mut list = site.index.runs();
         for run in &mut list.runs {
-            run.health = site
-                .diagnosis
-                .of(&run.id)
-                .map(|judged| findings::health(&judged));
+            let Some(judged) = site.diagnosis.of(&run.id) else {
+                continue;
+            };
+            run.health = Some(findings::health(&judged));
+            mark_damaged(run, &judged.damaged);
         }
         json(&list)
     })
     .await
+}
+
+/// Says of files with tensors what only reading them could tell. Those that are damaged are never left out.
+fn mark_damaged(run: &mut Run, damaged: &[(String, u64, String)]) {
+    for (path, offset, reason) in damaged {
+        // A judgement names files from their base directory on; a list, from all of them.
+        let is_it = |file: &&mut File| {
+            file.path
+                .strip_suffix(&**path)
+                .is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        };
+        let known = run.files.iter_mut().find(is_it);
+        if known.as_ref().is_some_and(|file| !of_tensors(&file.format)) {
+            continue;
+        }
+        if let Some(file) = known {
+            file.status = FileStatus::Damaged;
+            file.offset = Some(*offset);
+            file.reason = Some(reason.clone());
+        } else if run.files_cut {
+            run.files.push(File {
+                path: path.clone(),
+                status: FileStatus::Damaged,
+                offset: Some(*offset),
+                reason: Some(reason.clone()),
+                format: "tensors".to_owned(),
+                len_bytes: 0,
+                read_bytes: 0,
+                records: 0,
+                unread: BTreeMap::new(),
+                skipped_records: 0,
+                lost_records: 0,
+                skipped_bytes: 0,
+            });
+        }
+    }
+}
+
+/// Whether a format is one of those whose files are only read when they are judged.
+fn of_tensors(format: &str) -> bool {
+    matches!(format, "safetensors" | "npy" | "mindspore_dump")
 }

@@ -14,13 +14,13 @@ use super::part::Part;
 use super::source::{Source, SourceState};
 
 /// Runs of one answer at most.
-const MAX_RUNS: usize = 20_000;
+pub(super) const MAX_RUNS: usize = 20_000;
 /// Tags of one answer at most.
 const MAX_TAGS: usize = 200_000;
 /// Undamaged files listed for one run at most.
-const MAX_FILES: usize = 64;
+pub(super) const MAX_FILES: usize = 64;
 /// A file counts as growing for this long after its last change, or for five of its usual pauses if that is longer.
-const LIVE: Duration = Duration::from_mins(1);
+pub(super) const LIVE: Duration = Duration::from_mins(1);
 /// … but never for longer than this.
 const LIVE_AT_MOST: Duration = Duration::from_hours(1);
 
@@ -205,6 +205,11 @@ impl RunEntry {
             .read()
             .iter()
             .any(|source| source.with_state(|state| is_live(source, state, now)))
+    }
+
+    pub(super) fn has_format(&self, format: Format) -> bool {
+        let sources = self.sources.read();
+        sources.iter().any(|source| source.format == format)
     }
 
     fn describe(&self, id: &str, now: SystemTime) -> Run {

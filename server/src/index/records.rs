@@ -5,7 +5,7 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQuery};
-use trainscope_format::{Body, Graph, GraphSource, Kind, Stretch};
+use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
 use super::reader::{self, Range};
 use super::source::{Source, head};
@@ -39,6 +39,21 @@ impl Found {
         }
         let bytes = self.read(graph.data)?;
         Ok(Graph::read(graph.format, &bytes).map_err(|e| e.to_string()))
+    }
+
+    /// Opens its file, if it still is the same.
+    pub fn open(&self) -> Result<File, ReadError> {
+        Ok(open(&self.source)?.0)
+    }
+
+    /// Its file, for people.
+    pub fn path(&self) -> Arc<str> {
+        self.source.place().path
+    }
+
+    /// The format of its file.
+    pub fn format(&self) -> Format {
+        self.source.format
     }
 
     /// Reads one of its stretches.

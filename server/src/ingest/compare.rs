@@ -7,14 +7,16 @@ use std::time::Instant;
 
 use trainscope_format::sniff;
 
-use super::{HINTED_SCAN_INTERVAL, Known, Loop};
+use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Known, Loop};
 use crate::index::{Identity, head};
+use crate::recording::find::is_of_tensors;
 use crate::watch::{self, Found, Scan};
 
 impl Loop {
     /// Takes note of everything a walk has found; `first` is the first walk of this server.
     pub(super) fn apply(&mut self, scan: Scan, first: bool) {
         self.index.set_problems(scan.problems);
+        self.runs_changed |= self.index.set_recordings(scan.recordings);
         let present: BTreeSet<PathBuf> = scan
             .files
             .iter()
@@ -27,8 +29,13 @@ impl Loop {
             }
         }
         for found in scan.files {
-            if self.known.contains_key(&found.place.full) {
-                self.look(&found);
+            if let Some(known) = self.known.get(&found.place.full) {
+                // Tensors that were found beside it make it a part of their run.
+                if known.source.place() == found.place {
+                    self.look(&found);
+                } else {
+                    self.rename(&found.place.full.clone(), &found);
+                }
             } else if let Some(path) = moved_from
                 .get(&found.identity)
                 .filter(|path| self.is_moved(path, &found))
@@ -181,6 +188,7 @@ impl Loop {
                             // Something that vanished may have been a folder of runs.
                             let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
                             walk |= may_matter
+                                || is_of_tensors(&path)
                                 || name.is_some_and(|name| {
                                     sniff(name, || watch::first_bytes(&path)).is_some()
                                 });
@@ -192,7 +200,7 @@ impl Loop {
         if walk {
             self.next_scan = self
                 .next_scan
-                .min(self.last_scan + HINTED_SCAN_INTERVAL)
+                .min(self.last_scan + HINTED_SCAN_INTERVAL.max(self.scan_took * HINTED_SCAN_SHARE))
                 .max(Instant::now());
         }
     }

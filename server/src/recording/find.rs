@@ -30,9 +30,40 @@ pub(crate) struct FoundRun {
     pub(crate) files: u64,
     /// Their length.
     pub(crate) len_bytes: u64,
+    /// When a file with tensors was changed last.
+    pub(crate) modified: Option<SystemTime>,
 }
 
 impl FoundRun {
+    /// The same as long as the files with tensors are as this walk has found them. Nothing is asked of the disk.
+    pub(crate) fn tensors_stamp(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (rank, parts) in &self.ranks {
+            for (step, sources) in &parts.steps {
+                (rank, step, stamp(sources)).hash(&mut hasher);
+            }
+            parts.dump.orders.hash(&mut hasher);
+            parts.dump.graphs.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Puts the name of a folder before what people read of its paths.
+    pub(crate) fn lie_below(&mut self, folder: &str) {
+        if folder.is_empty() {
+            return;
+        }
+        let steps = self.ranks.values_mut().flat_map(|r| r.steps.values_mut());
+        for source in steps.flatten() {
+            source.shown = format!("{folder}/{}", source.shown).into();
+        }
+    }
+
+    /// Whether any file of it holds tensors.
+    pub(crate) fn has_tensors(&self) -> bool {
+        self.ranks.values().any(|rank| !rank.steps.is_empty())
+    }
+
     /// The same as long as no file of it changes.
     pub(crate) fn signature(&self) -> u64 {
         let mut hasher = FxHasher::default();
@@ -47,6 +78,15 @@ impl FoundRun {
         }
         hasher.finish()
     }
+}
+
+/// The same as long as these files are as a walk has found them.
+pub(crate) fn stamp(sources: &[TensorSource]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for source in sources {
+        (&source.path, source.stamp).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// What one rank of a run has written.
@@ -69,12 +109,17 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     fn of(metadata: io::Result<fs::Metadata>) -> Self {
-        let (len_bytes, modified) = metadata.map_or((0, None), |metadata| {
-            (metadata.len(), metadata.modified().ok())
-        });
+        let unknown = Self {
+            len_bytes: 0,
+            modified: SystemTime::UNIX_EPOCH,
+        };
+        metadata.map_or(unknown, |metadata| Self::new(&metadata))
+    }
+
+    pub(crate) fn new(metadata: &fs::Metadata) -> Self {
         Self {
-            len_bytes,
-            modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
+            len_bytes: metadata.len(),
+            modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
         }
     }
 }
@@ -156,7 +201,23 @@ pub(crate) fn find(root: &Path) -> io::Result<Found> {
     } else {
         walk.folder(root)?;
     }
-    Ok(walk.join())
+    walk.found.runs = walk.claims.join();
+    Ok(walk.found)
+}
+
+/// Whether a file of this path below a base directory is of tensors, or lies beside some: only its name is looked at.
+pub(crate) fn is_of_tensors(relative: &Path) -> bool {
+    let Some(file_name) = relative.file_name().and_then(OsStr::to_str) else {
+        return false;
+    };
+    names::part_of(&folders_of(relative), file_name).is_some()
+}
+
+/// The folders above a file, as text.
+fn folders_of(relative: &Path) -> Vec<String> {
+    let above = relative.parent().unwrap_or(Path::new(""));
+    let parts = above.iter().map(|part| part.to_string_lossy().into_owned());
+    parts.collect()
 }
 
 /// A file and the run it would be of if nothing else were there.
@@ -176,9 +237,13 @@ enum What {
     Graph(u32, PathBuf),
 }
 
+/// Files that are of runs, and which those would be; [`Claims::join`] has the last word.
+#[derive(Default)]
+pub(crate) struct Claims(Vec<Claim>);
+
 #[derive(Default)]
 struct Walk {
-    claims: Vec<Claim>,
+    claims: Claims,
     found: Found,
     visited: BTreeSet<PathBuf>,
 }
@@ -230,39 +295,60 @@ impl Walk {
     }
 
     fn file(&mut self, root: &Path, path: PathBuf, stamp: Stamp) {
-        let relative = below(root, &path);
         let Some(file_name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else {
             return;
         };
-        let mut folders: Vec<String> = relative
-            .iter()
-            .map(|part| part.to_string_lossy().into_owned())
-            .collect();
-        folders.pop();
-        let shown: Arc<str> = names::shown(relative).into();
-        let claim = if let Some(part) = names::part_of(&folders, &file_name) {
-            Claim::of_part(part, path, &shown, stamp)
+        let relative = below(root, &path).to_owned();
+        if is_of_tensors(&relative) {
+            self.claims.add_tensors(&relative, path, stamp);
         } else if let Some(format) = sniff(&file_name, || head(&path)) {
-            Claim::of_event(folders, &file_name, path, shown, format, stamp)
+            self.claims.add_event(&relative, path, format, stamp);
         } else {
             let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
             let extension = extension.to_ascii_lowercase();
             *self.found.other.entry(extension).or_default() += 1;
+        }
+    }
+}
+
+impl Claims {
+    /// A file of tensors, if its name says so: `relative` is its path below the base directory.
+    pub(crate) fn add_tensors(&mut self, relative: &Path, path: PathBuf, stamp: Stamp) {
+        let shown: Arc<str> = names::shown(relative).into();
+        let file_name = relative.file_name().and_then(OsStr::to_str);
+        let part = file_name.and_then(|name| names::part_of(&folders_of(relative), name));
+        if let Some(part) = part {
+            self.0.push(Claim::of_part(part, path, &shown, stamp));
+        }
+    }
+
+    /// A file of a format that has a decoder.
+    pub(crate) fn add_event(
+        &mut self,
+        relative: &Path,
+        path: PathBuf,
+        format: Format,
+        stamp: Stamp,
+    ) {
+        let shown: Arc<str> = names::shown(relative).into();
+        let Some(file_name) = relative.file_name().and_then(OsStr::to_str) else {
             return;
         };
-        self.claims.push(claim);
+        let folders = folders_of(relative);
+        let claim = Claim::of_event(folders, file_name, path, shown, format, stamp);
+        self.0.push(claim);
     }
 
     /// Brings the parts of each run together.
-    fn join(mut self) -> Found {
+    pub(crate) fn join(mut self) -> Vec<FoundRun> {
         let is_tensors = |claim: &&Claim| matches!(claim.what, What::Tensors { .. });
         let with_tensors: BTreeSet<Vec<String>> = self
-            .claims
+            .0
             .iter()
             .filter(is_tensors)
             .map(|claim| claim.run.clone())
             .collect();
-        for claim in &mut self.claims {
+        for claim in &mut self.0 {
             let is_part = matches!(claim.what, What::Event(_))
                 && claim
                     .run
@@ -274,13 +360,13 @@ impl Walk {
             }
         }
         let with_events: BTreeSet<Vec<String>> = self
-            .claims
+            .0
             .iter()
             .filter(|claim| matches!(claim.what, What::Event(_)))
             .map(|claim| claim.run.clone())
             .collect();
         let mut runs: BTreeMap<Vec<String>, FoundRun> = BTreeMap::new();
-        for mut claim in self.claims {
+        for mut claim in self.0 {
             // Tensors in a folder of any name, below the events of the run.
             if let (What::Tensors { source, .. }, Some((last, above))) =
                 (&mut claim.what, claim.run.split_last())
@@ -293,6 +379,9 @@ impl Walk {
             let run = runs.entry(claim.run).or_default();
             run.files += 1;
             run.len_bytes += claim.len_bytes;
+            if let What::Tensors { source, .. } = &claim.what {
+                run.modified = run.modified.max(Some(source.stamp.modified));
+            }
             let rank = run.ranks.entry(claim.rank).or_default();
             match claim.what {
                 What::Beside => {}
@@ -302,6 +391,7 @@ impl Walk {
                 What::Graph(graph, path) => drop(rank.dump.graphs.insert(graph, path)),
             }
         }
+        let mut found = Vec::with_capacity(runs.len());
         for (folders, mut run) in runs {
             run.name = if folders.is_empty() {
                 ".".to_owned()
@@ -316,9 +406,9 @@ impl Walk {
                     keep_last_attempts(sources);
                 }
             }
-            self.found.runs.push(run);
+            found.push(run);
         }
-        self.found
+        found
     }
 }
 

@@ -39,6 +39,32 @@ pub(crate) struct Place {
     pub(crate) dtype: Option<DType>,
 }
 
+impl Place {
+    /// Opens the file and says what it says of the tensor.
+    pub(crate) fn open(&self) -> Result<(File, StoredTensor), Unread> {
+        let file = File::open(&self.path)?;
+        let tensor = if let Some(tensor) = &self.tensor {
+            tensor.clone()
+        } else {
+            let len_bytes = file.metadata()?.len();
+            let mut tensor = header_of(&file, len_bytes, npy::header)?;
+            self.correct(&mut tensor);
+            tensor
+        };
+        Ok((file, tensor))
+    }
+
+    /// Puts the type that is known in the place of the file's own word.
+    fn correct(&self, tensor: &mut StoredTensor) {
+        if let Some(dtype) = self.dtype
+            && dtype.min_normal_exponent().is_some()
+            && dtype.size_bytes() == tensor.dtype.size_bytes()
+        {
+            tensor.dtype = dtype;
+        }
+    }
+}
+
 /// Why a tensor was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
@@ -119,7 +145,7 @@ fn header_of<T>(
 }
 
 /// Reads until the buffer is full or the file ends.
-fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut have = 0;
     while have < buffer.len() {
         match file.read_at(&mut buffer[have..], offset + have as u64) {
@@ -402,12 +428,7 @@ impl<'b> Stream<'b> {
             let have = fill(&file, &mut buffer[..HEAD_BYTES + BLOCK_BYTES], 0)?;
             match npy::header(&buffer[..have]) {
                 Ok(mut tensor) => {
-                    if let Some(dtype) = place.dtype
-                        && dtype.min_normal_exponent().is_some()
-                        && dtype.size_bytes() == tensor.dtype.size_bytes()
-                    {
-                        tensor.dtype = dtype;
-                    }
+                    place.correct(&mut tensor);
                     let start = usize::try_from(tensor.data.offset).unwrap_or(have);
                     (tensor, start.min(have)..have)
                 }

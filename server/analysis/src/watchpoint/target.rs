@@ -51,6 +51,20 @@ pub(crate) enum Family {
     Other,
 }
 
+/// What a tensor is to the training, as far as its role, its name and the operation that made it tell.
+pub fn role_of(role: Role, name: &str, op: &str) -> Role {
+    match Subject::of(role, name, op).class {
+        Class::Weight => Role::Weight,
+        Class::FrozenWeight => Role::FrozenWeight,
+        Class::Gradient | Class::ActivationGradient => Role::Gradient,
+        Class::Activation => Role::Activation,
+        Class::Input | Class::Labels => Role::Input,
+        Class::Loss => Role::Loss,
+        Class::OptimizerState => Role::OptimizerState,
+        Class::Buffer | Class::Other => role,
+    }
+}
+
 /// A tensor's name taken apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Subject {

@@ -67,6 +67,7 @@ impl Server {
             index: index.clone(),
             diagnosis: Diagnosis::over(std::slice::from_ref(&base_dir)),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
+            tensors: crate::tensors::Memory::default(),
             about: About {
                 pid: 7,
                 started_secs: 1.5,

@@ -1,0 +1,221 @@
+//! `/api/tensor_index`, `/api/tensor` and what goes with them: the values of recorded tensors, by slices.
+
+use std::sync::LazyLock;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
+use axum::response::{IntoResponse, Response};
+use tokio::sync::{Semaphore, mpsc};
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::tensors::{
+    DEFAULT_TENSORS, MAX_TENSORS, TensorHistory, TensorHistoryQuery, TensorIndex, TensorIndexQuery,
+    TensorQuery, TensorSlice, TensorValues,
+};
+
+use super::error::Failure;
+use super::guard::NO_STORE;
+use super::request::Params;
+use super::{Site, blocking, json};
+use crate::tensors::export::{self, MAX_CSV_ELEMENTS};
+use crate::tensors::find::TensorError;
+use crate::tensors::{history, list, summary, values};
+
+/// Media type of elements alone.
+const OCTETS: &str = "application/octet-stream";
+/// Answers that read whole tensors at a time: others wait, so that slices never do.
+static LONG: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
+
+impl From<TensorError> for Failure {
+    fn from(error: TensorError) -> Self {
+        let message = error.to_string();
+        match error {
+            TensorError::Read(error) => error.into(),
+            TensorError::Unknown(_) => Self::new(ErrorCode::UnknownTag, message),
+            TensorError::BadRequest(_) => Self::bad_request(message),
+            TensorError::TooLarge(_) => Self::new(ErrorCode::TooLarge, message),
+            TensorError::Unreadable { .. } => Self::new(ErrorCode::SourceUnreadable, message),
+        }
+    }
+}
+
+/// The tensors of a run
+#[utoipa::path(
+    get,
+    path = "/api/tensor_index",
+    operation_id = "tensor_index",
+    params(TensorIndexQuery),
+    responses(
+        (status = 200, description = "Tensors, and at which steps they were recorded", body = TensorIndex),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn index(
+    State(site): State<Site>,
+    Params(query): Params<TensorIndexQuery>,
+) -> Result<Response, Failure> {
+    let limit = query.limit.unwrap_or(DEFAULT_TENSORS);
+    if !(1..=MAX_TENSORS).contains(&limit) {
+        let message = format!("`limit` wants 1 to {MAX_TENSORS}, not {limit}");
+        return Err(Failure::bad_request(message));
+    }
+    blocking(move || json(&list::list(&site.index, &site.tensors, &query, limit)?)).await
+}
+
+/// Elements of a tensor
+#[utoipa::path(
+    get,
+    path = "/api/tensor",
+    operation_id = "tensor",
+    params(TensorQuery),
+    responses(
+        (
+            status = 200,
+            description = "The elements of a slice. With `Accept: application/octet-stream` their bytes alone, \
+                           little-endian, row by row.",
+            body = TensorValues,
+        ),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn values(
+    State(site): State<Site>,
+    headers: HeaderMap,
+    Params(query): Params<TensorQuery>,
+) -> Result<Response, Failure> {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let wants_bytes = accept.is_some_and(|accept| accept.contains(OCTETS));
+    blocking(move || {
+        let (answer, bytes) = values::values(&site.index, &query)?;
+        let mut response = if wants_bytes {
+            ([(CONTENT_TYPE, OCTETS), NO_STORE], bytes).into_response()
+        } else {
+            json(&answer)?
+        };
+        let vary = axum::http::HeaderValue::from_static("accept");
+        response.headers_mut().insert(VARY, vary);
+        Ok(response)
+    })
+    .await
+}
+
+/// What a slice of a tensor comes to
+#[utoipa::path(
+    get,
+    path = "/api/tensor_summary",
+    operation_id = "tensor_summary",
+    params(TensorQuery),
+    responses(
+        (status = 200, description = "Counts, moments, extremes, a histogram", body = TensorSlice),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn summary(
+    State(site): State<Site>,
+    Params(query): Params<TensorQuery>,
+) -> Result<Response, Failure> {
+    let _turn = LONG
+        .acquire()
+        .await
+        .map_err(|e| Failure::internal("no turn", &e))?;
+    blocking(move || json(&summary::summary(&site.index, &query)?)).await
+}
+
+/// A tensor over steps
+#[utoipa::path(
+    get,
+    path = "/api/tensor_history",
+    operation_id = "tensor_history",
+    params(TensorHistoryQuery),
+    responses(
+        (status = 200, description = "Statistics by step, as far as they are known", body = TensorHistory),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn history(
+    State(site): State<Site>,
+    Params(query): Params<TensorHistoryQuery>,
+) -> Result<Response, Failure> {
+    let _turn = LONG
+        .acquire()
+        .await
+        .map_err(|e| Failure::internal("no turn", &e))?;
+    blocking(move || json(&history::history(&site.index, &site.tensors, &query)?)).await
+}
+
+/// A tensor, or a slice of it, as a file
+#[utoipa::path(
+    get,
+    path = "/api/tensor_file",
+    operation_id = "tensor_file",
+    params(TensorQuery),
+    responses(
+        (status = 200, description = "A file of npy or CSV", content_type = "application/octet-stream", body = String),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn file(
+    State(site): State<Site>,
+    Params(query): Params<TensorQuery>,
+) -> Result<Response, Failure> {
+    let is_csv = match query.format.as_deref() {
+        None | Some("npy") => false,
+        Some("csv") => true,
+        Some(other) => {
+            let message = format!("`format` wants `npy` or `csv`, not `{other}`");
+            return Err(Failure::bad_request(message));
+        }
+    };
+    let (opened, slice, name) = blocking(move || {
+        let opened = values::open(&site.index, &query)?;
+        let slice = values::slice_or_whole(&query, &opened.stored.shape)?;
+        if is_csv && (slice.free().len() > 2 || slice.len() > MAX_CSV_ELEMENTS) {
+            return Err(TensorError::TooLarge(format!(
+                "a table has at most two axes and {MAX_CSV_ELEMENTS} elements; the slice `{slice}` has more"
+            ))
+            .into());
+        }
+        let name = file_name(&query.tensor, opened.place.step, is_csv);
+        Ok((opened, slice, name))
+    })
+    .await?;
+    // Two pieces wait while the third is read.
+    let (sender, mut receiver) = mpsc::channel::<Result<Bytes, std::io::Error>>(2);
+    tokio::task::spawn_blocking(move || {
+        let mut sink = |piece: Vec<u8>| sender.blocking_send(Ok(piece.into())).is_ok();
+        let written = if is_csv {
+            export::csv(&opened.stored, &slice, &mut sink)
+        } else {
+            export::npy(&opened.stored, &slice, &mut sink)
+        };
+        if let Err(unread) = written {
+            // The download breaks off, which is what a browser shows.
+            let error = TensorError::unread(&opened.place.file, unread);
+            drop(sender.blocking_send(Err(std::io::Error::other(error.to_string()))));
+        }
+    });
+    let pieces = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
+    let media_type = if is_csv {
+        "text/csv; charset=utf-8"
+    } else {
+        OCTETS
+    };
+    let download = format!("attachment; filename=\"{name}\"");
+    let head = [
+        (CONTENT_TYPE, media_type.to_owned()),
+        (CONTENT_DISPOSITION, download),
+    ];
+    Ok((head, [NO_STORE], Body::from_stream(pieces)).into_response())
+}
+
+/// A name that every system takes.
+fn file_name(tensor: &str, step: i64, is_csv: bool) -> String {
+    let plain = tensor.chars().map(|c| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' => c,
+        _ => '_',
+    });
+    let plain: String = plain.take(100).collect();
+    let extension = if is_csv { "csv" } else { "npy" };
+    format!("{}.step_{step}.{extension}", plain.trim_start_matches('.'))
+}

@@ -1,0 +1,167 @@
+//! Runs with tensors in files of their own, as the last walk found them, among all other runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use trainscope_api::runs::{File, FileStatus, Run, RunList, RunStatus};
+
+use trainscope_format::Format;
+
+use super::Index;
+use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
+use crate::recording::find::{FoundRun, TensorKind, TensorSource};
+use crate::tensors::catalog::Recorded;
+
+/// By name.
+pub(super) type Recordings = BTreeMap<Arc<str>, Arc<Recorded>>;
+
+impl Index {
+    /// Takes what a walk has found in the place of what the one before it found; says whether that is anything else.
+    pub(crate) fn set_recordings(&self, found: BTreeMap<Arc<str>, FoundRun>) -> bool {
+        let before = Arc::clone(&self.0.recordings.read());
+        let mut has_changed = before.len() != found.len();
+        let mut recordings = Recordings::new();
+        for (name, run) in found {
+            let known = before.get(&name);
+            let kept = known.filter(|known| known.stamp == run.tensors_stamp());
+            has_changed |= kept.is_none();
+            let recorded = match kept {
+                Some(known) => Arc::clone(known),
+                None => Arc::new(Recorded::new(run, known.map(|known| &**known))),
+            };
+            recordings.insert(name, recorded);
+        }
+        if has_changed {
+            *self.0.recordings.write() = Arc::new(recordings);
+        }
+        has_changed
+    }
+
+    /// The tensors of a run that lie in files of their own.
+    pub(crate) fn recording(&self, run: &str) -> Option<Arc<Recorded>> {
+        self.0.recordings.read().get(run).cloned()
+    }
+
+    /// Whether a file of this format is among the events of a run.
+    pub(crate) fn has_format(&self, run: &str, format: Format) -> bool {
+        let run = self.0.catalog.run(run);
+        run.is_some_and(|run| run.has_format(format))
+    }
+
+    /// How many runs have tensors and no events, and how many of these grow.
+    pub(super) fn only_tensors(&self) -> (usize, usize) {
+        let now = SystemTime::now();
+        let recordings = Arc::clone(&self.0.recordings.read());
+        let only = recordings
+            .iter()
+            .filter(|(name, _)| self.0.catalog.run(name).is_none());
+        let is_live = only.map(|(_, recorded)| is_live(recorded.run.modified, now));
+        is_live.fold((0, 0), |(all, live), is| (all + 1, live + usize::from(is)))
+    }
+
+    /// Adds what the last walk found to the runs that have events, and the runs that have none.
+    pub(super) fn add_recordings(&self, list: &mut RunList) {
+        let now = SystemTime::now();
+        let recordings = Arc::clone(&self.0.recordings.read());
+        for (name, recorded) in recordings.iter() {
+            match list.runs.binary_search_by(|run| (*run.id).cmp(name)) {
+                Ok(at) => add(&mut list.runs[at], recorded, now),
+                Err(at) if list.runs.len() < MAX_RUNS => {
+                    let mut run = empty(name);
+                    add(&mut run, recorded, now);
+                    list.runs.insert(at, run);
+                }
+                Err(_) => list.cut = true,
+            }
+        }
+    }
+}
+
+/// A run of which nothing is known.
+fn empty(name: &str) -> Run {
+    Run {
+        id: name.to_owned(),
+        status: RunStatus::Stopped,
+        first_wall_time_secs: None,
+        last_wall_time_secs: None,
+        last_step: None,
+        kinds: BTreeMap::new(),
+        ranks: Vec::new(),
+        files: Vec::new(),
+        files_cut: false,
+        len_bytes: 0,
+        hparams: BTreeMap::new(),
+        health: None,
+        loss: None,
+        metric: None,
+    }
+}
+
+fn add(run: &mut Run, recorded: &Recorded, now: SystemTime) {
+    let found = &recorded.run;
+    let tensors = run.kinds.entry("tensors".to_owned()).or_default();
+    *tensors = recorded.count().max(*tensors);
+    let changed = found.modified.and_then(|at| {
+        let since_1970 = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some(since_1970.as_secs_f64())
+    });
+    if run.last_wall_time_secs.is_none() {
+        run.last_wall_time_secs = changed;
+    }
+    if is_live(found.modified, now) {
+        run.status = RunStatus::Live;
+    } else if run.status == RunStatus::Gone {
+        run.status = RunStatus::Stopped;
+    }
+    for (&rank, parts) in &found.ranks {
+        if let Err(at) = run.ranks.binary_search(&rank) {
+            run.ranks.insert(at, rank);
+        }
+        let last_step = parts.steps.last_key_value().map(|(step, _)| *step);
+        run.last_step = run.last_step.max(last_step);
+        // The newest first: of these one wants to know.
+        for source in parts.steps.values().rev().flatten() {
+            run.len_bytes += source.len_bytes;
+            if run.files.len() < MAX_FILES {
+                run.files.push(file(source, now));
+            } else {
+                run.files_cut = true;
+            }
+        }
+    }
+    run.files.sort_by(|a, b| a.path.cmp(&b.path));
+}
+
+/// What is known of a file of which only the place is kept.
+fn file(source: &TensorSource, now: SystemTime) -> File {
+    let status = if is_live(Some(source.stamp.modified), now) {
+        FileStatus::Live
+    } else {
+        FileStatus::Complete
+    };
+    let format = match source.kind {
+        TensorKind::Safetensors { .. } => "safetensors",
+        TensorKind::Npy { .. } => "npy",
+        TensorKind::Dumped { .. } => "mindspore_dump",
+    };
+    File {
+        path: source.shown.to_string(),
+        status,
+        offset: None,
+        reason: None,
+        format: format.to_owned(),
+        len_bytes: source.len_bytes,
+        read_bytes: source.len_bytes,
+        records: 0,
+        unread: BTreeMap::new(),
+        skipped_records: 0,
+        lost_records: 0,
+        skipped_bytes: 0,
+    }
+}
+
+/// A time of change in the future is a clock that differs.
+fn is_live(modified: Option<SystemTime>, now: SystemTime) -> bool {
+    modified.is_some_and(|at| now.duration_since(at).is_ok_and(|age| age < LIVE))
+}

@@ -1,0 +1,130 @@
+//! A slice as a file of another program: npy, or text with commas. Written piece by piece, whatever its size.
+
+use trainscope_api::tensors::{Axis, Slice};
+use trainscope_format::tensor::DType;
+
+use super::stored::Stored;
+use crate::recording::read::Unread;
+
+/// Where the next piece of a file goes; `false` means that nobody wants more.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(Vec<u8>) -> bool;
+
+/// Elements that a table of text holds at most.
+pub(crate) const MAX_CSV_ELEMENTS: u64 = 10_000_000;
+
+/// The name that `NumPy` has for a type; `None` if it has none.
+pub(crate) const fn numpy_type(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::Bool => "|b1",
+        DType::U8 => "|u1",
+        DType::U16 => "<u2",
+        DType::U32 => "<u4",
+        DType::U64 => "<u8",
+        DType::I8 => "|i1",
+        DType::I16 => "<i2",
+        DType::I32 => "<i4",
+        DType::I64 => "<i8",
+        DType::F16 => "<f2",
+        DType::F32 => "<f4",
+        DType::F64 => "<f8",
+        DType::Bf16 | DType::F8E4m3 | DType::F8E5m2 => return None,
+    })
+}
+
+/// Writes a slice as npy, of the same type; types that `NumPy` does not know become `f32`, which holds each of their
+/// values.
+pub(crate) fn npy(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
+    let (descr, widens) = match numpy_type(stored.dtype) {
+        Some(descr) => (descr, false),
+        None => ("<f4", true),
+    };
+    let extent = slice.extent();
+    let sizes: Vec<String> = extent.iter().map(|len| format!("{len},")).collect();
+    let order = if stored.is_column_major() {
+        "True"
+    } else {
+        "False"
+    };
+    let mut header = format!(
+        "{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({}), }}",
+        sizes.join(" ")
+    );
+    // Elements begin at a multiple of 64.
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(
+        u16::try_from(header.len())
+            .unwrap_or(u16::MAX)
+            .to_le_bytes(),
+    );
+    file.extend(header.as_bytes());
+    if !sink(file) {
+        return Ok(());
+    }
+    let mut blocks = stored.blocks(slice);
+    while let Some((_, block)) = blocks.next()? {
+        let piece = if widens {
+            let elements = block.chunks_exact(stored.dtype.size_bytes());
+            elements
+                .flat_map(|e| narrow(stored.dtype.number(e)).to_le_bytes())
+                .collect()
+        } else {
+            block.to_vec()
+        };
+        if !sink(piece) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Writes a slice of at most two ranges as lines of numbers, as short as they can be and still be the same.
+pub(crate) fn csv(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
+    let free = slice.free();
+    // One axis is a column: an element a line.
+    let rows = free.first().map_or(1, |axis| slice.axes[*axis].len());
+    for row in 0..rows {
+        let mut line = slice.clone();
+        if let Some(axis) = free.first() {
+            line.axes[*axis] = Axis::At(slice.axes[*axis].start() + row);
+        }
+        let mut text = Vec::new();
+        let mut blocks = stored.blocks(&line);
+        while let Some((_, block)) = blocks.next()? {
+            for element in block.chunks_exact(stored.dtype.size_bytes()) {
+                if !text.is_empty() {
+                    text.push(b',');
+                }
+                text.extend(written(stored.dtype, element).into_bytes());
+            }
+        }
+        text.push(b'\n');
+        if !sink(text) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn written(dtype: DType, element: &[u8]) -> String {
+    let number = dtype.number(element);
+    match (dtype, element.first_chunk()) {
+        (DType::I64, Some(bytes)) => i64::from_le_bytes(*bytes).to_string(),
+        (DType::U64, Some(bytes)) => u64::from_le_bytes(*bytes).to_string(),
+        _ if dtype.min_normal_exponent().is_none() => format!("{number}"),
+        _ if number.is_nan() => "nan".to_owned(),
+        (DType::F64, _) => format!("{number:?}"),
+        _ => format!("{:?}", narrow(number)),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the numbers were no wider than 32 bits"
+)]
+const fn narrow(number: f64) -> f32 {
+    number as f32
+}

@@ -1,0 +1,256 @@
+//! Looks tensors up: at which steps the elements of one were recorded and where, and opens it there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use trainscope_api::records::RecordsQuery;
+use trainscope_api::tensors::{TensorPlace, TensorSource};
+use trainscope_format::formats::tensor_file::StoredTensor;
+use trainscope_format::{Body, Format, Kind, Stretch, TensorData};
+
+use super::stored::Stored;
+use crate::index::{Found, Index, ReadError};
+use crate::recording::listing::Content;
+use crate::recording::read::Unread;
+
+/// Why a tensor cannot be answered.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TensorError {
+    /// The index says why.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It is not there; the sentence says what is.
+    #[error("{0}")]
+    Unknown(String),
+    /// What was asked for makes no sense here.
+    #[error("{0}")]
+    BadRequest(String),
+    /// It is more than one answer reads or holds.
+    #[error("{0}")]
+    TooLarge(String),
+    /// It is there and cannot be read.
+    #[error("{file} cannot be read: {reason}")]
+    Unreadable {
+        /// The file, for people.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl TensorError {
+    /// What a file is wrong with.
+    pub(crate) fn unread(file: &str, unread: Unread) -> Self {
+        Self::Unreadable {
+            file: file.to_owned(),
+            reason: unread.offset_and_reason().1,
+        }
+    }
+}
+
+/// A tensor of a rank: its name, and where its elements are at which steps.
+pub(crate) struct Steps<'a> {
+    index: &'a Index,
+    pub(crate) run: &'a str,
+    pub(crate) tensor: &'a str,
+    pub(crate) rank: u32,
+    /// By step; files come before records.
+    pub(crate) elements: BTreeMap<i64, TensorSource>,
+    /// Steps whose records hold elements, too.
+    recorded: BTreeMap<i64, TensorSource>,
+    /// Steps of which files have statistics alone.
+    pub(crate) statistics: Vec<i64>,
+}
+
+/// A tensor that was opened.
+pub(crate) struct Opened {
+    pub(crate) stored: Stored,
+    pub(crate) place: TensorPlace,
+}
+
+impl<'a> Steps<'a> {
+    /// Looks for a tensor; one that nobody recorded has no steps.
+    pub(crate) fn find(
+        index: &'a Index,
+        run: &'a str,
+        tensor: &'a str,
+        rank: u32,
+    ) -> Result<Self, TensorError> {
+        let mut steps = Self {
+            index,
+            run,
+            tensor,
+            rank,
+            elements: BTreeMap::new(),
+            recorded: BTreeMap::new(),
+            statistics: Vec::new(),
+        };
+        let tags = index.tags_of(run, Kind::Tensors)?;
+        if tags.iter().any(|(tag, of)| **tag == *tensor && *of == rank) {
+            let query = steps.query(None, 1);
+            let found = index.records(Kind::Tensors, &query, |found| Ok(Some(source(&found))))?;
+            let source = found.records.first().map(|record| record.body);
+            let source = source.unwrap_or(TensorSource::Tfevents);
+            steps.recorded = found.steps.into_iter().map(|step| (step, source)).collect();
+            steps.elements.clone_from(&steps.recorded);
+        }
+        let catalog = index.recording(run).map(|recorded| recorded.catalog());
+        let listed = catalog.as_ref().and_then(|catalog| catalog.tensor(tensor));
+        for &(step, has_elements) in listed
+            .and_then(|l| l.steps.get(&rank))
+            .into_iter()
+            .flatten()
+        {
+            if has_elements {
+                steps.elements.insert(step, TensorSource::Dump);
+            } else {
+                steps.statistics.push(step);
+            }
+        }
+        Ok(steps)
+    }
+
+    fn query(&self, step: Option<i64>, points: usize) -> RecordsQuery {
+        RecordsQuery {
+            run: self.run.to_owned(),
+            tag: self.tensor.to_owned(),
+            rank: self.rank,
+            from: step,
+            to: step,
+            points: Some(points),
+            ..RecordsQuery::default()
+        }
+    }
+
+    /// Where it was looked for.
+    pub(super) const fn index(&self) -> &Index {
+        self.index
+    }
+
+    /// Which step is meant; the last one if nobody says.
+    pub(crate) fn step(&self, wanted: Option<i64>) -> Result<i64, TensorError> {
+        let (tensor, rank) = (self.tensor, self.rank);
+        let Some((&last, _)) = self.elements.last_key_value() else {
+            let run = self.run;
+            return Err(TensorError::Unknown(format!(
+                "run `{run}` has no values of `{tensor}` of rank {rank}: nobody recorded them, or only statistics"
+            )));
+        };
+        let step = wanted.unwrap_or(last);
+        if self.elements.contains_key(&step) {
+            return Ok(step);
+        }
+        let before = self.elements.range(..step).next_back();
+        let after = self.elements.range(step..).next();
+        let near: Vec<String> = [before, after]
+            .into_iter()
+            .flatten()
+            .map(|(step, _)| step.to_string())
+            .collect();
+        Err(TensorError::Unknown(format!(
+            "the values of `{tensor}` of rank {rank} were not recorded at step {step}; the nearest are at {}",
+            near.join(" and ")
+        )))
+    }
+
+    /// Opens it at a step that it has.
+    pub(crate) fn open(
+        &self,
+        step: i64,
+        wanted: Option<TensorSource>,
+    ) -> Result<Opened, TensorError> {
+        let source = match (wanted, self.elements.get(&step)) {
+            (None, Some(source)) => *source,
+            (Some(wanted), Some(source)) if wanted == *source => wanted,
+            (Some(wanted), _) if self.recorded.get(&step) == Some(&wanted) => wanted,
+            _ => {
+                let (tensor, rank) = (self.tensor, self.rank);
+                return Err(TensorError::Unknown(format!(
+                    "the values of `{tensor}` of rank {rank} at step {step} do not lie there"
+                )));
+            }
+        };
+        let (stored, file) = match source {
+            TensorSource::Dump => self.open_dump(step)?,
+            _ => self.open_record(step)?,
+        };
+        if stored.len_bytes() == u64::MAX {
+            return Err(TensorError::Unreadable {
+                file: file.to_string(),
+                reason: "it claims a shape of more bytes than any file has".to_owned(),
+            });
+        }
+        let place = TensorPlace {
+            step,
+            rank: self.rank,
+            source: Some(source),
+            file: file.to_string(),
+            dtype: stored.dtype.as_str().to_owned(),
+            shape: stored.shape.clone(),
+            len_bytes: stored.len_bytes(),
+            previous_step: self.elements.range(..step).next_back().map(|at| *at.0),
+            next_step: self.elements.range(step + 1..).next().map(|at| *at.0),
+        };
+        Ok(Opened { stored, place })
+    }
+
+    fn open_dump(&self, step: i64) -> Result<(Stored, Arc<str>), TensorError> {
+        let (tensor, rank) = (self.tensor, self.rank);
+        let recorded = self.index.recording(self.run);
+        let found = recorded.and_then(|recorded| recorded.locate(tensor, rank, step));
+        let found = found.ok_or_else(|| {
+            TensorError::Unknown(format!(
+                "the file that held `{tensor}` of rank {rank} at step {step} is gone, or holds it no more"
+            ))
+        })?;
+        match found.content {
+            Content::At(place) => {
+                let (file, tensor) = place
+                    .open()
+                    .map_err(|unread| TensorError::unread(&found.shown, unread))?;
+                Ok((Stored::in_file(file, tensor), found.shown))
+            }
+            Content::Known(_) => Err(TensorError::Unknown(format!(
+                "only statistics of `{tensor}` were recorded at step {step}"
+            ))),
+        }
+    }
+
+    fn open_record(&self, step: i64) -> Result<(Stored, Arc<str>), TensorError> {
+        let query = self.query(Some(step), 1);
+        let found = self.index.records(Kind::Tensors, &query, |found| {
+            let Body::Tensor(body) = &found.body else {
+                return Ok(None);
+            };
+            let (data, file) = match &body.data {
+                TensorData::Stretch(stretch) => (*stretch, Some(found.open()?)),
+                TensorData::Inline(_) => (Stretch::default(), None),
+            };
+            let tensor = StoredTensor {
+                name: String::new(),
+                dtype: body.dtype,
+                shape: body.shape.clone(),
+                data,
+                is_big_endian: false,
+                is_column_major: false,
+            };
+            let stored = match (file, &body.data) {
+                (Some(file), _) => Stored::in_file(file, tensor),
+                (None, TensorData::Inline(bytes)) => Stored::inline(tensor, bytes.clone()),
+                (None, TensorData::Stretch(_)) => return Ok(None),
+            };
+            Ok(Some((stored, found.path())))
+        })?;
+        let found = found.records.into_iter().next_back();
+        found
+            .map(|record| record.body)
+            .ok_or_else(|| TensorError::Unknown(format!("the record of step {step} is gone")))
+    }
+}
+
+fn source(found: &Found) -> TensorSource {
+    match found.format() {
+        Format::MindsporeSummary | Format::MindsporeLineage => TensorSource::Summary,
+        _ => TensorSource::Tfevents,
+    }
+}

@@ -1,0 +1,205 @@
+//! A tensor over steps: recorded statistics, and those of recorded elements, which are read for a moment at a time and
+//! remembered.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustc_hash::{FxHashMap, FxHasher};
+use trainscope_api::records::RecordsQuery;
+use trainscope_api::tensors::{
+    HistoryPoint, MAX_HISTORY, TensorHistory, TensorHistoryQuery, TensorSource,
+};
+use trainscope_format::tensor::TensorStats;
+use trainscope_format::{Body, Kind};
+
+use super::Memory;
+use super::find::{Steps, TensorError};
+use super::summary::stats;
+use crate::index::Index;
+use crate::recording::listing::Content;
+
+/// One request reads for so long.
+const BUDGET: Duration = Duration::from_millis(200);
+/// Statistics remembered, about 200 bytes each; with more, all are forgotten.
+const MAX_REMEMBERED: usize = 200_000;
+/// Sentences of one answer.
+const MAX_UNREAD: usize = 5;
+
+/// Statistics of elements that were read, or why they cannot be; by what they were read from. Cloning is cheap.
+#[derive(Clone, Default)]
+pub(super) struct Remembered(Arc<Mutex<FxHashMap<u64, Outcome>>>);
+
+type Outcome = Result<TensorStats, Arc<str>>;
+
+/// A tensor over steps, as far as it is known when the time of a request is over.
+pub(crate) fn history(
+    index: &Index,
+    memory: &Memory,
+    query: &TensorHistoryQuery,
+) -> Result<TensorHistory, TensorError> {
+    let steps = Steps::find(index, &query.run, &query.tensor, query.rank)?;
+    let mut recorded = statistics(index, query)?;
+    let mut all: BTreeMap<i64, TensorSource> = steps.elements.clone();
+    let known = recorded.keys().chain(&steps.statistics);
+    for &step in known {
+        all.entry(step).or_insert(TensorSource::Statistics);
+    }
+    if all.is_empty() {
+        let TensorHistoryQuery { run, tensor, rank } = query;
+        return Err(TensorError::Unknown(format!(
+            "run `{run}` has no tensor `{tensor}` of rank {rank}"
+        )));
+    }
+    let began = Instant::now();
+    let total = all.len();
+    let recording = index.recording(&query.run);
+    let mut answer = TensorHistory {
+        total: total as u64,
+        cut: total > MAX_HISTORY,
+        ..TensorHistory::default()
+    };
+    for (number, (step, source)) in all.into_iter().enumerate() {
+        if !is_among(number, total, MAX_HISTORY) {
+            continue;
+        }
+        let mut stats = recorded.remove(&step);
+        if stats.is_none() {
+            let stamp = recording
+                .as_ref()
+                .map_or(0, |recorded| recorded.catalog().stamp(query.rank, step));
+            let mut hasher = FxHasher::default();
+            (&query.run, &query.tensor, query.rank, step, source, stamp).hash(&mut hasher);
+            let key = hasher.finish();
+            let remembered = memory.statistics.0.lock().get(&key).cloned();
+            let read = match remembered {
+                Some(read) => Some(read),
+                // The first of them is always read, so that each request gets further.
+                None if began.elapsed() < BUDGET => {
+                    Some(memory.statistics.read(key, &steps, step, source))
+                }
+                None => None,
+            };
+            match read {
+                Some(Ok(read)) => stats = Some(read),
+                Some(Err(reason)) if answer.unread.len() < MAX_UNREAD => {
+                    answer.unread.push(reason.to_string());
+                }
+                Some(Err(_)) => {}
+                None => answer.pending_bytes += 1,
+            }
+        }
+        answer.points.push(HistoryPoint {
+            step,
+            source,
+            stats,
+        });
+    }
+    if answer.pending_bytes > 0 {
+        // What one takes is what all take: nobody looks at files to say so.
+        let last = *steps.elements.keys().next_back().unwrap_or(&0);
+        let len_bytes = steps
+            .open(last, None)
+            .map_or(1, |opened| opened.place.len_bytes);
+        answer.pending_bytes = answer.pending_bytes.saturating_mul(len_bytes.max(1));
+    }
+    Ok(answer)
+}
+
+impl Remembered {
+    fn read(&self, key: u64, steps: &Steps<'_>, step: i64, source: TensorSource) -> Outcome {
+        let read = if source == TensorSource::Statistics {
+            steps.known(step)
+        } else {
+            steps.open(step, None).and_then(|opened| {
+                let file = &opened.place.file;
+                stats(&opened.stored).map_err(|unread| TensorError::unread(file, unread))
+            })
+        };
+        let read = read.map_err(|error| error.to_string().into());
+        let mut known = self.0.lock();
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, read.clone());
+        read
+    }
+}
+
+impl Steps<'_> {
+    /// What a file says of a tensor whose elements it does not have.
+    fn known(&self, step: i64) -> Result<TensorStats, TensorError> {
+        let recorded = self.index().recording(self.run);
+        let found = recorded.and_then(|found| found.locate(self.tensor, self.rank, step));
+        match found.map(|found| found.content) {
+            Some(Content::Known(summary)) => Ok(summary.stats),
+            _ => Err(TensorError::Unknown(format!(
+                "the table with step {step} is gone"
+            ))),
+        }
+    }
+}
+
+/// Statistics that the program has recorded, by step.
+fn statistics(
+    index: &Index,
+    query: &TensorHistoryQuery,
+) -> Result<BTreeMap<i64, TensorStats>, TensorError> {
+    let tags = index.tags_of(&query.run, Kind::Statistics)?;
+    let is_it = |(tag, rank): &(Arc<str>, u32)| **tag == *query.tensor && *rank == query.rank;
+    if !tags.iter().any(is_it) {
+        return Ok(BTreeMap::new());
+    }
+    let query = RecordsQuery {
+        run: query.run.clone(),
+        tag: query.tensor.clone(),
+        rank: query.rank,
+        points: Some(MAX_HISTORY),
+        ..RecordsQuery::default()
+    };
+    let found = index.records(Kind::Statistics, &query, |found| {
+        Ok(match found.body {
+            Body::Statistics(mut summary) => {
+                summary.stats.exponents = None;
+                Some(summary.stats)
+            }
+            _ => None,
+        })
+    })?;
+    let records = found.records.into_iter();
+    Ok(records.map(|record| (record.step, record.body)).collect())
+}
+
+/// Whether the item of this number is among `most` of `total`, evenly spaced with the first and the last.
+fn is_among(number: usize, total: usize, most: usize) -> bool {
+    if total <= most {
+        return true;
+    }
+    let slot = |number: usize| number * (most - 1) / (total - 1);
+    number == 0 || number + 1 == total || slot(number) != slot(number - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_among;
+
+    #[test]
+    fn the_first_and_the_last_are_never_left_out() {
+        for (total, most) in [(1, 10), (10, 10), (11, 10), (1_000, 7), (2_001, 2_000)] {
+            let taken: Vec<usize> = (0..total).filter(|n| is_among(*n, total, most)).collect();
+            assert!(
+                taken.len() <= most.max(1),
+                "{total} {most}: {}",
+                taken.len()
+            );
+            assert!(
+                taken.len() * 2 > most.min(total),
+                "{total} {most}: {}",
+                taken.len()
+            );
+            assert_eq!((taken[0], taken[taken.len() - 1]), (0, total - 1));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The tensors of a run, filtered and bounded.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rustc_hash::{FxHashMap, FxHasher};
+use trainscope_analysis::watchpoint::role_of;
+use trainscope_api::records::RecordsQuery;
+use trainscope_api::tensors::{
+    SourceSteps, TensorEntry, TensorIndex, TensorIndexQuery, TensorSource,
+};
+use trainscope_format::tensor::DType;
+use trainscope_format::{Body, Format, Kind, Role, TensorSummary};
+
+use super::Memory;
+use super::find::TensorError;
+use crate::index::{Index, ReadError};
+use crate::recording::listing::Content;
+
+/// Forms remembered; with more, all are forgotten.
+const MAX_FORMS: usize = 100_000;
+
+/// A tensor before anything is read of it.
+struct Known {
+    name: Arc<str>,
+    role: Role,
+    /// By source and rank: how many steps, the first and the last.
+    steps: BTreeMap<(TensorSource, u32), (u64, i64, i64)>,
+}
+
+/// What a tensor was when it was recorded last, as far as its file says.
+#[derive(Clone, Default)]
+struct Form {
+    role: Role,
+    dtype: Option<DType>,
+    shape: Option<Vec<u64>>,
+}
+
+/// Forms of recorded tensors by run, name, rank and step: they never change. Cloning is cheap.
+#[derive(Clone, Default)]
+pub(super) struct Forms(Arc<Mutex<FxHashMap<u64, Form>>>);
+
+/// The tensors that a query asks for.
+pub(crate) fn list(
+    index: &Index,
+    memory: &Memory,
+    query: &TensorIndexQuery,
+    limit: usize,
+) -> Result<TensorIndex, TensorError> {
+    let mut forms = Looking {
+        index,
+        run: &query.run,
+        known: memory.forms.clone(),
+        steps: FxHashMap::default(),
+    };
+    let all = known(&mut forms)?;
+    let wanted = query.search.as_ref().map(|text| text.to_lowercase());
+    let is_asked = |known: &&Known| {
+        wanted
+            .as_ref()
+            .is_none_or(|text| known.name.to_lowercase().contains(text))
+            && query
+                .rank
+                .is_none_or(|rank| known.steps.keys().any(|(_, of)| *of == rank))
+    };
+    let asked: Vec<&Known> = all.iter().filter(is_asked).collect();
+    let mut answer = TensorIndex::default();
+    for known in &asked {
+        *answer.roles.entry(role_name(known.role)).or_default() += 1;
+    }
+    let of_role = |known: &&&Known| query.role.is_none_or(|role| role == known.role);
+    let asked = asked.iter().filter(of_role);
+    answer.total = asked.clone().count() as u64;
+    for known in asked.skip(query.from).take(limit) {
+        answer.tensors.push(entry(&mut forms, known)?);
+    }
+    answer.cut = (answer.tensors.len() as u64) < answer.total;
+    Ok(answer)
+}
+
+fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
+    let (index, run) = (forms.index, forms.run);
+    let mut all: Vec<Known> = Vec::new();
+    let mut by_name: FxHashMap<Arc<str>, usize> = FxHashMap::default();
+    // Asked first: it says so if there is no such run.
+    let tags = index.tags(run)?;
+    if let Some(recorded) = index.recording(run) {
+        for tensor in &recorded.catalog().tensors {
+            let mut steps = BTreeMap::new();
+            for (&rank, listed) in &tensor.steps {
+                for &(step, has_elements) in listed {
+                    let source = if has_elements {
+                        TensorSource::Dump
+                    } else {
+                        TensorSource::Statistics
+                    };
+                    let known = steps.entry((source, rank)).or_insert((0, step, step));
+                    *known = (known.0 + 1, known.1.min(step), known.2.max(step));
+                }
+            }
+            by_name.insert(Arc::clone(&tensor.name), all.len());
+            all.push(Known {
+                name: Arc::clone(&tensor.name),
+                role: tensor.role,
+                steps,
+            });
+        }
+    }
+    let is_summary = index.has_format(run, Format::MindsporeSummary);
+    for tag in tags.tags {
+        let source = match tag.kind {
+            Kind::Tensors if is_summary => TensorSource::Summary,
+            Kind::Tensors => TensorSource::Tfevents,
+            Kind::Statistics => TensorSource::Statistics,
+            _ => continue,
+        };
+        let (Some(first), Some(last)) = (tag.first_step, tag.last_step) else {
+            continue;
+        };
+        // What the program itself says comes before what its name does.
+        let said = if tag.kind == Kind::Statistics {
+            forms.recorded(tag.kind, &tag.tag, tag.rank, last)?.role
+        } else {
+            Role::Other
+        };
+        let at = *by_name.entry((*tag.tag).into()).or_insert_with_key(|name| {
+            all.push(Known {
+                name: Arc::clone(name),
+                role: role_of(said, name, ""),
+                steps: BTreeMap::new(),
+            });
+            all.len() - 1
+        });
+        let known = &mut all[at];
+        if said != Role::Other {
+            known.role = said;
+        }
+        let steps = &mut known.steps;
+        steps
+            .entry((source, tag.rank))
+            .or_insert((tag.points, first, last));
+    }
+    Ok(all)
+}
+
+fn entry(forms: &mut Looking<'_>, known: &Known) -> Result<TensorEntry, TensorError> {
+    let mut sources: BTreeMap<TensorSource, SourceSteps> = BTreeMap::new();
+    let mut ranks: Vec<u32> = known.steps.keys().map(|(_, rank)| *rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    for (&(source, _), &(steps, first_step, last_step)) in &known.steps {
+        let all = sources.entry(source).or_insert(SourceSteps {
+            source,
+            steps,
+            first_step,
+            last_step,
+        });
+        all.steps = all.steps.max(steps);
+        all.first_step = all.first_step.min(first_step);
+        all.last_step = all.last_step.max(last_step);
+    }
+    let form = forms.of(known)?;
+    Ok(TensorEntry {
+        tensor: known.name.to_string(),
+        role: known.role,
+        ranks,
+        dtype: form.dtype.map(|dtype| dtype.as_str().to_owned()),
+        shape: form.shape,
+        sources: sources.into_values().collect(),
+    })
+}
+
+/// Looks at files and records for what they say of tensors, at each once.
+struct Looking<'a> {
+    index: &'a Index,
+    run: &'a str,
+    known: Forms,
+    /// What the files of a rank and step hold.
+    steps: FxHashMap<(u32, i64), FxHashMap<String, Content>>,
+}
+
+impl Looking<'_> {
+    fn of(&mut self, known: &Known) -> Result<Form, TensorError> {
+        let Some((&(source, rank), &(_, _, last))) = known.steps.first_key_value() else {
+            return Ok(Form::default());
+        };
+        let kind = match source {
+            TensorSource::Summary | TensorSource::Tfevents => Kind::Tensors,
+            TensorSource::Dump | TensorSource::Statistics => Kind::Statistics,
+        };
+        if kind == Kind::Statistics
+            && let Some(recorded) = self.index.recording(self.run)
+        {
+            let step = self.steps.entry((rank, last));
+            let step = step.or_insert_with(|| recorded.contents(rank, last));
+            match step.get(&*known.name) {
+                // One that cannot be read is listed all the same; opening it says why.
+                Some(Content::At(place)) => {
+                    let opened = place.open().ok();
+                    let (dtype, shape) = opened.map(|(_, t)| (t.dtype, t.shape)).unzip();
+                    return Ok(Form {
+                        role: known.role,
+                        dtype,
+                        shape,
+                    });
+                }
+                Some(Content::Known(summary)) => return Ok(summary_form(summary)),
+                None => {}
+            }
+        }
+        self.recorded(kind, &known.name, rank, last)
+    }
+
+    /// Of a record at a step.
+    fn recorded(&self, kind: Kind, name: &str, rank: u32, step: i64) -> Result<Form, TensorError> {
+        let mut hasher = FxHasher::default();
+        (self.run, name, rank, step, kind).hash(&mut hasher);
+        let key = hasher.finish();
+        if let Some(form) = self.known.0.lock().get(&key) {
+            return Ok(form.clone());
+        }
+        let query = RecordsQuery {
+            run: self.run.to_owned(),
+            tag: name.to_owned(),
+            rank,
+            from: Some(step),
+            to: Some(step),
+            points: Some(1),
+            ..RecordsQuery::default()
+        };
+        let found = self.index.records(kind, &query, |found| {
+            Ok(match found.body {
+                Body::Tensor(tensor) => Some(Form {
+                    role: Role::Other,
+                    dtype: Some(tensor.dtype),
+                    shape: Some(tensor.shape),
+                }),
+                Body::Statistics(summary) => Some(summary_form(&summary)),
+                _ => None,
+            })
+        });
+        let form = match found {
+            Ok(found) => found
+                .records
+                .into_iter()
+                .next_back()
+                .map(|record| record.body),
+            Err(storage @ ReadError::Storage(_)) => return Err(storage.into()),
+            // It went away meanwhile.
+            Err(_) => None,
+        };
+        let form = form.unwrap_or_default();
+        let mut known = self.known.0.lock();
+        if known.len() >= MAX_FORMS {
+            known.clear();
+        }
+        known.insert(key, form.clone());
+        Ok(form)
+    }
+}
+
+fn summary_form(summary: &TensorSummary) -> Form {
+    Form {
+        role: summary.role,
+        dtype: Some(summary.dtype),
+        shape: Some(summary.shape.clone()),
+    }
+}
+
+/// As it stands in the API.
+fn role_name(role: Role) -> String {
+    let name = serde_json::to_value(role).ok();
+    name.and_then(|name| Some(name.as_str()?.to_owned()))
+        .unwrap_or_default()
+}

@@ -1,0 +1,239 @@
+//! What a slice comes to: counts, moments, extremes and where they stand, and a histogram. One pass, and a second one
+//! for a histogram, whose range the first has to find.
+
+use std::cmp::Ordering;
+
+use trainscope_api::tensors::{
+    Bins, MAX_BINS, MAX_SUMMARY_BYTES, Positions, Slice, TensorQuery, TensorSlice,
+};
+use trainscope_format::tensor::{ChangeStats, DType, Histogram, Select, TensorStats};
+
+use super::find::{Opened, TensorError};
+use super::stored::{Plan, Stored};
+use super::values::{open, other, slice_or_whole, tolerance};
+use crate::index::Index;
+use crate::recording::read::Unread;
+
+/// What the slice of a query comes to.
+pub(crate) fn summary(index: &Index, query: &TensorQuery) -> Result<TensorSlice, TensorError> {
+    let bins = query.bins.unwrap_or(0);
+    if bins > MAX_BINS {
+        return Err(TensorError::BadRequest(format!(
+            "`bins` wants 0 to {MAX_BINS}, not {bins}"
+        )));
+    }
+    let opened = open(index, query)?;
+    let slice = slice_or_whole(query, &opened.stored.shape)?;
+    let size = opened.stored.dtype.size_bytes() as u64;
+    if slice.len().saturating_mul(size) > MAX_SUMMARY_BYTES {
+        return Err(TensorError::TooLarge(format!(
+            "the slice `{slice}` takes more than {MAX_SUMMARY_BYTES} bytes, which is more than one answer reads"
+        )));
+    }
+    let other = other(index, query, &opened)?.map(|(_, other)| other);
+    let other = other.filter(|other| other.stored.is_alike(&opened.stored));
+    let unread = |unread| TensorError::unread(&opened.place.file, unread);
+    let mut seen = Seen::default();
+    let mut read_bytes = seen
+        .look(&opened, &slice, other.as_ref(), query)
+        .map_err(unread)?;
+    let mut histogram = None;
+    if let (1.., Some(finite)) = (bins, seen.stats.finite) {
+        let (low, high) = (
+            query.low.unwrap_or(finite.min),
+            query.high.unwrap_or(finite.max),
+        );
+        let is_range = low <= high && low.is_finite() && high.is_finite();
+        if !is_range {
+            return Err(TensorError::BadRequest(format!(
+                "bins from {low} to {high} hold nothing"
+            )));
+        }
+        let mut counted = Histogram::new(low, high, bins);
+        let mut blocks = opened.stored.blocks(&slice);
+        while let Some((_, block)) = blocks.next().map_err(unread)? {
+            counted.add(opened.stored.dtype, block);
+        }
+        read_bytes += blocks.read_bytes;
+        histogram = Some(Bins {
+            low,
+            high,
+            counts: counted.bins,
+            below: counted.below,
+            above: counted.above,
+        });
+    }
+    Ok(TensorSlice {
+        place: opened.place,
+        slice: slice.to_string(),
+        stats: seen.stats,
+        positions: seen.positions,
+        histogram,
+        change: seen.change,
+        read_bytes,
+    })
+}
+
+/// Counts and moments of all elements.
+pub(crate) fn stats(stored: &Stored) -> Result<TensorStats, Unread> {
+    let mut stats = TensorStats::default();
+    let mut blocks = stored.blocks(&Slice::whole(&stored.shape));
+    while let Some((_, block)) = blocks.next()? {
+        stats.merge(&Select::new().read(stored.dtype, block).stats);
+    }
+    Ok(stats)
+}
+
+#[derive(Default)]
+struct Seen {
+    stats: TensorStats,
+    positions: Positions,
+    change: Option<ChangeStats>,
+}
+
+impl Seen {
+    /// Looks at all elements; returns how many bytes were read for it.
+    fn look(
+        &mut self,
+        opened: &Opened,
+        slice: &Slice,
+        other: Option<&Opened>,
+        query: &TensorQuery,
+    ) -> Result<u64, Unread> {
+        let stored = &opened.stored;
+        let mut blocks = stored.blocks(slice);
+        let mut others = other.map(|other| other.stored.blocks(slice));
+        loop {
+            let before = match &mut others {
+                Some(others) => others.next()?.map(|(_, block)| block),
+                None => None,
+            };
+            let Some((first, block)) = blocks.next()? else {
+                break;
+            };
+            let mut select = Select::new();
+            if let Some(before) = before {
+                select = select.change(before, tolerance(query));
+            }
+            let seen = select.read(stored.dtype, block);
+            let block = Block {
+                dtype: stored.dtype,
+                bytes: block,
+                stats: &seen.stats,
+            };
+            let wanted = block.wanted(&self.stats, &self.positions, stored.is_column_major());
+            let found = block.find(wanted);
+            self.stats.merge(&seen.stats);
+            match (&mut self.change, seen.change) {
+                (Some(sofar), Some(change)) => sofar.merge(&change),
+                (None, change) => self.change = change,
+                (Some(_), None) => {}
+            }
+            for (class, place) in found {
+                self.keep(
+                    &blocks.plan,
+                    class,
+                    first + place,
+                    wanted[class] == Wanted::New,
+                );
+            }
+        }
+        Ok(blocks.read_bytes + others.map_or(0, |others| others.read_bytes))
+    }
+
+    /// Keeps the place of an element, if its indices come first among equals.
+    fn keep(&mut self, plan: &Plan, class: usize, counter: u64, is_new: bool) {
+        let positions = &mut self.positions;
+        let kept = [
+            &mut positions.min,
+            &mut positions.max,
+            &mut positions.nan,
+            &mut positions.pos_inf,
+            &mut positions.neg_inf,
+        ];
+        let indices = plan.indices(counter);
+        if let Some(kept) = kept.into_iter().nth(class)
+            && (is_new
+                || kept
+                    .as_ref()
+                    .is_none_or(|kept| indices.cmp(kept) == Ordering::Less))
+        {
+            *kept = Some(indices);
+        }
+    }
+}
+
+/// Whether a block may hold the element whose place is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    No,
+    /// One that is equal, which may come before it in the order of indices.
+    Equal,
+    /// One that takes its place.
+    New,
+}
+
+/// Elements of one block.
+struct Block<'a> {
+    dtype: DType,
+    bytes: &'a [u8],
+    stats: &'a TensorStats,
+}
+
+impl Block<'_> {
+    /// Which of least, greatest, NaN, +∞ and −∞ are worth looking for.
+    fn wanted(&self, sofar: &TensorStats, kept: &Positions, any_order: bool) -> [Wanted; 5] {
+        let equal = if any_order { Wanted::Equal } else { Wanted::No };
+        let extreme = |is_better: fn(f64, f64) -> bool, of: fn(&TensorStats) -> Option<f64>| match (
+            of(self.stats),
+            of(sofar),
+        ) {
+            (None, _) => Wanted::No,
+            (Some(_), None) => Wanted::New,
+            (Some(own), Some(best)) if is_better(own, best) => Wanted::New,
+            (Some(own), Some(best)) if is_better(best, own) => Wanted::No,
+            _ => equal,
+        };
+        let first = |count: u64, kept: &Option<Vec<u64>>| match (count, kept) {
+            (0, _) => Wanted::No,
+            (_, None) => Wanted::New,
+            _ => equal,
+        };
+        [
+            extreme(|a, b| a < b, |stats| Some(stats.finite?.min)),
+            extreme(|a, b| a > b, |stats| Some(stats.finite?.max)),
+            first(self.stats.nan, &kept.nan),
+            first(self.stats.pos_inf, &kept.pos_inf),
+            first(self.stats.neg_inf, &kept.neg_inf),
+        ]
+    }
+
+    /// Places within the block: of each class that is wanted the first element, or all where any may come first.
+    fn find(&self, wanted: [Wanted; 5]) -> Vec<(usize, u64)> {
+        let mut found = Vec::new();
+        if wanted.iter().all(|wanted| *wanted == Wanted::No) {
+            return found;
+        }
+        let is_ordered = !wanted.contains(&Wanted::Equal);
+        let extremes = self.stats.finite.map(|finite| (finite.min, finite.max));
+        let mut seen = [false; 5];
+        let elements = self.bytes.chunks_exact(self.dtype.size_bytes());
+        for (place, element) in (0..).zip(elements) {
+            let number = self.dtype.number(element);
+            let is = [
+                extremes.is_some_and(|(min, _)| number <= min && number.is_finite()),
+                extremes.is_some_and(|(_, max)| number >= max && number.is_finite()),
+                number.is_nan(),
+                number == f64::INFINITY,
+                number == f64::NEG_INFINITY,
+            ];
+            for class in 0..5 {
+                if is[class] && wanted[class] != Wanted::No && !(is_ordered && seen[class]) {
+                    seen[class] = true;
+                    found.push((class, place));
+                }
+            }
+        }
+        found
+    }
+}
