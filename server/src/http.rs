@@ -42,6 +42,7 @@ mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
 pub(crate) use findings::notice_of;
+pub use graph::Graphs;
 
 /// Bytes a request may send.
 const BODY_LIMIT_BYTES: usize = 4 << 20;
@@ -56,6 +57,8 @@ pub struct Parts {
     pub index: Index,
     /// What is wrong with each run.
     pub diagnosis: Diagnosis,
+    /// Graphs that somebody looks at.
+    pub graphs: Graphs,
     /// What people have noted.
     pub notebooks: Notebooks,
     /// What tensors that were read came to.
@@ -135,6 +138,11 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(records::lineage))
         .routes(routes!(records::hparams))
         .routes(routes!(graph::get))
+        .routes(routes!(graph::scene))
+        .routes(routes!(graph::summary))
+        .routes(routes!(graph::node))
+        .routes(routes!(graph::search))
+        .routes(routes!(graph::diff))
         .routes(routes!(blob::get))
         .routes(routes!(live::get))
         .routes(routes!(openapi::get))

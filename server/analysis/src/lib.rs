@@ -5,6 +5,7 @@
 
 mod blame;
 pub mod dump;
+pub mod graph;
 pub mod headline;
 pub mod restart;
 pub mod series;

@@ -29,6 +29,8 @@ pub enum ErrorCode {
     UnknownRun,
     /// 404: the run has no such tag of that kind and rank.
     UnknownTag,
+    /// 404: the graph has no such node or scope.
+    UnknownNode,
     /// 404: no such blob, or not any more: ask for the records again.
     UnknownBlob,
     /// 404: the source file that holds what was asked for cannot be read there any more.

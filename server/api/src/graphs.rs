@@ -1,7 +1,11 @@
-//! `GET /api/graph`: one computation graph of a run.
+//! `GET /api/graph`: one computation graph of a run as it was recorded; below it, the graph as one looks at it.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::{Graph, GraphFormat, float};
+
+mod look;
+
+pub use look::*;
 
 /// Nodes of one answer at most.
 pub const MAX_NODES: usize = 200_000;

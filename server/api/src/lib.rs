@@ -86,6 +86,16 @@ pub mod paths {
     pub const HPARAMS: &str = "/api/hparams";
     /// `GET` with [`GraphQuery`](crate::graphs::GraphQuery): [`GraphAnswer`](crate::graphs::GraphAnswer).
     pub const GRAPH: &str = "/api/graph";
+    /// `GET` with [`SceneQuery`](crate::graphs::SceneQuery): [`GraphScene`](crate::graphs::GraphScene).
+    pub const GRAPH_SCENE: &str = "/api/graph/scene";
+    /// `GET` with [`GraphQuery`](crate::graphs::GraphQuery): [`GraphSummary`](crate::graphs::GraphSummary).
+    pub const GRAPH_SUMMARY: &str = "/api/graph/summary";
+    /// `GET` with [`NodeQuery`](crate::graphs::NodeQuery): [`GraphNode`](crate::graphs::GraphNode).
+    pub const GRAPH_NODE: &str = "/api/graph/node";
+    /// `GET` with [`SearchQuery`](crate::graphs::SearchQuery): [`GraphSearch`](crate::graphs::GraphSearch).
+    pub const GRAPH_SEARCH: &str = "/api/graph/search";
+    /// `GET` with [`DiffQuery`](crate::graphs::DiffQuery): [`GraphDiff`](crate::graphs::GraphDiff).
+    pub const GRAPH_DIFF: &str = "/api/graph/diff";
     /// `GET ?id=`: the bytes of a [`Blob`](crate::records::Blob).
     pub const BLOB: &str = "/api/blob";
     /// `GET`: server-sent events, see [`live`](crate::live).

@@ -19,7 +19,7 @@ use super::{Failed, words};
 use crate::alarm::Alarms;
 use crate::diagnosis::{Diagnosis, Judged};
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Parts, Site, router};
+use crate::http::{About, Assets, Graphs, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
@@ -134,6 +134,7 @@ async fn serve(
     let app = router(Site::new(Parts {
         index: index.clone(),
         diagnosis: Diagnosis::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?,
+        graphs: Graphs::default(),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         tensors: crate::tensors::Memory::default(),
         about: About {

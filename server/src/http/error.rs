@@ -38,6 +38,7 @@ impl Failure {
             ErrorCode::UnknownPath
             | ErrorCode::UnknownRun
             | ErrorCode::UnknownTag
+            | ErrorCode::UnknownNode
             | ErrorCode::UnknownBlob
             | ErrorCode::SourceUnreadable => StatusCode::NOT_FOUND,
             ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,

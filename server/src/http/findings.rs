@@ -193,7 +193,7 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) ->
 }
 
 /// A hit in the words of the API.
-fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
+pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
     let numbers = |numbers: &BTreeMap<std::sync::Arc<str>, Float>| {
         let named = numbers
             .iter()

@@ -1,16 +1,27 @@
-//! `/api/graph`: one computation graph of a run, decoded from its source file when it is asked for.
+//! `/api/graph`: one computation graph of a run, decoded from its source file when it is asked for; `/api/graph/*`: the
+//! same as one looks at it, from graphs that are kept while somebody does.
 
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::graphs::{GraphAnswer, GraphQuery, GraphTag, MAX_NODES};
-use trainscope_api::records::RecordsQuery;
+use trainscope_api::graphs::{
+    DiffQuery, GraphAnswer, GraphDiff, GraphNode, GraphQuery, GraphScene, GraphSearch,
+    GraphSummary, GraphTag, MAX_NODES, NodeQuery, SceneQuery, SearchQuery,
+};
+use trainscope_api::records::{At, RecordsQuery};
 use trainscope_format::{Body, Graph, Kind};
 
 use super::error::Failure;
 use super::request::Params;
 use super::{Site, blocking, json};
 use crate::index::{Found, Index, ReadError};
+
+mod compare;
+mod health;
+mod kept;
+mod look;
+
+pub use kept::Graphs;
 
 /// One computation graph of a run
 #[utoipa::path(
@@ -31,6 +42,39 @@ pub(super) async fn get(
 }
 
 fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, Failure> {
+    let chosen = choose(index, query)?;
+    let record = chosen.record(index, |found| {
+        let Body::Graph(source) = &found.body else {
+            return Ok(None);
+        };
+        Ok(Some((source.format, found.graph(*source)?)))
+    })?;
+    let (format, graph) = record.body;
+    let mut graph = chosen.readable(graph)?;
+    let total_nodes = graph.nodes.len();
+    graph.nodes.truncate(MAX_NODES);
+    Ok(GraphAnswer {
+        graphs: chosen.graphs,
+        shown: chosen.shown,
+        step: record.step,
+        wall_time_secs: record.wall_time_secs,
+        format,
+        cut: total_nodes > graph.nodes.len(),
+        total_nodes: total_nodes as u64,
+        graph,
+    })
+}
+
+/// Which graph of a run is asked for.
+struct Chosen {
+    run: String,
+    graphs: Vec<GraphTag>,
+    shown: GraphTag,
+    step: i64,
+}
+
+/// Finds the graph that a query means.
+fn choose(index: &Index, query: &GraphQuery) -> Result<Chosen, Failure> {
     let graphs: Vec<GraphTag> = index
         .tags_of(&query.run, Kind::Graphs)?
         .into_iter()
@@ -48,54 +92,148 @@ fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, Failure> {
         Failure::new(ErrorCode::UnknownTag, message)
     };
     let shown = graphs.iter().find(wanted).ok_or_else(none)?.clone();
-    let mut records = RecordsQuery {
-        run: query.run.clone(),
-        tag: shown.tag.clone(),
-        rank: shown.rank,
-        from: query.step,
-        to: query.step,
-        points: Some(0),
-        ..RecordsQuery::default()
+    let step = match query.step {
+        Some(step) => step,
+        None => {
+            let records = RecordsQuery {
+                run: query.run.clone(),
+                tag: shown.tag.clone(),
+                rank: shown.rank,
+                points: Some(0),
+                ..RecordsQuery::default()
+            };
+            let found = index.records(Kind::Graphs, &records, |_| Ok(Some(())))?;
+            *found.steps.last().ok_or_else(none)?
+        }
     };
-    if query.step.is_none() {
-        let steps = index
-            .records(Kind::Graphs, &records, |_| Ok(Some(())))?
-            .steps;
-        records.from = steps.last().copied();
-        records.to = records.from;
-    }
-    records.points = Some(1);
-    let mut found = index
-        .records(Kind::Graphs, &records, |found| read(&found))?
-        .records;
-    let record = found.pop().ok_or_else(none)?;
-    let (format, graph) = record.body;
-    let mut graph = graph.map_err(|reason| {
-        let message = format!(
-            "the graph `{}` of run `{}` cannot be read: {reason}",
-            shown.tag, query.run
-        );
-        Failure::new(ErrorCode::SourceUnreadable, message)
-    })?;
-    let total_nodes = graph.nodes.len();
-    graph.nodes.truncate(MAX_NODES);
-    Ok(GraphAnswer {
+    Ok(Chosen {
+        run: query.run.clone(),
         graphs,
         shown,
-        step: record.step,
-        wall_time_secs: record.wall_time_secs,
-        format,
-        cut: total_nodes > graph.nodes.len(),
-        total_nodes: total_nodes as u64,
-        graph,
+        step,
     })
 }
 
-type Read = (trainscope_format::GraphFormat, Result<Graph, String>);
+impl Chosen {
+    /// The record of the graph, as `describe` says.
+    fn record<T>(
+        &self,
+        index: &Index,
+        describe: impl Fn(Found) -> Result<Option<T>, ReadError>,
+    ) -> Result<At<T>, Failure> {
+        let records = RecordsQuery {
+            run: self.run.clone(),
+            tag: self.shown.tag.clone(),
+            rank: self.shown.rank,
+            from: Some(self.step),
+            to: Some(self.step),
+            points: Some(1),
+            ..RecordsQuery::default()
+        };
+        let mut found = index.records(Kind::Graphs, &records, describe)?.records;
+        found.pop().ok_or_else(|| {
+            let message = format!("run `{}` has no such graph", self.run);
+            Failure::new(ErrorCode::UnknownTag, message)
+        })
+    }
 
-fn read(found: &Found) -> Result<Option<Read>, ReadError> {
-    let Body::Graph(source) = &found.body else {
-        return Ok(None);
-    };
-    Ok(Some((source.format, found.graph(*source)?)))
+    fn readable(&self, graph: Result<Graph, String>) -> Result<Graph, Failure> {
+        graph.map_err(|reason| {
+            let message = format!(
+                "the graph `{}` of run `{}` cannot be read: {reason}",
+                self.shown.tag, self.run
+            );
+            Failure::new(ErrorCode::SourceUnreadable, message)
+        })
+    }
+}
+
+/// A picture of a graph: what is open, laid out
+#[utoipa::path(
+    get,
+    path = "/api/graph/scene",
+    operation_id = "graph_scene",
+    params(SceneQuery),
+    responses(
+        (status = 200, description = "Boxes and lines", body = GraphScene),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn scene(
+    State(site): State<Site>,
+    Params(query): Params<SceneQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&look::scene(&site, &query)?)).await
+}
+
+/// What a graph is made of
+#[utoipa::path(
+    get,
+    path = "/api/graph/summary",
+    operation_id = "graph_summary",
+    params(GraphQuery),
+    responses(
+        (status = 200, description = "Counts by type", body = GraphSummary),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn summary(
+    State(site): State<Site>,
+    Params(query): Params<GraphQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&look::summary(&site, &query)?)).await
+}
+
+/// One node or scope of a graph
+#[utoipa::path(
+    get,
+    path = "/api/graph/node",
+    operation_id = "graph_node",
+    params(NodeQuery),
+    responses(
+        (status = 200, description = "Type, attributes, neighbours, source, tensors, hits", body = GraphNode),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn node(
+    State(site): State<Site>,
+    Params(query): Params<NodeQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&look::node(&site, &query)?)).await
+}
+
+/// Nodes and scopes of a graph by a part of their name, type or source
+#[utoipa::path(
+    get,
+    path = "/api/graph/search",
+    operation_id = "graph_search",
+    params(SearchQuery),
+    responses(
+        (status = 200, description = "Nodes and scopes", body = GraphSearch),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn search(
+    State(site): State<Site>,
+    Params(query): Params<SearchQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&look::search(&site, &query)?)).await
+}
+
+/// What differs between two graphs
+#[utoipa::path(
+    get,
+    path = "/api/graph/diff",
+    operation_id = "graph_diff",
+    params(DiffQuery),
+    responses(
+        (status = 200, description = "Nodes that are added, removed, changed or renamed", body = GraphDiff),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn diff(
+    State(site): State<Site>,
+    Params(query): Params<DiffQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&compare::diff(&site, &query)?)).await
 }

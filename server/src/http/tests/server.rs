@@ -13,7 +13,7 @@ use trainscope_api::error::{ApiError, ErrorCode};
 
 use crate::diagnosis::Diagnosis;
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Parts, Site, router};
+use crate::http::{About, Assets, Graphs, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
 
@@ -66,6 +66,7 @@ impl Server {
         let site = Site::new(Parts {
             index: index.clone(),
             diagnosis: Diagnosis::over(std::slice::from_ref(&base_dir)),
+            graphs: Graphs::default(),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             tensors: crate::tensors::Memory::default(),
             about: About {

@@ -1,0 +1,568 @@
+//! Layers: everything stands below what it is computed from, and edges that cross layers are led around what lies there.
+//!
+//! The steps are those of Sugiyama, Tagawa and Toda (1981): cycles are opened, vertices are ranked, ranks that would be
+//! too wide become several, edges over several ranks get a place in each, then [`order`](super::order) reduces crossings
+//! and [`coordinates`](super::coordinates) says where everything is. Edges that begin at one vertex, or end at one,
+//! share their way as long as they can. A thousand vertices take some milliseconds, ten thousand edges at one vertex too.
+
+use super::{coordinates, order};
+
+/// Room between two ranks, pixels.
+const RANK_GAP: f64 = 34.0;
+/// Room between what has no edges, pixels.
+const GRID_GAP: f64 = 16.0;
+/// A rank is never parted for being wide below this, pixels.
+const NARROW: f64 = 1_600.0;
+/// How much wider than high the picture of a wide graph may be.
+const ASPECT: f64 = 1.6;
+/// Places in ranks for edges that cross them, at most; edges without lead straight to their end.
+const MAX_PLACES: usize = 20_000;
+
+/// Where a vertex must stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pin {
+    Free,
+    /// Above all others.
+    Top,
+    /// Below all others.
+    Bottom,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vertex {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) pin: Pin,
+}
+
+/// An edge; where it touches its ends is given from their middle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) from_dx: f64,
+    pub(super) to_dx: f64,
+}
+
+/// A part of an edge, or of several that share it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub(super) from: (f64, f64),
+    pub(super) to: (f64, f64),
+    /// The edge that only it belongs to.
+    pub(super) link: Option<usize>,
+    /// The shared part that goes on from here, towards the end that the edges have in common.
+    pub(super) via: Option<usize>,
+    /// Whether it touches the vertex that the edge leads to.
+    pub(super) is_last: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Layout {
+    /// Middle and upper edge of each vertex.
+    pub(super) at: Vec<(f64, f64)>,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// A place in a rank: a vertex, or a part of edges that cross the rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) rank: usize,
+    pub(super) width: f64,
+    pub(super) is_vertex: bool,
+}
+
+/// An edge between places in neighbouring ranks, from above to below.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) upper: usize,
+    pub(super) lower: usize,
+    pub(super) upper_dx: f64,
+    pub(super) lower_dx: f64,
+}
+
+/// Vertices that have edges, edges from above to below, and which of them were turned for it.
+struct Ranked {
+    rank: Vec<Option<usize>>,
+    ranks: usize,
+    /// Per link: upper, lower, whether turned.
+    ways: Vec<(usize, usize, bool)>,
+}
+
+/// Lays out vertices and the edges between them; edges from a vertex to itself are left out.
+pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
+    let ranked = rank(vertices, links);
+    let mut places: Vec<Place> = Vec::new();
+    let mut place_of = vec![usize::MAX; vertices.len()];
+    for (index, vertex) in vertices.iter().enumerate() {
+        if let Some(rank) = ranked.rank[index] {
+            place_of[index] = places.len();
+            places.push(Place {
+                rank,
+                width: vertex.width,
+                is_vertex: true,
+            });
+        }
+    }
+    let mut routes = Routes {
+        places,
+        steps: Vec::new(),
+        pieces: Vec::new(),
+    };
+    routes.lead(&ranked, links, &place_of);
+    let Routes {
+        places,
+        steps,
+        pieces,
+    } = routes;
+    let layers = order::layers(&places, &steps, ranked.ranks);
+    let (x, mut width) = coordinates::assign(&places, &steps, &layers);
+
+    let mut heights = vec![0.0_f64; ranked.ranks];
+    for (vertex, rank) in vertices.iter().zip(&ranked.rank) {
+        if let Some(rank) = rank {
+            heights[*rank] = heights[*rank].max(vertex.height);
+        }
+    }
+    let mut tops = Vec::with_capacity(ranked.ranks);
+    let mut y = 0.0;
+    for height in &heights {
+        tops.push(y);
+        y += height + RANK_GAP;
+    }
+    let mut height = if ranked.ranks == 0 { 0.0 } else { y - RANK_GAP };
+    let mut at = vec![(0.0, 0.0); vertices.len()];
+    for (index, rank) in ranked.rank.iter().enumerate() {
+        if let Some(rank) = rank {
+            let slack = (heights[*rank] - vertices[index].height) / 2.0;
+            at[index] = (x[place_of[index]], tops[*rank] + slack);
+        }
+    }
+    grid(vertices, &ranked.rank, &mut at, &mut width, &mut height);
+
+    // Where a place begins and ends: a vertex at its edges, a crossing edge at those of its rank.
+    let mut vertex_at = vec![usize::MAX; places.len()];
+    for (vertex, place) in place_of
+        .iter()
+        .enumerate()
+        .filter(|(_, p)| **p != usize::MAX)
+    {
+        vertex_at[*place] = vertex;
+    }
+    let top = |place: usize| match vertices.get(vertex_at[place]) {
+        Some(_) => at[vertex_at[place]].1,
+        None => tops[places[place].rank],
+    };
+    let bottom = |place: usize| match vertices.get(vertex_at[place]) {
+        Some(vertex) => at[vertex_at[place]].1 + vertex.height,
+        None => tops[places[place].rank] + heights[places[place].rank],
+    };
+    let pieces = pieces.into_iter().map(|piece| {
+        let upper = (
+            x[piece.step.upper] + piece.step.upper_dx,
+            bottom(piece.step.upper),
+        );
+        let lower = (
+            x[piece.step.lower] + piece.step.lower_dx,
+            top(piece.step.lower),
+        );
+        let (from, to) = if piece.is_turned {
+            (lower, upper)
+        } else {
+            (upper, lower)
+        };
+        Piece {
+            from,
+            to,
+            link: piece.link,
+            via: piece.via,
+            is_last: piece.is_last,
+        }
+    });
+    let mut pieces: Vec<Piece> = pieces.collect();
+    spread(&mut pieces, vertices, links);
+    Layout {
+        at,
+        width,
+        height,
+        pieces,
+    }
+}
+
+/// Edges that arrive at one vertex do so side by side, where there is room for it.
+fn spread(pieces: &mut [Piece], vertices: &[Vertex], links: &[Link]) {
+    let mut arriving: Vec<Vec<usize>> = vec![Vec::new(); vertices.len()];
+    for (index, piece) in pieces.iter().enumerate() {
+        let link = piece.link.map(|link| links[link]);
+        if let Some(link) = link.filter(|link| piece.is_last && link.to_dx == 0.0) {
+            arriving[link.to].push(index);
+        }
+    }
+    for (vertex, mut arriving) in vertices.iter().zip(arriving) {
+        if arriving.len() < 2 {
+            continue;
+        }
+        arriving.sort_by(|a, b| pieces[*a].from.0.total_cmp(&pieces[*b].from.0));
+        let gaps = (arriving.len() - 1) as f64;
+        let gap = ((vertex.width - 24.0).max(0.0) / gaps).min(18.0);
+        for (at, piece) in arriving.into_iter().enumerate() {
+            pieces[piece].to.0 += (at as f64 - gaps / 2.0) * gap;
+        }
+    }
+}
+
+/// Vertices without edges stand in rows below everything else.
+fn grid(
+    vertices: &[Vertex],
+    rank: &[Option<usize>],
+    at: &mut [(f64, f64)],
+    width: &mut f64,
+    height: &mut f64,
+) {
+    let lonely: Vec<usize> = (0..vertices.len()).filter(|v| rank[*v].is_none()).collect();
+    let area = |v: &usize| (vertices[*v].width + GRID_GAP) * (vertices[*v].height + GRID_GAP);
+    let wanted = (lonely.iter().map(area).sum::<f64>() * ASPECT).sqrt();
+    let row_width = wanted.max(*width);
+    let mut top = if *height > 0.0 {
+        *height + RANK_GAP
+    } else {
+        0.0
+    };
+    let (mut left, mut row) = (0.0, 0.0_f64);
+    for vertex in lonely {
+        let size = vertices[vertex];
+        if left > 0.0 && left + size.width > row_width {
+            top += row + GRID_GAP;
+            (left, row) = (0.0, 0.0);
+        }
+        at[vertex] = (left + size.width / 2.0, top);
+        *width = width.max(left + size.width);
+        *height = height.max(top + size.height);
+        left += size.width + GRID_GAP;
+        row = row.max(size.height);
+    }
+}
+
+fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
+    let ways = open_cycles(vertices, links);
+    let count = vertices.len();
+    let (mut below, mut above) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+    for &(upper, lower, _) in ways.iter().filter(|(upper, lower, _)| upper != lower) {
+        below[upper].push(lower);
+        above[lower].push(upper);
+    }
+    let has_edges = |v: usize| !below[v].is_empty() || !above[v].is_empty();
+    let sorted = topological(&below, &above);
+    let mut rank = vec![0_usize; count];
+    let base = usize::from((0..count).any(|v| vertices[v].pin == Pin::Top && has_edges(v)));
+    for &v in &sorted {
+        let least = above[v].iter().map(|u| rank[*u] + 1).max().unwrap_or(0);
+        rank[v] = if vertices[v].pin == Pin::Top {
+            0
+        } else {
+            least.max(base)
+        };
+    }
+    // Whatever more edges pull down than up goes down as far as it may.
+    for _ in 0..2 {
+        for &v in sorted.iter().rev() {
+            let free = vertices[v].pin == Pin::Free;
+            if let Some(most) = below[v].iter().map(|l| rank[*l]).min()
+                && free
+                && below[v].len() > above[v].len()
+            {
+                rank[v] = rank[v].max(most - 1);
+            }
+        }
+    }
+    let split = widths(vertices, &rank, has_edges);
+    let last = (0..count).filter(|v| has_edges(*v)).map(|v| split[v]).max();
+    let is_bottom = |v: usize| vertices[v].pin == Pin::Bottom && has_edges(v);
+    let lowest_free = (0..count)
+        .filter(|v| has_edges(*v) && !is_bottom(*v))
+        .map(|v| split[v]);
+    let bottom = lowest_free.max().map_or(0, |rank| rank + 1);
+    let rank =
+        (0..count).map(|v| has_edges(v).then_some(if is_bottom(v) { bottom } else { split[v] }));
+    let rank: Vec<Option<usize>> = rank.collect();
+    let ranks = match last {
+        None => 0,
+        Some(_) => rank.iter().flatten().max().map_or(0, |most| most + 1),
+    };
+    Ranked { rank, ranks, ways }
+}
+
+/// Ranks that are too wide for their graph become several; returns the new ranks.
+fn widths(vertices: &[Vertex], rank: &[usize], has_edges: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    let mut area = 0.0;
+    for v in (0..vertices.len()).filter(|v| has_edges(*v) && vertices[*v].pin != Pin::Bottom) {
+        if members.len() <= rank[v] {
+            members.resize(rank[v] + 1, Vec::new());
+        }
+        members[rank[v]].push(v);
+        area += (vertices[v].width + GRID_GAP) * (vertices[v].height + RANK_GAP);
+    }
+    let most = (area * ASPECT).sqrt().max(NARROW);
+    let mut split = vec![0; vertices.len()];
+    let mut next = 0;
+    for rank in members {
+        let mut width = 0.0;
+        for &v in &rank {
+            if width > 0.0 && width + vertices[v].width > most && vertices[v].pin == Pin::Free {
+                next += 1;
+                width = 0.0;
+            }
+            width += vertices[v].width + GRID_GAP;
+            split[v] = next;
+        }
+        next += 1;
+    }
+    split
+}
+
+/// Each link from above to below; turned are those that would close a cycle.
+fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)> {
+    let count = vertices.len();
+    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut has_input = vec![false; count];
+    for (index, link) in links.iter().enumerate().filter(|(_, l)| l.from != l.to) {
+        leaving[link.from].push(index);
+        has_input[link.to] = true;
+    }
+    let mut ways: Vec<_> = links
+        .iter()
+        .map(|link| (link.from, link.to, false))
+        .collect();
+    // 0 not seen, 1 on the way, 2 done.
+    let mut state = vec![0_u8; count];
+    let beginnings = (0..count).filter(|v| !has_input[*v]);
+    for begin in beginnings.chain(0..count) {
+        if state[begin] != 0 {
+            continue;
+        }
+        state[begin] = 1;
+        let mut stack = vec![(begin, 0)];
+        while let Some((v, next)) = stack.last_mut() {
+            let Some(&link) = leaving[*v].get(*next) else {
+                state[*v] = 2;
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            let to = links[link].to;
+            match state[to] {
+                0 => {
+                    state[to] = 1;
+                    stack.push((to, 0));
+                }
+                1 => ways[link] = (to, links[link].from, true),
+                _ => {}
+            }
+        }
+    }
+    ways
+}
+
+fn topological(below: &[Vec<usize>], above: &[Vec<usize>]) -> Vec<usize> {
+    let mut waiting: Vec<usize> = above.iter().map(Vec::len).collect();
+    let mut sorted: Vec<usize> = (0..above.len()).filter(|v| waiting[*v] == 0).collect();
+    let mut next = 0;
+    while let Some(&v) = sorted.get(next) {
+        next += 1;
+        for &lower in &below[v] {
+            waiting[lower] -= 1;
+            if waiting[lower] == 0 {
+                sorted.push(lower);
+            }
+        }
+    }
+    sorted
+}
+
+/// A piece before its ends have coordinates.
+struct Routed {
+    step: Step,
+    link: Option<usize>,
+    via: Option<usize>,
+    is_last: bool,
+    is_turned: bool,
+}
+
+struct Routes {
+    places: Vec<Place>,
+    steps: Vec<Step>,
+    pieces: Vec<Routed>,
+}
+
+impl Routes {
+    /// Leads all links through the ranks: those that share an end along one way.
+    fn lead(&mut self, ranked: &Ranked, links: &[Link], place_of: &[usize]) {
+        let mut leaving = vec![0_usize; place_of.len()];
+        let mut arriving = vec![0_usize; place_of.len()];
+        for &(upper, lower, _) in &ranked.ways {
+            leaving[upper] += 1;
+            arriving[lower] += 1;
+        }
+        let rank = |v: usize| ranked.rank[v].unwrap_or(0);
+        // What shares a way: the vertex in common, whether it is the upper one, then the links.
+        let mut bundles: Vec<(usize, usize, bool, Vec<usize>)> = Vec::new();
+        let mut known = std::collections::BTreeMap::new();
+        for (index, &(upper, lower, is_turned)) in ranked.ways.iter().enumerate() {
+            if upper == lower {
+                continue;
+            }
+            let is_fork = is_turned || arriving[lower] <= leaving[upper];
+            let shared = if is_fork { upper } else { lower };
+            // A turned link keeps its way for itself: it has arrows at the other end.
+            let own = if is_turned { index + 1 } else { 0 };
+            // An open scope has several places where edges leave and arrive.
+            let dx = if is_fork == is_turned {
+                links[index].to_dx
+            } else {
+                links[index].from_dx
+            };
+            let bundle = *known
+                .entry((shared, is_fork, own, dx.to_bits()))
+                .or_insert_with(|| {
+                    bundles.push((0, shared, is_fork, Vec::new()));
+                    bundles.len() - 1
+                });
+            bundles[bundle].0 = bundles[bundle].0.max(rank(lower) - rank(upper));
+            bundles[bundle].3.push(index);
+        }
+        // Short ways first, so that most edges have one when places run out.
+        bundles.sort_by_key(|bundle| bundle.0);
+        let vertices = self.places.len();
+        for (span, shared, is_fork, members) in bundles {
+            if self.places.len() - vertices + span > MAX_PLACES {
+                for link in members {
+                    let (upper, lower, is_turned) = ranked.ways[link];
+                    let step = step_of(&links[link], place_of[upper], place_of[lower], is_turned);
+                    self.piece(step, Some(link), None, true, is_turned);
+                }
+            } else {
+                self.bundle(ranked, links, place_of, (shared, is_fork), members);
+            }
+        }
+    }
+
+    /// Leads links that share an end: a trunk from there, from which each goes its own last step.
+    fn bundle(
+        &mut self,
+        ranked: &Ranked,
+        links: &[Link],
+        place_of: &[usize],
+        (shared, is_fork): (usize, bool),
+        mut members: Vec<usize>,
+    ) {
+        let rank = |v: usize| ranked.rank[v].unwrap_or(0);
+        let other = |link: usize| {
+            let (upper, lower, _) = ranked.ways[link];
+            if is_fork { lower } else { upper }
+        };
+        members.sort_by_key(|link| (rank(other(*link)).abs_diff(rank(shared)), *link));
+        let first = members.first().copied().unwrap_or(0);
+        let shared_dx = |step: &Step| {
+            if is_fork {
+                step.upper_dx
+            } else {
+                step.lower_dx
+            }
+        };
+        let own = step_of(&links[first], 0, 0, ranked.ways[first].2);
+        let mut trunk = (
+            place_of[shared],
+            shared_dx(&own),
+            None::<usize>,
+            rank(shared),
+        );
+        for link in members {
+            let (upper, lower, is_turned) = ranked.ways[link];
+            let end = rank(other(link));
+            // The trunk goes on until the rank next to the other end.
+            while trunk.3.abs_diff(end) > 1 {
+                let next = if is_fork { trunk.3 + 1 } else { trunk.3 - 1 };
+                let place = self.places.len();
+                self.places.push(Place {
+                    rank: next,
+                    width: 0.0,
+                    is_vertex: false,
+                });
+                let step = joined((trunk.0, trunk.1), (place, 0.0), is_fork);
+                self.steps.push(step);
+                let touches_end = trunk.2.is_none() && (is_fork == is_turned);
+                self.piece(step, None, trunk.2, touches_end, is_turned);
+                trunk = (place, 0.0, Some(self.pieces.len() - 1), next);
+                // The piece within the rank itself, beside its vertices.
+                self.crossing(place, trunk.2, is_turned);
+                trunk.2 = Some(self.pieces.len() - 1);
+            }
+            let own = step_of(&links[link], place_of[upper], place_of[lower], is_turned);
+            let far = if is_fork {
+                (own.lower, own.lower_dx)
+            } else {
+                (own.upper, own.upper_dx)
+            };
+            let step = joined((trunk.0, trunk.1), far, is_fork);
+            self.steps.push(step);
+            // It touches the end that it leads to, unless that end is the one in common, which the trunk touches.
+            let is_last = (is_fork != is_turned) || trunk.2.is_none();
+            self.piece(step, Some(link), trunk.2, is_last, is_turned);
+        }
+    }
+
+    /// From the upper to the lower edge of a rank, where a way crosses it.
+    fn crossing(&mut self, place: usize, via: Option<usize>, is_turned: bool) {
+        let step = Step {
+            upper: place,
+            lower: place,
+            upper_dx: 0.0,
+            lower_dx: 0.0,
+        };
+        self.piece(step, None, via, false, is_turned);
+    }
+
+    fn piece(
+        &mut self,
+        step: Step,
+        link: Option<usize>,
+        via: Option<usize>,
+        is_last: bool,
+        is_turned: bool,
+    ) {
+        self.pieces.push(Routed {
+            step,
+            link,
+            via,
+            is_last,
+            is_turned,
+        });
+    }
+}
+
+fn joined(near: (usize, f64), far: (usize, f64), is_down: bool) -> Step {
+    let (upper, lower) = if is_down { (near, far) } else { (far, near) };
+    Step {
+        upper: upper.0,
+        lower: lower.0,
+        upper_dx: upper.1,
+        lower_dx: lower.1,
+    }
+}
+
+fn step_of(link: &Link, upper: usize, lower: usize, is_turned: bool) -> Step {
+    let (upper_dx, lower_dx) = if is_turned {
+        (link.to_dx, link.from_dx)
+    } else {
+        (link.from_dx, link.to_dx)
+    };
+    Step {
+        upper,
+        lower,
+        upper_dx,
+        lower_dx,
+    }
+}

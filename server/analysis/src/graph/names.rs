@@ -1,0 +1,147 @@
+//! Which part of a graph a tensor, a parameter or a module of the training is: names differ between what records them.
+//!
+//! Separators are taken as the same, `name:0` as `name`, `conv1-Conv2d` as `conv1`, and a graph may put scopes around
+//! what the program calls its model. A tensor of which only the module is in the graph is that module's.
+
+use foldhash::fast::FixedState;
+use trainscope_format::Graph;
+
+use super::tree::{Tree, What};
+
+type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
+
+/// Finds items by names of others.
+#[derive(Debug)]
+pub struct Names {
+    /// Parts of each name by its last part.
+    by_last: Map<String, Vec<(Vec<String>, usize)>>,
+}
+
+impl Names {
+    /// The names of a graph, those of attached parameters among them: they are found as what uses them first.
+    pub fn new(graph: &Graph, tree: &Tree) -> Self {
+        let mut names = Self {
+            by_last: Map::default(),
+        };
+        for (index, item) in tree.items.iter().enumerate().skip(1) {
+            match item.what {
+                What::Node(node) => names.add(&graph.nodes[node].name, index),
+                What::Scope | What::Fold(_) => names.add(&tree_name(tree, index), index),
+            }
+            let What::Node(node) = item.what else {
+                continue;
+            };
+            for input in graph.nodes[node].inputs.iter().filter_map(|edge| edge.node) {
+                if tree.of_node.get(input as usize) == Some(&None) {
+                    names.add(&graph.nodes[input as usize].name, index);
+                }
+            }
+        }
+        names
+    }
+
+    fn add(&mut self, name: &str, item: usize) {
+        let parts = parts(name);
+        if let Some(last) = parts.last().cloned() {
+            self.by_last.entry(last).or_default().push((parts, item));
+        }
+    }
+
+    /// The item that a name means best: the whole name, then a name that ends with it, then the module it lies in.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let mut wanted = parts(name);
+        while let Some(last) = wanted.last() {
+            if let Some(known) = self.by_last.get(last) {
+                let whole = known.iter().find(|(parts, _)| *parts == wanted);
+                let ending = || known.iter().find(|(parts, _)| parts.ends_with(&wanted));
+                // A single part is no module's name where it says next to nothing.
+                let found = whole.or_else(|| (wanted.len() > 1 || !is_vague(last)).then(ending)?);
+                if let Some((_, item)) = found {
+                    return Some(*item);
+                }
+            }
+            wanted.pop();
+        }
+        None
+    }
+}
+
+/// The name of a scope without the folds around it.
+fn tree_name(tree: &Tree, item: usize) -> String {
+    let mut around: Vec<usize> = tree.scopes_of(item).collect();
+    around.reverse();
+    around.push(item);
+    let labels = around.into_iter().filter_map(|at| {
+        let label = &*tree.items[at].label;
+        (!label.contains('…')).then_some(label)
+    });
+    labels.collect::<Vec<_>>().join("/")
+}
+
+fn is_vague(part: &str) -> bool {
+    matches!(part, "weight" | "bias" | "grad" | "input" | "output")
+        || part.chars().all(|c| c.is_ascii_digit())
+}
+
+fn parts(name: &str) -> Vec<String> {
+    let name = name.split_once(':').map_or(name, |(name, slot)| {
+        if slot.chars().all(|c| c.is_ascii_digit()) {
+            name
+        } else {
+            slot
+        }
+    });
+    name.split(['/', '.'])
+        .filter(|part| !part.is_empty())
+        .map(|part| match part.split_once('-') {
+            // `conv1-Conv2d` is a cell and its class, `Conv2D-op3` an operator and its number.
+            Some((cell, class)) if !class.starts_with("op") && !cell.is_empty() => cell,
+            _ => part,
+        })
+        .map(|part| part.trim_start_matches('_').to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::tree::tests::graph;
+
+    #[test]
+    fn names_of_frameworks_lead_to_the_graph() {
+        let graph = graph(
+            "Default/network-Loss/_backbone-Net/conv1-Conv2d/Conv2D-op3 o Conv2D: conv1.weight
+             Default/network-Loss/_backbone-Net/relu-ReLU/ReLU-op1 o ReLU
+             conv1.weight p Parameter
+             enc/layers/0/attn/softmax o Softmax
+             enc/layers/1/attn/softmax o Softmax
+             enc/layers/2/attn/softmax o Softmax",
+        );
+        let tree = Tree::new(&graph);
+        let names = Names::new(&graph, &tree);
+        let found = |name: &str| names.find(name).map(|item| &*tree.items[item].label);
+        for (name, label) in [
+            ("conv1.weight", "Conv2D-op3"),
+            ("conv1.weight:0", "Conv2D-op3"),
+            ("conv1", "conv1-Conv2d"),
+            ("backbone.relu.output", "relu-ReLU"),
+            (
+                "Default/network-Loss/_backbone-Net/relu-ReLU/ReLU-op1:0",
+                "ReLU-op1",
+            ),
+            ("enc.layers.1.attn.softmax", "softmax"),
+            ("enc.layers.1.attn.unknown", "attn"),
+        ] {
+            assert_eq!(found(name), Some(label), "{name}");
+        }
+        assert_eq!(found("loss"), None);
+        assert_eq!(found("weight"), None);
+        assert_eq!(found(""), None);
+        let second = names.find("enc.layers.1.attn.softmax").unwrap();
+        assert!(
+            tree.items[second].path.contains("/1/attn"),
+            "{}",
+            tree.items[second].path
+        );
+    }
+}

@@ -1,0 +1,585 @@
+//! What is drawn of a graph: the boxes of what is open, where they stand, and the lines between them.
+//!
+//! Each open scope is laid out by itself, the innermost first. An edge that enters a scope does so at a port of its upper
+//! border, one for each box that feeds it, and leaves at its lower one; so a scope's layout depends on nothing around it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::fast::FixedState;
+use trainscope_format::Graph;
+
+use super::layered::{Layout, Link, Pin, Vertex, layout};
+use super::pick;
+use super::tree::{Tree, What};
+
+/// Height of a box without chips.
+const ROW: f64 = 28.0;
+/// What a row of chips adds.
+const CHIPS: f64 = 18.0;
+/// Space in an open scope: beside its content, below its upper border, above its lower one.
+const SIDE: f64 = 18.0;
+const HEAD: f64 = 34.0;
+const FOOT: f64 = 16.0;
+/// Ports of one border; beyond, all edges share one.
+const MAX_PORTS: usize = 8;
+/// Chips that are named.
+pub const MAX_CHIPS: usize = 3;
+/// Characters of a chip.
+const CHIP_CHARS: usize = 12;
+/// Widths of a box, pixels.
+const WIDTH: std::ops::RangeInclusive<f64> = 84.0..=264.0;
+
+type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
+
+/// A picture of a graph, in pixels from its upper left corner.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// Size.
+    pub width: f64,
+    /// Size.
+    pub height: f64,
+    /// Scopes before what lies in them.
+    pub boxes: Vec<SceneBox>,
+    /// Lines between boxes.
+    pub lines: Vec<Line>,
+}
+
+/// A scope or a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SceneBox {
+    /// The item of the tree.
+    pub item: usize,
+    /// The box it lies in.
+    pub parent: Option<usize>,
+    /// Whether what lies in it is drawn.
+    pub is_open: bool,
+    /// Left edge.
+    pub x: f64,
+    /// Upper edge.
+    pub y: f64,
+    /// Size.
+    pub width: f64,
+    /// Size.
+    pub height: f64,
+    /// Parameters and constants that it uses, as nodes of the graph.
+    pub attached: Vec<usize>,
+}
+
+/// A part of an edge, or of several that share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The box that its edges begin at, if that is one.
+    pub from: Option<usize>,
+    /// The box that its edges end at, if that is one.
+    pub to: Option<usize>,
+    /// The line that goes on towards the end that is shared.
+    pub via: Option<usize>,
+    /// From where to where.
+    pub at: [f64; 4],
+    /// Edges of the graph in it.
+    pub edges: usize,
+    /// Whether all of them only say what runs before.
+    pub is_control: bool,
+    /// Whether it is part of the path that was asked for.
+    pub is_on_path: bool,
+    /// Whether it ends at a box, with an arrow.
+    pub is_last: bool,
+}
+
+/// What is wanted of a picture.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Scopes that are open; `None` for a first picture.
+    pub open: Option<BTreeSet<usize>>,
+    /// Nodes that follow each other, whose edges are marked.
+    pub path: Vec<usize>,
+}
+
+/// Which scopes are open: those asked for that lie in open ones.
+pub fn opened(tree: &Tree, view: &View) -> BTreeSet<usize> {
+    let wanted = view.open.clone().unwrap_or_else(|| pick::first_open(tree));
+    let mut open = BTreeSet::new();
+    // In the order of the tree a scope comes before what lies in it.
+    for item in wanted {
+        let Some(known) = tree.items.get(item).filter(|_| item != 0) else {
+            continue;
+        };
+        let is_scope = !matches!(known.what, What::Node(_));
+        if is_scope && (known.parent == 0 || open.contains(&known.parent)) {
+            open.insert(item);
+        }
+    }
+    open
+}
+
+/// Lays out what is open.
+pub fn scene(graph: &Graph, tree: &Tree, view: &View) -> Scene {
+    let open = opened(tree, view);
+    let is_open = |item: usize| item == 0 || open.contains(&item);
+    let mut shown_as = vec![0; tree.items.len()];
+    for (index, item) in tree.items.iter().enumerate().skip(1) {
+        shown_as[index] = if is_open(item.parent) {
+            index
+        } else {
+            shown_as[item.parent]
+        };
+    }
+    let steps: BTreeSet<(usize, usize)> = view
+        .path
+        .windows(2)
+        .map(|pair| (pair[0], pair[1]))
+        .collect();
+    let mut flows: Map<(usize, usize), Flow> = Map::default();
+    for &(from, to, is_control) in &tree.edges {
+        let pair = (shown_as[from], shown_as[to]);
+        if pair.0 != pair.1 {
+            flows.entry(pair).or_default().add(&Flow {
+                edges: 1,
+                data: usize::from(!is_control),
+                is_on_path: !steps.is_empty() && steps.contains(&(from, to)),
+            });
+        }
+    }
+    let flows: BTreeMap<_, _> = flows.into_iter().collect();
+    let mut inside: BTreeMap<usize, BTreeMap<(End, End), Flow>> = BTreeMap::new();
+    for ((from, to), flow) in &flows {
+        lead(tree, *from, *to, |scope, from, to| {
+            inside
+                .entry(scope)
+                .or_default()
+                .entry((from, to))
+                .or_default()
+                .add(flow);
+        });
+    }
+    let drawing = Drawing {
+        graph,
+        tree,
+        is_open: &is_open,
+        inside: &inside,
+    };
+    let children: Vec<usize> = tree.children(0).collect();
+    let done = drawing.arrange(0, &children, (false, false));
+    drawing.finish(done)
+}
+
+/// The picture of some nodes of a graph without scopes; `centre` may be a scope, which is drawn closed.
+pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: usize) -> Scene {
+    let shown_as = |item: usize| {
+        if tree.contains(centre, item) {
+            centre
+        } else {
+            item
+        }
+    };
+    let mut flows: BTreeMap<(End, End), Flow> = BTreeMap::new();
+    for &(from, to, is_control) in &tree.edges {
+        let pair = (shown_as(from), shown_as(to));
+        if pair.0 != pair.1 && nodes.contains(&pair.0) && nodes.contains(&pair.1) {
+            let ends = (End::Child(pair.0), End::Child(pair.1));
+            flows.entry(ends).or_default().add(&Flow {
+                edges: 1,
+                data: usize::from(!is_control),
+                is_on_path: false,
+            });
+        }
+    }
+    let inside = BTreeMap::from([(0, flows)]);
+    let drawing = Drawing {
+        graph,
+        tree,
+        is_open: &|_| false,
+        inside: &inside,
+    };
+    let children: Vec<usize> = nodes.iter().copied().collect();
+    let done = drawing.arrange(0, &children, (false, false));
+    drawing.finish(done)
+}
+
+/// Edges that are drawn as one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    edges: usize,
+    data: usize,
+    is_on_path: bool,
+}
+
+impl Flow {
+    fn add(&mut self, other: &Self) {
+        self.edges += other.edges;
+        self.data += other.data;
+        self.is_on_path |= other.is_on_path;
+    }
+}
+
+/// Where a line ends within a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// At something in it.
+    Child(usize),
+    /// At its upper border, from that item outside.
+    In(usize),
+    /// At its lower border, to that item outside.
+    Out(usize),
+}
+
+/// All ports that share one.
+const MANY: usize = usize::MAX;
+
+/// Calls `part` for each scope that an edge between two boxes passes, with its ends there.
+fn lead(tree: &Tree, from: usize, to: usize, mut part: impl FnMut(usize, End, End)) {
+    let mut meets = tree.items[from].parent;
+    while !tree.contains(meets, to) {
+        meets = tree.items[meets].parent;
+    }
+    let top = |mut item: usize| {
+        while tree.items[item].parent != meets {
+            item = tree.items[item].parent;
+        }
+        item
+    };
+    let (first, last) = (top(from), top(to));
+    part(meets, End::Child(first), End::Child(last));
+    let mut at = from;
+    while at != first {
+        let scope = tree.items[at].parent;
+        part(scope, End::Child(at), End::Out(last));
+        at = scope;
+    }
+    let mut at = to;
+    while at != last {
+        let scope = tree.items[at].parent;
+        part(scope, End::In(first), End::Child(at));
+        at = scope;
+    }
+}
+
+/// A scope that is laid out, from its own upper left corner.
+#[derive(Default)]
+struct Arranged {
+    width: f64,
+    height: f64,
+    /// Item, left, top, width, height; scopes before what lies in them.
+    boxes: Vec<(usize, [f64; 4])>,
+    lines: Vec<Drawn>,
+    /// Where edges from and to an item outside pass the border.
+    ports: BTreeMap<End, f64>,
+}
+
+#[derive(Clone)]
+struct Drawn {
+    from: Option<usize>,
+    to: Option<usize>,
+    via: Option<usize>,
+    at: [f64; 4],
+    flow: Flow,
+    is_last: bool,
+}
+
+struct Drawing<'a> {
+    graph: &'a Graph,
+    tree: &'a Tree,
+    is_open: &'a dyn Fn(usize) -> bool,
+    inside: &'a BTreeMap<usize, BTreeMap<(End, End), Flow>>,
+}
+
+impl Drawing<'_> {
+    /// Lays out a scope. `merged` says whether what is around it has one port for all at its upper and lower border:
+    /// then so has this one.
+    fn arrange(&self, scope: usize, children: &[usize], merged: (bool, bool)) -> Arranged {
+        let nothing = BTreeMap::new();
+        let flows = self.inside.get(&scope).unwrap_or(&nothing);
+        let (flows, merged) = few_ports(flows, merged);
+        let mut inner: BTreeMap<usize, Arranged> = BTreeMap::new();
+        for &child in children.iter().filter(|child| (self.is_open)(**child)) {
+            let own: Vec<usize> = self.tree.children(child).collect();
+            inner.insert(child, self.arrange(child, &own, merged));
+        }
+        let mut ends: Vec<End> = children.iter().map(|child| End::Child(*child)).collect();
+        let ports = flows.keys().flat_map(|(from, to)| [*from, *to]);
+        let ports: BTreeSet<End> = ports.filter(|end| !matches!(end, End::Child(_))).collect();
+        ends.extend(ports);
+        let at: BTreeMap<End, usize> = ends.iter().enumerate().map(|(i, end)| (*end, i)).collect();
+        let vertices: Vec<Vertex> = ends.iter().map(|end| self.vertex(*end, &inner)).collect();
+        // Where an edge touches an open scope, from its middle.
+        let port = |end: End, other: End, is_from: bool| {
+            let End::Child(child) = end else { return 0.0 };
+            let (End::Child(key) | End::In(key) | End::Out(key)) = other;
+            let Some(inner) = inner.get(&child) else {
+                return 0.0;
+            };
+            let wanted = if is_from { End::Out(key) } else { End::In(key) };
+            let shared = if is_from {
+                End::Out(MANY)
+            } else {
+                End::In(MANY)
+            };
+            let found = inner
+                .ports
+                .get(&wanted)
+                .or_else(|| inner.ports.get(&shared));
+            found.map_or(0.0, |x| x - inner.width / 2.0)
+        };
+        let links: Vec<Link> = flows
+            .keys()
+            .map(|&(from, to)| Link {
+                from: at[&from],
+                to: at[&to],
+                from_dx: port(from, to, true),
+                to_dx: port(to, from, false),
+            })
+            .collect();
+        let flows: Vec<((End, End), Flow)> = flows.into_iter().collect();
+        let layout = layout(&vertices, &links);
+        self.assemble(scope, &ends, &flows, layout, inner)
+    }
+
+    fn vertex(&self, end: End, inner: &BTreeMap<usize, Arranged>) -> Vertex {
+        let (width, height, pin) = match end {
+            End::In(_) => (10.0, 0.0, Pin::Top),
+            End::Out(_) => (10.0, 0.0, Pin::Bottom),
+            End::Child(child) => {
+                let (width, height) = inner
+                    .get(&child)
+                    .map_or_else(|| self.size(child), |inner| (inner.width, inner.height));
+                (width, height, Pin::Free)
+            }
+        };
+        Vertex { width, height, pin }
+    }
+
+    /// Puts boxes and lines of a scope and of the open ones in it together.
+    fn assemble(
+        &self,
+        scope: usize,
+        ends: &[End],
+        flows: &[((End, End), Flow)],
+        layout: Layout,
+        mut inner: BTreeMap<usize, Arranged>,
+    ) -> Arranged {
+        let title = 56.0 + text_width(&self.tree.items[scope].label, 6.8) + 60.0;
+        let content = layout
+            .width
+            .max(if scope == 0 { 0.0 } else { title - 2.0 * SIDE });
+        let (left, top) = (
+            SIDE + (content - layout.width) / 2.0,
+            if scope == 0 { SIDE } else { HEAD },
+        );
+        let mut done = Arranged {
+            width: content + 2.0 * SIDE,
+            height: top + layout.height + FOOT,
+            ..Arranged::default()
+        };
+        let bottom = done.height;
+        let item_of = |end: End| match end {
+            End::Child(item) | End::In(item) | End::Out(item) => Some(item).filter(|i| *i != MANY),
+        };
+        for (end, (x, y)) in ends.iter().zip(&layout.at) {
+            let End::Child(child) = *end else {
+                done.ports.insert(*end, left + x);
+                continue;
+            };
+            let size = inner
+                .get(&child)
+                .map_or_else(|| self.size(child), |i| (i.width, i.height));
+            let (x, y) = (left + x - size.0 / 2.0, top + y);
+            done.boxes.push((child, [x, y, size.0, size.1]));
+            let Some(inner) = inner.remove(&child) else {
+                continue;
+            };
+            let moved = inner.boxes.into_iter();
+            done.boxes
+                .extend(moved.map(|(item, [bx, by, w, h])| (item, [x + bx, y + by, w, h])));
+            let before = done.lines.len();
+            done.lines.extend(inner.lines.into_iter().map(|line| Drawn {
+                at: [
+                    line.at[0] + x,
+                    line.at[1] + y,
+                    line.at[2] + x,
+                    line.at[3] + y,
+                ],
+                via: line.via.map(|via| via + before),
+                ..line
+            }));
+        }
+        let before = done.lines.len();
+        for piece in &layout.pieces {
+            let own = piece.link.map(|link| flows[link]);
+            let ((from, to), flow) = own.map_or((Default::default(), Flow::default()), |own| {
+                ((item_of(own.0.0), item_of(own.0.1)), own.1)
+            });
+            done.lines.push(Drawn {
+                from,
+                to,
+                via: piece.via.map(|via| via + before),
+                at: [
+                    left + piece.from.0,
+                    top + piece.from.1,
+                    left + piece.to.0,
+                    top + piece.to.1,
+                ],
+                flow,
+                is_last: piece.is_last,
+            });
+        }
+        // What each edge shares with others gets its share, and lines reach up and down to the border.
+        for index in before..done.lines.len() {
+            let (flow, mut via) = (done.lines[index].flow, done.lines[index].via);
+            while let Some(shared) =
+                via.filter(|_| flow.edges > 0 && layout.pieces[index - before].link.is_some())
+            {
+                done.lines[shared].flow.add(&flow);
+                via = done.lines[shared].via;
+            }
+        }
+        let rank_of = |wanted: fn(&End) -> bool| {
+            let mut placed = ends.iter().zip(&layout.at);
+            placed.find_map(|(end, at)| wanted(end).then_some(top + at.1))
+        };
+        let above = rank_of(|end| matches!(end, End::In(_)));
+        let below = rank_of(|end| matches!(end, End::Out(_)));
+        for (piece, line) in layout.pieces.iter().zip(before..) {
+            let line = &mut done.lines[line];
+            let is_at = |y: f64, border: Option<f64>| border.is_some_and(|b| (y - b).abs() < 0.5);
+            for (y, other) in [(1, 3), (3, 1)] {
+                if is_at(line.at[y], above) && line.at[other] > line.at[y] {
+                    line.at[y] = 0.0;
+                } else if is_at(line.at[y], below) && line.at[other] < line.at[y] {
+                    line.at[y] = bottom;
+                    line.is_last = false;
+                }
+            }
+            // The border of an open scope is passed, not the end of anything.
+            let ends_inside = piece.link.and_then(|link| item_of(flows[link].0.1));
+            line.is_last &= !ends_inside.is_some_and(|item| (self.is_open)(item));
+        }
+        done
+    }
+
+    /// Size of a box that is closed.
+    fn size(&self, item: usize) -> (f64, f64) {
+        let own = &self.tree.items[item];
+        let name = text_width(&own.label, 6.8);
+        let (beside, chips) = match own.what {
+            What::Node(node) => {
+                let node = &self.graph.nodes[node];
+                let shown = !own
+                    .label
+                    .to_lowercase()
+                    .starts_with(&node.op_type.to_lowercase());
+                let beside = if shown {
+                    text_width(&node.op_type, 6.0)
+                } else {
+                    0.0
+                };
+                (beside, self.attached(item))
+            }
+            What::Fold(count) => (text_width(&format!("×{count}"), 6.0), Vec::new()),
+            What::Scope => (52.0, Vec::new()),
+        };
+        let mut chips_width = 10.0;
+        for &chip in chips.iter().take(MAX_CHIPS) {
+            let chars = chip_label(&self.graph.nodes[chip].name).chars().count();
+            chips_width += chars.min(CHIP_CHARS) as f64 * 5.8 + 16.0;
+        }
+        if chips.len() > MAX_CHIPS {
+            chips_width += 22.0;
+        }
+        let width = (name + beside + 42.0).max(chips_width);
+        let height = if chips.is_empty() { ROW } else { ROW + CHIPS };
+        (width.clamp(*WIDTH.start(), *WIDTH.end()).round(), height)
+    }
+
+    /// Parameters and constants that only its users show.
+    fn attached(&self, item: usize) -> Vec<usize> {
+        let What::Node(node) = self.tree.items[item].what else {
+            return Vec::new();
+        };
+        attached(self.graph, self.tree, node)
+    }
+
+    fn finish(&self, done: Arranged) -> Scene {
+        let index: BTreeMap<usize, usize> = done
+            .boxes
+            .iter()
+            .enumerate()
+            .map(|(i, (item, _))| (*item, i))
+            .collect();
+        let boxes = done.boxes.iter().map(|&(item, [x, y, width, height])| {
+            let is_open = (self.is_open)(item);
+            SceneBox {
+                item,
+                parent: index.get(&self.tree.items[item].parent).copied(),
+                is_open,
+                x,
+                y,
+                width,
+                height,
+                attached: self.attached(item),
+            }
+        });
+        let lines = done.lines.iter().map(|line| Line {
+            from: line.from.and_then(|item| index.get(&item).copied()),
+            to: line.to.and_then(|item| index.get(&item).copied()),
+            via: line.via,
+            at: line.at,
+            edges: line.flow.edges,
+            is_control: line.flow.data == 0,
+            is_on_path: line.flow.is_on_path,
+            is_last: line.is_last,
+        });
+        Scene {
+            width: done.width,
+            height: done.height,
+            boxes: boxes.collect(),
+            lines: lines.collect(),
+        }
+    }
+}
+
+/// Parameters and constants that are shown with a node of the graph, in the order of its inputs, each once.
+pub fn attached(graph: &Graph, tree: &Tree, node: usize) -> Vec<usize> {
+    let mut found: Vec<usize> = Vec::new();
+    for edge in &graph.nodes[node].inputs {
+        let input = edge.node.map_or(usize::MAX, |input| input as usize);
+        if tree.of_node.get(input) == Some(&None) && !found.contains(&input) {
+            found.push(input);
+        }
+    }
+    found
+}
+
+/// The last part of a name, as chips show it.
+pub fn chip_label(name: &str) -> &str {
+    name.rsplit(['/', '.'])
+        .find(|part| !part.is_empty())
+        .unwrap_or(name)
+}
+
+type Flows = BTreeMap<(End, End), Flow>;
+
+/// The edges of a scope with at most [`MAX_PORTS`] ports at each border, and at which border all share one.
+fn few_ports(flows: &Flows, merged: (bool, bool)) -> (Flows, (bool, bool)) {
+    let count = |wanted: fn(&End) -> bool| {
+        let ends = flows.keys().flat_map(|(from, to)| [*from, *to]);
+        ends.filter(wanted).collect::<BTreeSet<_>>().len()
+    };
+    let merges_in = merged.0 || count(|end| matches!(end, End::In(_))) > MAX_PORTS;
+    let merges_out = merged.1 || count(|end| matches!(end, End::Out(_))) > MAX_PORTS;
+    let merge = |end: End| match end {
+        End::In(_) if merges_in => End::In(MANY),
+        End::Out(_) if merges_out => End::Out(MANY),
+        other => other,
+    };
+    let mut few = Flows::new();
+    for ((from, to), flow) in flows {
+        few.entry((merge(*from), merge(*to))).or_default().add(flow);
+    }
+    (few, (merges_in, merges_out))
+}
+
+/// About how wide a text is: characters of other scripts are twice as wide.
+fn text_width(text: &str, each: f64) -> f64 {
+    let chars = text.chars().map(|c| if c.is_ascii() { 1.0 } else { 1.8 });
+    chars.take(200).sum::<f64>() * each
+}

@@ -1,0 +1,477 @@
+//! The scopes of a graph as a tree, in which siblings that repeat each other are folded into one.
+//!
+//! Parameters and constants are no items of their own where something uses them: they belong to their users. A name is a
+//! path whose parts `/` separates; `.` does in graphs whose operations are named without any `/`.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::FixedState;
+use trainscope_format::Graph;
+use trainscope_format::graph::{Node, NodeKind};
+
+/// Parts of a name that become scopes at most; what follows stays one name.
+const MAX_DEPTH: usize = 32;
+/// Siblings that repeat each other are folded from this number on.
+const FOLDED_FROM: usize = 3;
+
+type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
+
+/// What an item of the tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A scope.
+    Scope,
+    /// So many scopes that are the same but for their numbers.
+    Fold(usize),
+    /// A node, as an index into the nodes of the graph.
+    Node(usize),
+}
+
+/// A scope, a fold or a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The last part of its name.
+    pub label: String,
+    /// Its place in the tree, which no other item has.
+    pub path: String,
+    /// What it is.
+    pub what: What,
+    /// What it lies in; the root lies in itself.
+    pub parent: usize,
+    /// The item after the last one inside of it: items lie in the order of a walk, scopes before what they hold.
+    pub end: usize,
+    /// Nodes in it, itself included.
+    pub nodes: usize,
+}
+
+/// The tree of a graph, and its edges between items.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// All items; the first is the root, which holds everything.
+    pub items: Vec<Item>,
+    /// The item of each node; `None` for what is attached to its users.
+    pub of_node: Vec<Option<usize>>,
+    /// Edges between items that are nodes: from, to, whether it only says what runs before.
+    pub edges: Vec<(usize, usize, bool)>,
+    /// The item that shows each node: its own, or that of its first user.
+    pub shown_as: Vec<Option<usize>>,
+    by_path: Map<String, usize>,
+}
+
+impl Tree {
+    /// The tree of a graph.
+    pub fn new(graph: &Graph) -> Self {
+        let attached = attached(graph);
+        let mut growing = Growing::of(graph, &attached);
+        growing.fold(0, graph);
+        let mut tree = Self {
+            of_node: vec![None; graph.nodes.len()],
+            ..Self::default()
+        };
+        tree.number(&growing, 0, "", 0);
+        for (index, item) in tree.items.iter().enumerate() {
+            if let What::Node(node) = item.what {
+                tree.of_node[node] = Some(index);
+            }
+        }
+        tree.shown_as.clone_from(&tree.of_node);
+        for (to, node) in tree.of_node.iter().zip(&graph.nodes) {
+            let Some(to) = *to else { continue };
+            for edge in &node.inputs {
+                let from = edge.node.map_or(usize::MAX, |from| from as usize);
+                match tree.of_node.get(from) {
+                    Some(Some(from)) => tree.edges.push((*from, to, edge.is_control)),
+                    Some(None) => {
+                        tree.shown_as[from].get_or_insert(to);
+                    }
+                    None => {}
+                }
+            }
+        }
+        let paths = tree.items.iter().enumerate();
+        tree.by_path = paths.map(|(i, item)| (item.path.clone(), i)).collect();
+        tree
+    }
+
+    /// The item with that path.
+    pub fn find(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// Whether `item` lies in `scope` or is it.
+    pub fn contains(&self, scope: usize, item: usize) -> bool {
+        scope <= item && item < self.items[scope].end
+    }
+
+    /// What lies directly in an item.
+    pub fn children(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
+        let end = self.items[scope].end;
+        let next = move |child: &usize| Some(self.items[*child].end).filter(|next| *next < end);
+        std::iter::successors(Some(scope + 1).filter(|first| *first < end), next)
+    }
+
+    /// What an item lies in, from the inside out, without the root.
+    pub fn scopes_of(&self, item: usize) -> impl Iterator<Item = usize> + '_ {
+        let up = |at: &usize| Some(self.items[*at].parent);
+        std::iter::successors(Some(self.items[item].parent), up).take_while(|at| *at != 0)
+    }
+
+    /// Gives the items their order and their paths.
+    fn number(&mut self, growing: &Growing, at: usize, path: &str, parent: usize) -> usize {
+        let raw = &growing.items[at];
+        let index = self.items.len();
+        self.items.push(Item {
+            label: raw.label.clone(),
+            path: path.to_owned(),
+            what: raw.what,
+            parent,
+            end: 0,
+            nodes: usize::from(matches!(raw.what, What::Node(_))),
+        });
+        let mut seen: Map<&str, usize> = Map::default();
+        for &child in &raw.children {
+            let label = &*growing.items[child].label;
+            let count = seen.entry(label).or_insert(0);
+            *count += 1;
+            let own = match *count {
+                1 => label.to_owned(),
+                again => format!("{label} ({again})"),
+            };
+            let own = if path.is_empty() {
+                own
+            } else {
+                format!("{path}/{own}")
+            };
+            let nodes = self.number(growing, child, &own, index);
+            self.items[index].nodes += nodes;
+        }
+        self.items[index].end = self.items.len();
+        self.items[index].nodes
+    }
+}
+
+/// Which nodes are shown with their users only: parameters and constants that have any.
+fn attached(graph: &Graph) -> Vec<bool> {
+    let may_be = |node: &Node| {
+        matches!(node.kind, NodeKind::Parameter | NodeKind::Constant) && node.inputs.is_empty()
+    };
+    let mut attached = vec![false; graph.nodes.len()];
+    for user in graph.nodes.iter().filter(|node| !may_be(node)) {
+        for edge in &user.inputs {
+            let used = edge.node.map_or(usize::MAX, |node| node as usize);
+            if graph.nodes.get(used).is_some_and(may_be) {
+                attached[used] = true;
+            }
+        }
+    }
+    attached
+}
+
+struct Raw {
+    label: String,
+    what: What,
+    children: Vec<usize>,
+}
+
+/// The tree while it is built.
+struct Growing {
+    items: Vec<Raw>,
+}
+
+impl Growing {
+    fn of(graph: &Graph, attached: &[bool]) -> Self {
+        let operations = graph.nodes.iter();
+        let mut operations = operations.filter(|node| node.kind == NodeKind::Operation);
+        let separator = if operations.any(|node| node.name.contains('/')) {
+            '/'
+        } else {
+            '.'
+        };
+        let mut growing = Self {
+            items: vec![Raw {
+                label: String::new(),
+                what: What::Scope,
+                children: Vec::new(),
+            }],
+        };
+        let mut scopes: Map<(usize, &str), usize> = Map::default();
+        let mut leaves: Vec<(usize, &str, usize)> = Vec::new();
+        for (index, node) in graph
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !attached[*i])
+        {
+            let mut at = 0;
+            let mut rest = node.name.trim_matches(separator);
+            for _ in 0..MAX_DEPTH {
+                let Some((scope, inner)) = rest.split_once(separator) else {
+                    break;
+                };
+                rest = inner.trim_start_matches(separator);
+                at = *scopes
+                    .entry((at, scope))
+                    .or_insert_with(|| growing.add(at, scope, What::Scope));
+            }
+            let label = if rest.is_empty() {
+                &*node.op_type
+            } else {
+                rest
+            };
+            // Its place among its siblings is that of its first mention.
+            let item = growing.add(
+                at,
+                if label.is_empty() { "?" } else { label },
+                What::Node(index),
+            );
+            leaves.push((at, rest, item));
+        }
+        // A node that is called like a scope lies in it.
+        for (parent, label, item) in leaves {
+            if let Some(scope) = scopes.get(&(parent, label)) {
+                growing.items[parent]
+                    .children
+                    .retain(|child| *child != item);
+                growing.items[*scope].children.insert(0, item);
+                growing.items[item].label = format!("({label})");
+            }
+        }
+        growing
+    }
+
+    fn add(&mut self, parent: usize, label: &str, what: What) -> usize {
+        let index = self.items.len();
+        self.items.push(Raw {
+            label: label.to_owned(),
+            what,
+            children: Vec::new(),
+        });
+        self.items[parent].children.push(index);
+        index
+    }
+
+    /// Folds what lies in an item, innermost first; returns a number that is the same for what looks the same.
+    fn fold(&mut self, at: usize, graph: &Graph) -> u64 {
+        let mut hasher = FixedState::default().build_hasher();
+        if let What::Node(node) = self.items[at].what {
+            let node = &graph.nodes[node];
+            (&node.op_type, node.kind, node.inputs.len()).hash(&mut hasher);
+            for output in &node.outputs {
+                output.dtype.hash(&mut hasher);
+                format!("{:?}", output.shape).hash(&mut hasher);
+            }
+            return hasher.finish();
+        }
+        let children = std::mem::take(&mut self.items[at].children);
+        let hashes: Map<usize, u64> = children
+            .iter()
+            .map(|&child| (child, self.fold(child, graph)))
+            .collect();
+        let mut parts: Vec<(String, u64)> = children
+            .iter()
+            .map(|child| (without_number(&self.items[*child].label).0, hashes[child]))
+            .collect();
+        parts.sort_unstable();
+        parts.hash(&mut hasher);
+        let known = self.items.len();
+        let children = self.folded(children, &hashes);
+        match (children.as_slice(), at) {
+            // A scope with nothing but a new fold in it is the fold.
+            ([only], 1..) if *only >= known => {
+                self.items[at].what = self.items[*only].what;
+                self.items[at].children = std::mem::take(&mut self.items[*only].children);
+            }
+            _ => self.items[at].children = children,
+        }
+        hasher.finish()
+    }
+
+    /// Children with runs of scopes that look the same replaced by one item each.
+    fn folded(&mut self, children: Vec<usize>, hashes: &Map<usize, u64>) -> Vec<usize> {
+        let mut numbered: Vec<(String, u64, usize)> = children
+            .iter()
+            .filter(|child| self.items[**child].what == What::Scope)
+            .filter_map(|&child| {
+                let (pattern, number) = without_number(&self.items[child].label);
+                Some((pattern, number?, child))
+            })
+            .collect();
+        numbered.sort();
+        let mut replaced: Map<usize, Option<usize>> = Map::default();
+        for run in numbered.chunk_by(|a, b| a.0 == b.0 && hashes[&a.2] == hashes[&b.2]) {
+            let [(_, _, first), .., (_, last, _)] = run else {
+                continue;
+            };
+            if run.len() < FOLDED_FROM {
+                continue;
+            }
+            let fold = self.items.len();
+            self.items.push(Raw {
+                label: format!("{}…{last}", self.items[*first].label),
+                what: What::Fold(run.len()),
+                children: run.iter().map(|(_, _, child)| *child).collect(),
+            });
+            let members = run.iter().map(|(_, _, child)| *child);
+            replaced.extend(members.map(|child| (child, (child == *first).then_some(fold))));
+        }
+        let stays = |child| replaced.get(&child).copied().unwrap_or(Some(child));
+        children.into_iter().filter_map(stays).collect()
+    }
+}
+
+/// A name with its last number taken out, and that number.
+fn without_number(label: &str) -> (String, Option<u64>) {
+    let Some(last) = label.rfind(|c: char| c.is_ascii_digit()) else {
+        return (label.to_owned(), None);
+    };
+    let first = label[..last]
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .len();
+    let number = label[first..=last].parse().ok();
+    (
+        format!("{}#{}", &label[..first], &label[last + 1..]),
+        number,
+    )
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use trainscope_format::graph::Edge;
+
+    use super::*;
+
+    /// A graph from lines `name kind type: inputs`, where kind is `o`, `i`, `p` or `c`, and `^` marks control inputs.
+    pub(in crate::graph) fn graph(lines: &str) -> Graph {
+        let lines: Vec<&str> = lines
+            .lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty())
+            .collect();
+        let head = |line: &str| -> Vec<String> {
+            let head = line.split_once(": ").map_or(line, |(head, _)| head);
+            head.trim_end_matches(':')
+                .split(' ')
+                .map(str::to_owned)
+                .collect()
+        };
+        let names: Vec<String> = lines.iter().map(|line| head(line)[0].clone()).collect();
+        let nodes = lines.iter().map(|line| {
+            let parts = head(line);
+            let inputs = line.split_once(": ").map_or("", |(_, inputs)| inputs);
+            let inputs = inputs
+                .split(' ')
+                .filter(|name| !name.is_empty())
+                .map(|name| {
+                    let plain = name.trim_start_matches('^');
+                    let node = names.iter().position(|other| other == plain);
+                    Edge {
+                        node: node.map(|node| node as u32),
+                        is_control: name != plain,
+                        missing: node.map_or_else(|| plain.to_owned(), |_| String::new()),
+                        ..Edge::default()
+                    }
+                });
+            Node {
+                name: parts[0].clone(),
+                kind: match &*parts[1] {
+                    "i" => NodeKind::Input,
+                    "p" => NodeKind::Parameter,
+                    "c" => NodeKind::Constant,
+                    _ => NodeKind::Operation,
+                },
+                op_type: parts.get(2).cloned().unwrap_or_default(),
+                inputs: inputs.collect(),
+                ..Node::default()
+            }
+        });
+        Graph {
+            nodes: nodes.collect(),
+            ..Graph::default()
+        }
+    }
+
+    fn paths(tree: &Tree) -> Vec<&str> {
+        tree.items[1..].iter().map(|item| &*item.path).collect()
+    }
+
+    #[test]
+    fn names_are_scopes_and_parameters_belong_to_their_users() {
+        let graph = graph(
+            "x i Input
+             net/w p Parameter
+             net/a o MatMul: x net/w
+             net/b o Add: net/a nowhere
+             net/unused p Parameter",
+        );
+        let tree = Tree::new(&graph);
+        assert_eq!(paths(&tree), ["x", "net", "net/a", "net/b", "net/unused"]);
+        assert_eq!(tree.of_node[1], None);
+        assert_eq!(tree.edges, [(1, 3, false), (3, 4, false)]);
+        assert_eq!(tree.items[2].nodes, 3);
+        assert!(tree.contains(2, 4) && !tree.contains(2, 1));
+        assert_eq!(tree.children(0).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(tree.scopes_of(4).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn what_repeats_is_folded_and_what_differs_is_not() {
+        let mut text = String::new();
+        for (scope, count) in [("net/layer", 12), ("net/block", 2)] {
+            for n in 0..count {
+                text += &format!("{scope}{n}/a o MatMul\n{scope}{n}/b o Add: {scope}{n}/a\n");
+            }
+        }
+        text += "net/layer12/a o MatMul\nnet/layer12/b o Mul\n";
+        let tree = Tree::new(&graph(&text));
+        let net: Vec<&str> = tree
+            .children(tree.find("net").unwrap())
+            .map(|child| &*tree.items[child].label)
+            .collect();
+        assert_eq!(net, ["layer0…11", "block0", "block1", "layer12"]);
+        let fold = &tree.items[tree.find("net/layer0…11").unwrap()];
+        assert_eq!((fold.what, fold.nodes), (What::Fold(12), 24));
+        assert!(tree.find("net/layer0…11/layer3/b").is_some());
+    }
+
+    #[test]
+    fn a_scope_of_nothing_but_repetitions_is_the_fold() {
+        let lines = (0..5).map(|n| format!("enc.layers.{n}.fc o Linear\n"));
+        let tree = Tree::new(&graph(&lines.collect::<String>()));
+        assert_eq!(paths(&tree)[..3], ["enc", "enc/layers", "enc/layers/0"]);
+        assert_eq!(tree.items[2].what, What::Fold(5));
+    }
+
+    #[test]
+    fn names_that_repeat_or_are_scopes_too_stay_apart() {
+        let tree = Tree::new(&graph(
+            "a/b o Add
+             a/b o Add
+             a/b/c o Const
+             // o Odd
+             <b>/&amp; o Odd",
+        ));
+        let wanted = [
+            "a",
+            "a/b",
+            "a/b/(b)",
+            "a/b/(b) (2)",
+            "a/b/c",
+            "Odd",
+            "<b>",
+            "<b>/&amp;",
+        ];
+        let mut found = paths(&tree);
+        found.sort_unstable();
+        let mut wanted = wanted.to_vec();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn a_name_of_many_slashes_is_no_deep_tree() {
+        let name = "a/".repeat(100_000) + "b";
+        let tree = Tree::new(&graph(&format!("{name} o Add")));
+        assert_eq!(tree.items.len(), MAX_DEPTH + 2);
+        assert!(Tree::new(&Graph::default()).items.len() == 1);
+    }
+}
