@@ -9,6 +9,7 @@
 
 mod bounds;
 pub mod geometry;
+pub mod graph;
 pub mod label;
 mod lane;
 mod limits;

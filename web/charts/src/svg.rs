@@ -127,12 +127,12 @@ fn head(out: &mut String, card: &Card, (left, top): (f64, f64), width: f64, them
     y + ROW - top
 }
 
-fn hex(Rgb(r, g, b): Rgb) -> String {
+pub(crate) fn hex(Rgb(r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// A text as XML holds it; what XML has no place for is left out.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
