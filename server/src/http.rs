@@ -109,7 +109,7 @@ pub fn router(site: Site) -> Router {
     let (api, document) = OpenApiRouter::with_openapi(openapi::document(&site.prefix))
         .routes(routes!(status::get))
         .routes(routes!(runs::get))
-        .routes(routes!(tags::get))
+        .routes(routes!(tags::get, tags::post))
         .routes(routes!(scalars::get, scalars::post))
         .routes(routes!(findings::get))
         .routes(routes!(watchpoints::conditions))

@@ -15,7 +15,7 @@ use trainscope_api::scalars::{
     self, COLUMNS_MEDIA_TYPE, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series,
 };
 use trainscope_api::status::Status;
-use trainscope_api::tags::TagList;
+use trainscope_api::tags::{TagLists, TagsRequest};
 use trainscope_format::{Severity, TensorSummary};
 
 use crate::url_state;
@@ -42,9 +42,12 @@ pub async fn runs() -> Result<RunList, ClientError> {
     get(paths::RUNS, &[]).await
 }
 
-/// The tags of one run, all kinds.
-pub async fn tags(run: &str) -> Result<TagList, ClientError> {
-    get(paths::TAGS, &[("run", run)]).await
+/// The tags of several runs, all kinds.
+pub async fn tags(request: &TagsRequest) -> Result<TagLists, ClientError> {
+    let request = Request::post(&url(paths::TAGS))
+        .json(request)
+        .map_err(|_| ClientError::Misunderstood)?;
+    read(request.send().await).await
 }
 
 /// What watchpoints have found in a run.

@@ -49,7 +49,8 @@ pub struct Live {
     pub updated_millis: RwSignal<f64>,
     /// How far the server has read; `None` before the first word of it. Not held back by a pause.
     pub ingest: RwSignal<Option<Ingest>>,
-    /// Grows when the list of runs should be asked for again.
+    /// Grows when the list of runs should be asked for again: runs have come or gone, were judged, or something was
+    /// noted. That known runs have grown is told by `last_notice`.
     pub list_version: RwSignal<u64>,
     /// Runs with news that wait because of a pause.
     pub waiting: RwSignal<usize>,
@@ -68,7 +69,6 @@ pub struct Live {
 struct Held {
     seq: u64,
     reload: bool,
-    list: bool,
     runs: std::collections::BTreeSet<String>,
 }
 
@@ -189,9 +189,8 @@ impl Live {
             for run in &held.runs {
                 self.bump(run);
             }
-            if held.list || !held.runs.is_empty() {
-                self.list_version.update(|version| *version += 1);
-            }
+            // What was held back says no more than which runs have changed.
+            self.list_version.update(|version| *version += 1);
         }
     }
 
@@ -234,7 +233,6 @@ impl Live {
         if self.paused.get_untracked() {
             self.held.update_value(|held| {
                 held.seq = notice.seq;
-                held.list |= notice.runs_changed;
                 held.runs
                     .extend(notice.runs.into_iter().map(|change| change.run));
             });
@@ -251,7 +249,9 @@ impl Live {
         for change in &notice.runs {
             self.bump(&change.run);
         }
-        self.list_version.update(|version| *version += 1);
+        if notice.runs_changed {
+            self.list_version.update(|version| *version += 1);
+        }
         self.last_notice.set(notice);
     }
 

@@ -1,6 +1,6 @@
 //! What every page shares: the list of runs, the server's status and the tags that were asked for, each kept fresh.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use leptos::task::spawn_local;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::runs::{Run, RunList};
 use trainscope_api::status::Status;
-use trainscope_api::tags::TagList;
+use trainscope_api::tags::{MAX_RUNS, TagList, TagsRequest};
 
 use crate::client::{self, ClientError};
 use crate::format;
@@ -17,8 +17,10 @@ use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
 use crate::run_colour::RunColours;
 
-/// The list of runs is asked for at most this often while trainings write.
-const LIST_PAUSE_MILLIS: f64 = 1_000.0;
+/// The list of runs is asked for at most this often while runs come and go.
+const LIST_PAUSE_MILLIS: f64 = 2_000.0;
+/// Time from new points in known runs to the list with their last values; their steps are shown at once.
+const GROWTH_PAUSE: Duration = Duration::from_secs(2);
 /// Share of the time that may go into lists: one that takes 0.3 s is asked for every 6 s.
 const LIST_SHARE: f64 = 0.05;
 
@@ -44,8 +46,11 @@ pub struct AppState {
     pub status: RwSignal<Option<Status>>,
     index: Memo<Arc<HashMap<String, usize>>>,
     tags: RwSignal<HashMap<String, Arc<TagList>>>,
+    /// Runs whose tags are being asked for.
+    asked_tags: StoredValue<HashSet<String>>,
     asked: StoredValue<bool>,
     again: StoredValue<bool>,
+    is_due: StoredValue<bool>,
 }
 
 /// The shared state of this page.
@@ -77,15 +82,32 @@ impl AppState {
             status: RwSignal::new(None),
             index,
             tags: RwSignal::new(HashMap::new()),
+            asked_tags: StoredValue::new(HashSet::new()),
             asked: StoredValue::new(false),
             again: StoredValue::new(false),
+            is_due: StoredValue::new(false),
         };
         provide_context(state);
         Effect::new(move |_| {
             live.list_version.track();
             state.refresh(live, colours);
         });
-        Effect::new(move |_| live.last_notice.with(|notice| state.apply(notice)));
+        Effect::new(move |_| {
+            let has_grown = live.last_notice.with(|notice| {
+                state.apply(notice);
+                !notice.runs.is_empty()
+            });
+            if has_grown && !state.is_due.get_value() {
+                state.is_due.set_value(true);
+                set_timeout(
+                    move || {
+                        state.is_due.set_value(false);
+                        state.refresh(live, colours);
+                    },
+                    GROWTH_PAUSE,
+                );
+            }
+        });
         Effect::new(move |_| {
             let failed = state
                 .load
@@ -118,30 +140,43 @@ impl AppState {
         self.tags.with(look)
     }
 
-    /// Asks for the tags of a run, unless they are known and `fresh` is false.
-    pub fn load_tags(self, run: String, fresh: bool) {
-        if !fresh && self.tags.with_untracked(|tags| tags.contains_key(&run)) {
+    /// Asks for the tags of runs in one request: of those that are not known, or with `fresh` of all.
+    pub fn load_tags(self, runs: impl IntoIterator<Item = String>, fresh: bool) {
+        let is_wanted = |run: &String| {
+            let is_known = || self.tags.with_untracked(|tags| tags.contains_key(run));
+            let is_asked = self.asked_tags.with_value(|asked| asked.contains(run));
+            !is_asked && (fresh || !is_known())
+        };
+        let runs: Vec<String> = runs.into_iter().filter(is_wanted).take(MAX_RUNS).collect();
+        if runs.is_empty() {
             return;
         }
+        self.asked_tags
+            .update_value(|asked| asked.extend(runs.iter().cloned()));
         spawn_local(async move {
+            let request = TagsRequest { runs };
+            let answer = client::tags(&request).await;
+            self.asked_tags.update_value(|asked| {
+                for run in &request.runs {
+                    asked.remove(run);
+                }
+            });
             // A failure shows as a lost connection, or the run is gone: both are said elsewhere.
-            if let Ok(list) = client::tags(&run).await {
-                self.tags
-                    .update(|tags| drop(tags.insert(run, Arc::new(list))));
-            }
+            let Ok(answer) = answer else { return };
+            let found = request.runs.into_iter().zip(answer.lists);
+            let found = found.filter_map(|(run, list)| Some((run, Arc::new(list?))));
+            self.tags.update(|tags| tags.extend(found));
         });
     }
 
     /// Puts the steps of a notice into the list, and asks again for known tags that have become more.
     fn apply(self, notice: &ChangeNotice) {
-        for change in notice.runs.iter().filter(|change| change.tags_changed) {
-            if self
-                .tags
-                .with_untracked(|tags| tags.contains_key(&change.run))
-            {
-                self.load_tags(change.run.clone(), true);
-            }
-        }
+        let changed = notice.runs.iter().filter(|change| change.tags_changed);
+        let known = self.tags.with_untracked(|tags| {
+            let known = changed.filter(|change| tags.contains_key(&change.run));
+            known.map(|change| change.run.clone()).collect::<Vec<_>>()
+        });
+        self.load_tags(known, true);
         if notice.runs.is_empty() || self.load.get_untracked() != Load::Ready {
             return;
         }

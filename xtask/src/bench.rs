@@ -8,6 +8,7 @@ mod bundle_size;
 mod connection;
 mod data;
 mod machine;
+mod pages;
 mod peer;
 mod report;
 mod requests;
@@ -37,9 +38,13 @@ struct Plan {
     rounds: usize,
     /// Whether the packages' own benches are left out.
     is_end_to_end_only: bool,
+    /// A program to measure instead of one that is built.
+    program: Option<PathBuf>,
+    /// Whether only what the pages do is measured.
+    is_pages_only: bool,
 }
 
-/// Runs everything. Flags: `--peer VENV`, `--rounds N`, `--end-to-end`.
+/// Runs everything. Flags: `--peer VENV`, `--rounds N`, `--end-to-end`, `--pages`, `--program FILE`.
 pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     let plan = Plan::parse(flags)?;
     ensure!(
@@ -49,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     if !workspace.dist().join("trainscope_web_bg.wasm").exists() {
         bundle::build(workspace)?;
     }
-    if !plan.is_end_to_end_only {
+    if !(plan.is_end_to_end_only || plan.is_pages_only) {
         console::step("benches of the packages");
         run_command(cargo().current_dir(&workspace.root).args([
             "bench",
@@ -57,29 +62,29 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
             "--benches",
         ]))?;
     }
-    console::step("build the server");
-    run_command(cargo().current_dir(&workspace.root).args([
-        "build",
-        "--release",
-        "-p",
-        "trainscope",
-    ]))?;
+    let program = match plan.program {
+        Some(program) => program,
+        None => build(workspace)?,
+    };
     let bench = Bench {
-        program: workspace.target.join("release/trainscope"),
+        program,
         scratch: workspace.target.join("bench"),
         peer: plan.peer.map(|venv| RustBoard::find(&venv)).transpose()?,
         rounds: plan.rounds,
     };
     let mut report = Report::default();
-    bench.loading(&Shape::ONE_LONG, &mut report)?;
-    bench.loading(&Shape::HUNDRED_RUNS, &mut report)?;
-    bench.one_core(&Shape::ONE_LONG, &mut report)?;
-    bench.one_core(&Shape::HUNDRED_RUNS, &mut report)?;
-    bench.long_series(&mut report)?;
-    bench.ranges(&mut report)?;
-    bench.requests(&mut report)?;
-    bench.wide_request(&mut report)?;
+    if !plan.is_pages_only {
+        bench.loading(&Shape::ONE_LONG, &mut report)?;
+        bench.loading(&Shape::HUNDRED_RUNS, &mut report)?;
+        bench.one_core(&Shape::ONE_LONG, &mut report)?;
+        bench.one_core(&Shape::HUNDRED_RUNS, &mut report)?;
+        bench.long_series(&mut report)?;
+        bench.ranges(&mut report)?;
+        bench.requests(&mut report)?;
+        bench.wide_request(&mut report)?;
+    }
     bench.pages(&workspace.root.join("sample-runs"), &mut report)?;
+    pages::measure(&bench, &mut report)?;
     report.figure(
         "all files of the page after gzip",
         &format!(
@@ -92,12 +97,25 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     Ok(())
 }
 
+fn build(workspace: &Workspace) -> Result<PathBuf> {
+    console::step("build the server");
+    run_command(cargo().current_dir(&workspace.root).args([
+        "build",
+        "--release",
+        "-p",
+        "trainscope",
+    ]))?;
+    Ok(workspace.target.join("release/trainscope"))
+}
+
 impl Plan {
     fn parse(flags: &[String]) -> Result<Self> {
         let mut plan = Self {
             peer: None,
             rounds: 5,
             is_end_to_end_only: false,
+            program: None,
+            is_pages_only: false,
         };
         let mut flags = flags.iter();
         while let Some(flag) = flags.next() {
@@ -107,6 +125,10 @@ impl Plan {
                     plan.rounds = flags.next().context("--rounds wants a number")?.parse()?;
                 }
                 "--end-to-end" => plan.is_end_to_end_only = true,
+                "--program" => {
+                    plan.program = Some(flags.next().context("--program wants a file")?.into());
+                }
+                "--pages" => plan.is_pages_only = true,
                 other => bail!("`bench` has no flag {other}"),
             }
         }

@@ -1,4 +1,4 @@
-//! `GET /api/tags?run=`: what one run has recorded.
+//! `GET /api/tags?run=`: what one run has recorded; `POST /api/tags`: what several have.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Kind;
@@ -9,6 +9,31 @@ use trainscope_format::Kind;
 pub struct TagsQuery {
     /// Name of the run.
     pub run: String,
+}
+
+/// Runs in one request at most.
+pub const MAX_RUNS: usize = 1_000;
+/// Tags of all runs in one answer, about; the run with which they become more is the last one.
+pub const MAX_TAGS: usize = 100_000;
+
+/// The body of `POST /api/tags`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TagsRequest {
+    /// Names of runs, at most [`MAX_RUNS`].
+    pub runs: Vec<String>,
+}
+
+/// The tags of several runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TagLists {
+    /// One for each run asked for, in the same order; `null` where there is no such run, and after the last one if
+    /// `cut`.
+    pub lists: Vec<Option<TagList>>,
+    /// Whether runs at the end were left out because there are more than about [`MAX_TAGS`] tags.
+    pub cut: bool,
 }
 
 /// The tags of one run.

@@ -25,8 +25,9 @@ use super::error::Failure;
 use super::request::Params;
 use crate::index::Index;
 
-/// Least time between two events for one client: a page redraws at most this often.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Least time between two events for one client: a page redraws at most this often. The first one after a quiet time
+/// does not wait.
+const PAUSE: Duration = Duration::from_millis(250);
 /// Time between two comments on a quiet stream, below what proxies allow.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Time after which a browser tries again when the server went away.

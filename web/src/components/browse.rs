@@ -33,7 +33,7 @@ pub(crate) use tag_tree::whole;
 pub(crate) use tags::{SeriesId, TagEntry};
 
 /// Lists of tags are asked for at most this often while runs grow.
-const TAGS_PAUSE: Duration = Duration::from_secs(2);
+const TAGS_PAUSE: Duration = Duration::from_secs(5);
 
 /// Runs and tags, as signals. `Copy`.
 #[derive(Clone, Copy)]
@@ -191,9 +191,8 @@ fn cards(
 /// Asks for the tags of shown runs, and again while they grow.
 fn keep_tags(shown: RunNames, state: AppState) {
     Effect::new(move |_| {
-        for run in shown.get().iter() {
-            state.load_tags(run.clone(), false);
-        }
+        let shown = shown.get();
+        state.load_tags(shown.iter().cloned(), false);
     });
     let live = use_live();
     let is_waiting = StoredValue::new(false);
@@ -209,9 +208,7 @@ fn keep_tags(shown: RunNames, state: AppState) {
                     if is_waiting.try_set_value(false).is_none()
                         && let Some(shown) = shown.try_get_untracked()
                     {
-                        for run in shown.iter() {
-                            state.load_tags(run.clone(), true);
-                        }
+                        state.load_tags(shown.iter().cloned(), true);
                     }
                 },
                 TAGS_PAUSE,

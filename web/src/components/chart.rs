@@ -41,6 +41,14 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Whether another one is drawn the same, as far as can be said without comparing points.
+    pub fn is_like(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.lines, &other.lines)
+            && (self.x, self.x_kind, self.x_scale) == (other.x, other.x_kind, other.x_scale)
+            && (self.scale, self.y_range) == (other.scale, other.y_range)
+            && self.limits == other.limits
+    }
+
     /// The figure at a size.
     pub fn spec(self, (width, height, dpr): (f64, f64, f64)) -> Spec {
         Spec {
@@ -124,7 +132,12 @@ pub fn LineChart(
     });
     on_cleanup(move || ticket.give_up());
 
+    // Each canvas that is shown is copied for each frame in which anything on the page changes.
+    let has_overlay = Memo::new(move |_| crosshair.with(Option::is_some) || drag.get().is_some());
     Effect::new(move |_| {
+        if !has_overlay.get() {
+            return;
+        }
         let (Some(canvas), Some(layout)) = (overlay.get(), geometry.get()) else {
             return;
         };
@@ -232,7 +245,7 @@ pub fn LineChart(
             on:dblclick=move |_| events.fit.run(())
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
-            <canvas node_ref=overlay aria-hidden="true"></canvas>
+            <canvas node_ref=overlay aria-hidden="true" hidden=move || !has_overlay.get()></canvas>
         </div>
     }
 }

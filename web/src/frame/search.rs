@@ -236,7 +236,6 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
 fn load_tags(state: AppState) {
     const RUNS_ASKED: usize = 50;
     let list = state.runs.get_untracked();
-    for run in list.runs.iter().take(RUNS_ASKED) {
-        state.load_tags(run.id.clone(), false);
-    }
+    let first = list.runs.iter().take(RUNS_ASKED);
+    state.load_tags(first.map(|run| run.id.clone()), false);
 }

@@ -38,6 +38,7 @@ mod settings;
 mod side;
 mod table;
 mod toolbar;
+mod turns;
 mod x_tag;
 mod zoom;
 

@@ -11,12 +11,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use fantoccini::{Client, ClientBuilder};
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
+use super::machine;
 use super::report::Samples;
 use super::server::Cache;
 use crate::event_file::EventFile;
@@ -116,7 +118,7 @@ pub(super) fn seen_after_append(program: &Path, scratch: &Path) -> Result<Sample
 }
 
 /// Does `work` in a new browser, which is closed whatever comes of it.
-fn in_browser<T>(work: impl AsyncFnOnce(&Browser) -> Result<T>) -> Result<T> {
+pub(super) fn in_browser<T>(work: impl AsyncFnOnce(&Browser) -> Result<T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -130,7 +132,7 @@ fn in_browser<T>(work: impl AsyncFnOnce(&Browser) -> Result<T>) -> Result<T> {
     })
 }
 
-struct Browser {
+pub(super) struct Browser {
     client: Client,
     // Dropped in this order: the profile is the browser's until the driver is gone.
     driver: Driver,
@@ -216,21 +218,73 @@ impl Browser {
     }
 
     /// Has a script run at the start of each page, before the page's own, which the protocol of all drivers cannot say.
-    async fn run_in_each_page(&self, script: &str) -> Result<()> {
+    pub(super) async fn run_in_each_page(&self, script: &str) -> Result<()> {
+        let source = format!("{{{script}}}");
+        let command = "Page.addScriptToEvaluateOnNewDocument";
+        self.command(command, &json!({ "source": source })).await?;
+        Ok(())
+    }
+
+    /// A command of the browser's own protocol.
+    async fn command(&self, name: &str, parameters: &Value) -> Result<Value> {
         let session = self.client.session_id().await?;
         let session = session.context("the browser has no session")?;
-        let script = format!("{{{script}}}");
-        let command = json!({
-            "cmd": "Page.addScriptToEvaluateOnNewDocument",
-            "params": { "source": script },
-        });
-        ureq::post(format!(
+        let command = json!({ "cmd": name, "params": parameters });
+        let mut answer = ureq::post(format!(
             "{}/session/{session}/goog/cdp/execute",
             self.driver.address
         ))
         .header("content-type", "application/json")
         .send(command.to_string())?;
-        Ok(())
+        let answer: Value = serde_json::from_str(&answer.body_mut().read_to_string()?)?;
+        Ok(answer["value"].clone())
+    }
+
+    /// Opens a page.
+    pub(super) async fn goto(&self, address: &str) -> Result<()> {
+        Ok(self.client.goto(address).await?)
+    }
+
+    /// What a script returns.
+    pub(super) async fn run(&self, script: &str) -> Result<Value> {
+        Ok(self.client.execute(script, vec![]).await?)
+    }
+
+    /// What a script gives to the function that is its last argument.
+    pub(super) async fn run_async(&self, script: &str, arguments: Vec<Value>) -> Result<Value> {
+        Ok(self.client.execute_async(script, arguments).await?)
+    }
+
+    /// Presses a key as a person does.
+    pub(super) async fn press(&self, key: char) -> Result<()> {
+        let actions = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value: key })
+            .then(KeyAction::Up { value: key });
+        Ok(self.client.perform_actions(actions).await?)
+    }
+
+    /// Clicks the first element that a selector finds.
+    pub(super) async fn click(&self, selector: &str) -> Result<()> {
+        Ok(self
+            .client
+            .find(Locator::Css(selector))
+            .await?
+            .click()
+            .await?)
+    }
+
+    /// Seconds of processor time that the pages have taken.
+    pub(super) fn page_processor_secs(&self) -> Result<f64> {
+        machine::pages_processor_secs(self.driver.child.id())
+    }
+
+    /// Memory of the page and of the program in it after a garbage collection.
+    pub(super) async fn page_memory_bytes(&self) -> Result<f64> {
+        self.command("HeapProfiler.collectGarbage", &json!({}))
+            .await?;
+        let script = "return performance.memory.usedJSHeapSize + bench.memory.buffer.byteLength";
+        let bytes = self.run(script).await?;
+        bytes.as_f64().context("the page does not say its size")
     }
 
     /// Opens a page that [`WATCH_FOR_CURVE`] watches; milliseconds by the page's clock.

@@ -57,6 +57,21 @@ impl Shape {
         steps: 10_000_000,
     };
 
+    pub(super) const WIDE: Self = Self {
+        name: "1,000 runs × 100 tags × 10 steps",
+        folder: "wide",
+        runs: 1_000,
+        tags: 100,
+        steps: 10,
+    };
+    pub(super) const HUNDRED_TAGS: Self = Self {
+        name: "1 run × 100 tags × 1,000 steps",
+        folder: "hundred-tags",
+        runs: 1,
+        tags: 100,
+        steps: 1_000,
+    };
+
     /// Writes the files unless they are there.
     pub(super) fn on_disk(&self, scratch: &Path) -> Result<Data> {
         let folder = scratch.join("data").join(self.folder);

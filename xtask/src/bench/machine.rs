@@ -85,6 +85,44 @@ fn processor_times() -> Result<(f64, f64)> {
     Ok((times.iter().skip(3).take(2).sum(), times.iter().sum()))
 }
 
+/// Processes that descend from one, with what each was started with.
+fn descendants(pid: u32) -> Result<Vec<(u32, String)>> {
+    let mut found = vec![(pid, String::new())];
+    let mut at = 0;
+    while let Some(&(parent, _)) = found.get(at) {
+        at += 1;
+        for entry in fs::read_dir(format!("/proc/{parent}/task"))? {
+            // A process may end between two looks.
+            let children = fs::read_to_string(entry?.path().join("children")).unwrap_or_default();
+            for child in children.split_whitespace() {
+                let command = fs::read_to_string(format!("/proc/{child}/cmdline"));
+                found.push((child.parse()?, command.unwrap_or_default()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Seconds of processor time that the pages of a browser have taken, in all threads, `pid` being what started it.
+pub(super) fn pages_processor_secs(pid: u32) -> Result<f64> {
+    /// Ticks a second, which Linux has fixed for programs.
+    const TICKS: f64 = 100.0;
+    let mut ticks = 0.0;
+    let all = descendants(pid)?;
+    for (page, _) in all
+        .iter()
+        .filter(|(_, command)| command.contains("--type=renderer"))
+    {
+        let stat = fs::read_to_string(format!("/proc/{page}/stat"))?;
+        // The name before them may hold spaces.
+        let (_, fields) = stat.rsplit_once(')').context("a process without a name")?;
+        for time in fields.split_whitespace().skip(11).take(2) {
+            ticks += time.parse::<f64>()?;
+        }
+    }
+    Ok(ticks / TICKS)
+}
+
 /// Memory that a process holds now.
 pub(super) fn resident_bytes(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;

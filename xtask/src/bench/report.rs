@@ -12,15 +12,36 @@ impl Samples {
         Self(Vec::new())
     }
 
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
+        Self(values.collect())
+    }
+
     pub(super) fn push(&mut self, value: f64) {
         self.0.push(value);
     }
 
     /// `None` if nothing was measured.
     pub(super) fn median(&self) -> Option<f64> {
+        let sorted = self.sorted();
+        sorted.get(sorted.len() / 2).copied()
+    }
+
+    /// `None` if nothing was measured.
+    pub(super) fn greatest(&self) -> Option<f64> {
+        self.0.iter().copied().reduce(f64::max)
+    }
+
+    /// What 95 of 100 do not exceed; `None` if nothing was measured.
+    pub(super) fn most(&self) -> Option<f64> {
+        let sorted = self.sorted();
+        let last = sorted.len().checked_sub(1)?;
+        sorted.get(last * 95 / 100).copied()
+    }
+
+    fn sorted(&self) -> Vec<f64> {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied()
+        sorted
     }
 }
 
@@ -47,6 +68,24 @@ impl Report {
                 .map(|theirs| format!("{:.1} ×", theirs / ours))
                 .unwrap_or_default(),
         ]);
+    }
+
+    /// Milliseconds that vary: median and worst.
+    pub(super) fn spread(&mut self, what: &str, ours: &Samples) {
+        let (median, worst) = (ours.median(), ours.greatest());
+        let or_none = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let shown = format!("{:.0} ms, at most {:.0}", or_none(median), or_none(worst));
+        self.figure(what, &shown);
+    }
+
+    /// Frames of which each took so many milliseconds: how many a second, and what 95 of 100 keep.
+    pub(super) fn frames(&mut self, what: &str, ours: &Samples) {
+        let per_sec = 1e3 * ours.0.len() as f64 / ours.0.iter().sum::<f64>();
+        let most = ours.most().unwrap_or(f64::NAN);
+        self.figure(
+            what,
+            &format!("{per_sec:.0} frames a second, 95 % within {most:.0} ms"),
+        );
     }
 
     /// Answers a second.

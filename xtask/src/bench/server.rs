@@ -119,6 +119,15 @@ impl Server {
 
     /// Seconds from the start until a series is answered with all of its points.
     pub(super) fn wait_for_answer(&self, run: &str, tag: &str, total: u64) -> Result<f64> {
+        self.wait_for_series(run, tag, |found| found == total)
+    }
+
+    /// Waits until a series has points.
+    pub(super) fn wait_for_points(&self, run: &str, tag: &str) -> Result<()> {
+        self.wait_for_series(run, tag, |found| found > 0).map(drop)
+    }
+
+    fn wait_for_series(&self, run: &str, tag: &str, is_there: impl Fn(u64) -> bool) -> Result<f64> {
         let url = format!("{}/api/scalars?run={run}&tag={tag}", self.address);
         let mut series = Connection::get(&url)?;
         self.wait_for("an answer", || {
@@ -128,7 +137,10 @@ impl Server {
             };
             let answered = self.started.elapsed().as_secs_f64();
             let series: Value = serde_json::from_slice(answer)?;
-            Ok((series["total"] == total).then_some(answered))
+            Ok(series["total"]
+                .as_u64()
+                .filter(|&total| is_there(total))
+                .map(|_| answered))
         })
     }
 

@@ -47,7 +47,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let number = asked.get_value() + 1;
         asked.set_value(number);
         // Of a scalar, or of a tensor in a dump, there are none to ask for.
-        state.load_tags(run.clone(), false);
+        state.load_tags([run.clone()], false);
         let is_recorded = state.tags(&run).map(|list| {
             let mut tags = list.tags.iter();
             tags.any(|tag| tag.kind == Kind::Statistics && tag.tag == tensor && tag.rank == rank)

@@ -99,7 +99,7 @@ impl Model {
     pub(super) fn new(run: String) -> Self {
         let state = use_app_state();
         let version = use_live().run_version(&run);
-        state.load_tags(run.clone(), false);
+        state.load_tags([run.clone()], false);
         let run = StoredValue::new(run);
         let model = Self {
             run,

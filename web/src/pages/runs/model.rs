@@ -235,9 +235,8 @@ impl Model {
         Effect::new(move |_| {
             if parsed.with(Filter::asks_for_tags) {
                 let list = state.runs.get_untracked();
-                for run in list.runs.iter().take(TAGS_ASKED) {
-                    state.load_tags(run.id.clone(), false);
-                }
+                let first = list.runs.iter().take(TAGS_ASKED);
+                state.load_tags(first.map(|run| run.id.clone()), false);
             }
         });
         let model = Self {

@@ -109,6 +109,11 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
         })
     };
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
+    // A growing run changes a few times a second, and what most of its cells show does not.
+    let kinds = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
+    let health = Memo::new(move |_| {
+        run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run))))
+    });
     let status = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.status)));
     let updated =
         Memo::new(move |_| run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
@@ -145,9 +150,9 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             </td>
             <td role="cell" class="c-files">
                 {move || {
-                    run.with(|run| {
-                        run.as_ref().map(|run| health_cell(model.panel_href(&SidePanel::Files(id.get_value())), run, i18n))
-                    })
+                    health.track();
+                    let href = id.with_value(|id| model.panel_href(&SidePanel::Files(id.clone())));
+                    run.with_untracked(|run| run.as_ref().map(|run| health_cell(href, run, i18n)))
                 }}
             </td>
             <td role="cell" class="c-status">
@@ -175,7 +180,8 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             </td>
             <td role="cell" class="c-data">
                 {move || {
-                    run.with(|run| run.as_ref().map(|run| data_icons(run, i18n.texts())))
+                    kinds.track();
+                    run.with_untracked(|run| run.as_ref().map(|run| data_icons(run, i18n.texts())))
                 }}
             </td>
             <NoteCell run=id />

@@ -9,8 +9,11 @@ use trainscope_api::runs::Run;
 use trainscope_api::scalars::{Field, ScalarsRequest, SeriesKey};
 
 use super::spark::{POINTS, Spark};
-use crate::client;
 use crate::state::{AppState, use_app_state};
+use crate::{client, format};
+
+/// Curves of growing runs are asked for at most this often.
+const PAUSE_MILLIS: f64 = 1_500.0;
 
 /// A curve and how far its run was when it was asked for.
 #[derive(Clone, Default)]
@@ -18,6 +21,8 @@ struct Held {
     /// Not in the arena: it outlives the row that asks first.
     spark: ArcRwSignal<Option<Arc<Spark>>>,
     at: Option<Stamp>,
+    /// When it was asked for, in milliseconds since 1970.
+    asked_millis: f64,
 }
 
 /// What a run's loss curve depends on.
@@ -85,13 +90,15 @@ impl Sparks {
     /// Asks for all curves in view that are missing or old. One request at a time: what has changed meanwhile is asked
     /// for when it is done.
     fn ask(self) {
+        let now = format::now_millis();
         let wanted: Vec<(Run, Stamp)> = self.in_view.with_untracked(|ids| {
             let known = |id: &String| {
                 let run = untrack(|| self.state.run(id))?;
                 let stamp = stamp(&run)?;
                 let fresh = self.held.with_value(|held| {
-                    held.get(id)
-                        .is_some_and(|held| held.at.as_ref() == Some(&stamp))
+                    held.get(id).is_some_and(|held| {
+                        held.at.as_ref() == Some(&stamp) || now - held.asked_millis < PAUSE_MILLIS
+                    })
                 });
                 (!fresh).then_some((run, stamp))
             };
@@ -127,7 +134,7 @@ impl Sparks {
                 }
                 self.held.update_value(|held| {
                     if let Some(held) = held.get_mut(&run.id) {
-                        held.at = Some(stamp);
+                        (held.at, held.asked_millis) = (Some(stamp), now);
                     }
                 });
             }

@@ -7,13 +7,13 @@ use leptos::prelude::*;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::overlay::Crosshair;
 
-use super::drawing::{Pens, describe, figure_of, picture_of, range_of, whole_range, x_text};
+use super::drawing::{Pens, describe, figure_of, picture_of, whole_range, x_text};
 use super::head::Head;
 use super::loading::Loading;
 use super::page::{PageState, Pointer};
 use super::readout::ReadOut;
 use super::zoom::within;
-use crate::components::{ChartEvents, LineChart};
+use crate::components::{ChartEvents, Figure, LineChart};
 use crate::i18n::use_i18n;
 
 /// The card of a tag.
@@ -31,10 +31,12 @@ pub(super) fn Card(
     let tag = StoredValue::new(tag);
     let loading = Loading::start(page, tag, width);
     let pens = Pens::get();
+    let zoomed = Memo::new(move |_| tag.with_value(|tag| page.zoom.range(tag)));
     let picture = Memo::new_with_compare(
         move |_| {
             let whole = loading.outline.get().map(|(_, outline)| outline);
-            tag.with_value(|tag| picture_of(page, pens, tag, loading.loaded.get(), whole))
+            let loaded = loading.loaded.get();
+            tag.with_value(|tag| picture_of(page, pens, tag, loaded, whole, zoomed.get()))
         },
         |_, _| true,
     );
@@ -42,11 +44,20 @@ pub(super) fn Card(
     let canvas = NodeRef::<html::Canvas>::new();
 
     let range = Memo::new(move |_| {
-        picture.with(|picture| tag.with_value(|tag| range_of(page, tag, picture)))
+        zoomed.get().unwrap_or_else(|| {
+            picture.with(|picture| tag.with_value(|tag| whole_range(page, tag, picture)))
+        })
     });
-    let figure = Signal::derive(move || {
-        picture.with(|picture| tag.with_value(|tag| figure_of(page, tag, picture)))
-    });
+    let figure = Memo::new_with_compare(
+        move |_| {
+            let x = range.get();
+            picture.with(|picture| tag.with_value(|tag| figure_of(page, tag, picture, x)))
+        },
+        |before, now| match (before, now) {
+            (Some(before), Some(now)) => !Figure::is_like(before, now),
+            _ => true,
+        },
+    );
     let readings = Memo::new_with_compare(
         move |_| {
             let x = page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
@@ -157,7 +168,7 @@ pub(super) fn Card(
             class="card scalar-card"
             class:current=is_current
             node_ref=section
-            class:fetching=move || loading.is_fetching.get()
+            class:fetching=move || loading.is_awaited.get()
             data-tag=tag.get_value()
             aria-label=tag.get_value()
         >

@@ -41,13 +41,15 @@ impl Pens {
     }
 }
 
-/// The picture of a tag; reactive. `whole` is the answer without a range, if there has been one.
+/// The picture of a tag over a range, or over everything; reactive. `whole` is the answer without a range, if there has
+/// been one.
 pub(super) fn picture_of(
     page: PageState,
     pens: Pens,
     tag: &str,
     loaded: Arc<Loaded>,
     whole: Option<Arc<Loaded>>,
+    zoomed: Option<Range>,
 ) -> Picture {
     let settings = page.settings;
     let facts = page.facts.get();
@@ -70,7 +72,7 @@ pub(super) fn picture_of(
             x: settings.x.get(),
             smoothing: settings.smoothing.get(),
             kind: settings.smoothing_kind.get(),
-            range: page.zoom.range(tag),
+            range: zoomed,
             has_band: settings.has_band.get(),
             own,
             colour: &|run| {
@@ -126,26 +128,19 @@ fn limits_of(
     lines
 }
 
-/// The figure of a picture; reactive.
-pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture) -> Figure {
+/// The figure of a picture over a range of x; reactive.
+pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture, range: Range) -> Figure {
     let settings = page.settings;
     let x = settings.x.get();
     Figure {
         lines: Arc::clone(&picture.lines),
-        x: range_of(page, tag, picture),
+        x: range,
         x_kind: x.kind(),
         x_scale: settings.x_scale.get().scale(),
         scale: page.y_scale(tag).scale(),
         y_range: settings.y_range.get(),
         limits: picture.limits.clone(),
     }
-}
-
-/// The range of x that is drawn; reactive.
-pub(super) fn range_of(page: PageState, tag: &str, picture: &Picture) -> Range {
-    page.zoom
-        .range(tag)
-        .unwrap_or_else(|| whole_range(page, tag, picture))
 }
 
 /// The range of x that shows everything; reactive.

@@ -9,7 +9,7 @@ use trainscope_charts::svg::{self, Card};
 
 use super::choices::XChoice;
 use super::data::{Loaded, Want};
-use super::drawing::{Pens, figure_of, picture_of};
+use super::drawing::{Pens, figure_of, picture_of, whole_range};
 use super::page::PageState;
 use crate::client;
 
@@ -130,13 +130,15 @@ fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
 }
 
 fn card(page: PageState, pens: Pens, tag: &str, loaded: Loaded) -> Card {
-    let picture = picture_of(page, pens, tag, Arc::new(loaded), None);
+    let zoomed = page.zoom.range(tag);
+    let picture = picture_of(page, pens, tag, Arc::new(loaded), None, zoomed);
+    let range = zoomed.unwrap_or_else(|| whole_range(page, tag, &picture));
     let legend = picture.loaded.curves.iter().zip(picture.lines.iter());
     Card {
         title: tag.to_owned(),
         legend: legend
             .map(|(curve, line)| (line.colour, curve.label()))
             .collect(),
-        spec: figure_of(page, tag, &picture).spec((PICTURE.0, PICTURE.1, 1.0)),
+        spec: figure_of(page, tag, &picture, range).spec((PICTURE.0, PICTURE.1, 1.0)),
     }
 }

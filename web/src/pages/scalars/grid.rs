@@ -64,6 +64,14 @@ impl Layout {
         self.card_height + GAP
     }
 
+    /// Cards from and to which are in view, of `all`.
+    fn seen(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
+        let columns = self.columns.max(1);
+        let from = whole(scroll.max(0.0) / self.row_height()) * columns;
+        let rows = (scroll.max(0.0) + height) / self.row_height();
+        (from.min(all), (whole(rows.ceil()) * columns).min(all))
+    }
+
     /// Cards from and to which exist, of `all`.
     fn window(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
         let columns = self.columns.max(1);
@@ -126,7 +134,17 @@ pub(super) fn Cards() -> impl IntoView {
             .get()
             .window(scroll, height, page.cards.with(|cards| cards.len()))
     });
-    let seen = move || {
+    Effect::new(move |_| {
+        let (scroll, _, height, _) = view_at.get();
+        let layout = layout.get();
+        let in_view = page.cards.with(|cards| {
+            let (from, to) = layout.seen(scroll, height, cards.len());
+            cards.get(from..to).unwrap_or_default().to_vec()
+        });
+        let in_view = full.get().map_or(in_view, |full| vec![full]);
+        page.turns.show(in_view);
+    });
+    let existing = move || {
         if let Some(full) = full.get() {
             return vec![full];
         }
@@ -235,7 +253,7 @@ pub(super) fn Cards() -> impl IntoView {
                     style:grid-template-columns=columns
                     style:grid-auto-rows=card_height
                 >
-                    <For each=seen key=Clone::clone let:tag>
+                    <For each=existing key=Clone::clone let:tag>
                         <Card tag=tag width=card_width />
                     </For>
                 </div>
@@ -279,6 +297,8 @@ mod tests {
         assert_eq!(layout.window(0.0, 708.0, 10_000), (0, 12));
         let (from, to) = layout.window(100_000.0, 708.0, 10_000);
         assert!(to - from <= 12 && from % 2 == 0);
+        assert_eq!(layout.seen(0.0, 708.0, 100), (0, 6));
+        assert_eq!(layout.seen(400.0, 708.0, 100), (2, 8));
         assert_eq!(layout.window(0.0, 708.0, 3), (0, 3));
         assert_eq!(layout.window(0.0, 708.0, 0), (0, 0));
     }

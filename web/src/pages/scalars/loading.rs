@@ -1,7 +1,6 @@
 //! What a card asks the server for, and when: coming into view, another range, a growing run.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -12,12 +11,6 @@ use super::page::PageState;
 use crate::client;
 use crate::live::use_live;
 
-/// Changes of a growing run within this time lead to one request; of many lines within as many times it, so that a page
-/// full of them leaves the machine to the training.
-const LIVE_PAUSE: Duration = Duration::from_millis(250);
-/// Lines that one such time is for, and how many times at most.
-const LINES_EACH: usize = 5;
-const MOST_PAUSES: u32 = 4;
 /// Requests are sized in steps of so many points, so that a few pixels more or less ask for nothing new.
 const POINTS_STEP: usize = 64;
 
@@ -27,7 +20,9 @@ pub(super) struct Loading {
     /// The last answer.
     pub(super) loaded: RwSignal<Arc<Loaded>>,
     /// Whether an answer is under way.
-    pub(super) is_fetching: RwSignal<bool>,
+    is_fetching: StoredValue<bool>,
+    /// Whether it is one that somebody waits for; growth just comes.
+    pub(super) is_awaited: RwSignal<bool>,
     /// Whether there has been one.
     pub(super) is_answered: RwSignal<bool>,
     /// Whether the last request failed.
@@ -36,7 +31,6 @@ pub(super) struct Loading {
     /// asked for it.
     pub(super) outline: RwSignal<Option<(Want, Arc<Loaded>)>>,
     round: StoredValue<u64>,
-    is_due: StoredValue<bool>,
 }
 
 impl Loading {
@@ -46,11 +40,11 @@ impl Loading {
         let loading = Self {
             is_answered: RwSignal::new(cached.is_some()),
             loaded: RwSignal::new(cached.unwrap_or_default()),
-            is_fetching: RwSignal::new(false),
+            is_fetching: StoredValue::new(false),
+            is_awaited: RwSignal::new(false),
             has_failed: RwSignal::new(false),
             outline: RwSignal::new(None),
             round: StoredValue::new(0),
-            is_due: StoredValue::new(false),
         };
         let want = Memo::new(move |_| loading.want(page, tag, width));
         Effect::new(move |before: Option<Option<Want>>| {
@@ -58,7 +52,8 @@ impl Loading {
             if let Some(now) = &now {
                 // A moving range waits for the answer under way, so that the picture follows it however fast it moves.
                 let is_move = before.flatten().is_some_and(|before| before.is_like(now));
-                if !(is_move && loading.is_fetching.get_untracked()) {
+                if !(is_move && loading.is_fetching.get_value()) {
+                    loading.is_awaited.set(true);
                     loading.fetch(page, tag, want, now.clone());
                 }
             }
@@ -77,9 +72,25 @@ impl Loading {
                     .sum()
             });
             if before.is_some_and(|before| before != versions) {
-                loading.fetch_soon(page, tag, want);
+                wait_for_turn(page, tag, want);
             }
             versions
+        });
+        Effect::new(move |before: Option<u64>| {
+            let (number, is_mine) = page
+                .turns
+                .now
+                .with(|(number, now)| (*number, tag.with_value(|tag| tag == now)));
+            if is_mine && before.is_some_and(|before| before != number) {
+                match want.get_untracked() {
+                    Some(want_now) if !loading.is_fetching.get_value() => {
+                        loading.fetch(page, tag, want, want_now);
+                    }
+                    // What is under way may have been answered before the news.
+                    _ => wait_for_turn(page, tag, want),
+                }
+            }
+            number
         });
         loading
     }
@@ -142,7 +153,7 @@ impl Loading {
     ) {
         self.round.update_value(|round| *round += 1);
         let round = self.round.get_value();
-        self.is_fetching.set(true);
+        self.is_fetching.set_value(true);
         let name = tag.get_value();
         spawn_local(async move {
             let answer = client::scalars_many(&want.request(&name)).await;
@@ -150,8 +161,13 @@ impl Loading {
             if self.round.try_get_value() != Some(round) {
                 return;
             }
-            self.is_fetching.set(false);
-            self.has_failed.set(answer.is_err());
+            self.is_fetching.set_value(false);
+            if self.is_awaited.get_untracked() {
+                self.is_awaited.set(false);
+            }
+            if self.has_failed.get_untracked() != answer.is_err() {
+                self.has_failed.set(answer.is_err());
+            }
             if let Ok(answer) = answer {
                 let loaded = Arc::new(Loaded::new(&want, answer.series));
                 page.keep(&name, &loaded);
@@ -159,7 +175,9 @@ impl Loading {
                     self.outline.set(Some((want.clone(), Arc::clone(&loaded))));
                 }
                 self.loaded.set(loaded);
-                self.is_answered.set(true);
+                if !self.is_answered.get_untracked() {
+                    self.is_answered.set(true);
+                }
                 // The range may have moved on meanwhile.
                 if let Some(Some(now)) = wanted.try_get_untracked()
                     && now != want
@@ -169,29 +187,11 @@ impl Loading {
             }
         });
     }
+}
 
-    /// Once for all changes within [`LIVE_PAUSE`], and not while an answer is under way.
-    fn fetch_soon(self, page: PageState, tag: StoredValue<String>, wanted: Memo<Option<Want>>) {
-        if self.is_due.get_value() {
-            return;
-        }
-        self.is_due.set_value(true);
-        let lines = wanted.with_untracked(|want| want.as_ref().map_or(0, |want| want.series.len()));
-        let pauses = u32::try_from(lines / LINES_EACH).unwrap_or(MOST_PAUSES);
-        set_timeout(
-            move || {
-                if self.is_due.try_set_value(false).is_some() {
-                    return;
-                }
-                if self.is_fetching.get_untracked() {
-                    self.fetch_soon(page, tag, wanted);
-                } else if let Some(want) = wanted.get_untracked() {
-                    self.fetch(page, tag, wanted, want);
-                }
-            },
-            LIVE_PAUSE * pauses.clamp(1, MOST_PAUSES),
-        );
-    }
+fn wait_for_turn(page: PageState, tag: StoredValue<String>, wanted: Memo<Option<Want>>) {
+    let lines = wanted.with_untracked(|want| want.as_ref().map_or(0, |want| want.series.len()));
+    tag.with_value(|tag| page.turns.wait(tag, lines));
 }
 
 #[expect(

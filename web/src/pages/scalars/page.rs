@@ -11,6 +11,7 @@ use super::choices::{GroupBy, ScaleChoice, XChoice};
 use super::data::Loaded;
 use super::groups::group_of;
 use super::settings::Settings;
+use super::turns::Turns;
 use super::zoom::Zoom;
 use crate::components::browse::{Browse, Filter, TagEntry};
 use crate::i18n::use_i18n;
@@ -82,6 +83,8 @@ pub(super) struct PageState {
     pub(super) groups: Memo<Option<Arc<HashMap<String, String>>>>,
     /// How many of how many cards a download has; `None` if there is none.
     pub(super) saving: RwSignal<Option<(usize, usize)>>,
+    /// Which card asks next while runs grow.
+    pub(super) turns: Turns,
     /// What is known of the runs.
     pub(super) facts: Memo<Arc<HashMap<String, RunFacts>>>,
     cache: StoredValue<HashMap<String, Arc<Loaded>>>,
@@ -132,6 +135,7 @@ impl PageState {
                 Some(Arc::new(groups.collect()))
             }),
             saving: RwSignal::new(None),
+            turns: Turns::new(),
             facts: Memo::new(move |_| {
                 let shown = settings.shown.get();
                 let facts = shown

@@ -283,6 +283,11 @@ fn parse_scales(items: &[String]) -> BTreeMap<String, ScaleChoice> {
     scales.collect()
 }
 
+/// A range as it is read back from the address.
+pub(super) fn rounded(range: Range, x: XChoice) -> Range {
+    parse_range(Some(&range_text(range, x, ','))).unwrap_or(range)
+}
+
 /// Whole steps, times with milliseconds, values with nine digits.
 fn range_text((lo, hi): Range, x: XChoice, by: char) -> String {
     match x {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::settings::{OwnRanges, Range, Settings};
+use super::settings::{OwnRanges, Range, Settings, rounded};
 
 /// A move that has rested that long is kept in the address.
 const REST: Duration = Duration::from_millis(250);
@@ -88,6 +88,8 @@ impl Zoom {
 
     /// Moves there at once, and keeps it when it has rested.
     pub(super) fn go(self, tag: &str, range: Option<Range>) {
+        // As it will be kept, so that nothing moves then.
+        let range = range.map(|range| rounded(range, self.settings.x.get_untracked()));
         self.moving.set(Some(self.with(tag, range)));
         self.round.update_value(|round| *round += 1);
         let round = self.round.get_value();

@@ -1,0 +1,103 @@
+// Runs in each page before its own scripts, and keeps what the bench asks for in `bench`: when something was painted,
+// how long each frame took, when the last request ended.
+const bench = (window.bench = {
+  frames: [],
+  painted: [],
+  pressed: 0,
+  drawn: 0,
+  answered: 0,
+  asked: 0,
+  pending: 0,
+  memory: null,
+});
+
+// The moment after the paint that follows: a message is handled when the frame is done.
+const afterPaint = (done) =>
+  requestAnimationFrame(() => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => done(performance.now());
+    channel.port2.postMessage(0);
+  });
+
+// From an event, by the browser's own clock, to the paint that follows it.
+for (const type of ["keydown", "click"]) {
+  window.addEventListener(
+    type,
+    (event) => {
+      bench.pressed = event.timeStamp;
+      afterPaint((now) => bench.painted.push(now - event.timeStamp));
+    },
+    { capture: true },
+  );
+}
+
+// Plots are drawn over a cleared canvas: the last drawing of one is the picture that stays.
+const { clearRect } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.clearRect = function (...rectangle) {
+  if (this.canvas.getAttribute("role") === "img") afterPaint((now) => (bench.drawn = now));
+  return clearRect.apply(this, rectangle);
+};
+
+const { fetch } = window;
+window.fetch = async (...request) => {
+  bench.asked++;
+  bench.pending++;
+  try {
+    return await fetch(...request);
+  } finally {
+    bench.pending--;
+    bench.answered = performance.now();
+  }
+};
+
+const { instantiateStreaming } = WebAssembly;
+WebAssembly.instantiateStreaming = async (...source) => {
+  const made = await instantiateStreaming.apply(WebAssembly, source);
+  bench.memory = made.instance.exports.memory;
+  return made;
+};
+
+// Frames from now on, in milliseconds from one to the next.
+bench.watchFrames = () => {
+  bench.frames = [];
+  bench.isWatching = true;
+  let last = null;
+  const frame = (now) => {
+    if (last !== null) bench.frames.push(now - last);
+    last = now;
+    if (bench.isWatching) requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+};
+bench.stopFrames = () => {
+  bench.isWatching = false;
+  return bench.frames;
+};
+
+// Scrolls an element down by so many pixels a frame until the time is over; its frames.
+bench.scroll = (selector, pixels, millis) =>
+  new Promise((done) => {
+    const element = document.querySelector(selector);
+    const begun = performance.now();
+    let down = pixels;
+    bench.watchFrames();
+    const frame = () => {
+      const before = element.scrollTop;
+      element.scrollTop += down;
+      if (element.scrollTop === before) down = -down;
+      if (performance.now() - begun < millis) requestAnimationFrame(frame);
+      else done(bench.stopFrames());
+    };
+    requestAnimationFrame(frame);
+  });
+
+// The milliseconds from the last event to the last drawing that it led to, once nothing was asked for or drawn for a while.
+bench.quiet = (millis) =>
+  new Promise((done) => {
+    const look = () => {
+      const last = Math.max(bench.drawn, bench.answered, bench.pressed);
+      if (bench.pending === 0 && performance.now() - last > millis) done(bench.drawn - bench.pressed);
+      else setTimeout(look, 20);
+    };
+    look();
+  });
