@@ -146,6 +146,26 @@ fn a_tag_has_exactly_these_fields() {
 }
 
 #[test]
+fn tags_of_several_runs_come_in_the_order_asked_for() {
+    let lab = Lab::new();
+    lab.record("other").scalar("acc", 0, 1.0);
+    let server = four_points(&lab);
+    server.wait_for_points("other", "acc", 1);
+    let ask = |runs: Value| {
+        let body = json!({ "runs": runs }).to_string();
+        server.post(paths::TAGS, "application/json", &body)
+    };
+    let answer = ask(json!(["other", "gone", "a/b"])).json();
+    let names: Vec<&Value> = (0..3)
+        .map(|n| &answer["lists"][n]["tags"][0]["tag"])
+        .collect();
+    assert_eq!(names, [&json!("acc"), &Value::Null, &json!("loss")]);
+    assert_eq!(answer["cut"], false);
+    let too_many = ask(json!(vec!["a/b"; 1_001]));
+    assert_eq!(too_many.json()["code"], "too_large");
+}
+
+#[test]
 fn numbers_that_json_lacks_are_words() {
     let lab = Lab::new();
     let server = four_points(&lab);
@@ -341,6 +361,7 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::STATUS),
         ("get", paths::RUNS),
         ("get", paths::TAGS),
+        ("post", paths::TAGS),
         ("get", paths::SCALARS),
         ("post", paths::SCALARS),
         ("get", paths::FINDINGS),

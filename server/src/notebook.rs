@@ -11,7 +11,9 @@ use std::time::SystemTime;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use trainscope_api::notebook::{MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes};
+use trainscope_api::notebook::{
+    MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes,
+};
 
 use crate::watch::{self, Base};
 
@@ -63,6 +65,8 @@ struct Content {
     version: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pinned: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<String>>,
     /// By their names below this base directory.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     runs: BTreeMap<String, RunNotes>,
@@ -127,6 +131,9 @@ impl Notebooks {
         if let (Some(pinned), Some(first)) = (change.pinned, contents.first_mut()) {
             first.pinned = pinned;
         }
+        if let (Some(columns), Some(first)) = (change.columns, contents.first_mut()) {
+            first.columns = Some(columns);
+        }
         for (page, content) in pages.iter_mut().zip(contents) {
             page.write(content)?;
         }
@@ -144,7 +151,20 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
     {
         return too_much(format!("{MAX_ENTRIES} cards may be pinned"));
     }
+    if change
+        .columns
+        .as_ref()
+        .is_some_and(|columns| columns.len() > MAX_ENTRIES)
+    {
+        return too_much(format!("the list of runs may have {MAX_ENTRIES} columns"));
+    }
     for (run, notes) in &change.runs {
+        if notes
+            .colour
+            .is_some_and(|colour| !(1..=MAX_COLOUR).contains(&colour))
+        {
+            return too_much(format!("colours are 1 to {MAX_COLOUR}; run `{run}`"));
+        }
         if notes.note.chars().count() > MAX_NOTE_CHARS {
             return too_much(format!(
                 "a note may have {MAX_NOTE_CHARS} characters; run `{run}`"
@@ -196,6 +216,9 @@ fn gather(pages: &[Page]) -> Notebook {
         let named = runs.map(|(name, notes)| (shown(page, name), notes.clone()));
         notebook.runs.extend(named);
         notebook.pinned.extend(page.content.pinned.iter().cloned());
+        if notebook.columns.is_none() {
+            notebook.columns.clone_from(&page.content.columns);
+        }
         if let Some(reason) = &page.broken {
             let path = page.path.display();
             notebook.problems.push(format!(
@@ -308,7 +331,7 @@ mod tests {
         NotebookChange {
             version,
             runs: BTreeMap::from([(run.to_owned(), notes)]),
-            pinned: None,
+            ..NotebookChange::default()
         }
     }
 
@@ -324,6 +347,7 @@ mod tests {
             note: "best \"so far\" é".to_owned(),
             tags: vec!["baseline".to_owned()],
             is_hidden: true,
+            colour: Some(12),
             thresholds: BTreeMap::from([(
                 "train/loss".to_owned(),
                 Threshold {
@@ -349,9 +373,23 @@ mod tests {
             ..NotebookChange::default()
         };
         assert_eq!(second.change(pins).unwrap().pinned, ["loss"]);
+        let columns = NotebookChange {
+            version: 2,
+            columns: Some(vec!["lr".to_owned(), "metric:loss".to_owned()]),
+            ..NotebookChange::default()
+        };
+        let chosen = first.change(columns).unwrap();
+        assert_eq!(chosen.columns.as_deref().map(<[_]>::len), Some(2));
+        assert_eq!(second.read(), chosen);
         // Nothing noted is nothing kept.
-        let none = first.change(change(2, "a/b", RunNotes::default())).unwrap();
-        assert_eq!((none.version, none.runs.len()), (3, 0));
+        let none = first.change(change(3, "a/b", RunNotes::default())).unwrap();
+        assert_eq!((none.version, none.runs.len()), (4, 0));
+        let odd = RunNotes {
+            colour: Some(21),
+            ..RunNotes::default()
+        };
+        let refused = first.change(change(4, "a/b", odd));
+        assert!(matches!(refused, Err(ChangeError::TooMuch(_))));
     }
 
     #[test]

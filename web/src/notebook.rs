@@ -77,27 +77,41 @@ impl Notes {
 
     /// Notes something about several runs.
     pub fn set_many(self, runs: BTreeMap<String, RunNotes>) {
-        self.change(runs, None);
+        self.change(NotebookChange {
+            runs,
+            ..NotebookChange::default()
+        });
     }
 
     /// Pins these cards and no others.
     pub fn set_pinned(self, pinned: Vec<String>) {
-        self.change(BTreeMap::new(), Some(pinned));
+        self.change(NotebookChange {
+            pinned: Some(pinned),
+            ..NotebookChange::default()
+        });
     }
 
-    fn change(self, runs: BTreeMap<String, RunNotes>, pinned: Option<Vec<String>>) {
+    /// Gives the list of runs these columns and no others.
+    pub fn set_columns(self, columns: Vec<String>) {
+        self.change(NotebookChange {
+            columns: Some(columns),
+            ..NotebookChange::default()
+        });
+    }
+
+    /// Shows what a change leads to, and makes it.
+    fn change(self, mut change: NotebookChange) {
         let before = self.book.get_untracked();
         let mut after = Notebook::clone(&before);
-        after.runs.extend(runs.clone());
-        if let Some(pinned) = &pinned {
+        after.runs.extend(change.runs.clone());
+        if let Some(pinned) = &change.pinned {
             after.pinned.clone_from(pinned);
         }
+        if change.columns.is_some() {
+            after.columns.clone_from(&change.columns);
+        }
         self.book.set(Arc::new(after));
-        let change = NotebookChange {
-            version: before.version,
-            runs,
-            pinned,
-        };
+        change.version = before.version;
         spawn_local(async move {
             let refusal = match send(change, &before).await {
                 Ok(book) => {
@@ -155,7 +169,9 @@ async fn send(
 /// Whether something that a change is about differs between two notebooks.
 fn touches(change: &NotebookChange, before: &Notebook, newest: &Notebook) -> bool {
     let differs = |run: &String| before.runs.get(run) != newest.runs.get(run);
-    change.runs.keys().any(differs) || (change.pinned.is_some() && before.pinned != newest.pinned)
+    change.runs.keys().any(differs)
+        || (change.pinned.is_some() && before.pinned != newest.pinned)
+        || (change.columns.is_some() && before.columns != newest.columns)
 }
 
 fn refusal(error: ClientError) -> Refusal {

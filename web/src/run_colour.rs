@@ -18,6 +18,15 @@ pub struct RunColour {
 }
 
 impl RunColour {
+    /// The colour of a number in the notebook: ten plain ones, then ten with a pattern.
+    pub fn of(number: u8) -> Self {
+        let slot = number.saturating_sub(1);
+        Self {
+            number: slot % COLOURS + 1,
+            pattern: slot >= COLOURS,
+        }
+    }
+
     /// The class that sets `--c` to this colour.
     pub fn class(self) -> String {
         format!("run-{}", self.number)
@@ -36,6 +45,8 @@ pub struct Assigned {
     colours: HashMap<String, RunColour>,
     /// How often each colour is taken by the first runs, all folders together.
     first: [u32; SLOTS],
+    /// What people have chosen instead.
+    chosen: HashMap<String, RunColour>,
     /// How often each colour is taken in a folder.
     folders: HashMap<String, [u32; SLOTS]>,
 }
@@ -43,8 +54,8 @@ pub struct Assigned {
 const SLOTS: usize = COLOURS as usize;
 
 impl Assigned {
-    /// Gives each run that has none a colour, in the order of the iterator; ask in the order of names, so that the same
-    /// runs get the same colours in every browser. Whether there was such a run.
+    /// Gives each run that has none a colour, in the order of the iterator; ask in the order in which the runs began, so
+    /// that they have the same colours in every browser, and keep them when others come. Whether there was such a run.
     ///
     /// The first twenty differ from each other. After that no look is left that nobody has, and what matters is that
     /// runs of one folder differ, because they are the ones that are compared.
@@ -80,7 +91,8 @@ impl Assigned {
 
     /// The colour of a run; of one that was never seen, its first choice.
     pub fn get(&self, run: &str) -> RunColour {
-        self.colours.get(run).copied().unwrap_or(RunColour {
+        let known = self.chosen.get(run).or_else(|| self.colours.get(run));
+        known.copied().unwrap_or(RunColour {
             number: home(run) + 1,
             pattern: false,
         })
@@ -107,7 +119,16 @@ impl RunColours {
         colours
     }
 
-    /// Gives new runs their colours; `runs` are ordered by name.
+    /// Takes over what was chosen: numbers of runs as [`RunColour::of`] reads them.
+    pub fn choose(self, chosen: HashMap<String, RunColour>) {
+        self.0.maybe_update(|assigned| {
+            let is_news = assigned.chosen != chosen;
+            assigned.chosen = chosen;
+            is_news
+        });
+    }
+
+    /// Gives new runs their colours, in this order.
     pub fn assign<'a>(self, runs: impl IntoIterator<Item = &'a str>) {
         self.0.maybe_update(|assigned| assigned.assign(runs));
     }
@@ -162,6 +183,18 @@ mod tests {
         let before = (assigned.get("b"), assigned.get("d"));
         assigned.assign(["a", "b", "c", "d"]);
         assert_eq!((assigned.get("b"), assigned.get("d")), before);
+    }
+
+    #[test]
+    fn what_was_chosen_wins() {
+        let mut assigned = Assigned::default();
+        assigned.assign(["a", "b"]);
+        let other = assigned.get("b");
+        assigned.chosen.insert("a".to_owned(), RunColour::of(13));
+        let chosen = assigned.get("a");
+        assert_eq!((chosen.number, chosen.pattern), (3, true));
+        assert_eq!(assigned.get("b"), other);
+        assert_eq!(RunColour::of(10).number, 10);
     }
 
     #[test]

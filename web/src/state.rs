@@ -15,7 +15,7 @@ use crate::client::{self, ClientError};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
-use crate::run_colour::RunColours;
+use crate::run_colour::{RunColour, RunColours};
 
 /// The list of runs is asked for at most this often while runs come and go.
 const LIST_PAUSE_MILLIS: f64 = 2_000.0;
@@ -213,7 +213,7 @@ impl AppState {
             }
             match client::runs().await {
                 Ok(list) => {
-                    colours.assign(list.runs.iter().map(|run| run.id.as_str()));
+                    colours.assign(as_they_began(&list));
                     if self.load.get_untracked() != Load::Ready {
                         live.data_is_from(newest_secs(&list));
                     }
@@ -240,6 +240,14 @@ impl AppState {
     }
 }
 
+/// The runs in the order in which they began; those that have not begun come last.
+fn as_they_began(list: &RunList) -> Vec<&str> {
+    let began = |run: &Run| run.first_wall_time_secs.unwrap_or(f64::INFINITY);
+    let mut runs: Vec<&Run> = list.runs.iter().collect();
+    runs.sort_by(|a, b| began(a).total_cmp(&began(b)));
+    runs.into_iter().map(|run| run.id.as_str()).collect()
+}
+
 /// When the newest record of all runs was written, in seconds since 1970; `None` if there is none.
 fn newest_secs(list: &RunList) -> Option<f64> {
     let times = list.runs.iter().filter_map(|run| run.last_wall_time_secs);
@@ -251,7 +259,18 @@ pub fn provide_all() {
     let colours = RunColours::provide();
     let live = Live::provide();
     live.watch_visibility();
-    Notes::provide(live);
+    let notes = Notes::provide(live);
+    Effect::new(move |_| {
+        let chosen = notes.with(|book| {
+            let runs = book.runs.iter();
+            let chosen = runs.filter_map(|(run, notes)| {
+                let colour = RunColour::of(notes.colour?);
+                Some((run.clone(), colour))
+            });
+            chosen.collect()
+        });
+        colours.choose(chosen);
+    });
     AppState::provide(live, colours);
 }
 

@@ -15,6 +15,10 @@ pub struct Notebook {
     pub runs: BTreeMap<String, RunNotes>,
     /// Tags whose cards stand first, in order.
     pub pinned: Vec<String>,
+    /// Columns of the list of runs, in order: names of hyper-parameters, and `metric:` with the tag of a scalar. `null` if
+    /// nobody has chosen any.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
     /// What keeps changes from being written where they belong, as sentences; empty if nothing does.
     pub problems: Vec<String>,
 }
@@ -33,6 +37,9 @@ pub struct RunNotes {
     /// Whether lists leave it out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_hidden: bool,
+    /// The colour of its lines: 1 to 10, with a pattern 11 to [`MAX_COLOUR`]. Pages choose one if nobody has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colour: Option<u8>,
     /// Limits of scalars, by tag.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub thresholds: BTreeMap<String, Threshold>,
@@ -102,11 +109,16 @@ pub struct NotebookChange {
     /// Tags whose cards stand first from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<Vec<String>>,
+    /// Columns of the list of runs from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
 }
 
 /// Characters that a note may have.
 pub const MAX_NOTE_CHARS: usize = 2_000;
-/// Words that a run may have, pinned tags and thresholds of a run.
+/// The last colour there is.
+pub const MAX_COLOUR: u8 = 20;
+/// Words that a run may have, pinned tags, columns and thresholds of a run.
 pub const MAX_ENTRIES: usize = 200;
 
 #[cfg(test)]

@@ -70,6 +70,14 @@ pub struct RunsTexts {
     pub columns: &'static str,
     /// In the panel, above the names.
     pub columns_next: &'static str,
+    /// Label of the input that finds a column in the panel.
+    pub find_column: &'static str,
+    /// In the panel, above the scalars.
+    pub last_values: &'static str,
+    /// In the panel: no scalars.
+    pub no_metrics: &'static str,
+    /// Label of the choice of a run's colour.
+    pub colour_label: &'static str,
     /// In the panel: no run has any.
     pub no_hparams: &'static str,
     /// Head of the column and label of the field of a run's note.

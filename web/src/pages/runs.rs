@@ -13,6 +13,7 @@ use crate::route;
 
 mod columns;
 mod filter;
+mod metrics;
 mod model;
 mod noting;
 mod order;

@@ -1,9 +1,11 @@
-//! Columns of hyper-parameters: which there are, which are shown, and what stands in them.
+//! Columns that people choose: hyper-parameters and last values of scalars. Which there are, which are shown, and what
+//! stands in them.
 
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 use trainscope_api::runs::Run;
+use trainscope_format::Kind;
 use trainscope_format::hparams::HparamValue;
 
 use super::model::use_model;
@@ -15,6 +17,47 @@ use crate::i18n::use_i18n;
 pub(super) const MAX_COLUMNS: usize = 6;
 /// What people vary first; shown unless somebody chooses.
 const USUAL: [&str; 2] = ["lr", "learning_rate"];
+/// Names of one kind that the panel lists.
+const MAX_LISTED: usize = 200;
+/// Runs whose tags are asked for, to know which scalars there are.
+const RUNS_ASKED: usize = 50;
+/// In front of a scalar's tag, in the address and in the notebook.
+const METRIC: &str = "metric:";
+
+/// What a column shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Column {
+    /// A hyper-parameter.
+    Hparam(String),
+    /// The last value of a scalar.
+    Metric(String),
+}
+
+impl Column {
+    /// Reads what [`Column::text`] has written.
+    pub(super) fn parse(text: &str) -> Self {
+        match text.strip_prefix(METRIC) {
+            Some(tag) => Self::Metric(tag.to_owned()),
+            None => Self::Hparam(text.to_owned()),
+        }
+    }
+
+    /// As it stands in the address and in the notebook.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Hparam(name) => name.clone(),
+            Self::Metric(tag) => format!("{METRIC}{tag}"),
+        }
+    }
+
+    /// Its head.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Hparam(name) => name,
+            Self::Metric(tag) => tag,
+        }
+    }
+}
 
 /// Names of all hyper-parameters, with how many runs have each.
 pub(super) fn names(runs: &[Run]) -> BTreeMap<String, usize> {
@@ -25,16 +68,16 @@ pub(super) fn names(runs: &[Run]) -> BTreeMap<String, usize> {
     names
 }
 
-/// The columns that an address asks for, or the usual ones.
-pub(super) fn shown(chosen: Option<Vec<String>>, runs: &[Run]) -> Vec<String> {
+/// The columns that somebody has chosen, or the usual ones.
+pub(super) fn shown(chosen: Option<Vec<String>>, runs: &[Run]) -> Vec<Column> {
     let has = |name: &str| runs.iter().any(|run| run.hparams.contains_key(name));
     let usual = || {
         let found = USUAL.into_iter().find(|name| has(name));
         found.map(str::to_owned).into_iter().collect()
     };
-    let mut columns = chosen.unwrap_or_else(usual);
-    columns.truncate(MAX_COLUMNS);
-    columns
+    let columns = chosen.unwrap_or_else(usual);
+    let columns = columns.iter().map(|text| Column::parse(text));
+    columns.take(MAX_COLUMNS).collect()
 }
 
 /// A value as it stands in a cell.
@@ -53,37 +96,77 @@ pub(super) fn text(value: &HparamValue) -> String {
 pub(super) fn ColumnsPanel() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let all = Memo::new(move |_| model.state.runs.with(|list| names(&list.runs)));
-    let rows = move || {
-        let all = all.get();
-        if all.is_empty() {
-            return view! { <p class="small ink2">{i18n.texts().runs.no_hparams}</p> }.into_any();
-        }
-        let rows = all.into_iter().map(|(name, runs)| {
-            let (own, toggled) = (name.clone(), name.clone());
-            let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&own)));
-            view! {
-                <li class="flex column-choice">
-                    <Check
-                        checked=checked
-                        label=Signal::stored(name.clone())
-                        on_press=move || model.toggle_column(&toggled)
-                    />
-                    <span class="cut" title=name.clone()>{name.clone()}</span>
-                    <span class="grow"></span>
-                    <span class="ink3 num">{format::count(runs as u64)}</span>
-                </li>
+    let texts = move || &i18n.texts().runs;
+    let search = RwSignal::new(String::new());
+    Effect::new(move |_| {
+        let list = model.state.runs.get_untracked();
+        let first = list.runs.iter().take(RUNS_ASKED);
+        let first: Vec<String> = first.map(|run| run.id.clone()).collect();
+        model.state.load_tags(first, false);
+    });
+    let hparams = Memo::new(move |_| model.state.runs.with(|list| names(&list.runs)));
+    let metrics = Memo::new(move |_| {
+        model.state.with_tags(|known| {
+            let mut names = BTreeMap::new();
+            for list in known.values() {
+                let scalars = list.tags.iter().filter(|tag| tag.kind == Kind::Scalars);
+                // Ranks and writers of one tag stand one after the other.
+                let mut last = None;
+                for tag in scalars.filter(|tag| last.replace(&tag.tag) != Some(&tag.tag)) {
+                    *names.entry(tag.tag.clone()).or_insert(0) += 1;
+                }
             }
-        });
-        view! { <ul class="column-choices">{rows.collect_view()}</ul> }.into_any()
-    };
+            names
+        })
+    });
+    let rows =
+        move |all: Memo<BTreeMap<String, usize>>, column: fn(String) -> Column, none: &str| {
+            let wanted = search.get().to_lowercase();
+            let all = all.get();
+            if all.is_empty() {
+                return view! { <p class="small ink2">{none.to_owned()}</p> }.into_any();
+            }
+            let found = all
+                .into_iter()
+                .filter(|(name, _)| name.to_lowercase().contains(&wanted))
+                .take(MAX_LISTED);
+            let rows = found.map(|(name, runs)| {
+                let own = column(name.clone());
+                let toggled = own.clone();
+                let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&own)));
+                view! {
+                    <li class="flex column-choice">
+                        <Check
+                            checked=checked
+                            label=Signal::stored(name.clone())
+                            on_press=move || model.toggle_column(&toggled)
+                        />
+                        <span class="cut" title=name.clone()>{name.clone()}</span>
+                        <span class="grow"></span>
+                        <span class="ink3 num">{format::count(runs as u64)}</span>
+                    </li>
+                }
+            });
+            view! { <ul class="column-choices">{rows.collect_view()}</ul> }.into_any()
+        };
     view! {
         <RightPanel
-            title=Signal::derive(move || i18n.texts().runs.columns.to_owned())
+            title=Signal::derive(move || texts().columns.to_owned())
             on_close=move || model.open_panel(None)
         >
-            <p class="small ink2">{move || i18n.texts().runs.columns_next}</p>
-            {rows}
+            <p class="small ink2">{move || texts().columns_next}</p>
+            <input
+                class="field"
+                type="search"
+                name="columns"
+                aria-label=move || texts().find_column
+                placeholder=move || texts().find_column
+                on:input=move |event| search.set(event_target_value(&event))
+            />
+            <h3 class="small med">{move || texts().last_values}</h3>
+            {move || rows(metrics, Column::Metric, texts().no_metrics)}
+            <h3 class="small med">{move || (texts().kind)("hparams")}</h3>
+            {move || rows(hparams, Column::Hparam, texts().no_hparams)}
         </RightPanel>
     }
 }
@@ -101,10 +184,20 @@ mod tests {
             ("learning_rate".to_owned(), HparamValue::Number(3e-4)),
         ]);
         let runs = [run("b"), own];
-        assert_eq!(shown(None, &runs), ["learning_rate"]);
-        assert_eq!(shown(None, &runs[..1]), [""; 0]);
-        assert_eq!(shown(Some(vec![]), &runs), [""; 0]);
-        assert_eq!(shown(Some(vec!["batch".to_owned()]), &runs), ["batch"]);
+        let texts = |chosen: Option<&[&str]>, runs: &[Run]| {
+            let chosen = chosen.map(|all| all.iter().map(|&one| one.to_owned()).collect());
+            let shown = shown(chosen, runs);
+            shown.iter().map(Column::text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(None, &runs), ["learning_rate"]);
+        assert_eq!(texts(None, &runs[..1]), [""; 0]);
+        assert_eq!(texts(Some(&[]), &runs), [""; 0]);
+        let both = ["batch", "metric:val/loss"];
+        assert_eq!(texts(Some(&both), &runs), both);
+        assert_eq!(
+            Column::parse(both[1]),
+            Column::Metric("val/loss".to_owned())
+        );
         assert_eq!(names(&runs)["batch"], 1);
     }
 }

@@ -8,9 +8,11 @@ use trainscope_api::findings::Counts as Counted;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
 use trainscope_format::Severity;
+use trainscope_format::hparams::HparamValue;
 
-use super::columns;
+use super::columns::{self, Column, MAX_COLUMNS};
 use super::filter::Filter;
+use super::metrics::Metrics;
 use super::order::{Files, Item, Sort, SortKey, arrange};
 use crate::notebook::{Notes, use_notebook};
 use crate::route;
@@ -145,8 +147,9 @@ pub(super) struct Model {
     folded: Memo<Vec<String>>,
     pub(super) selected: Memo<Vec<String>>,
     pub(super) panel: Memo<Option<SidePanel>>,
-    /// Hyper-parameters that have a column.
-    pub(super) columns: Memo<Vec<String>>,
+    /// What people have chosen to stand in the list.
+    pub(super) columns: Memo<Vec<Column>>,
+    metrics: Metrics,
     pub(super) notebook: Notes,
     /// Runs that are left out.
     pub(super) hidden: Memo<BTreeSet<String>>,
@@ -175,11 +178,14 @@ impl Model {
         let grouped = Memo::new(move |_| flat.with(Option::is_none));
         let folded = url.list(FOLDED);
         let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
+        let notebook = use_notebook();
         let columns = Memo::new(move |_| {
             let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
+            // A link says which columns; without, those that were chosen last.
+            let chosen = chosen.or_else(|| notebook.with(|book| book.columns.clone()));
             state.runs.with(|list| columns::shown(chosen, &list.runs))
         });
-        let notebook = use_notebook();
+        let metrics = Metrics::new(state, columns);
         let hidden = Memo::new(move |_| {
             notebook.with(|book| {
                 let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
@@ -230,7 +236,15 @@ impl Model {
                 })
             });
             let folded: HashSet<String> = folded.get().into_iter().collect();
-            Arc::new(arrange(kept, sort.get(), grouped.get(), &folded))
+            let sort = sort.get();
+            // Known values count only where they decide.
+            let known =
+                matches!(sort.key, SortKey::Column(Column::Metric(_))).then(|| metrics.known());
+            let cell = |run: &Run, column: &Column| match column {
+                Column::Hparam(name) => run.hparams.get(name).cloned(),
+                Column::Metric(tag) => known.as_ref()?.get(&run.id, tag).map(HparamValue::Number),
+            };
+            Arc::new(arrange(kept, &sort, grouped.get(), &folded, &cell))
         });
         Effect::new(move |_| {
             if parsed.with(Filter::asks_for_tags) {
@@ -252,6 +266,7 @@ impl Model {
                 panel.with(|text| text.as_deref().and_then(SidePanel::parse))
             }),
             columns,
+            metrics,
             notebook,
             hidden,
             counts,
@@ -280,15 +295,32 @@ impl Model {
         self.url.set(&[(ONLY, next.text())], History::Push);
     }
 
-    /// Shows a column, or takes it away.
-    pub(super) fn toggle_column(self, name: &str) {
-        let mut shown = self.columns.get_untracked();
-        toggle(&mut shown, name);
+    /// Shows a column, or takes it away; kept beside the runs, and in the address.
+    pub(super) fn toggle_column(self, column: &Column) {
+        let shown = self.columns.get_untracked();
+        let mut shown: Vec<String> = shown.iter().map(Column::text).collect();
+        toggle(&mut shown, &column.text());
+        // One more than fits takes the place of the first.
+        if shown.len() > MAX_COLUMNS {
+            shown.remove(0);
+        }
         if shown.is_empty() {
             // None is a choice, too.
             self.url.set(&[(COLUMNS, Some(""))], History::Replace);
         } else {
             self.url.set_list(COLUMNS, &shown, History::Replace);
+        }
+        self.notebook.set_columns(shown);
+    }
+
+    /// What stands in a column of a run's row; reactive.
+    pub(super) fn cell(self, run: &Run, column: &Column) -> Option<HparamValue> {
+        match column {
+            Column::Hparam(name) => run.hparams.get(name).cloned(),
+            Column::Metric(tag) => {
+                let value = self.metrics.known().get(&run.id, tag);
+                value.map(HparamValue::Number)
+            }
         }
     }
 
@@ -296,7 +328,7 @@ impl Model {
         self.url.set(&[(FILTER, None), (ONLY, None)], History::Push);
     }
 
-    pub(super) fn press_sort(self, key: SortKey) {
+    pub(super) fn press_sort(self, key: &SortKey) {
         let sort = self.sort.get_untracked().pressed(key);
         self.url
             .set(&[(SORT, sort.text().as_deref())], History::Push);

@@ -1,10 +1,11 @@
 //! What people note about a run: the cell in its row, and the fields in its panel.
 
 use leptos::prelude::*;
-use trainscope_api::notebook::{MAX_NOTE_CHARS, RunNotes};
+use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 
 use super::model::{SidePanel, use_model};
 use crate::i18n::use_i18n;
+use crate::run_colour::{RunColour, use_run_colours};
 
 /// Words of a run and its note; leads to the panel that changes them.
 #[component]
@@ -67,6 +68,30 @@ pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
             run.with_value(|run| model.notebook.set_notes(run, after));
         }
     };
+    let all_colours = use_run_colours();
+    let is_chosen = move || notes.with(|notes| notes.colour.is_some());
+    let colours = (1..=MAX_COLOUR)
+        .map(|number| {
+            let colour = RunColour::of(number);
+            let is_own = move || run.with_value(|run| all_colours.get(run)) == colour;
+            // A second press leaves the choice to the page again.
+            let press = move |_| {
+                let wanted = (!(is_own() && is_chosen())).then_some(number);
+                keep(&|notes| notes.colour = wanted);
+            };
+            view! {
+                <button
+                    type="button"
+                    class="colour"
+                    aria-pressed=move || is_own().to_string()
+                    aria-label=move || format!("{} {number}", i18n.texts().runs.colour_label)
+                    on:click=press
+                >
+                    <i class=colour.chip_class()></i>
+                </button>
+            }
+        })
+        .collect_view();
     view! {
         <label class="field-label">
             <span class="small ink2">{move || i18n.texts().runs.tags_label}</span>
@@ -78,6 +103,10 @@ pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
                 on:change=move |event| keep(&|notes| notes.tags = tags(&event_target_value(&event)))
             />
         </label>
+        <fieldset class="colours">
+            <legend class="small ink2">{move || i18n.texts().runs.colour_label}</legend>
+            {colours}
+        </fieldset>
         <label class="field-label">
             <span class="small ink2">{move || i18n.texts().runs.note_label}</span>
             <textarea

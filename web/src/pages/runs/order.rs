@@ -7,11 +7,13 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use trainscope_api::runs::{FileStatus, LastValue, Run, RunStatus};
+use trainscope_format::hparams::HparamValue;
 
+use super::columns::Column;
 use crate::components::split_name;
 
 /// A column to sort by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SortKey {
     Name,
     Files,
@@ -21,8 +23,11 @@ pub(super) enum SortKey {
     Metric,
     Updated,
     Duration,
+    /// One that people have chosen; in the address with [`COLUMN`] in front.
+    Column(Column),
 }
 
+const COLUMN: &str = "col:";
 const KEYS: [(SortKey, &str); 8] = [
     (SortKey::Name, "name"),
     (SortKey::Files, "files"),
@@ -34,8 +39,11 @@ const KEYS: [(SortKey, &str); 8] = [
     (SortKey::Duration, "duration"),
 ];
 
+/// What stands in a chosen column of a run's row.
+type Cell<'a> = dyn Fn(&Run, &Column) -> Option<HparamValue> + 'a;
+
 /// A column and a direction. In the address: its name, with `-` in front for descending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sort {
     pub(super) key: SortKey,
     pub(super) descending: bool,
@@ -60,17 +68,19 @@ impl Sort {
         let (name, descending) = text
             .strip_prefix('-')
             .map_or((text, false), |name| (name, true));
-        KEYS.iter()
-            .find(|(_, known)| *known == name)
-            .map_or_else(Self::default, |(key, _)| Self {
-                key: *key,
-                descending,
-            })
+        let column = name.strip_prefix(COLUMN);
+        let column = column.map(|column| SortKey::Column(Column::parse(column)));
+        let known = || {
+            let known = KEYS.iter().find(|(_, known)| *known == name);
+            known.map(|(key, _)| key.clone())
+        };
+        let key = column.or_else(known);
+        key.map_or_else(Self::default, |key| Self { key, descending })
     }
 
     /// As it stands in the address; `None` for the default.
-    pub(super) fn text(self) -> Option<String> {
-        if self == Self::default() {
+    pub(super) fn text(&self) -> Option<String> {
+        if *self == Self::default() {
             return None;
         }
         let name = KEYS
@@ -78,20 +88,26 @@ impl Sort {
             .find(|(key, _)| *key == self.key)
             .map_or("updated", |(_, name)| name);
         let sign = if self.descending { "-" } else { "" };
-        Some(format!("{sign}{name}"))
+        Some(match &self.key {
+            SortKey::Column(column) => format!("{sign}{COLUMN}{}", column.text()),
+            _ => format!("{sign}{name}"),
+        })
     }
 
     /// What a press on the head of `key` leads to: first the direction that one most likely wants, then the other.
-    pub(super) fn pressed(self, key: SortKey) -> Self {
-        let descending = if self.key == key {
+    pub(super) fn pressed(&self, key: &SortKey) -> Self {
+        let descending = if self.key == *key {
             !self.descending
         } else {
             !matches!(key, SortKey::Name | SortKey::Loss)
         };
-        Self { key, descending }
+        Self {
+            key: key.clone(),
+            descending,
+        }
     }
 
-    fn compare(self, a: &Run, b: &Run) -> Ordering {
+    fn compare(&self, a: &Run, b: &Run, cell: &Cell<'_>) -> Ordering {
         let by = |a: Option<f64>, b: Option<f64>| absent_last(a, b, self.descending);
         let last = |value: &Option<LastValue>, nan: f64| {
             value
@@ -105,7 +121,8 @@ impl Sort {
                 ordering
             }
         };
-        let order = match self.key {
+        let order = match &self.key {
+            SortKey::Column(column) => by_cell(cell(a, column), cell(b, column), self.descending),
             SortKey::Name => directed(natural(&a.id, &b.id)),
             SortKey::Files => directed(badness(a).cmp(&badness(b))),
             SortKey::Status => directed(liveness(a).cmp(&liveness(b))),
@@ -221,6 +238,27 @@ fn absent_last(a: Option<f64>, b: Option<f64>, descending: bool) -> Ordering {
     }
 }
 
+/// Numbers before words, words as names; NaN is the greatest number.
+fn by_cell(a: Option<HparamValue>, b: Option<HparamValue>, descending: bool) -> Ordering {
+    let number = |value: &Option<HparamValue>| match value {
+        Some(HparamValue::Number(number)) => Some(*number),
+        _ => None,
+    };
+    let words = |value: Option<HparamValue>| match value {
+        Some(HparamValue::Text(text)) => Some(text),
+        Some(HparamValue::Bool(is)) => Some(is.to_string()),
+        Some(HparamValue::Number(_) | HparamValue::Null) | None => None,
+    };
+    let numbers = absent_last(number(&a), number(&b), descending);
+    numbers.then_with(|| match (words(a), words(b)) {
+        (Some(a), Some(b)) if descending => natural(&b, &a),
+        (Some(a), Some(b)) => natural(&a, &b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    })
+}
+
 /// Names as people count: `run-2` before `run-10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut a_rest, mut b_rest) = (a, b);
@@ -298,11 +336,12 @@ pub(super) struct Group {
 /// top folder, there are no heads.
 pub(super) fn arrange(
     mut runs: Vec<&Run>,
-    sort: Sort,
+    sort: &Sort,
     grouped: bool,
     closed: &HashSet<String>,
+    cell: &Cell<'_>,
 ) -> Vec<Item> {
-    runs.sort_by(|a, b| sort.compare(a, b));
+    runs.sort_by(|a, b| sort.compare(a, b, cell));
     let flat = |run: &Run| Item::Run {
         id: run.id.clone(),
         grouped: false,
@@ -358,7 +397,8 @@ mod tests {
 
     fn sorted(runs: &[Run], sort: &str) -> Vec<String> {
         let sort = Sort::parse(Some(sort));
-        let items = arrange(runs.iter().collect(), sort, false, &HashSet::new());
+        let none = |run: &Run, column: &Column| run.hparams.get(column.name()).cloned();
+        let items = arrange(runs.iter().collect(), &sort, false, &HashSet::new(), &none);
         items
             .into_iter()
             .map(|item| match item {
@@ -393,6 +433,27 @@ mod tests {
     }
 
     #[test]
+    fn chosen_columns_sort_numbers_then_words_then_nothing() {
+        let with = |id: &str, value: Option<HparamValue>| {
+            let mut own = run(id);
+            own.hparams
+                .extend(value.map(|value| ("lr".to_owned(), value)));
+            own
+        };
+        let runs = [
+            with("none", None),
+            with("word", Some(HparamValue::Text("auto".to_owned()))),
+            with("nan", Some(HparamValue::Number(f64::NAN))),
+            with("ten", Some(HparamValue::Number(10.0))),
+            with("two", Some(HparamValue::Number(2.0))),
+        ];
+        let order = ["two", "ten", "nan", "word", "none"];
+        assert_eq!(sorted(&runs, "col:lr"), order);
+        let order = ["nan", "ten", "two", "word", "none"];
+        assert_eq!(sorted(&runs, "-col:lr"), order);
+    }
+
+    #[test]
     fn names_count_like_people() {
         let runs = ["r10", "r2", "r2b", "r", "q/1"].map(run);
         assert_eq!(sorted(&runs, "name"), ["q/1", "r", "r2", "r2b", "r10"]);
@@ -406,7 +467,14 @@ mod tests {
             run.last_wall_time_secs = Some(secs);
         }
         let folded = HashSet::from(["a".to_owned()]);
-        let items = arrange(runs.iter().collect(), Sort::default(), true, &folded);
+        let none = |_: &Run, _: &Column| None;
+        let items = arrange(
+            runs.iter().collect(),
+            &Sort::default(),
+            true,
+            &folded,
+            &none,
+        );
         let shown: Vec<String> = items
             .iter()
             .map(|item| match item {
@@ -419,7 +487,15 @@ mod tests {
 
     #[test]
     fn the_address_keeps_the_sort() {
-        for text in ["name", "-name", "loss", "-steps", "updated"] {
+        for text in [
+            "name",
+            "-name",
+            "loss",
+            "-steps",
+            "updated",
+            "col:lr",
+            "-col:metric:val/loss",
+        ] {
             assert_eq!(Sort::parse(Some(text)).text().as_deref(), Some(text));
         }
         assert_eq!(Sort::parse(None).text(), None);

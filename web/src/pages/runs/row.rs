@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run};
+use trainscope_format::hparams::HparamValue;
 
-use super::columns;
+use super::columns::{self, Column};
 use super::model::{SidePanel, use_model, worst};
 use super::noting::NoteCell;
 use super::order::{Files, Group, duration_secs};
@@ -170,7 +171,7 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
             {move || {
                 let columns = model.columns.get();
-                columns.into_iter().map(|name| view! { <HparamCell run=run name=name /> }).collect_view()
+                columns.into_iter().map(|column| view! { <ColumnCell run=run column=column /> }).collect_view()
             }}
             <td role="cell" class="c-updated num ink2" title=move || updated.get().map(format::moment)>
                 {age}
@@ -277,15 +278,17 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
     }
 }
 
-/// A hyper-parameter of the run.
+/// What stands in a chosen column.
 #[component]
-fn HparamCell(run: Memo<Option<Run>>, name: String) -> impl IntoView {
-    let value =
-        Memo::new(move |_| run.with(|run| Some(columns::text(run.as_ref()?.hparams.get(&name)?))));
-    let text = move || value.get().unwrap_or_else(|| "–".to_owned());
+fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
+    let model = use_model();
+    let value = Memo::new(move |_| run.with(|run| model.cell(run.as_ref()?, &column)));
+    let text = move || value.with(|value| value.as_ref().map(columns::text));
+    let is_bad =
+        move || value.with(|value| matches!(value, Some(HparamValue::Number(n)) if !n.is_finite()));
     view! {
-        <td role="cell" class="c-hparam num" title=move || value.get()>
-            {text}
+        <td role="cell" class="c-hparam num" class:err=is_bad class:bold=is_bad title=text>
+            {move || text().unwrap_or_else(|| "–".to_owned())}
         </td>
     }
 }

@@ -8,6 +8,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run, RunList};
 
+use super::columns::Column;
 use super::model::use_model;
 use super::order::{Item, SortKey};
 use super::row::{GroupRow, RunRow};
@@ -78,7 +79,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                 }
             >
                 <table
-                    style=("--extra", move || "60px ".repeat(model.columns.with(Vec::len)))
+                    style=("--extra", move || "66px ".repeat(model.columns.with(Vec::len)))
                     class="runs"
                     role="table"
                     aria-label=move || i18n.texts().frame.runs
@@ -137,7 +138,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                             />
                             {move || {
                                 let columns = model.columns.get();
-                                columns.into_iter().map(|name| hparam_head(&name)).collect_view()
+                                columns.into_iter().map(|column| view! { <ColumnHead column=column /> }).collect_view()
                             }}
                             <Head
                                 class="c-updated num"
@@ -186,7 +187,8 @@ fn Head(
     label: impl Fn() -> String + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
     let model = use_model();
-    let own = move || Some(model.sort.get()).filter(|sort| sort.key == key);
+    let key = StoredValue::new(key);
+    let own = move || Some(model.sort.get()).filter(|sort| key.with_value(|key| sort.key == *key));
     view! {
         <th
             class=class
@@ -200,7 +202,7 @@ fn Head(
                 class="head-button"
                 class:sort=move || own().is_some()
                 title=label
-                on:click=move |_| model.press_sort(key)
+                on:click=move |_| key.with_value(|key| model.press_sort(key))
             >
                 <span class="cut">{label}</span>
                 {move || own().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
@@ -209,12 +211,12 @@ fn Head(
     }
 }
 
-/// The head of a hyper-parameter's column.
-fn hparam_head(name: &str) -> impl IntoView + use<> {
+/// The head of a chosen column.
+#[component]
+fn ColumnHead(column: Column) -> impl IntoView {
+    let name = StoredValue::new(column.name().to_owned());
     view! {
-        <th class="c-hparam num" role="columnheader" title=name.to_owned()>
-            <span class="cut">{name.to_owned()}</span>
-        </th>
+        <Head class="c-hparam num" key=SortKey::Column(column) label=move || name.get_value() />
     }
 }
 
