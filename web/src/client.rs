@@ -112,9 +112,9 @@ pub async fn records<T: DeserializeOwned>(
     get(path, &pairs).await
 }
 
-/// As much of the graph of a run as `T` wants to know.
-pub async fn graph<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
-    get(paths::GRAPH, &[("run", run)]).await
+/// As much of what the graph of a run is made of as `T` wants to know.
+pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
+    get(paths::GRAPH_SUMMARY, &[("run", run)]).await
 }
 
 /// The address of bytes that an answer names.

@@ -207,9 +207,13 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         Card::Debugger => (move || hits(model, i18n)).into_any(),
         Card::Images => (move || model.picture.get().map(|own| picture(&own, i18n))).into_any(),
         Card::Text => (move || model.text.get().map(|own| text(own, i18n))).into_any(),
-        Card::Graph => {
-            (move || model.graph.get().map(|graph| pairs(counted(graph.types)))).into_any()
-        }
+        Card::Graph => (move || {
+            model
+                .graph
+                .get()
+                .map(|graph| pairs(counted(graph.commonest())))
+        })
+        .into_any(),
         Card::Configuration => (move || {
             let info = model.info.get();
             let mut all = info

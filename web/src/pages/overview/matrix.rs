@@ -1,4 +1,4 @@
-//! Where it started: tensors × recorded steps, the first cause framed. A row leads to its hit.
+//! Where it started: tensors × recorded steps, the first cause framed. A row and each of its cells lead to a hit.
 
 use std::collections::HashMap;
 
@@ -46,12 +46,15 @@ pub(super) fn view(model: Model) -> AnyView {
 
 fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let run = model.run();
-    // The first hit of each tensor.
-    let mut hits: HashMap<String, String> = HashMap::new();
+    // The hits of each tensor by step, in the order of what was found.
+    let mut hits: HashMap<&str, Vec<(i64, String)>> = HashMap::new();
     let found = model.findings.get();
     for hit in found.iter().flat_map(|found| &found.hits) {
-        hits.entry(hit.tensor.clone())
-            .or_insert_with(|| route::debugger_href(&run, "hit", &hit_key(hit)));
+        let href = route::debugger_href(&run, "hit", &hit_key(hit));
+        hits.entry(&hit.tensor).or_default().push((hit.step, href));
+    }
+    for hits in hits.values_mut() {
+        hits.sort_by_key(|(step, _)| *step);
     }
     let named = label_columns(onset);
     let heads = onset.steps.iter().enumerate().map(|(column, step)| {
@@ -62,7 +65,7 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let rows = onset
         .rows
         .iter()
-        .map(|own| row(own, onset, hits.remove(&own.name), i18n));
+        .map(|own| row(own, onset, hits.get(own.name.as_str()), i18n));
     view! {
         <table class="onset">
             <thead>
@@ -86,21 +89,33 @@ fn label_columns(onset: &Onset) -> Vec<usize> {
         .collect()
 }
 
-fn row(own: &Row, onset: &Onset, href: Option<String>, i18n: I18n) -> AnyView {
+fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) -> AnyView {
     let is_cause = onset.tensor.as_deref() == Some(&own.name);
     let cells = own.cells.iter().zip(&onset.steps).enumerate();
     let cells = cells.map(|(column, (cell, step))| {
         let is_first = is_cause && onset.column == Some(column);
         let text =
             (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says(cell, i18n));
-        view! {
-            <td title=text>
-                <i class=class(cell) class:began=is_first>{mark(cell)}</i>
-            </td>
-        }
+        let mark = view! { <i class=class(cell) class:began=is_first>{mark(cell)}</i> };
+        // What was found there, or last before: later hits say what followed from it.
+        let hit = hits
+            .into_iter()
+            .flatten()
+            .take_while(|(at, _)| at <= step)
+            .last();
+        let inner = match hit {
+            Some((_, href)) => {
+                let href = href.clone();
+                // The row's name leads by keyboard; a hundred cells would only be in the way.
+                view! { <a href=href tabindex="-1" aria-label=text.clone()>{mark}</a> }.into_any()
+            }
+            None => mark.into_any(),
+        };
+        view! { <td title=text>{inner}</td> }
     });
     let name = own.name.clone();
-    let name = match href {
+    let first = hits.and_then(|hits| hits.first()).map(|hit| hit.1.clone());
+    let name = match first {
         Some(href) => view! { <a href=href><bdi>{name}</bdi></a> }.into_any(),
         None => view! { <bdi>{name}</bdi> }.into_any(),
     };

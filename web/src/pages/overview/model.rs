@@ -1,6 +1,5 @@
 //! What the page shows of a run: asked for in rounds, again when the run has grown, and changed only where it differs.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ use crate::live::use_live;
 use crate::state::use_app_state;
 
 /// A round begins at least so long after the one before.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_secs(2);
 /// Points of a curve: about two a pixel.
 const POINTS: usize = 480;
 /// Columns of the heat map.
@@ -51,11 +50,26 @@ pub(super) struct Newest {
 }
 
 /// How large the graph is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct GraphSize {
+    #[serde(rename = "total_nodes")]
     pub(super) nodes: u64,
+    /// The commonest types of operations.
+    types: Vec<OfType>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct OfType {
+    op_type: String,
+    nodes: u64,
+}
+
+impl GraphSize {
     /// The commonest types of operations with how many there are.
-    pub(super) types: Vec<(String, u64)>,
+    pub(super) fn commonest(self) -> Vec<(String, u64)> {
+        let types = self.types.into_iter().take(TYPES);
+        types.map(|one| (one.op_type, one.nodes)).collect()
+    }
 }
 
 /// Curves by their tags.
@@ -203,7 +217,7 @@ impl Model {
         self.tensors(info, &findings, tags, &curves).await?;
         let is_new = self.graph.try_get_untracked() == Some(None);
         if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
-            put(self.graph, Some(graph(run).await?));
+            put(self.graph, Some(client::graph_summary(run).await?));
         }
         Ok(findings.state == Judging::Done)
     }
@@ -416,37 +430,4 @@ struct Listed<T> {
 struct Items<T> {
     step: i64,
     items: Vec<T>,
-}
-
-/// The part of a graph that is counted.
-#[derive(Deserialize)]
-struct Counted {
-    total_nodes: u64,
-    graph: CountedNodes,
-}
-
-#[derive(Deserialize)]
-struct CountedNodes {
-    nodes: Vec<CountedNode>,
-}
-
-#[derive(Deserialize)]
-struct CountedNode {
-    op_type: String,
-}
-
-async fn graph(run: &str) -> Result<GraphSize, ClientError> {
-    let answer: Counted = client::graph(run).await?;
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for node in answer.graph.nodes {
-        if !node.op_type.is_empty() {
-            *counts.entry(node.op_type).or_default() += 1;
-        }
-    }
-    let mut types = by_count(counts.into_iter().collect());
-    types.truncate(TYPES);
-    Ok(GraphSize {
-        nodes: answer.total_nodes,
-        types,
-    })
 }

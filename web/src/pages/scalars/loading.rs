@@ -11,6 +11,8 @@ use super::page::PageState;
 use crate::client;
 use crate::live::use_live;
 
+/// Lines of a card whose wall times are wanted whatever x counts.
+const TIMED_LINES: usize = 8;
 /// Requests are sized in steps of so many points, so that a few pixels more or less ask for nothing new.
 const POINTS_STEP: usize = 64;
 
@@ -110,11 +112,13 @@ impl Loading {
             reason = "the width of an element in pixels"
         )]
         let columns = (pixels.clamp(1.0, 16_384.0) as usize).next_multiple_of(POINTS_STEP);
+        // Of a few lines it is said when each point was written.
+        let is_few = entry.series.len() <= TIMED_LINES;
         let mut want = Want {
             series: entry.series,
             points: columns,
             superseded: settings.has_superseded.get(),
-            wall_times: matches!(x, XChoice::Relative | XChoice::Wall),
+            wall_times: matches!(x, XChoice::Relative | XChoice::Wall) || is_few,
             x_tag: settings.x_tag.get(),
             ..Want::default()
         };

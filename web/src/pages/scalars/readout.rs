@@ -120,12 +120,25 @@ pub(super) fn ReadOut(
         };
         Some(format!("{left:.0}px"))
     };
+    // How long after the begin of its run the first of the lines was there.
+    let elapsed = move || {
+        let found = readings.get()?;
+        let reading = found.into_iter().flatten().next()?;
+        picture.with(|picture| {
+            let curve = picture.loaded.curves.get(reading.line)?;
+            let at = curve.series.steps.binary_search(&reading.step).ok()?;
+            let wall = curve.series.wall_times_secs.get(at)?;
+            let start = page.facts.with(|facts| facts.get(&curve.id.run)?.start)?;
+            Some(label::duration(wall - start, 1.0))
+        })
+    };
     let title = move || {
         let at = x().unwrap_or_default();
         let choice = settings.x.get();
         let text = x_text(choice, at);
         if choice == XChoice::Step {
-            (texts().at_step)(&text)
+            let step = (texts().at_step)(&text);
+            elapsed().map_or(step.clone(), |elapsed| format!("{step} · +{elapsed}"))
         } else {
             let found = readings.get().unwrap_or_default();
             let step = found.iter().flatten().next().map(|reading| reading.step);
