@@ -6,7 +6,7 @@
 use gloo_net::http::{Request, Response};
 use serde::de::DeserializeOwned;
 use trainscope_api::error::ApiError;
-use trainscope_api::findings::{Findings, FindingsQuery};
+use trainscope_api::findings::{Findings, FindingsQuery, Progress};
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::records::{At, Records, RecordsQuery};
@@ -16,6 +16,7 @@ use trainscope_api::scalars::{
 };
 use trainscope_api::status::Status;
 use trainscope_api::tags::{TagLists, TagsRequest};
+use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, WatchpointsChange};
 use trainscope_format::{Severity, TensorSummary};
 
 use crate::url_state;
@@ -52,44 +53,87 @@ pub async fn tags(request: &TagsRequest) -> Result<TagLists, ClientError> {
 
 /// What watchpoints have found in a run.
 pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
-    let watchpoint = query.watchpoint.map(|index| index.to_string());
+    let text = |number: Option<i64>| number.map(|number| number.to_string());
     let severity = query.severity.map(|severity| match severity {
         Severity::Info => "info",
         Severity::Warning => "warning",
         Severity::Error => "error",
     });
     let optional = [
-        ("severity", severity),
-        ("watchpoint", watchpoint.as_deref()),
-        ("search", query.search.as_deref()),
+        ("severity", severity.map(str::to_owned)),
+        ("watchpoint", text(query.watchpoint.map(i64::from))),
+        ("rank", text(query.rank.map(i64::from))),
+        ("from_step", text(query.from_step)),
+        ("to_step", text(query.to_step)),
+        ("search", query.search.clone()),
+        ("line", query.line.map(|line| line.to_string())),
+        ("hit", query.hit.clone()),
+        ("limit", query.limit.map(|limit| limit.to_string())),
     ];
     let mut pairs = vec![("run", &*query.run)];
-    pairs.extend(
-        optional
-            .iter()
-            .filter_map(|(key, value)| Some((*key, (*value)?))),
-    );
+    let optional = optional.iter();
+    pairs.extend(optional.filter_map(|(key, value)| Some((*key, value.as_deref()?))));
     get(paths::FINDINGS, &pairs).await
 }
 
-/// Statistics of a tensor at its last `count` recorded steps up to `step`, which is the last.
-pub async fn statistics_until(
+/// Everything that can be watched for.
+pub async fn conditions() -> Result<Catalogue, ClientError> {
+    get(paths::CONDITIONS, &[]).await
+}
+
+/// What is watched for in a run.
+pub async fn watchpoints(run: &str) -> Result<WatchpointList, ClientError> {
+    get(paths::WATCHPOINTS, &[("run", run)]).await
+}
+
+/// Changes what is watched for; the answer is the list as it is then.
+pub async fn change_watchpoints(change: &WatchpointsChange) -> Result<WatchpointList, ClientError> {
+    let request = Request::put(&url(paths::WATCHPOINTS))
+        .json(change)
+        .map_err(|_| ClientError::Misunderstood)?;
+    read(request.send().await).await
+}
+
+/// Has a run judged again from its first record on.
+pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
+    let wish = Recheck {
+        run: run.to_owned(),
+    };
+    let request = Request::post(&url(paths::RECHECK))
+        .json(&wish)
+        .map_err(|_| ClientError::Misunderstood)?;
+    read(request.send().await).await
+}
+
+/// Statistics of a tensor at up to `before` recorded steps before the one that is nearest to `step`, at that, and at up
+/// to `after` steps after it.
+pub async fn statistics_around(
     run: &str,
     tag: &str,
     rank: u32,
     step: i64,
-    count: usize,
+    (before, after): (usize, usize),
 ) -> Result<Vec<At<TensorSummary>>, ClientError> {
-    let (rank, to) = (rank.to_string(), step.to_string());
-    let mut pairs = vec![("run", run), ("tag", tag), ("rank", &*rank), ("to", &*to)];
-    pairs.push(("points", "0"));
+    let rank = rank.to_string();
+    let mut pairs = vec![
+        ("run", run),
+        ("tag", tag),
+        ("rank", &*rank),
+        ("points", "0"),
+    ];
     let known: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
-    let Some(from) = known.steps.iter().rev().take(count).next_back() else {
+    let steps = &known.steps;
+    let at = steps.partition_point(|&own| own <= step).saturating_sub(1);
+    let (first, last) = (
+        at.saturating_sub(before),
+        (at + after).min(steps.len().saturating_sub(1)),
+    );
+    let (Some(from), Some(to)) = (steps.get(first), steps.get(last)) else {
         return Ok(Vec::new());
     };
-    let from = from.to_string();
+    let (from, to) = (from.to_string(), to.to_string());
     pairs.pop();
-    pairs.push(("from", &*from));
+    pairs.extend([("from", &*from), ("to", &*to)]);
     let found: Records<TensorSummary> = get(paths::STATISTICS, &pairs).await?;
     Ok(found.records)
 }

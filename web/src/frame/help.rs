@@ -47,6 +47,14 @@ pub(super) fn HelpPanel() -> impl IntoView {
                     ("o", keys.full),
                 ],
             ),
+            (
+                keys.in_debugger,
+                vec![
+                    ("j k", i18n.texts().debugger.next_hit),
+                    ("← →", i18n.texts().debugger.next_step),
+                    ("e", i18n.texts().debugger.edit),
+                ],
+            ),
         ]
         .into_iter()
         .map(|(heading, rows)| {

@@ -42,8 +42,6 @@ pub struct DebuggerTexts {
     pub first: &'static str,
     /// Beside a tensor of a rank.
     pub rank: fn(u32) -> String,
-    /// Hits were left out: sent, all.
-    pub cut: fn(u64, u64) -> String,
     /// Nothing passes the filter.
     pub nothing_matches: &'static str,
     /// There are no hits.
@@ -62,4 +60,86 @@ pub struct DebuggerTexts {
     pub magnitudes: &'static str,
     /// Description of the picture: from, to.
     pub magnitudes_label: fn(&str, &str) -> String,
+    /// How many watchpoints are on.
+    pub on: fn(u64) -> String,
+    /// Button: the recommended set.
+    pub use_recommended: &'static str,
+    /// Button: judge all recorded steps again.
+    pub recheck: &'static str,
+    /// How far judging is: done, all.
+    pub judging: fn(&str, &str) -> String,
+    /// The files have grown since they were judged.
+    pub behind: &'static str,
+    /// Button: choose from the catalogue.
+    pub add: &'static str,
+    /// Button, and what a key does.
+    pub edit: &'static str,
+    /// Button: take a watchpoint away.
+    pub remove: &'static str,
+    /// Button.
+    pub save: &'static str,
+    /// Button.
+    pub cancel: &'static str,
+    /// Button: the list as a file.
+    pub copy_toml: &'static str,
+    /// The list is in the clipboard.
+    pub copied: &'static str,
+    /// The list is of this run alone.
+    pub of_run: &'static str,
+    /// The list is of all runs.
+    pub of_all: &'static str,
+    /// Box: changes are for this run alone.
+    pub only_run: &'static str,
+    /// Button: away with the list of this run.
+    pub use_those_of_all: &'static str,
+    /// The file is not understood: why.
+    pub broken: fn(&str) -> String,
+    /// Somebody was faster.
+    pub conflict: &'static str,
+    /// The server could not be reached.
+    pub unreachable: &'static str,
+    /// Label of a switch: which watchpoint.
+    pub switch: fn(&str) -> String,
+    /// Field over the catalogue.
+    pub find_condition: &'static str,
+    /// Mark of what is recommended.
+    pub recommended_mark: &'static str,
+    /// Heading: why it matters.
+    pub matters: &'static str,
+    /// Heading: when it is not judged.
+    pub not_judged: &'static str,
+    /// Label of the choice of severity.
+    pub severity_label: &'static str,
+    /// Choice of severity: that of the condition.
+    pub as_usual: fn(&str) -> String,
+    /// Heading of a condition's own parameters.
+    pub limits: &'static str,
+    /// Heading of common parameters.
+    pub which: &'static str,
+    /// A limit without a value.
+    pub off: &'static str,
+    /// After the help of a list of names.
+    pub several: &'static str,
+    /// Field: a range of steps.
+    pub steps: &'static str,
+    /// Choice of rank.
+    pub all_ranks: &'static str,
+    /// Button: from another tensor to that of the hit.
+    pub back_to_hit: &'static str,
+    /// Heading of the chart.
+    pub over_steps: &'static str,
+    /// Description of the chart: from, to.
+    pub over_steps_label: fn(&str, &str) -> String,
+    /// Heading: where the training computes it.
+    pub source: &'static str,
+    /// Heading: what the tensor is made of, and what is made of it.
+    pub around: &'static str,
+    /// Column of what it is made of.
+    pub upstream: &'static str,
+    /// Column of what is made of it.
+    pub downstream: &'static str,
+    /// What a key does.
+    pub next_hit: &'static str,
+    /// What a key does.
+    pub next_step: &'static str,
 }

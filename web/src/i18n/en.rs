@@ -108,13 +108,6 @@ pub(super) static TEXTS: Texts = Texts {
         },
         first: "first cause",
         rank: |rank| format!("rank {rank}"),
-        cut: |sent, total| {
-            format!(
-                "The first {} of {} hits; narrow them with the filter.",
-                format::count(sent),
-                format::count(total)
-            )
-        },
         nothing_matches: "No hit is like that.",
         no_hits: "No watchpoint was hit.",
         inspector: "The tensor of the hit",
@@ -126,12 +119,62 @@ pub(super) static TEXTS: Texts = Texts {
         magnitudes_label: |from, to| {
             format!("Numbers of elements by magnitude, from {from} to {to}")
         },
+        on: |count| format!("{} on", format::count(count)),
+        use_recommended: "Use the recommended set",
+        recheck: "Judge all recorded steps again",
+        judging: |done, all| format!("Judging: {done} of {all}"),
+        behind: "The files have grown; judging goes on.",
+        add: "Add a watchpoint",
+        edit: "Edit the watchpoint",
+        remove: "Remove",
+        save: "Save",
+        cancel: "Cancel",
+        copy_toml: "Copy as TOML for CI",
+        copied: "Copied",
+        of_run: "Of this run alone",
+        of_all: "Of all runs of this folder",
+        only_run: "Change for this run alone",
+        use_those_of_all: "Use those of all runs",
+        broken: |reason| {
+            format!(
+                "The file is not understood and stays as it is; what it said before counts. {reason}"
+            )
+        },
+        conflict: "Somebody else has changed the watchpoints meanwhile. Theirs are shown; make your change again if it still makes sense.",
+        unreachable: "The server could not be reached; nothing has changed.",
+        switch: |title| format!("On: {title}"),
+        find_condition: "what to watch for",
+        recommended_mark: "recommended",
+        matters: "Why it matters",
+        not_judged: "Not judged when",
+        severity_label: "Severity",
+        as_usual: |severity| format!("as usual: {severity}"),
+        limits: "Limits",
+        which: "Which tensors, when",
+        off: "off",
+        several: "several: parted by commas",
+        steps: "steps, as 10-200",
+        all_ranks: "all ranks",
+        back_to_hit: "Back to the hit",
+        over_steps: "Over steps",
+        over_steps_label: |from, to| {
+            format!(
+                "Greatest magnitude and mean magnitude from step {from} to {to}; press to choose a step"
+            )
+        },
+        source: "Source",
+        around: "Around this tensor",
+        upstream: "from",
+        downstream: "to",
+        next_hit: "next, previous hit",
+        next_step: "previous, next step of the tensor",
     },
     keys: KeyTexts {
         title: "Keyboard",
         everywhere: "Everywhere",
         in_runs: "In the list of runs",
         in_charts: "In charts",
+        in_debugger: "In the debugger",
         search: "search",
         help: "this help",
         pause: "pause or resume live update",

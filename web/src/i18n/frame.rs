@@ -66,6 +66,8 @@ pub struct KeyTexts {
     pub in_runs: &'static str,
     /// Heading of the keys of charts.
     pub in_charts: &'static str,
+    /// Heading of the keys of the debugger.
+    pub in_debugger: &'static str,
     /// `/`
     pub search: &'static str,
     /// `?`

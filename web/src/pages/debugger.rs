@@ -9,21 +9,25 @@ use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::route;
 
+mod catalogue;
 mod cause;
+mod editor;
 mod hits;
 mod inspector;
 mod model;
 mod numbers;
 mod picture;
+mod steps;
+mod watching;
 mod watchpoints;
 
 use cause::Cause;
 use hits::Hits;
 use inspector::Inspector;
 use model::{Load, Model};
+use watching::{Mode, Watching};
 use watchpoints::WatchpointList;
 
-pub(super) use model::key as hit_key;
 pub(super) use picture::ClassBar;
 
 /// The debugger of the run that the address names.
@@ -31,9 +35,22 @@ pub(super) use picture::ClassBar;
 pub fn DebuggerPage() -> impl IntoView {
     let model = Model::provide();
     let i18n = use_i18n();
+    let watching = Watching::provide(model.run);
     use_keys(move |key, _| match key {
-        "j" | "ArrowRight" => model.move_by(1),
-        "k" | "ArrowLeft" => model.move_by(-1),
+        "j" => model.move_by(1),
+        "k" => model.move_by(-1),
+        "e" => {
+            let hit = model.selected.get_untracked();
+            let index = hit.and_then(|hit| usize::try_from(hit.watchpoint).ok());
+            if let Some(index) = index {
+                watching.edit(index);
+            }
+            index.is_some()
+        }
+        "Escape" if watching.mode.get_untracked() != Mode::List => {
+            watching.mode.set(Mode::List);
+            true
+        }
         _ => false,
     });
     let scalars = move || route::scalars_href(&model.run.get(), &[], None);

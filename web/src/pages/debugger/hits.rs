@@ -1,101 +1,168 @@
-//! Hits by step, in the order of data flow within each.
+//! Hits by step and rank, in the order of data flow within each. Of a hundred thousand, those in view are there.
 
-use leptos::html::Input;
+use leptos::html::Div;
 use leptos::prelude::*;
-use trainscope_api::findings::{Findings, Hit};
+use trainscope_api::findings::{Findings, Hit, Words};
 use trainscope_format::Severity;
 
-use super::model::{key, severity_name, use_model};
+use super::model::{severity_name, use_model};
 use super::numbers::{found, steps};
 use crate::components::{fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
+
+/// Height of a line, in pixels: `--hit`.
+const LINE: f64 = 27.0;
 
 /// The filter, the buttons and the table.
 #[component]
 pub(super) fn Hits() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let input = NodeRef::<Input>::new();
-    let hits = Memo::new(move |_| {
-        model.findings.with(|findings| {
-            // What the rows are made of; the rest may change without drawing them anew.
-            let Findings {
-                hits, watchpoints, ..
-            } = &**findings;
-            let titles = watchpoints.iter().map(|own| own.title.clone());
-            (hits.clone(), titles.collect::<Vec<_>>())
-        })
-    });
-    let rows = move || {
-        let (hits, titles) = hits.get();
-        let mut rows = Vec::new();
-        let mut last = None;
-        for hit in hits {
-            if last != Some(hit.step) {
-                last = Some(hit.step);
-                rows.push(step_row(hit.step).into_any());
-            }
-            let title = titles
-                .get(hit.watchpoint as usize)
-                .cloned()
-                .unwrap_or_default();
-            rows.push(view! { <HitRow hit=hit title=title /> }.into_any());
-        }
-        rows
-    };
-    let left_out = move || {
-        let (sent, total) = model
-            .findings
-            .with(|findings| (findings.hits.len() as u64, findings.total));
-        (total > sent).then(|| (i18n.texts().debugger.cut)(sent, total))
-    };
-    let is_filtered = move || {
-        model.severity.get().is_some()
-            || model.watchpoint.get().is_some()
-            || !model.search.with(String::is_empty)
-    };
-    let nothing = move || {
-        model
-            .findings
-            .with(|findings| findings.hits.is_empty())
-            .then(|| {
-                if is_filtered() {
-                    view! {
-                        <p class="none small ink2">
-                            {i18n.texts().debugger.nothing_matches} " "
-                            <button
-                                type="button"
-                                class="link"
-                                on:click=move |_| model.clear_filters()
-                            >
-                                {i18n.texts().runs.clear_filter}
-                            </button>
-                        </p>
-                    }
-                    .into_any()
-                } else {
-                    view! { <p class="none small ink2">{i18n.texts().debugger.no_hits}</p> }
-                        .into_any()
-                }
-            })
-    };
     view! {
         <div class="toolbar hits-bar">
             <label class="field grow">
                 {fixed_icon(crate::components::IconName::Filter, 14)}
                 <input
                     type="search"
-                    node_ref=input
                     placeholder=move || i18n.texts().debugger.filter
                     aria-label=move || i18n.texts().debugger.filter
                     prop:value=move || model.search.get()
                     on:input=move |event| model.set_search(&event_target_value(&event))
                 />
             </label>
+            <label class="field range">
+                <input
+                    type="text"
+                    name="steps"
+                    placeholder=move || i18n.texts().debugger.steps
+                    aria-label=move || i18n.texts().debugger.steps
+                    prop:value=move || model.steps.get()
+                    on:change=move |event| model.set_steps(&event_target_value(&event))
+                />
+            </label>
+            <Ranks />
             <Severities />
         </div>
-        <div class="scroll hit-list">
+        <List />
+    }
+}
+
+/// A choice of rank, where there are several.
+#[component]
+fn Ranks() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let ranks = Memo::new(move |_| model.findings.with(|findings| findings.ranks.clone()));
+    move || {
+        let ranks = ranks.get();
+        if ranks.len() < 2 {
+            return None;
+        }
+        let now = model.rank.get();
+        let options = ranks.into_iter().map(|rank| {
+            view! {
+                <option value=rank.to_string() selected=now == Some(rank)>
+                    {(i18n.texts().debugger.rank)(rank)}
+                </option>
+            }
+        });
+        Some(view! {
+            <select
+                name="rank"
+                class="field"
+                on:change=move |event| model.set_rank(&event_target_value(&event))
+            >
+                <option value="">{i18n.texts().debugger.all_ranks}</option>
+                {options.collect_view()}
+            </select>
+        })
+    }
+}
+
+/// The table: only lines in view, and some above and below, are there.
+#[component]
+fn List() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let scroller = NodeRef::<Div>::new();
+    // What the rows are made of; the rest may change without drawing them anew.
+    let window = Memo::new(move |_| model.findings.with(|findings| Window::of(findings)));
+    let rows = move || {
+        window.with(|window| {
+            let mut rows = Vec::with_capacity(window.hits.len() + 2);
+            rows.push(space(window.above));
+            let mut last = (!window.starts_group)
+                .then(|| window.hits.first().map(|hit| (hit.step, hit.rank)))
+                .flatten();
+            for hit in &window.hits {
+                if last != Some((hit.step, hit.rank)) {
+                    last = Some((hit.step, hit.rank));
+                    let rank = window.has_ranks.then_some(hit.rank);
+                    rows.push(step_row(hit.step, rank).into_any());
+                }
+                let title = window.titles.get(hit.watchpoint as usize);
+                let title = title.cloned().unwrap_or_default();
+                rows.push(view! { <HitRow hit=hit.clone() title=title /> }.into_any());
+            }
+            rows.push(space(window.below));
+            rows
+        })
+    };
+    let is_filtered = move || {
+        model.severity.get().is_some()
+            || model.watchpoint.get().is_some()
+            || model.rank.get().is_some()
+            || !model.search.with(String::is_empty)
+            || !model.steps.with(String::is_empty)
+    };
+    let nothing = move || {
+        let is_empty = window.with(|window| window.hits.is_empty());
+        is_empty.then(|| {
+            if is_filtered() {
+                view! {
+                    <p class="none small ink2">
+                        {i18n.texts().debugger.nothing_matches} " "
+                        <button type="button" class="link" on:click=move |_| model.clear_filters()>
+                            {i18n.texts().runs.clear_filter}
+                        </button>
+                    </p>
+                }
+                .into_any()
+            } else {
+                view! { <p class="none small ink2">{i18n.texts().debugger.no_hits}</p> }.into_any()
+            }
+        })
+    };
+    // Lines are brought into view once there is room for them.
+    Effect::new(move |_| {
+        let lines = window.with(|window| window.lines);
+        let (Some(line), Some(scroller)) = (model.reveal.get(), scroller.get()) else {
+            return;
+        };
+        if line > 0 && line >= lines {
+            return;
+        }
+        model.reveal.set(None);
+        let top = line as f64 * LINE;
+        let (now, height) = (
+            f64::from(scroller.scroll_top()),
+            f64::from(scroller.client_height()),
+        );
+        let is_seen = top >= now + LINE && top + 2.0 * LINE <= now + height;
+        if line == 0 || !is_seen {
+            let to = (top - height / 3.0).max(0.0);
+            scroller.set_scroll_top(whole(to));
+        }
+    });
+    let scrolled = move |_| {
+        if let Some(scroller) = scroller.get_untracked() {
+            let line = f64::from(scroller.scroll_top()) / LINE;
+            model.show_from(u64::try_from(whole(line)).unwrap_or(0));
+        }
+    };
+    view! {
+        <div class="scroll hit-list" node_ref=scroller on:scroll=scrolled>
             <table class="dense" aria-label=move || i18n.texts().debugger.hits>
                 <colgroup>
                     <col class="c-icon" />
@@ -116,9 +183,62 @@ pub(super) fn Hits() -> impl IntoView {
                 <tbody>{rows}</tbody>
             </table>
             {nothing}
-            {move || left_out().map(|text| view! { <p class="none small ink3">{text}</p> })}
         </div>
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "of a list that a browser can show"
+)]
+const fn whole(number: f64) -> i32 {
+    number as i32
+}
+
+/// The lines that are loaded.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Window {
+    hits: Vec<Hit>,
+    titles: Vec<Words>,
+    starts_group: bool,
+    has_ranks: bool,
+    lines: u64,
+    /// Lines above and below that are not loaded.
+    above: u64,
+    below: u64,
+}
+
+impl Window {
+    fn of(findings: &Findings) -> Self {
+        let hits = findings.hits.clone();
+        let place = |hit: &Hit| (hit.step, hit.rank);
+        let groups = hits
+            .windows(2)
+            .filter(|two| place(&two[0]) != place(&two[1]))
+            .count();
+        let above = findings.first_line - u64::from(findings.starts_group).min(findings.first_line);
+        let loaded = (hits.len() + groups + usize::from(findings.starts_group)) as u64;
+        let all = findings.watchpoints.iter();
+        Self {
+            starts_group: findings.starts_group,
+            has_ranks: findings.ranks.len() > 1,
+            lines: findings.lines,
+            above: if hits.is_empty() { 0 } else { above },
+            below: if hits.is_empty() {
+                0
+            } else {
+                findings.lines.saturating_sub(above + loaded)
+            },
+            titles: all.map(|own| own.title.clone()).collect(),
+            hits,
+        }
+    }
+}
+
+/// Room for lines that are not loaded.
+fn space(lines: u64) -> AnyView {
+    let height = format!("{}px", lines as f64 * LINE);
+    view! { <tr class="space" style:height=height hidden=lines == 0></tr> }.into_any()
 }
 
 /// Buttons that leave the hits of one severity.
@@ -171,7 +291,7 @@ fn Severities() -> impl IntoView {
     }
 }
 
-fn step_row(step: i64) -> impl IntoView {
+fn step_row(step: i64, rank: Option<u32>) -> impl IntoView {
     let i18n = use_i18n();
     view! {
         <tr class="grouprow">
@@ -179,33 +299,33 @@ fn step_row(step: i64) -> impl IntoView {
                 <b class="med">
                     {move || format!("{} {}", i18n.texts().frame.step, format::integer(step))}
                 </b>
+                {move || rank.map(|rank| format!(" · {}", (i18n.texts().debugger.rank)(rank)))}
             </td>
         </tr>
     }
 }
 
 #[component]
-fn HitRow(hit: Hit, title: trainscope_api::findings::Words) -> impl IntoView {
+fn HitRow(hit: Hit, title: Words) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let own = key(&hit);
+    let own = hit.key();
     let is_first = {
         let own = own.clone();
         Memo::new(move |_| {
             model.findings.with(|findings| {
                 let first = findings.first_cause.as_ref();
-                first.is_some_and(|cause| key(&cause.hit) == own)
+                first.is_some_and(|cause| cause.hit.key() == own)
             })
         })
     };
     let is_selected = Memo::new(move |_| {
         model
             .selected
-            .with(|hit| hit.as_ref().is_some_and(|hit| key(hit) == own))
+            .with(|hit| hit.as_ref().is_some_and(|hit| hit.key() == own))
     });
     let (class, icon) = severity_icon(hit.severity);
     let (value, limit) = found(&hit);
-    let rank = (hit.rank > 0).then(|| (i18n.texts().debugger.rank)(hit.rank));
     let (name, until, clicked) = (hit.tensor.clone(), steps(&hit), hit.clone());
     let full = name.clone();
     let lasts = (hit.last_step > hit.step).then_some(until);
@@ -225,7 +345,7 @@ fn HitRow(hit: Hit, title: trainscope_api::findings::Words) -> impl IntoView {
                     <Show when=move || is_first.get()>
                         <span class="tok first">{move || i18n.texts().debugger.first}</span>
                     </Show>
-                    <span class="ink3 micro">{rank} " " {lasts}</span>
+                    <span class="ink3 micro">{lasts}</span>
                 </div>
             </td>
             <td class="ink2 cut" title=hit.condition.clone()>{move || i18n.words(&title)}</td>

@@ -8,15 +8,19 @@ use trainscope_format::{Kind, TensorSummary};
 
 use super::model::use_model;
 use super::picture::{ClassBar, Magnitudes};
+use super::steps::OverSteps;
 use crate::client;
 use crate::components::{Icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::keys::use_keys;
 use crate::route;
 use crate::state::use_app_state;
 
 /// Steps shown beside each other.
 const STEPS: usize = 3;
+/// Recorded steps before and after the one that is looked at.
+const AROUND: (usize, usize) = (47, 16);
 
 /// What is known of the tensor.
 #[derive(Clone, PartialEq)]
@@ -24,8 +28,8 @@ enum Known {
     Loading,
     /// It is not among the statistics: a scalar, or a tensor of a dump.
     Nothing,
-    /// The last steps up to that of the hit, its own last.
-    Steps(Vec<At<TensorSummary>>),
+    /// Steps around the one that is looked at, and which that is.
+    Steps(Vec<At<TensorSummary>>, usize),
 }
 
 /// The panel at the right.
@@ -36,12 +40,25 @@ pub(super) fn Inspector() -> impl IntoView {
     let state = use_app_state();
     let known = RwSignal::new(Known::Loading);
     let asked = StoredValue::new(0_u64);
-    let place = Memo::new(move |_| {
-        let hit = model.selected.get()?;
-        Some((model.run.get(), hit.tensor, hit.rank, hit.step))
+    let shown = StoredValue::new((String::new(), 0));
+    let place = Memo::new(move |_| Some((model.run.get(), model.place.get()?)));
+    use_keys(move |key, _| {
+        let by = match key {
+            "ArrowLeft" => -1,
+            "ArrowRight" => 1,
+            _ => return false,
+        };
+        let next = known.with_untracked(|known| match known {
+            Known::Steps(steps, at) => Some(steps.get(at.checked_add_signed(by)?)?.step),
+            _ => None,
+        });
+        if let Some(next) = next {
+            model.set_step(next);
+        }
+        next.is_some()
     });
     Effect::new(move |_| {
-        let Some((run, tensor, rank, step)) = place.get() else {
+        let Some((run, (tensor, rank, step))) = place.get() else {
             return;
         };
         let number = asked.get_value() + 1;
@@ -53,16 +70,22 @@ pub(super) fn Inspector() -> impl IntoView {
             tags.any(|tag| tag.kind == Kind::Statistics && tag.tag == tensor && tag.rank == rank)
         });
         match is_recorded {
+            // Another step of what is shown takes its place when it is there.
+            Some(true) if shown.get_value() == (tensor.clone(), rank) => {}
             Some(true) => known.set(Known::Loading),
             Some(false) => return known.set(Known::Nothing),
             // The tags are on their way.
             None => return known.set(Known::Loading),
         }
         spawn_local(async move {
-            let found = client::statistics_until(&run, &tensor, rank, step, STEPS).await;
+            let found = client::statistics_around(&run, &tensor, rank, step, AROUND).await;
             if asked.try_get_value() == Some(number) {
+                shown.set_value((tensor, rank));
                 known.set(match found {
-                    Ok(steps) if !steps.is_empty() => Known::Steps(steps),
+                    Ok(steps) if !steps.is_empty() => {
+                        let at = steps.partition_point(|own| own.step <= step);
+                        Known::Steps(steps, at.saturating_sub(1))
+                    }
                     _ => Known::Nothing,
                 });
             }
@@ -71,8 +94,10 @@ pub(super) fn Inspector() -> impl IntoView {
     let head = move || {
         model.selected.get().map(|hit| {
             let (class, icon) = severity_icon(hit.severity);
+            let tensor = model.place.get().map_or_else(String::new, |place| place.0);
+            let is_other = tensor != hit.tensor;
             let kind = known.with(|known| match known {
-                Known::Steps(steps) => steps.last().map(|at| kind_of(&at.body)),
+                Known::Steps(steps, at) => steps.get(*at).map(|at| kind_of(&at.body)),
                 _ => None,
             });
             view! {
@@ -81,12 +106,25 @@ pub(super) fn Inspector() -> impl IntoView {
                         <span class=class>
                             <Icon name=icon size=14 />
                         </span>
-                        <span class="cut" title=hit.tensor.clone()>
-                            <bdi>{hit.tensor.clone()}</bdi>
+                        <span class="cut" title=tensor.clone()>
+                            <bdi>{tensor.clone()}</bdi>
                         </span>
                     </h2>
                     <p class="micro ink3">{kind}</p>
-                    <p class="small">{move || i18n.words(&hit.sentence)}</p>
+                    {if is_other {
+                        view! {
+                            <button
+                                type="button"
+                                class="link small"
+                                on:click=move |_| model.look_at(None)
+                            >
+                                {move || i18n.texts().debugger.back_to_hit}
+                            </button>
+                        }
+                            .into_any()
+                    } else {
+                        view! { <p class="small">{move || i18n.words(&hit.sentence)}</p> }.into_any()
+                    }}
                 </section>
             }
         })
@@ -101,9 +139,9 @@ pub(super) fn Inspector() -> impl IntoView {
                     let mut tags = list.tags.iter();
                     tags.any(|tag| tag.kind == Kind::Scalars && tag.tag == hit.tensor)
                 });
-                without(&hit, &run, is_scalar).into_any()
+                without(&hit, &run, is_scalar)
             }
-            Known::Steps(steps) => with(&steps).into_any(),
+            Known::Steps(steps, at) => with(steps, at),
         })
     };
     let advice = move || {
@@ -117,6 +155,13 @@ pub(super) fn Inspector() -> impl IntoView {
                 <h3>{i18n.texts().debugger.try_this}</h3>
                 <p class="small ink2">{i18n.words(&advice)}</p>
                 <p class="micro ink3 mono">{hit.condition}</p>
+                {hit.source
+                    .map(|(file, line)| {
+                        view! {
+                            <h3>{i18n.texts().debugger.source}</h3>
+                            <p class="small mono source">{format!("{file}:{line}")}</p>
+                        }
+                    })}
             </section>
         })
     };
@@ -140,7 +185,7 @@ fn kind_of(summary: &TensorSummary) -> String {
 }
 
 /// A scalar leads to its curve; of a tensor that lies in a dump only the hit is known.
-fn without(hit: &Hit, run: &str, is_scalar: bool) -> impl IntoView + use<> {
+fn without(hit: &Hit, run: &str, is_scalar: bool) -> AnyView {
     let i18n = use_i18n();
     let href = route::scalars_href(run, &[], Some(&hit.tensor));
     view! {
@@ -152,11 +197,17 @@ fn without(hit: &Hit, run: &str, is_scalar: bool) -> impl IntoView + use<> {
             }}
         </section>
     }
+    .into_any()
 }
 
-fn with(steps: &[At<TensorSummary>]) -> impl IntoView + use<> {
+fn with(around: Vec<At<TensorSummary>>, at: usize) -> AnyView {
     let i18n = use_i18n();
     let texts = &i18n.texts().debugger;
+    let until = around.get(..=at).unwrap_or(&around);
+    let steps = until
+        .get(until.len().saturating_sub(STEPS)..)
+        .unwrap_or(until)
+        .to_vec();
     let last = steps.last().map(|at| at.body.clone());
     let heads = steps.iter().map(|at| {
         view! { <th class="num">{format::integer(at.step)}</th> }
@@ -211,6 +262,7 @@ fn with(steps: &[At<TensorSummary>]) -> impl IntoView + use<> {
                 </tbody>
             </table>
         </section>
+        <OverSteps records=around at=at />
         {last
             .and_then(|last| last.stats.exponents)
             .filter(|exponents| !exponents.counts().is_empty())
@@ -223,4 +275,5 @@ fn with(steps: &[At<TensorSummary>]) -> impl IntoView + use<> {
                 }
             })}
     }
+    .into_any()
 }

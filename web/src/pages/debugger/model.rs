@@ -15,7 +15,18 @@ use crate::url_state::{History, UrlState, use_url_state};
 const SEVERITY: &str = "severity";
 const SEARCH: &str = "q";
 const WATCHPOINT: &str = "watchpoint";
+const RANK: &str = "rank";
+const STEPS: &str = "steps";
 const HIT: &str = "hit";
+const TENSOR: &str = "tensor";
+const STEP: &str = "step";
+
+/// Hits asked for at a time: several screens.
+const WINDOW: usize = 200;
+/// Lines that the window begins above the first one in view.
+const ABOVE: u64 = 60;
+/// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
+const STRIDE: u64 = 40;
 
 /// How far the first answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +45,20 @@ pub(super) struct Model {
     pub(super) severity: Memo<Option<Severity>>,
     pub(super) search: Memo<String>,
     pub(super) watchpoint: Memo<Option<u32>>,
+    pub(super) rank: Memo<Option<u32>>,
+    pub(super) steps: Memo<String>,
     pub(super) findings: RwSignal<Arc<Findings>>,
     pub(super) load: Memo<Load>,
     /// The hit that is looked at: the address says which, else where it began.
     pub(super) selected: Memo<Option<Hit>>,
+    /// Tensor, rank and step that are looked at: those of the hit, unless the address says otherwise.
+    pub(super) place: Memo<Option<(String, u32, i64)>>,
+    /// The first line that is asked for.
+    line: RwSignal<u64>,
+    /// A line to bring into view.
+    pub(super) reveal: RwSignal<Option<u64>>,
+    /// Grows to ask again where the hit that is looked at stands.
+    locate: RwSignal<u32>,
 }
 
 /// The state of this page.
@@ -45,12 +66,7 @@ pub(super) fn use_model() -> Model {
     expect_context()
 }
 
-/// A hit as it stands in an address: rank, step, condition and tensor, which may hold colons.
-pub(in crate::pages) fn key(hit: &Hit) -> String {
-    format!("{}:{}:{}:{}", hit.rank, hit.step, hit.condition, hit.tensor)
-}
-
-fn parse_severity(text: Option<&str>) -> Option<Severity> {
+pub(super) fn parse_severity(text: Option<&str>) -> Option<Severity> {
     let named = Severity::ALL.into_iter();
     named
         .zip(["info", "warning", "error"])
@@ -66,16 +82,32 @@ pub(super) const fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
+/// `10-200`, `10-`, `-200` or `10`: from and to.
+fn parse_steps(text: &str) -> (Option<i64>, Option<i64>) {
+    let text = text.trim();
+    let number = |text: &str| text.trim().parse().ok();
+    match text.split_once(['-', '–']) {
+        Some((from, to)) => (number(from), number(to)),
+        None => (number(text), number(text)),
+    }
+}
+
 impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
-        let (severity, search) = (url.param(SEVERITY), url.param(SEARCH));
-        let (watchpoint, hit) = (url.param(WATCHPOINT), url.param(HIT));
+        let severity = url.param(SEVERITY);
+        let (watchpoint, rank) = (url.param(WATCHPOINT), url.param(RANK));
+        let (hit, tensor, step) = (url.param(HIT), url.param(TENSOR), url.param(STEP));
         let severity = Memo::new(move |_| severity.with(|text| parse_severity(text.as_deref())));
-        let search = Memo::new(move |_| search.get().unwrap_or_default());
-        let watchpoint = Memo::new(move |_| watchpoint.with(|text| text.as_ref()?.parse().ok()));
+        let text = |key| {
+            let text = url.param(key);
+            Memo::new(move |_| text.get().unwrap_or_default())
+        };
+        let number = |text: Memo<Option<String>>| {
+            Memo::new(move |_| text.with(|text| text.as_ref()?.parse::<u32>().ok()))
+        };
         let findings = RwSignal::new(Arc::new(Findings::default()));
         let answered = RwSignal::new(false);
         let load = Memo::new(move |_| {
@@ -87,42 +119,81 @@ impl Model {
                 Load::Ready
             }
         });
-        let selected = Memo::new(move |_| {
+        let selected = Memo::new(move |before: Option<&Option<Hit>>| {
             let wanted = hit.get();
             findings.with(|findings| {
                 let all = findings.first_cause.iter().map(|cause| &cause.hit);
                 let mut all = all.chain(&findings.hits);
-                let found = all.clone().find(|hit| wanted.as_ref() == Some(&key(hit)));
-                found.or_else(|| all.next()).cloned()
+                let Some(wanted) = wanted else {
+                    return all.next().cloned();
+                };
+                let told = findings.wanted.iter().map(|wanted| &wanted.hit);
+                let found = all.chain(told).find(|hit| hit.key() == wanted).cloned();
+                // It may have left the window that is loaded.
+                let before = before.cloned().flatten();
+                found.or_else(|| before.filter(|hit| hit.key() == wanted))
             })
+        });
+        let place = Memo::new(move |_| {
+            let hit = selected.get()?;
+            let step = step.with(|step| step.as_ref()?.parse().ok());
+            let tensor = tensor.get().unwrap_or(hit.tensor);
+            Some((tensor, hit.rank, step.unwrap_or(hit.step)))
         });
         let model = Self {
             url,
             run,
             severity,
-            search,
-            watchpoint,
+            search: text(SEARCH),
+            watchpoint: number(watchpoint),
+            rank: number(rank),
+            steps: text(STEPS),
             findings,
             load,
             selected,
+            place,
+            line: RwSignal::new(0),
+            reveal: RwSignal::new(None),
+            locate: RwSignal::new(1),
         };
+        provide_context(model);
+        model.ask(hit, answered);
+        model
+    }
+
+    /// Asks for what the address says, whenever that changes or the server has news.
+    fn ask(self, hit: Memo<Option<String>>, answered: RwSignal<bool>) {
         let live = use_live();
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |before: Option<String>| {
+        let located = StoredValue::new(0_u32);
+        Effect::new(move |before: Option<FindingsQuery>| {
             live.list_version.track();
-            let query = FindingsQuery {
-                run: run.get(),
-                severity: severity.get(),
-                watchpoint: watchpoint.get(),
-                search: Some(search.get()).filter(|text| !text.is_empty()),
+            let locate = self.locate.get();
+            let (from_step, to_step) = parse_steps(&self.steps.get());
+            let mut query = FindingsQuery {
+                run: self.run.get(),
+                severity: self.severity.get(),
+                watchpoint: self.watchpoint.get(),
+                rank: self.rank.get(),
+                from_step,
+                to_step,
+                search: Some(self.search.get()).filter(|text| !text.is_empty()),
+                limit: Some(WINDOW),
                 ..FindingsQuery::default()
             };
-            if before.as_ref() != Some(&query.run) {
+            let own = query.clone();
+            if before.as_ref().is_some_and(|before| *before != own) {
+                // Another list: from its top.
+                self.line.set(0);
+                self.reveal.set(Some(0));
+            }
+            if before.as_ref().map(|before| &before.run) != Some(&own.run) {
                 answered.set(false);
             }
+            query.line = Some(self.line.get());
+            query.hit = hit.get_untracked();
             let number = asked.get_value() + 1;
             asked.set_value(number);
-            let own = query.run.clone();
             spawn_local(async move {
                 let answer = client::findings(&query).await;
                 // The page may have been left, or something else asked for meanwhile.
@@ -130,15 +201,28 @@ impl Model {
                     return;
                 }
                 // Without an answer what is shown stays; the lost connection is said by the stream.
-                if let Ok(answer) = answer {
-                    findings.set(Arc::new(answer));
-                    answered.set(true);
+                let Ok(answer) = answer else { return };
+                if located.get_value() != locate {
+                    located.set_value(locate);
+                    let line = answer.wanted.as_ref().and_then(|wanted| wanted.line);
+                    if let Some(line) = line {
+                        self.reveal.set(Some(line));
+                        self.show_from(line);
+                    }
                 }
+                self.findings.set(Arc::new(answer));
+                answered.set(true);
             });
             own
         });
-        provide_context(model);
-        model
+    }
+
+    /// The list is in view from this line on.
+    pub(super) fn show_from(self, line: u64) {
+        let first = line.saturating_sub(ABOVE) / STRIDE * STRIDE;
+        if self.line.get_untracked() != first {
+            self.line.set(first);
+        }
     }
 
     /// A second press on a button leaves all again.
@@ -155,36 +239,95 @@ impl Model {
     }
 
     pub(super) fn set_search(self, text: &str) {
+        self.set_text(SEARCH, text);
+    }
+
+    pub(super) fn set_steps(self, text: &str) {
+        self.set_text(STEPS, text);
+    }
+
+    pub(super) fn set_rank(self, text: &str) {
+        self.set_text(RANK, text);
+    }
+
+    fn set_text(self, key: &'static str, text: &str) {
         let text = text.trim();
+        let value = (!text.is_empty()).then_some(text);
+        self.url.set(&[(key, value)], History::Replace);
+    }
+
+    pub(super) fn select(self, hit: &Hit) {
+        let changes = [(HIT, Some(&*hit.key())), (TENSOR, None), (STEP, None)];
+        self.url.set(&changes, History::Replace);
+        let is_loaded = |findings: &Arc<Findings>| findings.hits.contains(hit);
+        if !self.findings.with_untracked(is_loaded) {
+            self.locate.update(|locate| *locate += 1);
+        }
+    }
+
+    /// Looks at another tensor than that of the hit; `None`: at that again.
+    pub(super) fn look_at(self, tensor: Option<&str>) {
+        // The hit stays, whatever the first cause becomes meanwhile.
+        let hit = self.selected.get_untracked().map(|hit| hit.key());
         self.url.set(
-            &[(SEARCH, (!text.is_empty()).then_some(text))],
+            &[(HIT, hit.as_deref()), (TENSOR, tensor), (STEP, None)],
+            History::Push,
+        );
+    }
+
+    pub(super) fn set_step(self, step: i64) {
+        let hit = self.selected.get_untracked().map(|hit| hit.key());
+        self.url.set(
+            &[(HIT, hit.as_deref()), (STEP, Some(&step.to_string()))],
             History::Replace,
         );
     }
 
-    pub(super) fn select(self, hit: &Hit) {
-        self.url.set(&[(HIT, Some(&key(hit)))], History::Replace);
-    }
-
     pub(super) fn clear_filters(self) {
-        let none = [(SEVERITY, None), (SEARCH, None), (WATCHPOINT, None)];
-        self.url.set(&none, History::Push);
+        let keys = [SEVERITY, SEARCH, WATCHPOINT, RANK, STEPS];
+        self.url.set(&keys.map(|key| (key, None)), History::Push);
     }
 
     /// Goes to a hit before or after the one that is looked at; whether there is one.
     pub(super) fn move_by(self, by: isize) -> bool {
-        let now = self.selected.get_untracked().map(|hit| key(&hit));
+        let now = self.selected.get_untracked().map(|hit| hit.key());
         let next = self.findings.with_untracked(|findings| {
-            let position = findings.hits.iter().position(|hit| Some(key(hit)) == now);
+            let hits = &findings.hits;
+            let position = hits.iter().position(|hit| Some(hit.key()) == now);
             let next = match position {
                 Some(position) => position.checked_add_signed(by)?,
                 None => 0,
             };
-            findings.hits.get(next).cloned()
+            let before = &hits.get(..next)?;
+            let place = |hit: &Hit| (hit.step, hit.rank);
+            let groups = before
+                .windows(2)
+                .filter(|two| place(&two[0]) != place(&two[1]))
+                .count();
+            let own = before
+                .last()
+                .is_some_and(|last| place(last) != place(&hits[next.min(hits.len() - 1)]));
+            let line = findings.first_line + (next + groups + usize::from(own)) as u64;
+            Some((hits.get(next).cloned()?, line))
         });
-        if let Some(next) = &next {
+        if let Some((next, line)) = &next {
             self.select(next);
+            self.reveal.set(Some(*line));
         }
         next.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_steps;
+
+    #[test]
+    fn ranges_of_steps() {
+        assert_eq!(parse_steps("10-200"), (Some(10), Some(200)));
+        assert_eq!(parse_steps(" 10 – "), (Some(10), None));
+        assert_eq!(parse_steps("-7"), (None, Some(7)));
+        assert_eq!(parse_steps("7"), (Some(7), Some(7)));
+        assert_eq!(parse_steps("x"), (None, None));
     }
 }

@@ -1,99 +1,330 @@
-//! What is watched for, with how often it was found. A press leaves the hits of one watchpoint.
+//! What is watched for, with how often it was found. A press leaves the hits of one watchpoint; each has a switch and a
+//! form, and the whole list can be taken along to CI.
 
 use leptos::prelude::*;
-use trainscope_api::findings::Watched;
-use trainscope_format::float::Float;
+use leptos::task::spawn_local;
+use trainscope_api::findings::Judging;
+use trainscope_api::watchpoints::{Condition, Origin, WatchpointKeys};
 
+use super::catalogue::CatalogueList;
+use super::editor::Editor;
 use super::model::use_model;
-use crate::components::{fixed_icon, severity_icon};
+use super::watching::{Mode, is_on, severity, shown, title, use_watching};
+use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::notebook::Refusal;
 
-/// The list at the left.
+/// What a watchpoint is about, as groups of the list.
+const TARGETS: [&str; 6] = [
+    "tensor",
+    "weight",
+    "gradient",
+    "activation",
+    "scalar",
+    "run",
+];
+
+/// The panel at the left.
 #[component]
 pub(super) fn WatchpointList() -> impl IntoView {
-    let model = use_model();
+    let watching = use_watching();
     let i18n = use_i18n();
-    let count = move || {
-        model
-            .findings
-            .with(|findings| findings.watchpoints.len() as u64)
-    };
-    let origin = move || {
-        model
-            .findings
-            .with(|findings| match &findings.watchpoints_file {
-                Some(path) => path.clone(),
-                None => i18n.texts().debugger.recommended.to_owned(),
-            })
-    };
-    let problem = move || {
-        model
-            .findings
-            .with(|findings| findings.watchpoints_problem.clone())
-    };
-    let rows = move || {
-        let watchpoints = model.findings.with(|findings| findings.watchpoints.clone());
-        // What was found comes first; otherwise in the order of the file.
-        let mut numbered: Vec<(u32, Watched)> = (0..).zip(watchpoints).collect();
-        numbered.sort_by_key(|(_, own)| (own.hits == 0, std::cmp::Reverse(own.severity)));
-        let rows = numbered.into_iter().map(|(index, own)| row(index, &own));
-        rows.collect_view()
+    let content = move || match watching.mode.get() {
+        Mode::List => view! { <List /> }.into_any(),
+        Mode::Add => view! { <CatalogueList /> }.into_any(),
+        Mode::Edit(_) => view! { <Editor /> }.into_any(),
     };
     view! {
         <aside class="side watchpoints" aria-label=move || i18n.texts().debugger.watchpoints>
-            <div class="head flex">
-                <h2>{move || i18n.texts().debugger.watchpoints}</h2>
-                <span class="micro ink3">{move || format::count(count())}</span>
-            </div>
-            <ul class="scroll">{rows}</ul>
-            <div class="foot small ink2">
-                <p title=origin class="cut">{origin}</p>
-                {move || problem().map(|problem| view! { <p class="warn">{problem}</p> })}
-            </div>
+            {content} <Said />
         </aside>
     }
 }
 
-fn row(index: u32, own: &Watched) -> impl IntoView + use<> {
-    let model = use_model();
+#[component]
+fn List() -> impl IntoView {
+    let watching = use_watching();
     let i18n = use_i18n();
-    let limits = own.limits.iter();
-    let limits: Vec<String> = limits
-        .map(|(name, Float(limit))| format!("{name} {}", format::number(*limit, 3)))
-        .collect();
-    let (class, icon) = severity_icon(own.severity);
-    let hits = own.hits;
-    let title = own.title.clone();
-    let target = own.target.clone();
-    let below = move || {
-        let mut words = vec![(i18n.texts().debugger.target)(&target).to_owned()];
-        words.extend(limits.iter().cloned());
-        words.join(", ")
+    let count = move || {
+        let list = watching.list.get();
+        let on = list
+            .iter()
+            .flat_map(|list| &list.watchpoints)
+            .filter(|keys| is_on(keys));
+        (i18n.texts().debugger.on)(on.count() as u64)
+    };
+    let label = move |word: fn(&crate::i18n::DebuggerTexts) -> &'static str| {
+        Signal::derive(move || word(&i18n.texts().debugger).to_owned())
     };
     view! {
-        <li>
+        <div class="head flex">
+            <h2>{move || i18n.texts().debugger.watchpoints}</h2>
+            <span class="micro ink3">{count}</span>
+            <span class="grow"></span>
+            <IconButton
+                icon=IconName::Wand
+                label=label(|texts| texts.use_recommended)
+                on_press=move || watching.drop_list()
+            />
+            <IconButton
+                icon=IconName::Recheck
+                label=label(|texts| texts.recheck)
+                on_press=move || watching.recheck()
+            />
+            <IconButton
+                icon=IconName::Plus
+                label=label(|texts| texts.add)
+                on_press=move || watching.mode.set(Mode::Add)
+            />
+        </div>
+        <Progress />
+        <Rows />
+        <Foot />
+    }
+}
+
+/// How far judging is.
+#[component]
+fn Progress() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let state = Memo::new(move |_| {
+        model
+            .findings
+            .with(|findings| (findings.progress, findings.state))
+    });
+    move || match state.get() {
+        (Some(progress), _) if progress.total_bytes > 0 => {
+            let share = progress.done_bytes as f64 / progress.total_bytes as f64;
+            let [done, all] = [progress.done_bytes, progress.total_bytes].map(format::bytes);
+            Some(
+                view! {
+                    <div class="judging micro ink2" role="status">
+                        <p>{(i18n.texts().debugger.judging)(&done, &all)}</p>
+                        <progress max="1" value=format!("{share:.3}")></progress>
+                    </div>
+                }
+                .into_any(),
+            )
+        }
+        (_, Judging::Behind) => Some(
+            view! {
+                <div class="judging micro ink2" role="status">
+                    {i18n.texts().debugger.behind}
+                </div>
+            }
+            .into_any(),
+        ),
+        _ => None,
+    }
+}
+
+#[component]
+fn Rows() -> impl IntoView {
+    let watching = use_watching();
+    let model = use_model();
+    let i18n = use_i18n();
+    // What the rows are made of: the rest of the findings may change without drawing them anew.
+    let counts = Memo::new(move |_| {
+        model.findings.with(|findings| {
+            let all = findings.watchpoints.iter();
+            all.map(|own| (own.condition.clone(), own.hits))
+                .collect::<Vec<_>>()
+        })
+    });
+    let rows = move || {
+        let Some(list) = watching.list.get() else {
+            return Vec::new();
+        };
+        let counts = counts.get();
+        let hits = |index: usize, condition: &Condition| {
+            let own = counts.get(index).filter(|(id, _)| *id == condition.id);
+            own.map_or(0, |(_, hits)| *hits)
+        };
+        let mut all: Vec<(usize, WatchpointKeys, Condition)> = Vec::new();
+        for (index, keys) in list.watchpoints.iter().enumerate() {
+            if let Some(condition) = watching.condition(keys) {
+                all.push((index, keys.clone(), condition));
+            }
+        }
+        let target = |condition: &Condition| {
+            TARGETS
+                .iter()
+                .position(|own| *own == condition.target)
+                .unwrap_or(TARGETS.len())
+        };
+        // Groups in which something was found come first, and in them what was found.
+        let found = |wanted: usize| {
+            let mut all = all.iter();
+            all.any(|(index, _, own)| target(own) == wanted && hits(*index, own) > 0)
+        };
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|&at| {
+            let (index, keys, own) = &all[at];
+            let has_none = hits(*index, own) == 0;
+            (
+                !found(target(own)),
+                target(own),
+                has_none,
+                std::cmp::Reverse(severity(keys, own)),
+            )
+        });
+        let mut rows = Vec::new();
+        let mut last = usize::MAX;
+        for at in order {
+            let (index, keys, own) = &all[at];
+            if target(own) != last {
+                last = target(own);
+                let head = (i18n.texts().debugger.target)(&own.target);
+                rows.push(view! { <li class="group">{head}</li> }.into_any());
+            }
+            rows.push(row(*index, keys, own, hits(*index, own)));
+        }
+        rows
+    };
+    view! { <ul class="scroll">{rows}</ul> }
+}
+
+fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) -> AnyView {
+    let model = use_model();
+    let watching = use_watching();
+    let i18n = use_i18n();
+    let (class, icon) = severity_icon(severity(keys, condition));
+    let title = i18n.words(&title(keys, condition));
+    let is_on = is_on(keys);
+    let own = condition.parameters.iter();
+    let limits = own.filter_map(|one| {
+        let value = keys.0.get(&one.name).map(shown);
+        let value = value.or_else(|| Some(format::number(one.default?.0, 3)))?;
+        Some(format!("{} {value}", one.name))
+    });
+    let tensors = ["tensors", "exclude"].into_iter();
+    let tensors = tensors.filter_map(|key| Some(format!("{key} {}", shown(keys.0.get(key)?))));
+    let below: Vec<String> = limits.chain(tensors).collect();
+    let below = match below.join(", ") {
+        none if none.is_empty() => condition.id.clone(),
+        some => some,
+    };
+    let number = u32::try_from(index).unwrap_or(u32::MAX);
+    let count = if hits > 0 {
+        view! {
+            <span class=format!("sev {class}")>
+                {fixed_icon(icon, 12)} <b class="med">{format::count(hits)}</b>
+            </span>
+        }
+        .into_any()
+    } else {
+        view! { <span class="micro ink3">{is_on.then_some("0")}</span> }.into_any()
+    };
+    let edit = move || i18n.texts().debugger.edit.to_owned();
+    view! {
+        <li class="row" class:off=!is_on data-condition=condition.id.clone()>
             <button
                 type="button"
                 class="w"
-                class:found=move || { hits > 0 }
-                aria-pressed=move || (model.watchpoint.get() == Some(index)).to_string()
-                title=own.condition.clone()
-                on:click=move |_| model.press_watchpoint(index)
+                class:found=hits != 0
+                aria-pressed=move || (model.watchpoint.get() == Some(number)).to_string()
+                title=condition.id.clone()
+                on:click=move |_| model.press_watchpoint(number)
             >
-                <span class="cut name">{move || i18n.words(&title)}</span>
-                {if hits > 0 {
-                    view! {
-                        <span class=format!("sev {class}")>
-                            {fixed_icon(icon, 12)} <b class="med">{format::count(hits)}</b>
-                        </span>
-                    }
-                        .into_any()
-                } else {
-                    view! { <span class="micro ink3">"0"</span> }.into_any()
-                }}
+                <span class="cut name">{title.clone()}</span>
+                {count}
                 <span class="s cut">{below}</span>
             </button>
+            <IconButton
+                icon=IconName::Sliders
+                label=Signal::derive(edit)
+                class="edit"
+                on_press=move || watching.edit(index)
+            />
+            <button
+                type="button"
+                class="switch"
+                class:on=is_on
+                role="switch"
+                aria-checked=is_on.to_string()
+                aria-label=(i18n.texts().debugger.switch)(&title)
+                on:click=move |_| watching.switch(index)
+            ></button>
         </li>
+    }
+    .into_any()
+}
+
+/// Where the list comes from, and taking it along.
+#[component]
+fn Foot() -> impl IntoView {
+    let watching = use_watching();
+    let i18n = use_i18n();
+    let copied = RwSignal::new(false);
+    let content = move || {
+        let list = watching.list.get()?;
+        let texts = &i18n.texts().debugger;
+        let origin = match list.origin {
+            Origin::Recommended => texts.recommended,
+            Origin::Base => texts.of_all,
+            Origin::Run => texts.of_run,
+        };
+        let toml = list.toml.clone();
+        let copy = move |_| {
+            let toml = toml.clone();
+            spawn_local(async move {
+                let clipboard = window().navigator().clipboard();
+                let written = clipboard.write_text(&toml);
+                let written = wasm_bindgen_futures::JsFuture::from(written).await;
+                copied.try_set(written.is_ok());
+            });
+        };
+        let scope = if list.origin == Origin::Run {
+            view! {
+                <button type="button" class="link" on:click=move |_| watching.drop_list()>
+                    {texts.use_those_of_all}
+                </button>
+            }
+            .into_any()
+        } else {
+            view! {
+                <label class="flex">
+                    <input
+                        type="checkbox"
+                        name="only_run"
+                        prop:checked=move || watching.only_run.get()
+                        on:change=move |event| watching.only_run.set(event_target_checked(&event))
+                    />
+                    {texts.only_run}
+                </label>
+            }
+            .into_any()
+        };
+        let problem = list.problem.as_ref().map(|reason| (texts.broken)(reason));
+        Some(view! {
+            <p title=list.file.clone()>{origin}</p>
+            {problem.map(|problem| view! { <p class="warn" role="alert">{problem}</p> })}
+            {scope}
+            <button type="button" class="link" on:click=copy>
+                {move || {
+                    let texts = &i18n.texts().debugger;
+                    if copied.get() { texts.copied } else { texts.copy_toml }
+                }}
+            </button>
+        })
+    };
+    view! { <div class="foot small ink2">{content}</div> }
+}
+
+/// Why the last change did not stay.
+#[component]
+fn Said() -> impl IntoView {
+    let watching = use_watching();
+    let i18n = use_i18n();
+    move || {
+        let texts = &i18n.texts().debugger;
+        let sentence = match watching.refusal.get()? {
+            Refusal::Conflict => texts.conflict.to_owned(),
+            Refusal::Unreachable => texts.unreachable.to_owned(),
+            Refusal::Refused(reason) => reason,
+        };
+        Some(view! { <p class="said small err" role="alert">{sentence}</p> })
     }
 }

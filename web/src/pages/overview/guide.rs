@@ -12,7 +12,6 @@ use super::model::{Model, by_count, curve_of};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
-use crate::pages::debugger::hit_key;
 use crate::route;
 
 /// Puts tensors where `check` and the server find them, from any Python framework.
@@ -286,7 +285,7 @@ fn next_page(
 ) -> Option<(String, &'static str)> {
     let run = model.run();
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
-        let href = route::debugger_href(&run, "hit", &hit_key(hit));
+        let href = route::debugger_href(&run, "hit", &hit.key());
         return Some((href, i18n.texts().debugger.title));
     }
     let info = model.info.get();

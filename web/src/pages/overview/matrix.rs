@@ -8,7 +8,6 @@ use super::model::Model;
 use super::onset::{Cell, Onset, Row, State};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
-use crate::pages::debugger::hit_key;
 use crate::route;
 
 /// Columns from one step number to the next.
@@ -50,7 +49,7 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let mut hits: HashMap<&str, Vec<(i64, String)>> = HashMap::new();
     let found = model.findings.get();
     for hit in found.iter().flat_map(|found| &found.hits) {
-        let href = route::debugger_href(&run, "hit", &hit_key(hit));
+        let href = route::debugger_href(&run, "hit", &hit.key());
         hits.entry(&hit.tensor).or_default().push((hit.step, href));
     }
     for hits in hits.values_mut() {

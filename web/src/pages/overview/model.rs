@@ -305,7 +305,7 @@ impl Model {
             (found.unwrap_or(first).tag.as_str(), i64::MAX)
         };
         let (name, step) = hit.map_or_else(weight, |hit| (hit.tensor.as_str(), hit.step));
-        let found = client::statistics_until(run, name, first.rank, step, 1).await?;
+        let found = client::statistics_around(run, name, first.rank, step, (0, 0)).await?;
         let tensor = found.into_iter().next_back().map(|at| {
             Arc::new(TensorAt {
                 name: name.to_owned(),

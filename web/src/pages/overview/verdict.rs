@@ -9,7 +9,6 @@ use super::model::{Model, curve_of};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
-use crate::pages::debugger::hit_key;
 use crate::route::{self, RunPage};
 
 /// The head of the page.
@@ -20,7 +19,7 @@ pub(super) fn view(model: Model) -> AnyView {
         let run = model.run();
         let found = model.findings.get();
         let cause = found.as_ref().and_then(|found| found.first_cause.as_ref());
-        let cause = cause.map(|cause| hit_key(&cause.hit));
+        let cause = cause.map(|cause| cause.hit.key());
         cause.map_or_else(
             || route::run_href(&run, RunPage::Debugger),
             |key| route::debugger_href(&run, "hit", &key),
@@ -85,7 +84,7 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         };
         return text.into_any();
     };
-    let href = route::debugger_href(&model.run(), "hit", &hit_key(&cause.hit));
+    let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
     let words = i18n.words(&cause.sentence);
     let (before, after) = words
         .split_once(&cause.hit.tensor)

@@ -1,0 +1,177 @@
+//! A tensor over the steps around the one that is looked at: its greatest and its mean magnitude, and where it holds what
+//! is no number. A press chooses a step.
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+use trainscope_api::records::At;
+use trainscope_format::TensorSummary;
+use wasm_bindgen::JsCast;
+
+use super::model::use_model;
+use crate::format;
+use crate::i18n::use_i18n;
+
+const WIDTH: f64 = 340.0;
+const HEIGHT: f64 = 60.0;
+/// Room below for what is no number.
+const FOOT: f64 = 6.0;
+
+/// The picture; `at` is the step that is looked at.
+#[component]
+pub(super) fn OverSteps(records: Vec<At<TensorSummary>>, at: usize) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        return ().into_any();
+    };
+    let (first, last) = (first.step, last.step);
+    let pair = |record: &At<TensorSummary>| {
+        let finite = record.body.stats.finite?;
+        Some((finite.min.abs().max(finite.max.abs()), finite.mean_abs))
+    };
+    let values: Vec<Option<(f64, f64)>> = records.iter().map(pair).collect();
+    let known = values.iter().flatten().flat_map(|&(max, mean)| [max, mean]);
+    let scale = Scale::of(known);
+    let x = |index: usize| (index as f64 + 0.5) / records.len() as f64 * WIDTH;
+    let line = |of: fn((f64, f64)) -> f64| {
+        let mut path = String::new();
+        let mut is_down = false;
+        for (index, value) in values.iter().enumerate() {
+            let Some(value) = value else {
+                is_down = false;
+                continue;
+            };
+            let sign = if is_down { 'L' } else { 'M' };
+            path.push_str(&format!("{sign}{:.1} {:.1}", x(index), scale.y(of(*value))));
+            // A point by itself is seen too.
+            if !is_down {
+                path.push_str("h.1");
+            }
+            is_down = true;
+        }
+        path
+    };
+    let marks: String = records
+        .iter()
+        .enumerate()
+        .filter(|(_, record)| {
+            let stats = &record.body.stats;
+            stats.nan + stats.pos_inf + stats.neg_inf > 0
+        })
+        .map(|(index, _)| format!("M{:.1} {HEIGHT}v-{FOOT}", x(index)))
+        .collect();
+    let steps: Vec<i64> = records.iter().map(|record| record.step).collect();
+    let pressed = move |event: MouseEvent| {
+        let target = event.current_target();
+        let Some(element) = target.and_then(|own| own.dyn_into::<web_sys::Element>().ok()) else {
+            return;
+        };
+        let room = element.get_bounding_client_rect();
+        let share = (f64::from(event.client_x()) - room.left()) / room.width().max(1.0);
+        if let Some(step) = steps.get(index_at(share, steps.len())) {
+            model.set_step(*step);
+        }
+    };
+    let ends = [first, last].map(format::integer);
+    let label = (i18n.texts().debugger.over_steps_label)(&ends[0], &ends[1]);
+    let [from, to] = ends;
+    view! {
+        <section>
+            <h3 class="flex">
+                {i18n.texts().debugger.over_steps} <span class="grow"></span>
+                <span class="legend micro ink3">
+                    <span class="max">"max |x|"</span>
+                    <span class="mean">"mean |x|"</span>
+                </span>
+            </h3>
+            <svg
+                class="over-steps"
+                viewBox=format!("0 0 {WIDTH} {HEIGHT}")
+                preserveAspectRatio="none"
+                role="img"
+                aria-label=label
+                on:click=pressed
+            >
+                <path class="at" d=format!("M{:.1} 0V{HEIGHT}", x(at)) />
+                <path class="mean" d=line(|pair| pair.1) />
+                <path class="max" d=line(|pair| pair.0) />
+                <path class="bad" d=marks />
+            </svg>
+            <div class="flex micro ink3">
+                <span>{from}</span>
+                <span class="grow"></span>
+                <span>{format::number(scale.low, 2)} " – " {format::number(scale.high, 2)}</span>
+                <span class="grow"></span>
+                <span>{to}</span>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// Which of so many things stands at that share of the width.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is within the list"
+)]
+fn index_at(share: f64, len: usize) -> usize {
+    let last = len.saturating_sub(1);
+    ((share.clamp(0.0, 1.0) * len as f64) as usize).min(last)
+}
+
+/// A logarithmic scale: what goes wrong changes by factors.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        for value in values.filter(|value| *value > 0.0 && value.is_finite()) {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if high <= 0.0 {
+            return Self {
+                low: 0.0,
+                high: 0.0,
+            };
+        }
+        Self { low, high }
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let room = HEIGHT - FOOT - 4.0;
+        let (low, high) = (self.low.ln(), self.high.ln());
+        let share = if value <= 0.0 || self.high <= 0.0 {
+            0.0
+        } else if high - low < 1e-9 {
+            0.5
+        } else {
+            (value.ln() - low) / (high - low)
+        };
+        2.0 + (1.0 - share) * room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_larger_is_higher_and_nothing_leaves_the_picture() {
+        let scale = Scale::of([1e-6, 0.0, 1e3, f64::INFINITY].into_iter());
+        assert_eq!((scale.low, scale.high), (1e-6, 1e3));
+        let heights = [0.0, 1e-6, 1.0, 1e3].map(|value| scale.y(value));
+        assert!(heights.is_sorted_by(|a, b| a >= b), "{heights:?}");
+        assert!(heights.iter().all(|y| (0.0..=HEIGHT - FOOT).contains(y)));
+        assert!(Scale::of(std::iter::empty()).y(0.0).is_finite());
+        assert!(Scale::of([2.0].into_iter()).y(2.0).is_finite());
+        assert_eq!(
+            [0.0, 0.34, 1.0, 7.0].map(|share| index_at(share, 3)),
+            [0, 1, 2, 2]
+        );
+    }
+}

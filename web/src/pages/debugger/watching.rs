@@ -1,0 +1,259 @@
+//! What is watched for in the run: read from the server, changed as a whole, taken back when somebody was faster.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use trainscope_api::error::ErrorCode;
+use trainscope_api::findings::Words;
+use trainscope_api::watchpoints::{
+    Catalogue, Condition, Origin, Setting, WatchpointKeys, WatchpointList, WatchpointsChange,
+};
+use trainscope_format::Severity;
+
+use super::model::parse_severity;
+use crate::client::{self, ClientError};
+use crate::live::use_live;
+use crate::notebook::Refusal;
+
+/// What the panel at the left is for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Mode {
+    /// The list.
+    List,
+    /// The catalogue, to add one.
+    Add,
+    /// One of the list, or a new one.
+    Edit(Option<usize>),
+}
+
+/// The list and its editing. `Copy`: take it with [`use_watching`].
+#[derive(Clone, Copy)]
+pub(super) struct Watching {
+    run: Memo<String>,
+    pub(super) list: RwSignal<Option<Arc<WatchpointList>>>,
+    pub(super) catalogue: RwSignal<Option<Arc<Catalogue>>>,
+    /// Why the last change did not stay.
+    pub(super) refusal: RwSignal<Option<Refusal>>,
+    /// Whether changes are for this run alone.
+    pub(super) only_run: RwSignal<bool>,
+    pub(super) mode: RwSignal<Mode>,
+    /// What is being edited.
+    pub(super) draft: RwSignal<WatchpointKeys>,
+    /// The list that the draft was made from: another one meanwhile is a conflict.
+    version: RwSignal<String>,
+}
+
+pub(super) fn use_watching() -> Watching {
+    expect_context()
+}
+
+impl Watching {
+    pub(super) fn provide(run: Memo<String>) -> Self {
+        let watching = Self {
+            run,
+            list: RwSignal::new(None),
+            catalogue: RwSignal::new(None),
+            refusal: RwSignal::new(None),
+            only_run: RwSignal::new(false),
+            mode: RwSignal::new(Mode::List),
+            draft: RwSignal::new(WatchpointKeys::default()),
+            version: RwSignal::new(String::new()),
+        };
+        provide_context(watching);
+        let live = use_live();
+        Effect::new(move |before: Option<String>| {
+            live.list_version.track();
+            let run = run.get();
+            if before.as_ref() != Some(&run) {
+                watching.mode.set(Mode::List);
+                watching.refusal.set(None);
+            }
+            let own = run.clone();
+            spawn_local(async move {
+                if let Ok(list) = client::watchpoints(&own).await {
+                    watching.show(&own, list);
+                }
+            });
+            run
+        });
+        spawn_local(async move {
+            if let Ok(all) = client::conditions().await {
+                watching.catalogue.try_set(Some(Arc::new(all)));
+            }
+        });
+        watching
+    }
+
+    fn show(self, run: &str, list: WatchpointList) {
+        let is_here = self.run.try_get_untracked().is_some_and(|own| own == run);
+        if is_here
+            && self
+                .list
+                .with_untracked(|known| known.as_deref() != Some(&list))
+        {
+            self.only_run.set(list.origin == Origin::Run);
+            self.list.set(Some(Arc::new(list)));
+        }
+    }
+
+    /// The condition that a watchpoint is of.
+    pub(super) fn condition(self, keys: &WatchpointKeys) -> Option<Condition> {
+        let id = text(keys, "condition")?;
+        self.catalogue.with(|all| {
+            let mut all = all.as_ref()?.conditions.iter();
+            all.find(|condition| condition.id == id).cloned()
+        })
+    }
+
+    /// Begins to edit one of the list.
+    pub(super) fn edit(self, index: usize) {
+        let list = self.list.get_untracked();
+        let Some(list) = list else { return };
+        if let Some(keys) = list.watchpoints.get(index) {
+            self.begin(Some(index), keys.clone());
+        }
+    }
+
+    /// Begins to edit one, which may be new.
+    pub(super) fn begin(self, index: Option<usize>, keys: WatchpointKeys) {
+        let list = self.list.get_untracked();
+        self.version
+            .set(list.map(|list| list.version.clone()).unwrap_or_default());
+        self.refusal.set(None);
+        self.draft.set(keys);
+        self.mode.set(Mode::Edit(index));
+    }
+
+    /// Puts the draft in its place, or at the end.
+    pub(super) fn save(self) {
+        let (draft, version) = (self.draft.get_untracked(), self.version.get_untracked());
+        let Mode::Edit(index) = self.mode.get_untracked() else {
+            return;
+        };
+        self.change(Some(version), move |list| match index {
+            Some(index) if index < list.len() => list[index] = draft,
+            _ => list.push(draft),
+        });
+    }
+
+    /// Takes the one that is edited away.
+    pub(super) fn remove(self) {
+        let version = self.version.get_untracked();
+        if let Mode::Edit(Some(index)) = self.mode.get_untracked() {
+            self.change(Some(version), move |list| {
+                if index < list.len() {
+                    list.remove(index);
+                }
+            });
+        }
+    }
+
+    /// Switches one on or off.
+    pub(super) fn switch(self, index: usize) {
+        self.change(None, move |list| {
+            if let Some(WatchpointKeys(keys)) = list.get_mut(index)
+                && keys.remove("on") != Some(Setting::Bool(false))
+            {
+                keys.insert("on".to_owned(), Setting::Bool(false));
+            }
+        });
+    }
+
+    /// Makes a change of the list as it was in a version, or as it is shown.
+    fn change(self, version: Option<String>, change: impl FnOnce(&mut Vec<WatchpointKeys>)) {
+        let Some(list) = self.list.get_untracked() else {
+            return;
+        };
+        let mut watchpoints = list.watchpoints.clone();
+        change(&mut watchpoints);
+        let version = version.unwrap_or_else(|| list.version.clone());
+        self.send(version, self.only_run.get_untracked(), Some(watchpoints));
+    }
+
+    /// Takes a list away: that of this run, or that of all runs.
+    pub(super) fn drop_list(self) {
+        if let Some(list) = self.list.get_untracked() {
+            self.send(list.version.clone(), list.origin == Origin::Run, None);
+        }
+    }
+
+    fn send(self, version: String, only_this_run: bool, watchpoints: Option<Vec<WatchpointKeys>>) {
+        let run = self.run.get_untracked();
+        let change = WatchpointsChange {
+            run: run.clone(),
+            only_this_run,
+            version,
+            watchpoints,
+        };
+        spawn_local(async move {
+            let refusal = match client::change_watchpoints(&change).await {
+                Ok(list) => {
+                    self.show(&run, list);
+                    self.mode.try_set(Mode::List);
+                    None
+                }
+                Err(ClientError::Refused(error)) if error.code == ErrorCode::Conflict => {
+                    if let Ok(list) = client::watchpoints(&run).await {
+                        self.show(&run, list);
+                    }
+                    self.mode.try_set(Mode::List);
+                    Some(Refusal::Conflict)
+                }
+                Err(ClientError::Refused(error)) => Some(Refusal::Refused(error.message)),
+                Err(_) => Some(Refusal::Unreachable),
+            };
+            self.refusal.try_set(refusal);
+        });
+    }
+
+    /// Has all recorded steps judged again.
+    pub(super) fn recheck(self) {
+        let run = self.run.get_untracked();
+        spawn_local(async move {
+            if client::recheck(&run).await.is_err() {
+                self.refusal.try_set(Some(Refusal::Unreachable));
+            }
+        });
+    }
+}
+
+/// A key that holds text.
+pub(super) fn text<'a>(keys: &'a WatchpointKeys, key: &str) -> Option<&'a str> {
+    match keys.0.get(key) {
+        Some(Setting::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether a watchpoint is judged.
+pub(super) fn is_on(keys: &WatchpointKeys) -> bool {
+    keys.0.get("on") != Some(&Setting::Bool(false))
+}
+
+/// What a watchpoint's hits are called.
+pub(super) fn severity(keys: &WatchpointKeys, condition: &Condition) -> Severity {
+    parse_severity(text(keys, "severity")).unwrap_or(condition.severity)
+}
+
+/// The name that somebody gave it, or what its condition says.
+pub(super) fn title(keys: &WatchpointKeys, condition: &Condition) -> Words {
+    match text(keys, "name") {
+        Some(name) => Words {
+            en: name.to_owned(),
+            zh: name.to_owned(),
+        },
+        None => condition.title.clone(),
+    }
+}
+
+/// A setting as it stands in a field.
+pub(super) fn shown(setting: &Setting) -> String {
+    match setting {
+        Setting::Bool(yes) => yes.to_string(),
+        Setting::Int(number) => number.to_string(),
+        Setting::Float(number) => format!("{number:?}"),
+        Setting::Text(text) => text.clone(),
+        Setting::List(texts) => texts.join(", "),
+    }
+}
