@@ -60,6 +60,142 @@ async fn from_the_list_to_the_cause() {
 }
 
 #[tokio::test]
+async fn each_faulty_run_leads_to_its_cause_in_two_clicks() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    for run in ["dead-relu", "diverging", "frozen", "overflow", "vanishing"] {
+        browser.goto(&server, "/").await;
+        browser
+            .click(&format!("a.sev[href='/run/{run}/debugger']"))
+            .await;
+        browser.wait_for_text("First cause").await;
+        let cause = browser.text_of(".cause .mono").await.unwrap();
+        browser.click(".cause button.link").await;
+        // The hit, what was found, and what to do.
+        browser
+            .wait_for("the tensor of the first cause", async || {
+                let shown = browser.text_of(".insp h2").await?;
+                shown.contains(&cause).then_some(())
+            })
+            .await;
+        browser.wait_for_element("tr.hit-row.cur .tok.first").await;
+        browser.wait_for_text("What to try").await;
+    }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn watchpoints_are_added_edited_and_switched_off() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let file = lab.path("sample-runs/.trainscope/watchpoints.toml");
+    let text = || std::fs::read_to_string(&file).unwrap_or_default();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/overflow/debugger").await;
+    browser.wait_for_text("First cause").await;
+    let wait_for_file = async |what: &str| {
+        browser
+            .wait_for(what, async || text().contains(what).then_some(()))
+            .await;
+    };
+
+    // From the catalogue, with a limit that the server wants otherwise at first.
+    browser.click("button[title='Add a watchpoint']").await;
+    browser
+        .fill(".watchpoints .find input", "tensor_too_large")
+        .await;
+    browser
+        .click("button[data-condition=tensor_too_large]")
+        .await;
+    browser.fill(".editor input[name=name]", "mine").await;
+    let limit = ".editor input[name=max_gt]";
+    browser.fill(limit, "much").await;
+    browser.click(".editor button[type=submit]").await;
+    browser.wait_for_text("must be").await;
+    browser.fill(limit, "1e-9").await;
+    browser.click(".editor button[type=submit]").await;
+    wait_for_file("name = \"mine\"").await;
+    browser.wait_for_text("Of all runs of this folder").await;
+    let mine = "li.row[data-condition=tensor_too_large]";
+    browser.wait_for_element(&format!("{mine} .w.found")).await;
+    browser.show("debugger-own").await;
+
+    // Another limit, and off.
+    browser.click(&format!("{mine} .edit")).await;
+    browser.fill(limit, "1000000").await;
+    browser.click(".editor button[type=submit]").await;
+    wait_for_file("1000000").await;
+    browser
+        .wait_for_element(&format!("{mine} .w:not(.found)"))
+        .await;
+    browser.click(&format!("{mine} .switch")).await;
+    wait_for_file("on = false").await;
+    browser.wait_for_element(&format!("{mine}.off")).await;
+
+    // Somebody else edits the file while this page has a form open: the second is told, and sees theirs.
+    browser.click(&format!("{mine} .edit")).await;
+    browser.fill(".editor input[name=name]", "ours").await;
+    std::fs::write(&file, text().replace("\"mine\"", "\"theirs\"")).unwrap();
+    browser.click(".editor button[type=submit]").await;
+    browser.wait_for_text("Somebody else has changed").await;
+    browser.wait_for_text("theirs").await;
+    assert!(!text().contains("ours"));
+
+    // A file that is not understood is said, and what it said before counts.
+    std::fs::write(&file, "[[watchpoint]\n").unwrap();
+    browser.wait_for_text("is not understood").await;
+    browser.wait_for_text("theirs").await;
+    std::fs::remove_file(&file).unwrap();
+    browser.wait_for_text("The recommended watchpoints").await;
+
+    // All over again.
+    browser
+        .click("button[title='Judge all recorded steps again']")
+        .await;
+    browser.wait_for_text("First cause").await;
+    // A change that was refused is in the console.
+    browser.close_despite("/api/watchpoints").await;
+}
+
+#[tokio::test]
+async fn tensors_over_steps_and_around() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    browser
+        .goto(&server, "/run/vanishing/debugger?q=fc2.weight")
+        .await;
+    browser.click("tr.hit-row .plain").await;
+    browser.wait_for_element(".over-steps").await;
+    browser.wait_for_element(".around .node.cur").await;
+    let step = async || browser.text_of(".figures th:last-child").await;
+    let now = step().await;
+    browser.press('\u{e012}').await;
+    browser
+        .wait_for("the step before", async || {
+            (step().await != now).then_some(())
+        })
+        .await;
+    assert!(browser.url().await.contains("step="));
+    let name = browser.text_of(".insp h2").await.unwrap();
+    browser.click(".around .node:not(.cur)").await;
+    browser
+        .wait_for("another tensor", async || {
+            (browser.text_of(".insp h2").await? != name).then_some(())
+        })
+        .await;
+    assert!(browser.url().await.contains("tensor="));
+    browser.click(".inspector-head button.link").await;
+    browser
+        .wait_for("the tensor of the hit", async || {
+            (browser.text_of(".insp h2").await? == name).then_some(())
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn a_healthy_run_says_so() {
     let lab = Lab::new();
     let server = samples(&lab);

@@ -158,6 +158,228 @@ fn watchpoints_beside_the_runs_count_and_a_mistake_in_them_is_said() {
     );
 }
 
+fn list(server: &Server, run: &str) -> Value {
+    let answer = server.get(&format!(
+        "{}?{}",
+        paths::WATCHPOINTS,
+        query(&[("run", run)])
+    ));
+    assert_eq!(answer.status, 200, "{run}");
+    answer.json()
+}
+
+#[test]
+fn watchpoints_are_changed_and_the_second_is_told() {
+    let lab = Lab::new();
+    for run in ["first", "deep/second"] {
+        let mut recording = lab.record(run);
+        recording.curve(
+            "train/loss",
+            0..30,
+            |step| if step == 20 { f32::NAN } else { 1.0 },
+        );
+    }
+    let path = lab.base().join(".trainscope/watchpoints.toml");
+    let server = lab.start();
+    wait_for("both runs to be judged", || {
+        let is_judged = |run| findings(&server, run).state == Judging::Done;
+        (is_judged("first") && is_judged("deep/second")).then_some(())
+    });
+    let seen = list(&server, "first");
+    assert_eq!(
+        (&seen["origin"], &seen["problem"]),
+        (&json!("recommended"), &json!(null))
+    );
+    let recommended = seen["watchpoints"].as_array().unwrap().len();
+    assert!(recommended > 20);
+    let change = |run: &str, own: bool, version: &Value, watchpoints: Value| {
+        let body = json!({
+            "run": run, "only_this_run": own, "version": version, "watchpoints": watchpoints
+        });
+        server.put(paths::WATCHPOINTS, &body)
+    };
+    let judged = |run: &str, what: &str, is_so: &dyn Fn(&Findings) -> bool| {
+        wait_for(what, || {
+            Some(findings(&server, run)).filter(|seen| is_so(seen))
+        })
+    };
+
+    // One for all runs; it is judged at once, and the file is for `check` too.
+    let mine = json!([{"condition": "loss_nan", "name": "mine"}]);
+    let made = change("first", false, &seen["version"], mine.clone()).json();
+    assert_eq!(
+        (&made["origin"], &made["watchpoints"]),
+        (&json!("base"), &mine)
+    );
+    for run in ["first", "deep/second"] {
+        let seen = judged(run, "the new watchpoint", &|seen| {
+            seen.watchpoints.len() == 1
+        });
+        assert_eq!((seen.total, &*seen.hits[0].condition), (1, "loss_nan"));
+    }
+    assert_eq!(made["toml"], fs::read_to_string(&path).unwrap());
+
+    // Another page has made its change from what was before.
+    let refused = change("first", false, &seen["version"], json!([]));
+    assert_eq!(
+        (refused.status, &refused.json()["code"]),
+        (409, &json!("conflict"))
+    );
+    assert_eq!(list(&server, "first"), made);
+
+    // A run may have its own, with what nobody else sees switched off.
+    let off = json!([{"condition": "loss_nan", "on": false}]);
+    let own = change("deep/second", true, &made["version"], off).json();
+    assert_eq!(own["origin"], "run");
+    let seen = judged("deep/second", "no hit", &|seen| seen.total == 0);
+    assert!(!seen.watchpoints[0].is_on);
+    assert_eq!(findings(&server, "first").total, 1);
+    let file = path.to_str().unwrap();
+    let checked = trainscope_in(
+        &lab.base(),
+        &["check", ".", "--format", "json", "--watchpoints", file],
+    );
+    let runs: Vec<Value> = checked.json()["hits"].as_array().unwrap().clone();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    assert_eq!(runs[0]["run"], "first");
+
+    // What cannot be used is refused with entry and key; comments survive what is.
+    let version = &own["version"];
+    for (wrong, says) in [
+        (json!([{"condition": "loss_man"}]), "loss_man"),
+        (
+            json!([{"condition": "loss_nan"}, {"condition": "loss_spike", "x": 1}]),
+            "watchpoint 2",
+        ),
+        (
+            json!([{"condition": "weight_not_changed", "rtol": -1}]),
+            "`rtol`",
+        ),
+        (json!([{"name": "x"}]), "no `condition`"),
+    ] {
+        let refused = change("first", false, version, wrong);
+        assert_eq!(refused.status, 400);
+        let message = refused.json()["message"].to_string();
+        assert!(message.contains(says), "{message}");
+    }
+    assert_eq!(change("no", false, version, json!(null)).status, 404);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        text.replacen("[[watchpoint]]", "# for a reason\n[[watchpoint]]", 1),
+    )
+    .unwrap();
+    let now = list(&server, "first");
+    let more = json!([{"condition": "loss_nan", "name": "mine"}, {"condition": "loss_spike"}]);
+    let now = change("first", false, &now["version"], more).json();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("# for a reason") && text.contains("loss_spike"),
+        "{text}"
+    );
+
+    // A file that is not understood stays, and so does what was watched for.
+    fs::write(&path, "[[watchpoint]\n").unwrap();
+    let broken = list(&server, "first");
+    assert!(
+        broken["problem"].as_str().unwrap().contains("line 1"),
+        "{broken}"
+    );
+    assert_eq!(broken["watchpoints"], now["watchpoints"]);
+    assert_eq!(change("first", false, &broken["version"], mine).status, 500);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "[[watchpoint]\n");
+
+    // Back to the recommended ones.
+    fs::write(&path, text).unwrap();
+    let seen = list(&server, "deep/second");
+    let seen = change("deep/second", true, &seen["version"], json!(null)).json();
+    assert_eq!(seen["origin"], "base");
+    let seen = change("first", false, &seen["version"], json!(null)).json();
+    assert_eq!(seen["origin"], "recommended");
+    assert_eq!(seen["watchpoints"].as_array().unwrap().len(), recommended);
+    judged("first", "the recommended ones", &|seen| {
+        seen.watchpoints.len() == recommended
+    });
+}
+
+#[test]
+fn a_run_is_judged_again_and_what_lies_around_a_tensor_is_told() {
+    let lab = Lab::new();
+    let samples = workspace_root().join("sample-runs/mlp");
+    let server = lab.start_on(&[&samples], &[]);
+    let before = wait_for("the run to be judged", || {
+        Some(findings(&server, "overflow")).filter(|seen| seen.state == Judging::Done)
+    });
+    let live = server.live();
+    let wish = json!({"run": "overflow"}).to_string();
+    assert_eq!(server.post(paths::RECHECK, "*/*", &wish).status, 200);
+    live.wait_for("a word of it", |event| event.data["runs_changed"] == true);
+    let after = wait_for("the end of it", || {
+        let seen = findings(&server, "overflow");
+        (seen.state == Judging::Done && seen.progress.is_none()).then_some(seen)
+    });
+    assert_eq!(after.hits, before.hits);
+    assert_eq!(
+        server
+            .post(paths::RECHECK, "*/*", "{\"run\": \"no\"}")
+            .status,
+        404
+    );
+
+    let hit = before
+        .hits
+        .iter()
+        .find(|hit| hit.tensor.starts_with("fc2"))
+        .unwrap();
+    let step = hit.step.to_string();
+    let pairs = [
+        ("run", "overflow"),
+        ("tensor", &*hit.tensor),
+        ("step", &*step),
+    ];
+    let around = server
+        .get(&format!("{}?{}", paths::NEIGHBOURS, query(&pairs)))
+        .json();
+    let own = around["own"].as_array().unwrap();
+    let of_hit = own.iter().find(|own| own["tensor"] == *hit.tensor).unwrap();
+    assert!(of_hit["severity"].is_string(), "{around}");
+    let sides = ["upstream", "downstream"].map(|side| around[side].as_array().unwrap().len());
+    assert!(sides.iter().sum::<usize>() > 0, "{around}");
+}
+
+#[test]
+fn new_hits_run_a_command_and_old_ones_do_not() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording
+        .curve("train/loss", 0..30, |_| 1.0)
+        .scalar("old/loss", 5, f32::NAN);
+    let told = lab.path("told");
+    fs::create_dir(&told).unwrap();
+    let command = format!("sh -c 'cat > \"$0/$$.json\"' {}", told.display());
+    let server = lab.start_with(&["--on-hit", &command]);
+    wait_for("the run to be judged", || {
+        (findings(&server, "run").state == Judging::Done).then_some(())
+    });
+    let known = findings(&server, "run").counts;
+    recording.scalar("train/loss", 30, f32::NAN);
+    let notice: Value = wait_for("the command", || {
+        let file = fs::read_dir(&told).unwrap().flatten().next()?;
+        serde_json::from_str(&fs::read_to_string(file.path()).ok()?).ok()
+    });
+    assert_eq!(
+        (&notice["run"], &notice["hit"]["step"]),
+        (&json!("run"), &json!(30))
+    );
+    assert_eq!(notice["hit"]["tensor"], "train/loss");
+    assert!(!notice["title"]["en"].as_str().unwrap().is_empty());
+    let now = findings(&server, "run").counts;
+    let new = now.error + now.warning - known.error - known.warning;
+    wait_for("one call for each", || {
+        (fs::read_dir(&told).unwrap().count() as u64 == new).then_some(())
+    });
+}
+
 #[test]
 fn notes_are_kept_beside_the_runs_and_the_second_is_told() {
     let lab = Lab::new();

@@ -12,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use tokio::sync::broadcast;
-use trainscope_analysis::watchpoint::{Findings, Hit, Watchpoints};
+use trainscope_analysis::watchpoint::{Findings, Hit, Surroundings, Watchpoints};
 use trainscope_api::findings::Progress;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
@@ -77,6 +77,8 @@ pub struct JudgedRun {
     pub watchpoints_file: Option<PathBuf>,
     /// What is wrong with that file as it is now.
     pub watchpoints_problem: Option<String>,
+    /// What lies around each layer.
+    pub surroundings: Arc<Surroundings>,
     sources: Arc<FxHashMap<Arc<str>, (String, u32)>>,
     /// Of which files, and of which text of the watchpoints.
     signature: (u64, u64),

@@ -27,6 +27,7 @@ mod findings;
 mod graph;
 mod guard;
 mod live;
+mod neighbours;
 mod notebook;
 mod openapi;
 mod records;
@@ -112,6 +113,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(tags::get, tags::post))
         .routes(routes!(scalars::get, scalars::post))
         .routes(routes!(findings::get))
+        .routes(routes!(neighbours::get))
         .routes(routes!(watchpoints::conditions))
         .routes(routes!(watchpoints::get, watchpoints::put))
         .routes(routes!(watchpoints::recheck))

@@ -154,6 +154,12 @@ impl Server {
         answer(self.agent.patch(url).send(body.to_string()).unwrap())
     }
 
+    /// `PUT` with a JSON body.
+    pub(crate) fn put(&self, path: &str, body: &serde_json::Value) -> Answer {
+        let url = format!("{}{path}", self.address);
+        answer(self.agent.put(url).send(body.to_string()).unwrap())
+    }
+
     fn typed<T: DeserializeOwned>(&self, path: &str) -> T {
         let answer = self.get(path);
         assert_eq!(

@@ -6,7 +6,7 @@
 use gloo_net::http::{Request, Response};
 use serde::de::DeserializeOwned;
 use trainscope_api::error::ApiError;
-use trainscope_api::findings::{Findings, FindingsQuery, Progress};
+use trainscope_api::findings::{Findings, FindingsQuery, Neighbours, NeighboursQuery, Progress};
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::records::{At, Records, RecordsQuery};
@@ -74,6 +74,14 @@ pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
     let optional = optional.iter();
     pairs.extend(optional.filter_map(|(key, value)| Some((*key, value.as_deref()?))));
     get(paths::FINDINGS, &pairs).await
+}
+
+/// What lies around a tensor.
+pub async fn neighbours(query: &NeighboursQuery) -> Result<Neighbours, ClientError> {
+    let (rank, step) = (query.rank.to_string(), query.step.to_string());
+    let mut pairs = vec![("run", &*query.run), ("tensor", &*query.tensor)];
+    pairs.extend([("rank", &*rank), ("step", &*step)]);
+    get(paths::NEIGHBOURS, &pairs).await
 }
 
 /// Everything that can be watched for.

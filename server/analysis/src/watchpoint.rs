@@ -17,6 +17,7 @@ mod report;
 pub(crate) mod run;
 mod scalars;
 mod steps;
+mod surroundings;
 mod target;
 
 pub use catalogue::{CONDITIONS, Condition};
@@ -25,3 +26,4 @@ pub use evaluator::Evaluator;
 pub use finding::{Findings, FirstCause, Hit, Inconclusive, Judged, Missing};
 pub use observation::{Context, Needs, Observation, channel_axis};
 pub use target::role_of;
+pub use surroundings::{Around, Layer, Surroundings};

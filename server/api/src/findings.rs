@@ -109,6 +109,52 @@ pub struct Progress {
     pub total_bytes: u64,
 }
 
+/// The query of `GET /api/neighbours`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct NeighboursQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Name of the tensor.
+    pub tensor: String,
+    /// Whose hits are told.
+    #[serde(default)]
+    pub rank: u32,
+    /// The step whose hits are told.
+    pub step: i64,
+}
+
+/// Layers of one side, and tensors of the layer itself, of one answer at most.
+pub const MAX_NEIGHBOURS: usize = 12;
+
+/// What lies around a tensor, [`MAX_NEIGHBOURS`] on each side.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Neighbours {
+    /// What it is computed from.
+    pub upstream: Vec<Neighbour>,
+    /// Tensors of the same layer, itself among them.
+    pub own: Vec<Neighbour>,
+    /// What is computed from it.
+    pub downstream: Vec<Neighbour>,
+    /// Whether some were left out.
+    pub cut: bool,
+}
+
+/// A tensor near to another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Neighbour {
+    /// Its layer.
+    pub layer: String,
+    /// The tensor: of another layer, the one that is worst at that step.
+    pub tensor: String,
+    /// The worst hit of it at that step, if there is one.
+    pub severity: Option<Severity>,
+    /// What that hit says, in a line.
+    pub says: Option<Words>,
+}
+
 /// How far the judgement is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -71,6 +71,9 @@ pub mod paths {
     pub const LOSSES: &str = "/api/losses";
     /// `GET` with [`FindingsQuery`](crate::findings::FindingsQuery): [`Findings`](crate::findings::Findings).
     pub const FINDINGS: &str = "/api/findings";
+    /// `GET` with [`NeighboursQuery`](crate::findings::NeighboursQuery):
+    /// [`Neighbours`](crate::findings::Neighbours).
+    pub const NEIGHBOURS: &str = "/api/neighbours";
     /// `GET`: [`Catalogue`](crate::watchpoints::Catalogue).
     pub const CONDITIONS: &str = "/api/conditions";
     /// `GET ?run=`, `PUT` [`WatchpointsChange`](crate::watchpoints::WatchpointsChange):

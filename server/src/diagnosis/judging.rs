@@ -1,6 +1,6 @@
 //! The thread that judges: what it looks at, and when.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -171,6 +171,8 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             file.look();
         }
         drop(known);
+        // What is told from here on may not be in what is found.
+        let told = self.diagnosis.0.known.read().changes.clone();
         let found = match find(&base.dir) {
             Ok(found) => found.runs,
             Err(error) => {
@@ -180,7 +182,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
         };
         let mut is_waiting = false;
         for run in &found {
-            is_waiting |= self.look_at(base, run);
+            is_waiting |= self.look_at(base, run, &told);
             // What grows meanwhile does not wait for all others.
             self.follow();
         }
@@ -199,8 +201,9 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     }
 
     /// Judges a run if it has changed; whether something of it waits to be whole.
-    fn look_at(&mut self, base: &Base, run: &FoundRun) -> bool {
+    fn look_at(&mut self, base: &Base, run: &FoundRun, told: &BTreeMap<String, u64>) -> bool {
         let name = shown(base, run);
+        let changes = told.get(&name).copied().unwrap_or(0);
         let mut known = self.diagnosis.0.known.write();
         let Some(watched) = watched(&mut known, &name) else {
             return false;
@@ -213,9 +216,11 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             .is_some_and(|before| before.signature == signature && !before.is_waiting && !is_anew);
         if let Some(before) = before.as_ref().filter(|_| is_same) {
             let is_told = before.watchpoints_problem == watched.problem
-                && before.watchpoints_file == watched.file;
+                && before.watchpoints_file == watched.file
+                && before.changes >= changes;
             if !is_told {
                 let told = JudgedRun {
+                    changes,
                     watchpoints_file: watched.file,
                     watchpoints_problem: watched.problem,
                     ..JudgedRun::clone(before)
@@ -226,8 +231,6 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             }
             return false;
         }
-        known.note_change(&name);
-        let changes = known.changes.get(&name).copied().unwrap_or(0);
         drop(known);
 
         let at = self.kept.iter().position(|(kept, _)| *kept == name);
@@ -342,6 +345,7 @@ impl JudgedRun {
             watchpoints: judged.watchpoints,
             watchpoints_file: None,
             watchpoints_problem: None,
+            surroundings: Arc::new(judged.surroundings),
             sources: Arc::new(judged.sources),
             signature,
             changes,

@@ -234,7 +234,7 @@ fn watched(own: &Watchpoint, hits: u64) -> Watched {
 }
 
 /// The name that somebody gave a watchpoint, or what its condition says.
-fn title(own: &Watchpoint) -> Words {
+pub(super) fn title(own: &Watchpoint) -> Words {
     match &own.name {
         Some(name) => Words {
             en: name.clone(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
-    Context, Evaluator, Findings, Needs, Observation, Watchpoints,
+    Context, Evaluator, Findings, Needs, Observation, Surroundings, Watchpoints,
 };
 use trainscope_format::tensor::Tolerance;
 use trainscope_format::{Role, TensorSummary};
@@ -52,6 +52,8 @@ pub(crate) struct JudgedRun {
     pub(crate) ranks: u64,
     /// What was watched for.
     pub(crate) watchpoints: Watchpoints,
+    /// What lies around each layer; nothing unless it was asked for.
+    pub(crate) surroundings: Surroundings,
     /// How long it took.
     pub(crate) took: Duration,
     /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
@@ -110,6 +112,10 @@ struct Shown {
     evaluator: Evaluator,
     /// When the statistics of each tensor were recorded.
     recorded: FxHashMap<(u32, Arc<str>), Recorded>,
+    /// The last step of each tensor that was read from a dump.
+    dumped: FxHashMap<(u32, Arc<str>), i64>,
+    /// Whether something was shown after what should have come after it.
+    is_disordered: bool,
 }
 
 /// The newest steps of a tensor whose statistics were recorded: a dump of one of them may be seen later.
@@ -141,8 +147,9 @@ impl Listener for Shown {
     }
 
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
-        let recorded = self.recorded.entry((rank, Arc::clone(tag)));
-        recorded.or_default().push(step);
+        let key = (rank, Arc::clone(tag));
+        self.is_disordered |= self.dumped.get(&key).is_some_and(|&last| last >= step);
+        self.recorded.entry(key).or_default().push(step);
         self.evaluator.observe(&Observation {
             rank,
             step,
@@ -175,8 +182,6 @@ pub(super) struct Judging {
     /// What `MindSpore` wrote beside its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
-    /// Whether a tensor of a dump came after later statistics of it.
-    pub(super) is_disordered: bool,
     pub(super) judged: JudgedRun,
 }
 
@@ -190,6 +195,8 @@ impl Judging {
             shown: Shown {
                 evaluator: Evaluator::new(watchpoints.clone()),
                 recorded: FxHashMap::default(),
+                dumped: FxHashMap::default(),
+                is_disordered: false,
             },
             events: events.collect(),
             before: FxHashMap::default(),
@@ -200,7 +207,6 @@ impl Judging {
             orders: FxHashMap::default(),
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
-            is_disordered: false,
             judged: JudgedRun {
                 name: run.name.clone(),
                 title: run.title.clone(),
@@ -213,6 +219,16 @@ impl Judging {
         };
         judging.read_graphs(run);
         judging
+    }
+
+    /// Whether something was shown after what should have come after it: then all in order may say something else.
+    pub(super) fn is_disordered(&self) -> bool {
+        self.shown.is_disordered
+    }
+
+    /// What lies around each layer.
+    pub(super) fn surroundings(&self) -> Surroundings {
+        self.shown.evaluator.surroundings()
     }
 
     /// How much is remembered: tensors at steps.
@@ -387,12 +403,13 @@ impl Judging {
             let key = (item.rank, Arc::clone(&item.name));
             let recorded = self.shown.recorded.get(&key);
             let is_known = recorded.is_some_and(|recorded| recorded.holds(item.step));
-            self.is_disordered |=
+            self.shown.is_disordered |=
                 !is_known && recorded.is_some_and(|recorded| recorded.is_beyond(item.step));
             match summary {
                 Ok(_) if is_known => {}
                 Ok(mut summary) => {
                     summary.role = item.role;
+                    self.shown.dumped.insert(key, item.step);
                     self.shown.evaluator.observe(&Observation {
                         rank: item.rank,
                         step: item.step,

@@ -107,7 +107,7 @@ pub(super) static TEXTS: Texts = Texts {
         magnitudes_label: |from, to| format!("按数量级统计的元素个数，从 {from} 到 {to}"),
         on: |count| format!("{} 个启用", format::count(count)),
         use_recommended: "使用推荐监测点",
-        recheck: "重新判断所有已记录的 step",
+        recheck: "重新判断所有已记录的迭代",
         judging: |done, all| format!("正在判断：{done} / {all}"),
         behind: "文件有新增内容，正在判断。",
         add: "添加监测点",
@@ -135,19 +135,19 @@ pub(super) static TEXTS: Texts = Texts {
         which: "哪些张量、何时",
         off: "关闭",
         several: "多个名称用逗号分隔",
-        steps: "step 范围，如 10-200",
+        steps: "迭代范围，如 10-200",
         all_ranks: "所有 rank",
         back_to_hit: "返回命中",
-        over_steps: "随 step 变化",
+        over_steps: "随迭代变化",
         over_steps_label: |from, to| {
-            format!("step {from} 至 {to} 的最大绝对值与平均绝对值；点击选择 step")
+            format!("迭代 {from} 至 {to} 的最大绝对值与平均绝对值；点击选择")
         },
         source: "源码",
         around: "该张量的上下游",
         upstream: "上游",
         downstream: "下游",
         next_hit: "下一个、上一个命中",
-        next_step: "张量的上一个、下一个 step",
+        next_step: "张量的上一个、下一个迭代",
     },
     keys: KeyTexts {
         title: "键盘快捷键",

@@ -9,6 +9,7 @@ use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::route;
 
+mod around;
 mod catalogue;
 mod cause;
 mod editor;
@@ -21,6 +22,7 @@ mod steps;
 mod watching;
 mod watchpoints;
 
+use around::Around;
 use cause::Cause;
 use hits::Hits;
 use inspector::Inspector;
@@ -84,6 +86,7 @@ pub fn DebuggerPage() -> impl IntoView {
                         <section class="mid">
                             <Cause />
                             <Hits />
+                            <Around />
                         </section>
                         <Inspector />
                     </main>

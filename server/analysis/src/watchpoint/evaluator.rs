@@ -18,8 +18,10 @@ use super::history::{Digest, History, share};
 use super::knowledge::Knowledge;
 use super::observation::{Context, Needs, Observation};
 use super::report;
+use super::run::Run;
 use super::scalars::{Series, meaning_of};
 use super::steps::Steps;
+use super::surroundings::Surroundings;
 use super::target::{Class, Family, Subject};
 
 /// Judges one run, all its ranks together. Its state can be stored, in a binary form, and gone on from.
@@ -191,6 +193,12 @@ impl Evaluator {
             &self.knowledge,
             &self.steps,
         )
+    }
+
+    /// What lies around each layer.
+    pub fn surroundings(&self) -> Surroundings {
+        let (scalars, knowledge) = (&self.scalars, &self.knowledge);
+        Surroundings::of(&Run::new(&self.tensors, scalars, knowledge, &self.steps))
     }
 
     fn note_step(&mut self, step: i64) {

@@ -140,6 +140,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Where the layer of a tensor stands.
+    pub(crate) fn place_of(&self, tensor: &Tensor) -> i64 {
+        i64::from(self.place(&tensor.subject.module))
+    }
+
     /// As far as it is known; otherwise in the order of recording, after all that is known.
     fn place(&self, module: &str) -> u32 {
         self.places.of(module).unwrap_or_else(|| {

@@ -232,6 +232,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::TAGS, &["get"]),
         (paths::SCALARS, &["get", "post"]),
         (paths::FINDINGS, &["get"]),
+        (paths::NEIGHBOURS, &["get"]),
         (paths::CONDITIONS, &["get"]),
         (paths::WATCHPOINTS, &["get", "put"]),
         (paths::RECHECK, &["post"]),

@@ -31,7 +31,7 @@ pub(super) fn Hits() -> impl IntoView {
                     on:input=move |event| model.set_search(&event_target_value(&event))
                 />
             </label>
-            <label class="field range">
+            <label class="field of-steps">
                 <input
                     type="text"
                     name="steps"

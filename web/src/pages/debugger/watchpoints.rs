@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::Judging;
-use trainscope_api::watchpoints::{Condition, Origin, WatchpointKeys};
+use trainscope_api::watchpoints::{Condition, Origin, Setting, WatchpointKeys};
 
 use super::catalogue::CatalogueList;
 use super::editor::Editor;
@@ -195,7 +195,7 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
     let is_on = is_on(keys);
     let own = condition.parameters.iter();
     let limits = own.filter_map(|one| {
-        let value = keys.0.get(&one.name).map(shown);
+        let value = keys.0.get(&one.name).map(short);
         let value = value.or_else(|| Some(format::number(one.default?.0, 3)))?;
         Some(format!("{} {value}", one.name))
     });
@@ -250,6 +250,14 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
         </li>
     }
     .into_any()
+}
+
+/// A setting in a few signs.
+fn short(setting: &Setting) -> String {
+    match setting {
+        Setting::Float(number) => format::number(*number, 3),
+        other => shown(other),
+    }
 }
 
 /// Where the list comes from, and taking it along.

@@ -1,0 +1,162 @@
+//! What a layer is computed from, and what is computed from it, among the layers of which tensors were recorded.
+//!
+//! A graph says so where there is one; operators of which nothing was recorded are passed through. Without a graph layers
+//! follow each other in the order in which they run, as far as that is known.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+use super::knowledge::Node;
+use super::run::Run;
+use super::target::Class;
+
+/// Nearest layers upstream of one that are followed up at most: a graph may join thousands in one operator.
+const MAX_INPUTS: usize = 16;
+
+/// The layers of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    layers: Vec<Layer>,
+    by_tensor: HashMap<Arc<str>, usize, RandomState>,
+}
+
+/// A layer with its tensors.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    /// Its name, as its tensors have it.
+    pub name: Arc<str>,
+    /// Its tensors, in the order of recording, each once whatever its rank.
+    pub tensors: Vec<Arc<str>>,
+    /// Which of them flow back.
+    gradients: Vec<bool>,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+}
+
+/// What lies around a tensor.
+#[derive(Clone, Debug, Default)]
+pub struct Around<'a> {
+    /// Layers that it is computed from.
+    pub upstream: Vec<&'a Layer>,
+    /// Its own layer.
+    pub own: Option<&'a Layer>,
+    /// Layers that are computed from it.
+    pub downstream: Vec<&'a Layer>,
+}
+
+impl Surroundings {
+    pub(crate) fn of(run: &Run<'_>) -> Self {
+        let mut layers: Vec<Layer> = Vec::new();
+        let mut places: Vec<i64> = Vec::new();
+        let mut by_name: HashMap<Arc<str>, usize, RandomState> = HashMap::default();
+        let mut by_tensor: HashMap<Arc<str>, usize, RandomState> = HashMap::default();
+        for tensor in run.tensors {
+            let name = &tensor.subject.module;
+            if name.is_empty() || by_tensor.contains_key(&tensor.name) {
+                continue;
+            }
+            let place = run.place_of(tensor);
+            let layer = *by_name.entry(Arc::clone(name)).or_insert_with(|| {
+                layers.push(Layer {
+                    name: Arc::clone(name),
+                    ..Layer::default()
+                });
+                places.push(place);
+                layers.len() - 1
+            });
+            let class = tensor.subject.class;
+            by_tensor.insert(Arc::clone(&tensor.name), layer);
+            layers[layer].tensors.push(Arc::clone(&tensor.name));
+            layers[layer]
+                .gradients
+                .push(matches!(class, Class::Gradient | Class::ActivationGradient));
+        }
+        let mut made = Self { layers, by_tensor };
+        if !made.follow(&run.knowledge.nodes, &by_name) {
+            let mut order: Vec<usize> = (0..made.layers.len()).collect();
+            order.sort_by_key(|&layer| places[layer]);
+            for two in order.windows(2) {
+                made.join(two[0], two[1]);
+            }
+        }
+        made
+    }
+
+    /// Joins layers as the edges of a graph do; whether they join any.
+    fn follow(&mut self, nodes: &[Node], by_name: &HashMap<Arc<str>, usize, RandomState>) -> bool {
+        // Of each node, the layers nearest to it that lie upstream, itself if it is one. Inputs come first.
+        let mut reach: Vec<Vec<usize>> = Vec::with_capacity(nodes.len());
+        let mut has_joined = false;
+        for node in nodes {
+            let mut upstream: Vec<usize> = Vec::new();
+            for input in &node.inputs {
+                for layer in reach.get(*input as usize).into_iter().flatten() {
+                    if upstream.len() < MAX_INPUTS && !upstream.contains(layer) {
+                        upstream.push(*layer);
+                    }
+                }
+            }
+            let tail = node.name.rsplit('/').next().unwrap_or(&node.name);
+            let own = by_name
+                .get(&node.name)
+                .or_else(|| by_name.get(tail))
+                .copied();
+            reach.push(match own {
+                Some(own) => {
+                    for layer in upstream.into_iter().filter(|layer| *layer != own) {
+                        self.join(layer, own);
+                        has_joined = true;
+                    }
+                    vec![own]
+                }
+                None => upstream,
+            });
+        }
+        has_joined
+    }
+
+    fn join(&mut self, from: usize, to: usize) {
+        if !self.layers[to].inputs.contains(&from) {
+            self.layers[to].inputs.push(from);
+            self.layers[from].outputs.push(to);
+        }
+    }
+
+    /// What lies around a tensor. What flows back is computed from the layers that its own feeds.
+    pub fn around(&self, tensor: &str) -> Around<'_> {
+        let Some(own) = self
+            .by_tensor
+            .get(tensor)
+            .and_then(|&own| self.layers.get(own))
+        else {
+            return Around::default();
+        };
+        let at = own.tensors.iter().position(|name| **name == *tensor);
+        let flows_back = at.is_some_and(|at| own.gradients[at]);
+        let layers = |indices: &[usize]| {
+            let layers = indices.iter().filter_map(|&index| self.layers.get(index));
+            layers.collect::<Vec<_>>()
+        };
+        let (mut upstream, mut downstream) = (layers(&own.inputs), layers(&own.outputs));
+        if flows_back {
+            std::mem::swap(&mut upstream, &mut downstream);
+        }
+        Around {
+            upstream,
+            own: Some(own),
+            downstream,
+        }
+    }
+
+    /// Whether a tensor of a layer flows back, as this one does or does not.
+    pub fn flow_alike(&self, tensor: &str, other: &str) -> bool {
+        let flows_back = |name: &str| {
+            let layer = self.layers.get(*self.by_tensor.get(name)?)?;
+            let at = layer.tensors.iter().position(|own| **own == *name)?;
+            layer.gradients.get(at).copied()
+        };
+        flows_back(tensor) == flows_back(other)
+    }
+}
