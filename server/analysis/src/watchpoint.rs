@@ -25,5 +25,5 @@ pub use config::{ConfigError, Watchpoint, WatchpointConfig, Watchpoints};
 pub use evaluator::Evaluator;
 pub use finding::{Findings, FirstCause, Hit, Inconclusive, Judged, Missing};
 pub use observation::{Context, Needs, Observation, channel_axis};
-pub use target::role_of;
 pub use surroundings::{Around, Layer, Surroundings};
+pub use target::role_of;
