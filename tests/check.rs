@@ -245,6 +245,8 @@ fn annotations_junit_and_sarif_are_what_their_readers_expect() {
     let sarif = dump.check(&["--format", "sarif"]).json();
     assert_eq!(sarif["version"], "2.1.0");
     let run = &sarif["runs"][0];
+    let is_first = |result: &Value| result["properties"]["isFirstCause"] == true;
+    assert!(is_first(&run["results"][0]), "the first cause is on top");
     let rules = names(&run["tool"]["driver"], "rules", "id");
     for result in run["results"].as_array().unwrap() {
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();

@@ -233,6 +233,25 @@ fn files_that_may_not_be_read_leave_the_others() {
 }
 
 #[test]
+fn a_link_to_a_file_that_is_gone_leaves_the_others() {
+    let place = Place::new();
+    place.write(
+        "run/steps/step_1.safetensors",
+        &safetensors(&[("a", &[f32::NAN])]),
+    );
+    let link = place.0.path().join("run/steps/step_0.safetensors");
+    std::os::unix::fs::symlink("gone.safetensors", link).unwrap();
+    let answer = place.overflows();
+    assert_eq!(
+        names(&answer, "damaged", "file"),
+        ["steps/step_0.safetensors"]
+    );
+    let reason = answer["damaged"][0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("it cannot be read: "), "{reason}");
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn scalars_beside_dumps_belong_to_their_run() {
     let place = Place::new();
     place.write(

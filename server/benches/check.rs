@@ -2,7 +2,9 @@
 //!
 //! `cargo bench -p trainscope --bench check -- --gigabytes 10 --rounds 5 --peer python3`; without flags it takes a
 //! second, so that it runs under test. The files are in the page cache, tensors of 100 kB in a file each and, beside
-//! them, all tensors of a step in one file.
+//! them, all tensors of a step in one file (on the disk three times the size that is given). Each round measures
+//! everything once, and what counts is the median of the ratios within a round: a machine that is busy with other things
+//! is so for both sides.
 
 #![expect(
     clippy::print_stdout,
@@ -75,6 +77,32 @@ impl Plan {
     }
 }
 
+/// What was measured in each round.
+#[derive(Default)]
+struct Measured {
+    name: String,
+    /// Bytes a second.
+    speeds: Vec<f64>,
+    /// By what reading and summing did in the same round.
+    ratios: Vec<f64>,
+}
+
+impl Measured {
+    fn add(&mut self, plan: &Plan, took: Duration, base: Duration) {
+        self.speeds.push(plan.len_bytes() / took.as_secs_f64());
+        self.ratios.push(base.as_secs_f64() / took.as_secs_f64());
+    }
+
+    fn print(&mut self, layout: &str) {
+        println!(
+            "{layout:<12} {:<28} {:>6.2} GB/s  {:>4.0} %",
+            self.name,
+            median(&mut self.speeds) / 1e9,
+            100.0 * median(&mut self.ratios)
+        );
+    }
+}
+
 fn main() {
     let plan = Plan::parse();
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -85,69 +113,137 @@ fn main() {
         plan.tensors, plan.rounds
     );
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for layout in ["npy", "safetensors"] {
-        let tree = |mix: &str| trees.join(format!("{mix}-{layout}"));
-        let base = median(plan.rounds, || {
-            let began = Instant::now();
-            let sum = sum_of(&tree("mixed"));
-            assert!(sum.is_finite(), "the sum is needed");
-            began.elapsed()
-        });
-        let speed = |took: Duration| plan.len_bytes() / took.as_secs_f64() / 1e9;
-        println!(
-            "{layout:<12} read and summed, one core     {:>6.2} GB/s",
-            speed(base)
-        );
-        for (name, mix, rules) in RULES {
-            let file = folder.path().join("rules.toml");
+    let rules: Vec<Option<PathBuf>> = RULES
+        .iter()
+        .map(|(name, _, rules)| {
+            let file = folder.path().join(format!("{name}.toml"));
             fs::write(&file, rules).expect("the rules");
-            for threads in [1, 2] {
-                if threads > cores {
-                    continue;
-                }
-                let took = median(plan.rounds, || {
-                    check(&tree(mix), threads, (!rules.is_empty()).then_some(&file))
-                });
-                println!(
-                    "{layout:<12} {name:<18} {threads} cores     {:>6.2} GB/s  {:>4.0} %",
-                    speed(took),
-                    100.0 * base.as_secs_f64() / took.as_secs_f64()
-                );
-            }
-        }
+            (!rules.is_empty()).then_some(file)
+        })
+        .collect();
+    for layout in ["npy", "safetensors"] {
+        measure(&plan, &trees, layout, &rules, cores.min(2));
     }
-    if let Some(python) = &plan.peer {
-        let took = median(1, || numpy(python, &trees.join("mixed-npy")));
-        let speed = plan.len_bytes() / took.as_secs_f64() / 1e9;
+    // Memory does not depend on how much there is to read.
+    for (index, threads) in [(0, 1), (1, 1), (2, 1), (2, cores.min(2))] {
+        let (name, mix, _) = RULES[index];
+        let tree = trees.join(format!("{mix}-safetensors"));
+        let peak = peak_bytes(&tree, threads, rules[index].as_ref());
         println!(
-            "{:<12} numpy, the same statistics    {speed:>6.2} GB/s",
-            "npy"
+            "peak memory  {name}, {threads} cores {:>8.1} MB",
+            peak / 1e6
         );
     }
 }
 
-fn median(rounds: usize, mut run: impl FnMut() -> Duration) -> Duration {
-    // The first brings the files into the cache.
-    let mut all: Vec<Duration> = (0..=rounds).map(|_| run()).skip(1).collect();
-    all.sort_unstable();
-    all[all.len() / 2]
+/// One layout: everything once a round.
+fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], cores: usize) {
+    let tree = |mix: &str| trees.join(format!("{mix}-{layout}"));
+    let mut base = Measured {
+        name: "read and summed, 1 core".to_owned(),
+        ..Measured::default()
+    };
+    let mut all: Vec<Measured> = Vec::new();
+    let mut peer = Measured {
+        name: "numpy, the same statistics".to_owned(),
+        ..Measured::default()
+    };
+    let mut gains: Vec<Vec<f64>> = vec![Vec::new(); RULES.len()];
+    for round in 0..=plan.rounds {
+        // The first brings the files into the cache.
+        let counts = round > 0;
+        let read = sum_of(&tree("mixed"));
+        if counts {
+            base.add(plan, read, read);
+        }
+        let mut place = 0;
+        for (index, (name, mix, _)) in RULES.iter().enumerate() {
+            let mut first = None;
+            for threads in 1..=cores {
+                let took = check(&tree(mix), threads, rules[index].as_ref());
+                if all.len() == place {
+                    all.push(Measured {
+                        name: format!("{name}, {threads} cores"),
+                        ..Measured::default()
+                    });
+                }
+                if counts {
+                    all[place].add(plan, took, read);
+                    let one = *first.get_or_insert(took);
+                    if threads > 1 {
+                        gains[index].push(one.as_secs_f64() / took.as_secs_f64());
+                    }
+                }
+                place += 1;
+            }
+        }
+        if let Some(python) = plan.peer.as_ref().filter(|_| counts && layout == "npy") {
+            peer.add(plan, numpy(python, &tree("mixed")), read);
+        }
+    }
+    base.print(layout);
+    all.iter_mut().for_each(|measured| measured.print(layout));
+    for ((name, ..), gains) in RULES.iter().zip(&mut gains) {
+        if !gains.is_empty() {
+            println!(
+                "{layout:<12} {name}, 2 cores by 1 {:>20.2} x",
+                median(gains)
+            );
+        }
+    }
+    if !peer.speeds.is_empty() {
+        peer.print(layout);
+        let ratios = all.first().into_iter().flat_map(|ours| &ours.speeds);
+        let mut ratios: Vec<f64> = ratios.zip(&peer.speeds).map(|(a, b)| a / b).collect();
+        println!(
+            "{layout:<12} {} by numpy {:>16.1} x",
+            RULES[0].0,
+            median(&mut ratios)
+        );
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// The program on a tree, from its start to its end.
 fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Duration {
     let began = Instant::now();
+    let status = command(tree, threads, rules).status().expect("it starts");
+    assert!(
+        matches!(status.code(), Some(0 | 1)),
+        "check has read everything: {status}"
+    );
+    began.elapsed()
+}
+
+fn command(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trainscope"));
     command.arg("check").arg(tree).arg("--quiet");
     command.arg("--threads").arg(threads.to_string());
     if let Some(rules) = rules {
         command.arg("--watchpoints").arg(rules);
     }
-    let status = command.stdout(Stdio::null()).status().expect("it starts");
-    assert!(
-        matches!(status.code(), Some(0 | 1)),
-        "check has read everything: {status}"
-    );
-    began.elapsed()
+    command.stdout(Stdio::null());
+    command
+}
+
+/// The most memory that the program had at once, looked at every few milliseconds; 0 where the system does not tell.
+fn peak_bytes(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> f64 {
+    let mut child = command(tree, threads, rules).spawn().expect("it starts");
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0.0_f64;
+    while child.try_wait().expect("it is a child").is_none() {
+        let now = fs::read_to_string(&status).unwrap_or_default();
+        let kilobytes = now.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = kilobytes.and_then(|rest| rest.trim().strip_suffix(" kB"));
+        let kilobytes: f64 = kilobytes.map_or(0.0, |n| n.trim().parse().unwrap_or(0.0));
+        peak = peak.max(1024.0 * kilobytes);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    peak
 }
 
 /// `NumPy`'s way to what the recommended rules need.
@@ -171,7 +267,8 @@ for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
 }
 
 /// Reads every file in blocks and sums its bytes as numbers of 32 bits, on one core.
-fn sum_of(tree: &Path) -> f64 {
+fn sum_of(tree: &Path) -> Duration {
+    let began = Instant::now();
     let mut block = vec![0_u8; 256 << 10];
     let mut sum = 0.0;
     let mut folders = vec![tree.to_owned()];
@@ -199,7 +296,8 @@ fn sum_of(tree: &Path) -> f64 {
             }
         }
     }
-    sum
+    assert!(sum.is_finite(), "the sum is needed");
+    began.elapsed()
 }
 
 /// Writes the dump in both layouts, once with tensors of every role and once with weights alone; links where bytes are

@@ -2,6 +2,7 @@
 //! that is about that thing.
 
 mod blame;
+mod context;
 mod training;
 
 use training::{Training, WELL, alarms, elements, expect, expect_note, noise, scale};

@@ -129,9 +129,9 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
     }
     for (name, count, least) in shared {
         let text = match name {
-            "warmup" => "first observations of a tensor, not judged",
+            "warmup" => "first observations, not judged",
             "patience" => "times in a row that it has to hold",
-            _ => "observations after a hit that are not reported",
+            _ => "observations after a hit, not reported",
         };
         writeln!(
             out,
@@ -142,7 +142,7 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
     writeln!(
         out,
         "  {:<name_width$}  {:<text_width$}  {severity:>8}",
-        "severity", "what a hit is called: error, warning or info"
+        "severity", "error, warning or info"
     )
 }
 

@@ -110,7 +110,8 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let is_alarm = best
             .as_ref()
             .is_some_and(|b| b.severity >= Some(Severity::Warning));
-        if let (false, Some((step, norm, times))) = (is_alarm, steady_growth(&norms, factor))
+        let lasting = steady_growth(&norms, factor).or_else(|| unrest(&norms, factor));
+        if let (false, Some((step, norm, times))) = (is_alarm, lasting)
             && loss.as_ref().is_some_and(|l| !l.has_learned())
         {
             best = Some(hit(&norms, step, times, Severity::Warning, norm));
@@ -151,6 +152,27 @@ fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
         .copied()
         .find(|p| p.1 > 0.5 * factor * begun)?;
     (grows && ended > factor * begun).then_some((step, norm, ended / begun))
+}
+
+/// Where norms begin to leap: one far above all before it, and more of that size after it, so that the median comes to
+/// follow them.
+fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
+    let points = &norms.points;
+    let mut highest: f64 = 0.0;
+    for (index, &(step, norm)) in points.iter().enumerate() {
+        if !norm.is_finite() {
+            return None;
+        }
+        if index >= ENOUGH && norm > 3.0 * highest {
+            let usual = median(points[..index].iter().map(|p| p.1))?;
+            let leaps = points[index..].iter().filter(|p| p.1 > 3.0 * highest);
+            if norm > 0.5 * factor * usual && leaps.count() >= 3 {
+                return Some((step, norm, norm / usual));
+            }
+        }
+        highest = highest.max(norm);
+    }
+    None
 }
 
 fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> Found {

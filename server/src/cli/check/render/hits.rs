@@ -179,7 +179,7 @@ pub(in crate::cli) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".to_owned()
-    } else if value.fract() == 0.0 && size < 1e15 {
+    } else if value.fract() == 0.0 && size < 1e12 {
         format!("{value}")
     } else if (1e-3..1e6).contains(&size) {
         let digits = if size >= 100.0 { 1 } else { 4 };
@@ -211,6 +211,8 @@ mod tests {
             (0.0, "0"),
             (-3.0, "-3"),
             (0.25, "0.25"),
+            (26_348_466_733.0, "26348466733"),
+            (26_348_466_733_056.0, "2.6e+13"),
             (1234.567, "1234.6"),
             (1.4e-5, "1.4e-05"),
             (-2.5e30, "-2.5e+30"),

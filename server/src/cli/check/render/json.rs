@@ -118,8 +118,14 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
                 all.map(move |item| JsonInconclusive::of(run, item))
             })
             .collect(),
-        damaged: faults(&report.runs, |run| &run.damaged),
-        truncated: faults(&report.runs, |run| &run.truncated),
+        damaged: faults(&report.runs, |run| &run.damaged)
+            .chain(report.unreadable.iter().map(|(folder, reason)| JsonFault {
+                file: folder,
+                offset: 0,
+                reason,
+            }))
+            .collect(),
+        truncated: faults(&report.runs, |run| &run.truncated).collect(),
         judged: JsonJudged {
             tensors: report.runs.iter().map(|r| r.findings.judged.tensors).sum(),
             steps: report.runs.iter().map(|r| r.findings.judged.steps).sum(),
@@ -133,12 +139,10 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
 fn faults<'a>(
     runs: &'a [JudgedRun],
     of: impl Fn(&'a JudgedRun) -> &'a [Fault],
-) -> Vec<JsonFault<'a>> {
-    let all = runs.iter().flat_map(of);
-    all.map(|fault| JsonFault {
+) -> impl Iterator<Item = JsonFault<'a>> {
+    runs.iter().flat_map(of).map(|fault| JsonFault {
         file: &fault.file,
         offset: fault.offset,
         reason: &fault.reason,
     })
-    .collect()
 }

@@ -29,16 +29,20 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             case.set_classname(&*run.name);
             suite.add_test_case(case);
         }
-        for (file, offset, reason) in run
-            .damaged
-            .iter()
-            .map(|fault| (&*fault.file, fault.offset, &*fault.reason))
-        {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(format!("{file}: damaged at byte {offset}: {reason}"));
-            let mut case = TestCase::new(format!("read {file}"), status);
-            case.set_classname(&*run.name);
-            suite.add_test_case(case);
+        for fault in &run.damaged {
+            let message = format!(
+                "{}: damaged at byte {}: {}",
+                fault.file, fault.offset, fault.reason
+            );
+            suite.add_test_case(unread(&run.name, &fault.file, &message));
+        }
+        document.add_test_suite(suite);
+    }
+    if !report.unreadable.is_empty() {
+        let mut suite = TestSuite::new(&*report.title);
+        for (folder, reason) in &report.unreadable {
+            let message = format!("{folder} cannot be read: {reason}");
+            suite.add_test_case(unread(&report.title, folder, &message));
         }
         document.add_test_suite(suite);
     }
@@ -46,10 +50,18 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
+/// A case that fails because a file or folder could not be read.
+fn unread(suite: &str, what: &str, message: &str) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message(message);
+    let mut case = TestCase::new(format!("read {what}"), status);
+    case.set_classname(suite);
+    case
+}
+
 fn status(report: &Report, run: &JudgedRun, number: usize) -> TestCaseStatus {
     let of_it = |hit: &&Hit| hit.watchpoint as usize == number;
     let hits: Vec<&Hit> = run.findings.hits.iter().filter(of_it).collect();
-    let counting = hits.iter().filter(|hit| report.counts(hit)).count();
     if let Some(first) = hits.iter().find(|hit| report.counts(hit)) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_type(trainscope_analysis::watchpoint::config::name_of(
@@ -61,8 +73,8 @@ fn status(report: &Report, run: &JudgedRun, number: usize) -> TestCaseStatus {
             .take(MAX_HITS)
             .map(|hit| format!("step {}, rank {}: {}", hit.step, hit.rank, hit.sentence.en))
             .collect();
-        if counting > MAX_HITS {
-            let more = (counting - MAX_HITS) as u64;
+        let more = hits.len().saturating_sub(MAX_HITS) as u64;
+        if more > 0 {
             lines.push(words::plural(more, "more hit", "more hits"));
         }
         status.set_description(lines.join("\n"));

@@ -131,7 +131,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         })
         .collect();
     let first = report.first_cause().map(|(_, hit)| hit);
-    let results = report
+    let mut results: Vec<Outcome<'_>> = report
         .runs
         .iter()
         .flat_map(|run| run.findings.hits.iter().map(move |hit| (run, hit)))
@@ -141,7 +141,9 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             outcome(run, hit, index.unwrap_or(0), is_first)
         })
         .collect();
-    let notifications: Vec<_> = report
+    // The first cause on top, the rest as it was.
+    results.sort_by_key(|result| !result.properties.is_first_cause);
+    let mut notifications: Vec<_> = report
         .runs
         .iter()
         .flat_map(|run| {
@@ -159,6 +161,21 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             }],
         })
         .collect();
+    notifications.extend(
+        report
+            .unreadable
+            .iter()
+            .map(|(folder, reason)| Notification {
+                level: "error",
+                message: Message {
+                    text: format!("the folder cannot be read: {reason}"),
+                },
+                locations: vec![Location {
+                    physical_location: physical(folder, None),
+                    logical_locations: Vec::new(),
+                }],
+            }),
+    );
     let log = Log {
         schema: SCHEMA,
         version: "2.1.0",
@@ -238,6 +255,9 @@ fn physical(path: &str, line: Option<u32>) -> PhysicalLocation {
     }
     PhysicalLocation {
         artifact_location: ArtifactLocation { uri },
-        region: line.map(|start_line| Region { start_line }),
+        // Lines are counted from 1; a graph that does not know one says 0.
+        region: line
+            .filter(|line| *line > 0)
+            .map(|start_line| Region { start_line }),
     }
 }

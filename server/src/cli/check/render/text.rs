@@ -3,11 +3,12 @@
 //! Names are never cut where they may be copied from (a file, a pipe); on a terminal they lose their front, because
 //! their end says what they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
+use trainscope_analysis::watchpoint::catalogue::Target;
 use trainscope_analysis::watchpoint::{Findings, Hit};
 use trainscope_format::Severity;
 
@@ -246,12 +247,11 @@ fn summary(
     } = &run.findings;
     let watchpoints = report.watchpoints.watching();
     let distinct = |of: &dyn Fn(&Hit) -> String| {
-        let all: std::collections::BTreeSet<String> = hits.iter().map(of).collect();
+        let all: BTreeSet<String> = hits.iter().map(of).collect();
         all.len() as u64
     };
     let not_judged = {
-        let all: std::collections::BTreeSet<u32> =
-            inconclusive.iter().map(|item| item.watchpoint).collect();
+        let all: BTreeSet<u32> = inconclusive.iter().map(|item| item.watchpoint).collect();
         all.len()
     };
     let which = if report.watchpoints.are_recommended() {
@@ -268,7 +268,16 @@ fn summary(
         return Ok(());
     }
     let by = distinct(&|hit| hit.watchpoint.to_string());
-    let tensors = distinct(&|hit| format!("{}/{}", hit.rank, hit.tensor));
+    let is_of_tensor = |hit: &&Hit| {
+        let watchpoint = report.watchpoints.all().get(hit.watchpoint as usize);
+        watchpoint.is_some_and(|w| !matches!(w.condition.target, Target::Scalar | Target::Run))
+    };
+    let hit_tensors: BTreeSet<(u32, &str)> = hits
+        .iter()
+        .filter(is_of_tensor)
+        .map(|hit| (hit.rank, &*hit.tensor))
+        .collect();
+    let tensors = hit_tensors.len() as u64;
     let since = report.since_step.map_or_else(String::new, |step| {
         format!(" from step {} on", words::step(step))
     });
@@ -315,7 +324,7 @@ fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .map(|run| {
             let all = run.findings.inconclusive.iter().map(|item| item.watchpoint);
-            all.collect::<std::collections::BTreeSet<u32>>().len() as u64
+            all.collect::<BTreeSet<u32>>().len() as u64
         })
         .sum();
     let mut line = counts.join(", ");
