@@ -3,8 +3,8 @@
 //! `cargo bench -p trainscope --bench check -- --gigabytes 10 --rounds 5 --peer python3`; without flags it takes a
 //! second, so that it runs under test. The files are in the page cache, tensors of 100 kB in a file each and, beside
 //! them, all tensors of a step in one file (on the disk three times the size that is given). Each round measures
-//! everything once, and what counts is the median of the ratios within a round: a machine that is busy with other things
-//! is so for both sides.
+//! everything once, and what counts is the median of the ratios within a round, on one core of processor time: what else
+//! a busy machine does counts for neither side.
 
 #![expect(
     clippy::print_stdout,
@@ -83,14 +83,45 @@ struct Measured {
     name: String,
     /// Bytes a second.
     speeds: Vec<f64>,
-    /// By what reading and summing did in the same round.
+    /// Processor time of reading and summing in the same round, by its own.
     ratios: Vec<f64>,
 }
 
+/// How long something took.
+#[derive(Clone, Copy)]
+struct Took {
+    wall: Duration,
+    /// Of this process and those that it has waited for; of the wall clock where the system does not tell.
+    processor: Duration,
+}
+
+impl Took {
+    fn by(run: impl FnOnce()) -> Self {
+        let (began, spent) = (Instant::now(), processor_time());
+        run();
+        let wall = began.elapsed();
+        let processor = spent.zip(processor_time()).map(|(from, to)| to - from);
+        Self {
+            wall,
+            processor: processor.unwrap_or(wall).max(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// What Linux says: user and system time, in hundredths of a second.
+fn processor_time() -> Option<Duration> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program stands in brackets, and may hold anything.
+    let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let ticks: u64 = fields.take(4).map_while(|n| n.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(10 * ticks))
+}
+
 impl Measured {
-    fn add(&mut self, plan: &Plan, took: Duration, base: Duration) {
-        self.speeds.push(plan.len_bytes() / took.as_secs_f64());
-        self.ratios.push(base.as_secs_f64() / took.as_secs_f64());
+    fn add(&mut self, plan: &Plan, took: Took, base: Took) {
+        self.speeds.push(plan.len_bytes() / took.wall.as_secs_f64());
+        let ratio = base.processor.as_secs_f64() / took.processor.as_secs_f64();
+        self.ratios.push(ratio);
     }
 
     fn print(&mut self, layout: &str) {
@@ -152,7 +183,7 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
     for round in 0..=plan.rounds {
         // The first brings the files into the cache.
         let counts = round > 0;
-        let read = sum_of(&tree("mixed"));
+        let read = Took::by(|| sum_of(&tree("mixed")));
         if counts {
             base.add(plan, read, read);
         }
@@ -171,7 +202,7 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
                     all[place].add(plan, took, read);
                     let one = *first.get_or_insert(took);
                     if threads > 1 {
-                        gains[index].push(one.as_secs_f64() / took.as_secs_f64());
+                        gains[index].push(one.wall.as_secs_f64() / took.wall.as_secs_f64());
                     }
                 }
                 place += 1;
@@ -182,7 +213,9 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
         }
     }
     base.print(layout);
-    all.iter_mut().for_each(|measured| measured.print(layout));
+    for measured in &mut all {
+        measured.print(layout);
+    }
     for ((name, ..), gains) in RULES.iter().zip(&mut gains) {
         if !gains.is_empty() {
             println!(
@@ -193,8 +226,8 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
     }
     if !peer.speeds.is_empty() {
         peer.print(layout);
-        let ratios = all.first().into_iter().flat_map(|ours| &ours.speeds);
-        let mut ratios: Vec<f64> = ratios.zip(&peer.speeds).map(|(a, b)| a / b).collect();
+        let ratios = all.first().into_iter().flat_map(|ours| &ours.ratios);
+        let mut ratios: Vec<f64> = ratios.zip(&peer.ratios).map(|(a, b)| a / b).collect();
         println!(
             "{layout:<12} {} by numpy {:>16.1} x",
             RULES[0].0,
@@ -209,14 +242,14 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// The program on a tree, from its start to its end.
-fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Duration {
-    let began = Instant::now();
-    let status = command(tree, threads, rules).status().expect("it starts");
-    assert!(
-        matches!(status.code(), Some(0 | 1)),
-        "check has read everything: {status}"
-    );
-    began.elapsed()
+fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Took {
+    Took::by(|| {
+        let status = command(tree, threads, rules).status().expect("it starts");
+        assert!(
+            matches!(status.code(), Some(0 | 1)),
+            "check has read everything: {status}"
+        );
+    })
 }
 
 fn command(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Command {
@@ -247,7 +280,7 @@ fn peak_bytes(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> f64 {
 }
 
 /// `NumPy`'s way to what the recommended rules need.
-fn numpy(python: &str, tree: &Path) -> Duration {
+fn numpy(python: &str, tree: &Path) -> Took {
     const SCRIPT: &str = "
 import sys, pathlib, numpy as np
 for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
@@ -256,19 +289,18 @@ for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
     np.isnan(x).sum(), np.isposinf(x).sum(), np.isneginf(x).sum(), (x == 0).sum(), (x < 0).sum()
     finite.min(), finite.max(), finite.mean(), np.abs(finite).mean(), np.sqrt((finite * finite).sum()), finite.var()
 ";
-    let began = Instant::now();
-    let status = Command::new(python)
-        .args(["-c", SCRIPT])
-        .arg(tree)
-        .status()
-        .expect("python starts");
-    assert!(status.success(), "numpy has read everything");
-    began.elapsed()
+    Took::by(|| {
+        let status = Command::new(python)
+            .args(["-c", SCRIPT])
+            .arg(tree)
+            .status()
+            .expect("python starts");
+        assert!(status.success(), "numpy has read everything");
+    })
 }
 
 /// Reads every file in blocks and sums its bytes as numbers of 32 bits, on one core.
-fn sum_of(tree: &Path) -> Duration {
-    let began = Instant::now();
+fn sum_of(tree: &Path) {
     let mut block = vec![0_u8; 256 << 10];
     let mut sum = 0.0;
     let mut folders = vec![tree.to_owned()];
@@ -297,7 +329,6 @@ fn sum_of(tree: &Path) -> Duration {
         }
     }
     assert!(sum.is_finite(), "the sum is needed");
-    began.elapsed()
 }
 
 /// Writes the dump in both layouts, once with tensors of every role and once with weights alone; links where bytes are
