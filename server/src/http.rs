@@ -22,6 +22,7 @@ use crate::notebook::Notebooks;
 pub mod access;
 mod assets;
 mod blob;
+mod distributions;
 mod error;
 mod findings;
 mod graph;
@@ -119,6 +120,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(watchpoints::recheck))
         .routes(routes!(notebook::get, notebook::patch))
         .routes(routes!(records::histograms))
+        .routes(routes!(distributions::post))
         .routes(routes!(records::images))
         .routes(routes!(records::audio))
         .routes(routes!(records::text))

@@ -5,6 +5,7 @@
 
 use gloo_net::http::{Request, Response};
 use serde::de::DeserializeOwned;
+use trainscope_api::distributions::{DistributionsAnswer, DistributionsRequest};
 use trainscope_api::error::ApiError;
 use trainscope_api::findings::{Findings, FindingsQuery, Neighbours, NeighboursQuery, Progress};
 use trainscope_api::notebook::{Notebook, NotebookChange};
@@ -225,6 +226,16 @@ pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, Cli
         .await
         .map_err(|_| ClientError::Unreachable)?;
     scalars::decode(&bytes).map_err(|_| ClientError::Misunderstood)
+}
+
+/// Histograms of many series in shared bins.
+pub async fn distributions(
+    request: &DistributionsRequest,
+) -> Result<DistributionsAnswer, ClientError> {
+    let request = Request::post(&url(paths::DISTRIBUTIONS))
+        .json(request)
+        .map_err(|_| ClientError::Misunderstood)?;
+    read(request.send().await).await
 }
 
 /// The absolute address of an API path, below the page's base.

@@ -1,16 +1,24 @@
 //! Parts that several pages are made of.
 
+mod asking;
 pub(crate) mod browse;
+mod card_grid;
 mod chart;
 mod controls;
+pub(crate) mod download;
 mod icon;
 mod note;
 mod panel;
 mod run_chip;
 mod severity;
 mod state;
+mod step_range;
 
-pub use chart::{ChartEvents, Figure, LineChart, Palette, to_png, use_palette};
+pub use asking::Asking;
+pub use card_grid::{CardGrid, CardSize, MakeCard};
+pub use chart::{
+    ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette,
+};
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
 pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};
@@ -18,3 +26,4 @@ pub use panel::RightPanel;
 pub use run_chip::{RunChip, RunStatusLabel, short_name, split_name};
 pub use severity::severity_icon;
 pub use state::StatePage;
+pub use step_range::StepRange;

@@ -14,6 +14,7 @@ use crate::storage;
 mod debugger;
 mod en;
 mod frame;
+mod histograms;
 mod overview;
 mod runs;
 mod scalars;
@@ -21,6 +22,7 @@ mod zh;
 
 pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
+pub use histograms::HistogramsTexts;
 pub use overview::OverviewTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
@@ -47,6 +49,8 @@ pub struct Texts {
     pub overview: OverviewTexts,
     /// Curves.
     pub scalars: ScalarsTexts,
+    /// Histograms.
+    pub histograms: &'static HistogramsTexts,
     /// Watchpoints and hits.
     pub debugger: DebuggerTexts,
 }

@@ -1,6 +1,7 @@
 //! The pages: one file or folder each.
 
 mod debugger;
+mod histograms;
 mod not_found;
 mod overview;
 mod run;
@@ -8,6 +9,7 @@ mod runs;
 mod scalars;
 
 pub use debugger::DebuggerPage;
+pub use histograms::HistogramsPage;
 pub use not_found::NotFoundPage;
 pub use overview::OverviewPage;
 pub use run::RunPages;

@@ -30,6 +30,8 @@ pub enum RunPage {
     Overview,
     /// Curves.
     Scalars,
+    /// How values lay.
+    Histograms,
     /// What watchpoints have found.
     Debugger,
 }
@@ -40,14 +42,20 @@ impl RunPage {
         match self {
             Self::Overview => "overview",
             Self::Scalars => "scalars",
+            Self::Histograms => "histograms",
             Self::Debugger => "debugger",
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        [Self::Overview, Self::Scalars, Self::Debugger]
-            .into_iter()
-            .find(|page| page.as_str() == text)
+        [
+            Self::Overview,
+            Self::Scalars,
+            Self::Histograms,
+            Self::Debugger,
+        ]
+        .into_iter()
+        .find(|page| page.as_str() == text)
     }
 }
 

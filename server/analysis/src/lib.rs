@@ -7,6 +7,7 @@ mod blame;
 pub mod dump;
 pub mod graph;
 pub mod headline;
+pub mod histogram;
 pub mod restart;
 pub mod series;
 pub mod watchpoint;

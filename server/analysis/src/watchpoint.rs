@@ -26,4 +26,4 @@ pub use evaluator::Evaluator;
 pub use finding::{Findings, FirstCause, Hit, Inconclusive, Judged, Missing};
 pub use observation::{Context, Needs, Observation, channel_axis};
 pub use surroundings::{Around, Layer, Surroundings};
-pub use target::role_of;
+pub use target::{role_of, role_of_name};

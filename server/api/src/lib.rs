@@ -3,6 +3,7 @@
 //! Numbers that may be NaN or infinite are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. Every list is bounded and
 //! says in `cut` whether something was left out. A run is a relative path containing `/`, hence a query parameter.
 
+pub mod distributions;
 pub mod error;
 pub mod findings;
 pub mod graphs;
@@ -31,6 +32,9 @@ pub mod paths {
     pub const SCALARS: &str = "/api/scalars";
     /// `GET` with [`RecordsQuery`](crate::records::RecordsQuery), as the following ones: histograms.
     pub const HISTOGRAMS: &str = "/api/histograms";
+    /// `POST` [`DistributionsRequest`](crate::distributions::DistributionsRequest):
+    /// [`DistributionsAnswer`](crate::distributions::DistributionsAnswer).
+    pub const DISTRIBUTIONS: &str = "/api/distributions";
     /// `GET`: pictures.
     pub const IMAGES: &str = "/api/images";
     /// `GET`: sound.

@@ -1,7 +1,7 @@
 //! `GET /api/tags?run=`: what one run has recorded; `POST /api/tags`: what several have.
 
 use serde::{Deserialize, Serialize};
-use trainscope_format::Kind;
+use trainscope_format::{Kind, Role};
 
 /// The query of `GET /api/tags`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +57,10 @@ pub struct Tag {
     /// What it records.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub kind: Kind,
+    /// What the tensor is to the training, made out from its name; left out where that is not known, and for what is no
+    /// tensor.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub role: Option<Role>,
     /// Points that are shown by default.
     pub points: u64,
     /// Points hidden by default because a restart wrote these steps again; reachable with `superseded=1`.

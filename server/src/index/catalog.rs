@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
-use trainscope_analysis::{headline, restart};
+use trainscope_analysis::{headline, restart, watchpoint};
 use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunList, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
-use trainscope_format::{Format, Kind};
+use trainscope_format::{Format, Kind, Role};
 
 use super::part::Part;
 use super::source::{Source, SourceState};
@@ -367,6 +367,7 @@ impl RunEntry {
                     tag: tag.to_string(),
                     rank,
                     kind,
+                    role: role(kind, &tag),
                     points: live.points,
                     superseded: live.superseded,
                     first_step: live.first_step,
@@ -411,4 +412,11 @@ fn group(parts: &[(Arc<Source>, Arc<Part>)]) -> Vec<Writer> {
         }
     };
     writers.map(writer).collect()
+}
+
+/// What a tensor of this name is; `None` for what is no tensor.
+fn role(kind: Kind, tag: &str) -> Option<Role> {
+    matches!(kind, Kind::Histograms | Kind::Statistics | Kind::Tensors)
+        .then(|| watchpoint::role_of_name(tag))
+        .flatten()
 }

@@ -461,6 +461,26 @@ pub(super) fn read_bodies(
     Ok((total, records))
 }
 
+/// Shows every record of one writer in a range, in order, one chunk in memory at a time; `range.points` has no meaning.
+pub(super) fn each_body(
+    parts: &[Arc<Part>],
+    range: &Range,
+    store: &Store,
+    mut look: impl FnMut(i64, f64, &[u8]) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    for chunk in select(parts, range, Want::All, store)? {
+        let points = match chunk {
+            Selected::Whole(piece) => points(&piece, Want::All, store)?,
+            Selected::Points(_, points) => points,
+        };
+        let times = points.steps.iter().zip(&points.wall_times_secs);
+        for ((&step, &wall_time_secs), body) in times.zip(&points.bodies) {
+            look(step, wall_time_secs, body)?;
+        }
+    }
+    Ok(())
+}
+
 /// The steps of one writer's records in a range, in order.
 pub(super) fn read_steps(
     parts: &[Arc<Part>],

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQuery};
 use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
+use super::catalog::Writer;
 use super::reader::{self, Range};
 use super::source::{Source, head};
 use super::{Index, ReadError};
@@ -70,24 +71,8 @@ impl Index {
         query: &RecordsQuery,
         describe: impl Fn(Found) -> Result<Option<T>, ReadError>,
     ) -> Result<Records<T>, ReadError> {
-        let run = self.run(&query.run)?;
-        let writers = run.writers(query.rank, kind, &query.tag);
-        let writer = writers
-            .iter()
-            .find(|writer| writer.name.as_deref() == query.writer.as_deref());
-        let writer = writer.ok_or_else(|| ReadError::UnknownTag {
-            run: query.run.clone(),
-            kind,
-            tag: query.tag.clone(),
-            rank: query.rank,
-        })?;
-        let range = Range {
-            from: query.from.unwrap_or(i64::MIN),
-            to: query.to.unwrap_or(i64::MAX),
-            points: query.points.unwrap_or(DEFAULT_RECORDS),
-            superseded: query.superseded != 0,
-            wall_times: true,
-        };
+        let writer = self.writer(kind, query)?;
+        let range = range_of(query);
         let store = &self.0.store;
         let mut steps = reader::read_steps(&writer.parts, &range, store)?;
         steps.truncate(MAX_STEPS);
@@ -121,6 +106,45 @@ impl Index {
         })
     }
 
+    /// Shows `look` every record that a query asks for, in the order of their steps, whatever `points` says; few of
+    /// them are in memory at a time.
+    pub fn each_record(
+        &self,
+        kind: Kind,
+        query: &RecordsQuery,
+        mut look: impl FnMut(At<Body>),
+    ) -> Result<(), ReadError> {
+        let writer = self.writer(kind, query)?;
+        let store = &self.0.store;
+        reader::each_body(
+            &writer.parts,
+            &range_of(query),
+            store,
+            |step, wall_time_secs, body| {
+                let body = postcard::from_bytes(body).map_err(|_| store.wrong("a record"))?;
+                look(At {
+                    step,
+                    wall_time_secs,
+                    body,
+                });
+                Ok(())
+            },
+        )
+    }
+
+    fn writer(&self, kind: Kind, query: &RecordsQuery) -> Result<Writer, ReadError> {
+        let run = self.run(&query.run)?;
+        let writers = run.writers(query.rank, kind, &query.tag);
+        let mut writers = writers.into_iter();
+        let writer = writers.find(|writer| writer.name.as_deref() == query.writer.as_deref());
+        writer.ok_or_else(|| ReadError::UnknownTag {
+            run: query.run.clone(),
+            kind,
+            tag: query.tag.clone(),
+            rank: query.rank,
+        })
+    }
+
     /// All tags of a kind in a run, with their ranks.
     pub fn tags_of(&self, run: &str, kind: Kind) -> Result<Vec<(Arc<str>, u32)>, ReadError> {
         Ok(self.run(run)?.tags_of(kind))
@@ -138,6 +162,16 @@ impl Index {
             .find(|known| known.id == source)
             .ok_or_else(gone)?;
         read(source, Stretch { offset, len_bytes })
+    }
+}
+
+fn range_of(query: &RecordsQuery) -> Range {
+    Range {
+        from: query.from.unwrap_or(i64::MIN),
+        to: query.to.unwrap_or(i64::MAX),
+        points: query.points.unwrap_or(DEFAULT_RECORDS),
+        superseded: query.superseded != 0,
+        wall_times: true,
     }
 }
 

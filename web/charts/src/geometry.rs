@@ -274,7 +274,7 @@ fn x_values(axis: &Axis, kind: XKind, most: u32) -> (ticks::Ticks, f64) {
     }
 }
 
-fn x_labels(axis: &Axis, kind: XKind, most: u32) -> (Vec<f64>, Vec<String>) {
+pub(crate) fn x_labels(axis: &Axis, kind: XKind, most: u32) -> (Vec<f64>, Vec<String>) {
     let (ticks, offset) = x_values(axis, kind, most);
     if kind == XKind::Value {
         let labels = label::ticks(&ticks.values, ticks.step);

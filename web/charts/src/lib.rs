@@ -8,6 +8,7 @@
 //! a transform and the SVG a `viewBox` that undo it.
 
 mod bounds;
+pub mod distribution;
 pub mod geometry;
 pub mod graph;
 pub mod label;

@@ -50,6 +50,8 @@ pub struct Theme {
     pub inf: Rgb,
     /// What is beyond a limit.
     pub error: Rgb,
+    /// Magnitudes, from the least to the greatest.
+    pub sequence: [Rgb; 10],
     /// Opacity of a min–max envelope.
     pub envelope_alpha: f64,
     /// Font families, as CSS has them.
@@ -60,6 +62,30 @@ pub struct Theme {
 pub(crate) const FONT_SIZE: f64 = 11.0;
 
 impl Theme {
+    /// The colour of a magnitude from 0 to 1.
+    pub fn sequence(&self, magnitude: f64) -> Rgb {
+        let last = self.sequence.len() - 1;
+        let at = magnitude.clamp(0.0, 1.0) * last as f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and the number of colours; NaN becomes 0"
+        )]
+        let below = (at.floor() as usize).min(last.saturating_sub(1));
+        let part = at - below as f64;
+        let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (self.sequence[below], self.sequence[below + 1]);
+        let mix = |low: u8, high: u8| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between two bytes"
+            )]
+            let mixed = (f64::from(low) + (f64::from(high) - f64::from(low)) * part).round() as u8;
+            mixed
+        };
+        Rgb(mix(r0, r1), mix(g0, g1), mix(b0, b1))
+    }
+
     /// The light theme, for plots outside of a page.
     pub fn light() -> Self {
         Self {
@@ -75,6 +101,18 @@ impl Theme {
             nan: Rgb(0xb3, 0x12, 0x3f),
             inf: Rgb(0xad, 0x4c, 0x06),
             error: Rgb(0xb8, 0x20, 0x2f),
+            sequence: [
+                Rgb(0xf4, 0xf7, 0xf9),
+                Rgb(0xd9, 0xee, 0xf1),
+                Rgb(0xab, 0xdd, 0xe8),
+                Rgb(0x76, 0xc6, 0xdd),
+                Rgb(0x43, 0xab, 0xd2),
+                Rgb(0x21, 0x90, 0xc4),
+                Rgb(0x15, 0x74, 0xb0),
+                Rgb(0x1a, 0x57, 0x98),
+                Rgb(0x1d, 0x3f, 0x7d),
+                Rgb(0x1b, 0x29, 0x5a),
+            ],
             envelope_alpha: 0.16,
             font: "sans-serif".to_owned(),
         }
@@ -95,6 +133,18 @@ impl Theme {
             nan: Rgb(0xff, 0x5d, 0x86),
             inf: Rgb(0xff, 0xab, 0x57),
             error: Rgb(0xff, 0x7d, 0x85),
+            sequence: [
+                Rgb(0x17, 0x1c, 0x22),
+                Rgb(0x1b, 0x2a, 0x3b),
+                Rgb(0x1d, 0x3f, 0x5e),
+                Rgb(0x18, 0x56, 0x7d),
+                Rgb(0x0f, 0x71, 0x96),
+                Rgb(0x12, 0x8e, 0xae),
+                Rgb(0x24, 0xab, 0xc1),
+                Rgb(0x57, 0xc7, 0xd1),
+                Rgb(0x8a, 0xdf, 0xe0),
+                Rgb(0xbd, 0xf7, 0xef),
+            ],
             envelope_alpha: 0.24,
             font: "sans-serif".to_owned(),
         }

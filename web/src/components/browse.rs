@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use trainscope_format::Kind;
+use trainscope_format::{Kind, Role};
 
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
@@ -17,6 +17,7 @@ use crate::state::{AppState, use_app_state};
 use crate::url_state::{History, UrlState, join_list, use_url_state};
 
 mod filter;
+mod notes;
 mod run_row;
 mod selection;
 mod shown;
@@ -26,6 +27,7 @@ mod tags;
 mod tree;
 
 pub(crate) use filter::Filter;
+pub(crate) use notes::{DamageNote, Nothing, NothingView};
 pub(crate) use selection::Selection;
 pub(crate) use shown::{Company, RunNames};
 pub(crate) use side::Side;
@@ -34,6 +36,18 @@ pub(crate) use tags::{SeriesId, TagEntry};
 
 /// Lists of tags are asked for at most this often while runs grow.
 const TAGS_PAUSE: Duration = Duration::from_secs(5);
+
+/// Roles that can be chosen, with their words in the address.
+pub(crate) const ROLES: [(Role, &str); 3] = [
+    (Role::Weight, "weight"),
+    (Role::Gradient, "gradient"),
+    (Role::Activation, "activation"),
+];
+
+fn parse_role(word: &str) -> Option<Role> {
+    let found = ROLES.iter().find(|(_, known)| *known == word);
+    found.map(|(role, _)| *role)
+}
 
 /// Runs and tags, as signals. `Copy`.
 #[derive(Clone, Copy)]
@@ -54,6 +68,8 @@ pub(crate) struct Browse {
     pub(crate) filter: Memo<Filter>,
     /// Ticked tags.
     pub(crate) selection: Memo<Selection>,
+    /// What tensors are to the training, if only some are wanted.
+    pub(crate) role: Memo<Option<Role>>,
     /// The tag that a link leads to.
     pub(crate) target: Memo<Option<String>>,
     /// All tags of the shown runs, by name.
@@ -87,11 +103,15 @@ impl Browse {
             let shown = shown.get();
             Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds)))
         });
+        let role = url.param("role");
+        let role = Memo::new(move |_| role.with(|word| parse_role(word.as_deref()?)));
         let passing = Memo::new(move |_| {
-            let filter = filter.get();
+            let (filter, role) = (filter.get(), role.get());
             entries.with(|entries| {
                 let all = entries.iter().enumerate();
-                let passing = all.filter(|(_, entry)| filter.passes(&entry.tag));
+                let passing = all.filter(|(_, entry)| {
+                    filter.passes(&entry.tag) && (role.is_none() || entry.role == role)
+                });
                 Arc::new(passing.map(|(index, _)| index).collect::<Vec<_>>())
             })
         });
@@ -106,6 +126,7 @@ impl Browse {
             filter_text,
             filter,
             selection,
+            role,
             target: url.param("tag"),
             entries,
             passing,
@@ -146,6 +167,13 @@ impl Browse {
     pub(crate) fn set_filter(self, text: &str) {
         let value = (!text.is_empty()).then_some(text);
         self.url.set(&[("q", value)], History::Replace);
+    }
+
+    /// Shows tensors of one role alone, or all.
+    pub(crate) fn set_role(self, role: Option<Role>) {
+        let word = role.and_then(|role| ROLES.iter().find(|(known, _)| *known == role));
+        self.url
+            .set(&[("role", word.map(|(_, word)| *word))], History::Push);
     }
 
     /// Changes which tags are ticked.

@@ -13,12 +13,14 @@ use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::{Axis, Scale};
 
 mod canvas;
+mod distribution;
 mod gesture;
 mod palette;
 mod schedule;
 mod size;
 
 pub use canvas::to_png;
+pub use distribution::{DistributionChart, Pointed};
 pub use palette::{Palette, use_palette};
 
 /// What a chart shows; two that are equal are drawn the same.

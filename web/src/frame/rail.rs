@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip, short_name};
 use crate::format;
-use crate::i18n::use_i18n;
+use crate::i18n::{I18n, Texts, use_i18n};
 use crate::route::{self, Place, RunPage, use_place};
-use crate::state::use_app_state;
+use crate::state::{AppState, use_app_state};
 
 /// The rail at the left edge.
 #[component]
@@ -55,7 +55,7 @@ pub(super) fn Rail() -> impl IntoView {
                                 .and_then(|run| run.kinds.get("scalars").copied())
                                 .map(format::count)
                         };
-                        let judged = run.clone();
+                        let (judged, run_pages) = (run.clone(), run.clone());
                         let health = Memo::new(move |_| state.run(&judged)?.health);
                         let debugger = route::run_href(&run, RunPage::Debugger);
                         let is_on = move |page| place.with(|place| place.page() == Some(page));
@@ -92,6 +92,7 @@ pub(super) fn Rail() -> impl IntoView {
                                     <span>{move || i18n.texts().frame.scalars}</span>
                                     <span class="count">{tags}</span>
                                 </a>
+                                {recorded(run_pages.clone(), state, place, i18n)}
                                 <a
                                     class="nav"
                                     href=debugger
@@ -124,4 +125,51 @@ pub(super) fn Rail() -> impl IntoView {
             </div>
         </nav>
     }
+}
+
+/// Pages of records of some kinds: the entry, what it is called, its icon, the kinds.
+type Recorded = (
+    RunPage,
+    fn(&Texts) -> &'static str,
+    IconName,
+    &'static [&'static str],
+);
+
+const RECORDED: [Recorded; 1] = [(
+    RunPage::Histograms,
+    |texts| texts.histograms.title,
+    IconName::Histograms,
+    &["histograms", "statistics"],
+)];
+
+/// Entries of the pages whose records the run has, each with the number of its tags.
+fn recorded(run: String, state: AppState, place: Memo<Place>, i18n: I18n) -> impl IntoView {
+    let kinds = Memo::new(move |_| state.run(&run).map(|run| (run.id, run.kinds)));
+    let entry = move |(page, title, icon, names): Recorded| {
+        let count = move || {
+            kinds.with(|run| {
+                let (_, kinds) = run.as_ref()?;
+                let counts = names.iter().filter_map(|name| kinds.get(*name));
+                Some(counts.sum::<u64>()).filter(|count| *count > 0)
+            })
+        };
+        let href =
+            move || kinds.with(|run| run.as_ref().map(|(run, _)| route::run_href(run, page)));
+        view! {
+            <a
+                class="nav"
+                href=href
+                title=move || title(i18n.texts())
+                aria-current=move || {
+                    place.with(|place| place.page() == Some(page)).then_some("page")
+                }
+                hidden=move || count().is_none()
+            >
+                <Icon name=icon />
+                <span>{move || title(i18n.texts())}</span>
+                <span class="count">{move || count().map(format::count)}</span>
+            </a>
+        }
+    };
+    RECORDED.map(entry).collect_view()
 }

@@ -70,6 +70,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         runs_cut: "more runs than fit in one list",
     },
+    histograms: &super::histograms::EN,
     debugger: DebuggerTexts {
         title: "Debugger",
         waiting: "This run has not been judged yet",

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
-use super::{DebuggerPage, NotFoundPage, OverviewPage, ScalarsPage};
+use super::{DebuggerPage, HistogramsPage, NotFoundPage, OverviewPage, ScalarsPage};
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::i18n::use_i18n;
 use crate::route::{self, Place, RunPage, use_place};
@@ -41,6 +41,7 @@ pub fn RunPages() -> impl IntoView {
             Shown::Page(RunPage::Overview) => view! { <OverviewPage /> }.into_any(),
             Shown::Page(RunPage::Debugger) => view! { <DebuggerPage /> }.into_any(),
             Shown::Page(RunPage::Scalars) => view! { <ScalarsPage /> }.into_any(),
+            Shown::Page(RunPage::Histograms) => view! { <HistogramsPage /> }.into_any(),
             Shown::Nowhere => view! { <NotFoundPage /> }.into_any(),
             Shown::NoSuchRun => {
                 view! {

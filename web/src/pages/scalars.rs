@@ -11,8 +11,9 @@ use leptos::prelude::*;
 use trainscope_format::Kind;
 use wasm_bindgen::JsCast;
 
-use crate::components::browse::{Browse, Company};
-use crate::components::use_palette;
+use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView};
+use crate::components::{IconName, use_palette};
+use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
 mod card;
@@ -27,7 +28,6 @@ mod head;
 mod limits;
 mod limits_panel;
 mod loading;
-mod notes;
 mod options;
 mod page;
 mod picture;
@@ -44,7 +44,6 @@ mod zoom;
 
 use grid::Cards;
 use limits_panel::LimitsPanel;
-use notes::{DamageNote, Nothing, NothingView};
 use page::{PageState, Panel};
 use settings::Settings;
 use side::Side;
@@ -70,15 +69,34 @@ pub fn ScalarsPage() -> impl IntoView {
             .is_some_and(|target| target.has_type::<web_sys::HtmlInputElement>());
         !(is_slider && key.starts_with("Arrow")) && on_key(page, key, event.shift_key())
     });
-    let nothing = Memo::new(move |_| Nothing::of(page));
+    let nothing = Memo::new(move |_| Nothing::of(browse));
+    let i18n = use_i18n();
+    let none = Signal::derive(move || {
+        browse
+            .shown
+            .with(|shown| (i18n.texts().scalars.none)(&shown.join(", ")))
+    });
     view! {
         <main class="main flush scalars">
             <Side />
             <div class="right">
                 <Toolbar />
-                <DamageNote page=page />
+                <DamageNote browse=browse />
                 {move || match nothing.get() {
-                    Some(reason) => view! { <NothingView page=page reason=reason /> }.into_any(),
+                    Some(reason) => {
+                        view! {
+                            <NothingView
+                                browse=browse
+                                reason=reason
+                                icon=IconName::Scalars
+                                none=none
+                                none_next=Signal::derive(move || {
+                                    i18n.texts().scalars.none_next.to_owned()
+                                })
+                            />
+                        }
+                            .into_any()
+                    }
                     None => view! { <Cards /> }.into_any(),
                 }}
             </div>

@@ -30,6 +30,20 @@ pub(crate) enum Class {
     Other,
 }
 
+/// What a tensor of this name is, if its name says.
+pub fn role_of_name(name: &str) -> Option<Role> {
+    match Subject::of(Role::Other, name, "").class {
+        Class::Weight => Some(Role::Weight),
+        Class::FrozenWeight => Some(Role::FrozenWeight),
+        Class::Gradient | Class::ActivationGradient => Some(Role::Gradient),
+        Class::Activation => Some(Role::Activation),
+        Class::Input | Class::Labels => Some(Role::Input),
+        Class::Loss => Some(Role::Loss),
+        Class::OptimizerState => Some(Role::OptimizerState),
+        Class::Buffer | Class::Other => None,
+    }
+}
+
 /// What an operation or a layer does, as far as conditions care.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Family {

@@ -243,6 +243,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::TENSOR_HISTORY, &["get"]),
         (paths::TENSOR_FILE, &["get"]),
         (paths::HISTOGRAMS, &["get"]),
+        (paths::DISTRIBUTIONS, &["post"]),
         (paths::IMAGES, &["get"]),
         (paths::AUDIO, &["get"]),
         (paths::TEXT, &["get"]),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use trainscope_api::tags::TagList;
-use trainscope_format::Kind;
+use trainscope_format::{Kind, Role};
 
 /// One line of a card.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +55,8 @@ impl SeriesId {
 pub(crate) struct TagEntry {
     /// Name.
     pub(crate) tag: String,
+    /// What the tensor is to the training, if it is one and that is known.
+    pub(crate) role: Option<Role>,
     /// Points of all its series.
     pub(crate) points: u64,
     /// Points that a restart has written again.
@@ -79,6 +81,7 @@ pub(crate) fn merge(
         for tag in list.tags.iter().filter(|tag| kinds.contains(&tag.kind)) {
             let entry = merged.entry(&tag.tag).or_insert_with(|| TagEntry {
                 tag: tag.tag.clone(),
+                role: tag.role.map(coarse),
                 ..TagEntry::default()
             });
             entry.points += tag.points;
@@ -102,6 +105,14 @@ pub(crate) fn merge(
     merged.into_values().collect()
 }
 
+/// What is kept as it is, is a weight all the same.
+fn coarse(role: Role) -> Role {
+    match role {
+        Role::FrozenWeight => Role::Weight,
+        role => role,
+    }
+}
+
 fn least(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -120,6 +131,7 @@ mod tests {
             tag: name.to_owned(),
             rank,
             kind,
+            role: None,
             points: 10,
             superseded: 1,
             first_step: Some(i64::from(rank)),

@@ -18,7 +18,7 @@ pub(super) fn draw_plot(
     geometry: &Geometry,
     theme: &Theme,
 ) {
-    if let Some(backend) = prepare(canvas, geometry) {
+    if let Some(backend) = prepare(canvas, (geometry.width, geometry.height, geometry.dpr)) {
         // A canvas refuses nothing but arcs of negative radius, which there are none of.
         let _never = line::draw(backend, spec, geometry, theme, 1.0);
     }
@@ -32,15 +32,17 @@ pub(super) fn draw_overlay(
     crosshair: Option<&Crosshair>,
     selection: Option<(f64, f64)>,
 ) {
-    if let Some(backend) = prepare(canvas, geometry) {
+    if let Some(backend) = prepare(canvas, (geometry.width, geometry.height, geometry.dpr)) {
         let _never = overlay::draw(backend, geometry, theme, crosshair, selection);
     }
 }
 
 /// An empty canvas of the right size whose unit is a fraction of a device pixel.
-fn prepare(canvas: &HtmlCanvasElement, geometry: &Geometry) -> Option<CanvasBackend> {
-    let width = device_pixels(geometry.width, geometry.dpr);
-    let height = device_pixels(geometry.height, geometry.dpr);
+pub(super) fn prepare(
+    canvas: &HtmlCanvasElement,
+    (width, height, dpr): (f64, f64, f64),
+) -> Option<CanvasBackend> {
+    let (width, height) = (device_pixels(width, dpr), device_pixels(height, dpr));
     if canvas.width() != width {
         canvas.set_width(width);
     }

@@ -73,6 +73,11 @@ fn read() -> Palette {
             *colour = value;
         }
     }
+    for (number, colour) in theme.sequence.iter_mut().enumerate() {
+        if let Some(value) = Rgb::from_hex(&property(&style, &format!("--seq-{number}"))) {
+            *colour = value;
+        }
+    }
     if let Ok(alpha) = property(&style, "--env").trim().parse() {
         theme.envelope_alpha = alpha;
     }

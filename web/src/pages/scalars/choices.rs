@@ -4,6 +4,8 @@ use trainscope_charts::line::{XKind, YRange};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::smooth::Kind;
 
+pub(super) use crate::components::CardSize;
+
 /// What the x axis counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum XChoice {
@@ -98,23 +100,6 @@ pub(super) const SMOOTHINGS: [(Kind, &str); 3] = [
     (Kind::Mean, "mean"),
     (Kind::Gaussian, "gaussian"),
 ];
-
-/// How large cards are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum CardSize {
-    /// More of them in view.
-    Small,
-    /// Two rows in view.
-    #[default]
-    Medium,
-    /// One under the other.
-    Large,
-}
-
-impl CardSize {
-    pub(super) const ALL: [(Self, &'static str); 3] =
-        [(Self::Small, "s"), (Self::Medium, "m"), (Self::Large, "l")];
-}
 
 /// What the band around the mean of a group says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,11 +12,9 @@ use super::data::{Loaded, Want};
 use super::drawing::{Pens, figure_of, picture_of, whole_range};
 use super::page::PageState;
 use crate::client;
+use crate::components::download::{download, download_png, file_name};
 
-mod file;
 mod text;
-
-use file::{download, download_png, file_name};
 
 /// Pictures of one file, at most.
 pub(super) const MOST_PICTURES: usize = 200;

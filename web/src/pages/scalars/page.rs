@@ -63,8 +63,6 @@ pub(super) struct PageState {
     pub(super) entries: Memo<Arc<Vec<TagEntry>>>,
     /// Tags that have a card, in the order of the cards.
     pub(super) cards: Memo<Arc<Vec<String>>>,
-    /// Whether the tags of every shown run have arrived.
-    pub(super) is_loaded: Memo<bool>,
     /// Pinned tags, in the order of pinning.
     pub(super) pins: Memo<Vec<String>>,
     /// First and last step of all tags.
@@ -104,7 +102,6 @@ impl PageState {
             browse,
             entries,
             cards: browse.cards,
-            is_loaded: browse.is_loaded,
             pins: browse.pins,
             extent: Memo::new(move |_| {
                 entries.with(|entries| {

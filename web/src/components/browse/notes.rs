@@ -1,9 +1,9 @@
-//! What the page has to say before any curve: no scalars, nothing chosen, nothing found, files that are damaged.
+//! What a page has to say before any card: no such tags, nothing chosen, nothing found, files that are damaged.
 
 use leptos::prelude::*;
 use trainscope_api::runs::{File, FileStatus, RunStatus};
 
-use super::page::PageState;
+use super::Browse;
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::format;
 use crate::i18n::{ScalarsTexts, use_i18n};
@@ -11,13 +11,13 @@ use crate::state::use_app_state;
 
 /// Why there are no cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nothing {
+pub(crate) enum Nothing {
     /// The tags have not arrived.
     Loading,
     /// No run is shown.
     NoRun,
-    /// No shown run has a scalar.
-    NoScalars,
+    /// No shown run has such a tag.
+    NoTags,
     /// The filter hides every tag.
     NoMatch,
     /// No tag is ticked.
@@ -26,17 +26,17 @@ pub(super) enum Nothing {
 
 impl Nothing {
     /// The reason, if there is no card.
-    pub(super) fn of(page: PageState) -> Option<Self> {
-        if !page.cards.with(|cards| cards.is_empty()) {
+    pub(crate) fn of(browse: Browse) -> Option<Self> {
+        if !browse.cards.with(|cards| cards.is_empty()) {
             return None;
         }
-        Some(if page.settings.shown.with(|shown| shown.is_empty()) {
+        Some(if browse.shown.with(|shown| shown.is_empty()) {
             Self::NoRun
-        } else if !page.is_loaded.get() {
+        } else if !browse.is_loaded.get() {
             Self::Loading
-        } else if page.entries.with(|entries| entries.is_empty()) {
-            Self::NoScalars
-        } else if page.browse.passing.with(|passing| passing.is_empty()) {
+        } else if browse.entries.with(|entries| entries.is_empty()) {
+            Self::NoTags
+        } else if browse.passing.with(|passing| passing.is_empty()) {
             Self::NoMatch
         } else {
             Self::NoTick
@@ -46,10 +46,20 @@ impl Nothing {
 
 /// The designed state in the place of the cards.
 #[component]
-pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
+pub(crate) fn NothingView(
+    browse: Browse,
+    reason: Nothing,
+    /// The icon of the page.
+    icon: IconName,
+    /// No shown run has such a tag: title.
+    #[prop(into)]
+    none: Signal<String>,
+    /// What to do.
+    #[prop(into)]
+    none_next: Signal<String>,
+) -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let settings = page.settings;
     let text = move |text: fn(&ScalarsTexts) -> &'static str| {
         Signal::derive(move || text(texts()).to_owned())
     };
@@ -68,27 +78,22 @@ pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
             </div>
         }
         .into_any(),
-        Nothing::NoScalars => {
-            let names = Signal::derive(move || {
-                settings.shown.with(|shown| (texts().none)(&shown.join(", ")))
-            });
-            view! {
-                <div class="in-cards">
-                    <StatePage icon=IconName::Scalars title=names next=text(|t| t.none_next)>
-                        ""
-                    </StatePage>
-                </div>
-            }
-            .into_any()
+        Nothing::NoTags => view! {
+            <div class="in-cards">
+                <StatePage icon=icon title=none next=none_next>
+                    ""
+                </StatePage>
+            </div>
         }
+        .into_any(),
         Nothing::NoMatch => {
             let title = Signal::derive(move || {
-                (texts().nothing_matches)(page.entries.with(|entries| entries.len() as u64))
+                (texts().nothing_matches)(browse.entries.with(|entries| entries.len() as u64))
             });
             view! {
                 <div class="in-cards">
                     <Note icon=IconName::Filter title=title next=text(|t| t.nothing_matches_next)>
-                        <button type="button" class="link" on:click=move |_| page.browse.set_filter("")>
+                        <button type="button" class="link" on:click=move |_| browse.set_filter("")>
                             {move || texts().clear_filter}
                         </button>
                     </Note>
@@ -97,7 +102,7 @@ pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
             .into_any()
         }
         Nothing::NoTick => {
-            let tick = move |_| page.browse.change_selection(|chosen| chosen.set_group("", true));
+            let tick = move |_| browse.change_selection(|chosen| chosen.set_group("", true));
             view! {
                 <div class="in-cards">
                     <Note
@@ -118,11 +123,11 @@ pub(super) fn NothingView(page: PageState, reason: Nothing) -> impl IntoView {
 
 /// A line over the cards that names the first file of a shown run that could not be read whole.
 #[component]
-pub(super) fn DamageNote(page: PageState) -> impl IntoView {
+pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let bad = Memo::new(move |_| {
-        let shown = page.settings.shown.get();
+        let shown = browse.shown.get();
         let runs = shown.iter().filter_map(|run| state.run(run));
         let files = runs.flat_map(|run| {
             let may_grow = run.status == RunStatus::Live;

@@ -5,20 +5,20 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Blob, HtmlCanvasElement, HtmlImageElement};
 
-use crate::components::to_png;
+use super::to_png;
 
 /// Longest side of a picture of pixels that browsers draw.
 const MOST_PIXELS: f64 = 16_000.0;
 
 /// Downloads a text.
-pub(super) fn download(text: &str, media_type: &str, name: &str) {
+pub(crate) fn download(text: &str, media_type: &str, name: &str) {
     if let Some(blob) = blob(text, media_type) {
         save(&blob, name);
     }
 }
 
 /// Downloads a picture of lines as one of pixels, two for each of its units.
-pub(super) fn download_png(svg: &str, name: String) {
+pub(crate) fn download_png(svg: &str, name: String) {
     let Some(address) = blob(svg, "image/svg+xml").and_then(|blob| address_of(&blob)) else {
         return;
     };
@@ -73,7 +73,8 @@ fn release(address: &str) {
     let _ignored = web_sys::Url::revoke_object_url(address);
 }
 
-fn save(blob: &Blob, name: &str) {
+/// Downloads data.
+pub(crate) fn save(blob: &Blob, name: &str) {
     let Some(address) = address_of(blob) else {
         return;
     };
@@ -88,7 +89,7 @@ fn save(blob: &Blob, name: &str) {
 }
 
 /// A name for a file, whatever the tag holds.
-pub(super) fn file_name(tag: &str) -> String {
+pub(crate) fn file_name(tag: &str) -> String {
     let cleaned: String = tag
         .chars()
         .map(|c| {

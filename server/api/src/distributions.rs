@@ -1,0 +1,180 @@
+//! `POST /api/distributions`: how values lay at each step, in bins that all steps and runs of one answer share.
+//!
+//! The bins are counted again from those that were recorded: a recorded bin is spread evenly over its width, so that
+//! no count is lost or made. More records than rows are merged, next ones together: every record is in exactly one
+//! row, and asking for fewer steps ends at single ones.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::float;
+
+/// Rows of a series unless asked otherwise.
+pub const DEFAULT_ROWS: usize = 100;
+/// Rows that a series can be asked for.
+pub const MAX_ROWS: usize = 2_000;
+/// Bins unless asked otherwise.
+pub const DEFAULT_BINS: usize = 60;
+/// Least number of bins.
+pub const MIN_BINS: usize = 2;
+/// Most bins.
+pub const MAX_BINS: usize = 500;
+/// Series of one request.
+pub const MAX_SERIES: usize = 32;
+
+/// The shares below the [`percentiles`](Row::percentiles) of a row: the least value, five shares, the greatest value.
+pub const SHARES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
+
+/// The body of `POST /api/distributions`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DistributionsRequest {
+    /// Which series, at most [`MAX_SERIES`].
+    #[cfg_attr(feature = "openapi", schema(max_items = 32))]
+    pub series: Vec<DistributionKey>,
+    /// Lowest step wanted, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<i64>,
+    /// Highest step wanted, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<i64>,
+    /// Most rows of a series, 1 to [`MAX_ROWS`]; [`DEFAULT_ROWS`] if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(minimum = 1, maximum = 2_000, default = 100)
+    )]
+    pub rows: Option<usize>,
+    /// Number of bins, [`MIN_BINS`] to [`MAX_BINS`]; [`DEFAULT_BINS`] if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 2, maximum = 500, default = 60))]
+    pub bins: Option<usize>,
+    /// How their edges are spaced.
+    #[serde(default)]
+    pub spacing: Spacing,
+}
+
+/// How edges of bins are spaced between the least and the greatest value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Spacing {
+    /// Equal widths.
+    #[default]
+    Linear,
+    /// Equal ratios in both directions, equal widths around zero.
+    Symlog,
+}
+
+/// What a distribution is counted from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Source {
+    /// Recorded histograms.
+    #[default]
+    Histograms,
+    /// The exponents among statistics of tensors: each bin reaches from one power of two to the next.
+    Statistics,
+}
+
+/// A series of distributions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DistributionKey {
+    /// Name of the run.
+    pub run: String,
+    /// Name of the tag.
+    pub tag: String,
+    /// Rank, 0 if left out.
+    #[serde(default)]
+    pub rank: u32,
+    /// Which records of this tag.
+    #[serde(default)]
+    pub source: Source,
+    /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<String>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DistributionsAnswer {
+    /// Edges of the bins, ascending, one more than there are bins; empty if no value was counted.
+    #[serde(with = "float::list")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub edges: Vec<f64>,
+    /// Where equal widths end, if the spacing is [`Spacing::Symlog`].
+    #[serde(with = "float")]
+    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    pub linear: f64,
+    /// One entry for each series asked for, in the same order; `null` where there is none (any more).
+    pub series: Vec<Option<Distribution>>,
+}
+
+/// One series.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Distribution {
+    /// Records in the range.
+    pub total: u64,
+    /// Whether rows stand for more than one record.
+    pub cut: bool,
+    /// In the order of their steps.
+    pub rows: Vec<Row>,
+}
+
+/// How values lay at one step, or at consecutive ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Row {
+    /// Step of its first record.
+    pub first_step: i64,
+    /// Step of its last record.
+    pub step: i64,
+    /// Records in it.
+    pub records: u64,
+    /// When its last record was written, in seconds since 1970.
+    #[serde(with = "float")]
+    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    pub wall_time_secs: f64,
+    /// Values in each bin.
+    #[serde(with = "float::list")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub counts: Vec<f64>,
+    /// Values in all bins.
+    #[serde(with = "float")]
+    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    pub finite: f64,
+    /// Values that are not a number.
+    pub nan: u64,
+    /// Values that are +∞.
+    pub pos_inf: u64,
+    /// Values that are −∞.
+    pub neg_inf: u64,
+    /// The values below which [`SHARES`] of all lie; empty if no value was counted.
+    #[serde(with = "float::list")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
+    pub percentiles: Vec<f64>,
+    /// What is wrong with what was recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+}
+
+/// Why a histogram cannot be counted as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Fault {
+    /// A bin ends before it begins; its edges change places.
+    Unsorted,
+    /// A bin overlaps the next one; both count.
+    Overlapping,
+    /// A count is below zero or not a number; the bin is left out.
+    BadCount,
+    /// An edge is not a number, or infinite where the writer gives no bound; the bin is left out.
+    BadEdge,
+    /// There are no exponents among the statistics: the collector was not asked for them.
+    NoExponents,
+}

@@ -1,0 +1,505 @@
+//! Puts a picture of distributions on a backend.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use super::layout::LANE;
+use super::{Hit, Layout, Row, Spec, Stack, View};
+use crate::label;
+use crate::paint::{Anchor, Ink, Painter, Point};
+use crate::theme::{Rgb, Theme};
+
+/// Columns and shades of a heat map that count as equal, so that neighbours are one rectangle.
+const SHADES: f64 = 48.0;
+/// Small shares are raised so far that single values are still seen.
+const SHADE_POWER: f64 = 0.6;
+
+/// Draws the picture. `font_scale` is 1 for a canvas.
+///
+/// # Errors
+/// What the backend reports.
+pub fn draw<DB: DrawingBackend>(
+    backend: DB,
+    spec: &Spec,
+    layout: &Layout,
+    theme: &Theme,
+    font_scale: f64,
+) -> DrawResult<(), DB> {
+    let pen = Pen {
+        painter: Painter::new(backend, spec.dpr, &theme.font, font_scale),
+        spec,
+        at: layout,
+        theme,
+    };
+    pen.axes()?;
+    match spec.view {
+        View::Offset => pen.ridges()?,
+        View::Overlay => pen.curves()?,
+        View::HeatMap => pen.heat()?,
+        View::Percentiles => pen.bands()?,
+    }
+    pen.lanes()?;
+    pen.painter.present()
+}
+
+/// Draws what is under the pointer again, to stand out. `selection` is a range across in pixels while a drag goes on.
+///
+/// # Errors
+/// What the backend reports.
+pub fn draw_hit<DB: DrawingBackend>(
+    backend: DB,
+    spec: &Spec,
+    layout: &Layout,
+    theme: &Theme,
+    hit: Option<Hit>,
+    selection: Option<(f64, f64)>,
+) -> DrawResult<(), DB> {
+    let pen = Pen {
+        painter: Painter::new(backend, spec.dpr, &theme.font, 1.0),
+        spec,
+        at: layout,
+        theme,
+    };
+    if let Some((from, to)) = selection {
+        let plot = &layout.plot;
+        let within = |x: f64| x.clamp(plot.left, plot.right);
+        let (from, to) = (within(from.min(to)), within(from.max(to)));
+        let ink = Ink(theme.accent, 0.14);
+        pen.painter.rect((from, 0.0), (to, plot.bottom), ink)?;
+    }
+    let found = hit.and_then(|hit| {
+        let stack = spec.stacks.get(hit.stack)?;
+        Some((stack, stack.rows.get(hit.row)?, hit.bin))
+    });
+    if let Some((stack, row, bin)) = found {
+        pen.hit(stack, row, bin)?;
+    }
+    pen.painter.present()
+}
+
+struct Pen<'a, DB: DrawingBackend> {
+    painter: Painter<'a, DB>,
+    spec: &'a Spec,
+    at: &'a Layout,
+    theme: &'a Theme,
+}
+
+impl<DB: DrawingBackend> Pen<'_, DB> {
+    fn axes(&self) -> DrawResult<(), DB> {
+        let (plot, theme) = (&self.at.plot, self.theme);
+        let is_ridges = self.spec.view == View::Offset;
+        for tick in &self.at.y_ticks {
+            if !is_ridges {
+                self.painter
+                    .horizontal((plot.left, plot.right), tick.at, theme.grid)?;
+            }
+            let point = (plot.left - 6.0, tick.at);
+            self.painter
+                .text(point, Anchor::End, &tick.text, theme.ink_3)?;
+        }
+        for tick in &self.at.x_ticks {
+            if matches!(self.spec.view, View::Offset | View::Overlay) {
+                let x = self.painter.snap(tick.at);
+                let to = (x + self.painter.hair(), plot.bottom);
+                self.painter.rect((x, plot.top), to, theme.grid)?;
+            }
+            let anchor = if tick.ends_at {
+                Anchor::End
+            } else if tick.starts_at {
+                Anchor::Start
+            } else {
+                Anchor::Middle
+            };
+            let point = (tick.at, plot.bottom + 12.0);
+            self.painter.text(point, anchor, &tick.text, theme.ink_3)?;
+        }
+        self.painter
+            .horizontal((plot.left, plot.right), plot.bottom, theme.base)
+    }
+
+    /// Points over the bins: `height` of the share in each bin above `ground`.
+    fn outline(&self, row: &Row, y: impl Fn(f64) -> f64) -> Vec<Point> {
+        let edges = self.spec.edges.windows(2).enumerate();
+        let mut points: Vec<Point> = edges
+            .filter_map(|(bin, pair)| {
+                let (left, right) = (self.at.value_x(pair[0])?, self.at.value_x(pair[1])?);
+                Some(((left + right) / 2.0, y(row.share(bin))))
+            })
+            .collect();
+        let (first, last) = (self.at.plot.left, self.at.plot.right);
+        points.insert(0, (first, points.first().map_or(y(0.0), |point| point.1)));
+        points.push((last, points.last().map_or(y(0.0), |point| point.1)));
+        points
+    }
+
+    fn closed(mut points: Vec<Point>, ground: f64) -> Vec<Point> {
+        let ends = (points.first().copied(), points.last().copied());
+        if let (Some(first), Some(last)) = ends {
+            points.extend([(last.0, ground), (first.0, ground)]);
+        }
+        points
+    }
+
+    fn ridge(&self, row: &Row) -> (f64, Vec<Point>) {
+        let ground = self.at.row_y(row.at);
+        let unit = if self.at.greatest > 0.0 {
+            self.at.ridge / self.at.greatest
+        } else {
+            0.0
+        };
+        (ground, self.outline(row, |share| ground - share * unit))
+    }
+
+    fn ridges(&self) -> DrawResult<(), DB> {
+        let Some(stack) = self.spec.stacks.first() else {
+            return Ok(());
+        };
+        let all = stack.rows.len().max(1) as f64;
+        let mut free = f64::NEG_INFINITY;
+        for (index, row) in stack.rows.iter().enumerate() {
+            let age = index as f64 / all;
+            let (ground, points) = self.ridge(row);
+            if row.finite > 0.0 {
+                let area = Self::closed(points.clone(), ground);
+                self.painter.polygon(&area, self.theme.surface)?;
+                let ink = Ink(stack.colour, 0.1 + 0.16 * age);
+                self.painter.polygon(&area, ink)?;
+                let ink = Ink(stack.colour, 0.45 + 0.4 * age);
+                self.painter.path(&points, 0.9, ink)?;
+            } else {
+                self.broken(
+                    ground,
+                    if row.nan > 0 {
+                        self.theme.nan
+                    } else {
+                        self.theme.inf
+                    },
+                )?;
+            }
+            if (row.nan > 0 || row.inf > 0) && ground >= free {
+                free = ground + 12.0;
+                self.beside(row, ground)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A ridge of nothing but what is not finite.
+    fn broken(&self, y: f64, colour: Rgb) -> DrawResult<(), DB> {
+        let plot = &self.at.plot;
+        let line = [(plot.left, y), (plot.right, y)];
+        for dash in crate::path::dash(&line, 4.0, 3.0, 0.0) {
+            self.painter.path(&dash, 1.5, colour)?;
+        }
+        Ok(())
+    }
+
+    fn beside(&self, row: &Row, y: f64) -> DrawResult<(), DB> {
+        let at = (self.at.width - 2.0, y);
+        let (text, colour) = if row.nan > 0 {
+            (format!("NaN {}", short(row.nan)), self.theme.nan)
+        } else {
+            (format!("±Inf {}", short(row.inf)), self.theme.inf)
+        };
+        self.painter.text(at, Anchor::End, &text, colour)
+    }
+
+    fn curves(&self) -> DrawResult<(), DB> {
+        for stack in &self.spec.stacks {
+            let all = stack.rows.len();
+            for (index, row) in stack.rows.iter().enumerate() {
+                if row.finite <= 0.0 {
+                    continue;
+                }
+                let is_last = index + 1 == all;
+                let points = self.outline(row, |share| self.at.share_y(share));
+                if is_last {
+                    let area = Self::closed(points.clone(), self.at.plot.bottom);
+                    self.painter.polygon(&area, Ink(stack.colour, 0.09))?;
+                }
+                let age = (index + 1) as f64 / all as f64;
+                let (width, alpha) = if is_last {
+                    (2.0, 1.0)
+                } else {
+                    (1.1, 0.15 + 0.5 * age)
+                };
+                self.painter
+                    .path(&points, width, Ink(stack.colour, alpha))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn heat(&self) -> DrawResult<(), DB> {
+        let Some(stack) = self.spec.stacks.first() else {
+            return Ok(());
+        };
+        let places: Vec<f64> = stack.rows.iter().map(|row| row.at).collect();
+        for (index, row) in stack.rows.iter().enumerate() {
+            let (left, right) = self.at.column(&places, index);
+            // Whole pixels: columns that meet within one would leave a seam.
+            let (left, right) = (self.painter.snap(left), self.painter.snap(right));
+            let right = right.max(left + self.painter.hair());
+            if row.finite <= 0.0 {
+                let (top, bottom) = (self.at.plot.top, self.at.plot.bottom);
+                let ink = Ink(self.theme.grid, 1.0);
+                self.painter.rect((left, top), (right, bottom), ink)?;
+                continue;
+            }
+            self.cells(row, left, right)?;
+        }
+        for (share, dash) in [(1, true), (3, false), (5, true)] {
+            self.percentile(stack, share, dash, self.theme.ink, true)?;
+        }
+        Ok(())
+    }
+
+    /// The column of a row; neighbours of the same shade are one rectangle.
+    fn cells(&self, row: &Row, left: f64, right: f64) -> DrawResult<(), DB> {
+        let shade = |bin: usize| {
+            let share = row.share(bin);
+            if share <= 0.0 || self.at.greatest <= 0.0 {
+                return 0.0;
+            }
+            let relative = (share / self.at.greatest).min(1.0).powf(SHADE_POWER);
+            (relative * SHADES).ceil() / SHADES
+        };
+        let bins = row.counts.len();
+        let mut from = 0;
+        while from < bins {
+            let colour = shade(from);
+            let mut to = from + 1;
+            while to < bins && (shade(to) - colour).abs() < f64::EPSILON {
+                to += 1;
+            }
+            let edge = |at: usize| self.spec.edges.get(at).copied();
+            let edges = edge(from).zip(edge(to));
+            let places = edges.and_then(|(a, b)| Some((self.at.value_y(a)?, self.at.value_y(b)?)));
+            if let (true, Some((low, high))) = (colour > 0.0, places) {
+                let (top, bottom) = (self.painter.snap(high), self.painter.snap(low));
+                let ink = self.theme.sequence(0.08 + 0.92 * colour);
+                self.painter.rect((left, top), (right, bottom), ink)?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// The line of one percentile; a row without values is a gap.
+    fn percentile(
+        &self,
+        stack: &Stack,
+        share: usize,
+        is_dashed: bool,
+        colour: Rgb,
+        has_halo: bool,
+    ) -> DrawResult<(), DB> {
+        let mut parts: Vec<Vec<Point>> = vec![Vec::new()];
+        for row in &stack.rows {
+            let value = row.percentiles.get(share).copied();
+            match value.and_then(|value| self.at.value_y(value)) {
+                Some(y) => {
+                    if let Some(part) = parts.last_mut() {
+                        part.push((self.at.step_x(row.at), y));
+                    }
+                }
+                None => parts.push(Vec::new()),
+            }
+        }
+        for part in parts.iter().filter(|part| part.len() > 1) {
+            let width = if is_dashed { 1.0 } else { 1.5 };
+            if has_halo {
+                let halo = Ink(self.theme.surface, 0.75);
+                self.painter.path(part, width + 2.0, halo)?;
+            }
+            if is_dashed {
+                for dash in crate::path::dash(part, 3.0, 3.0, 0.0) {
+                    self.painter.path(&dash, width, colour)?;
+                }
+            } else {
+                self.painter.path(part, width, colour)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bands(&self) -> DrawResult<(), DB> {
+        for stack in &self.spec.stacks {
+            for (low, high, alpha) in [(0, 6, 0.12), (1, 5, 0.2), (2, 4, 0.32)] {
+                for part in stack
+                    .rows
+                    .chunk_by(|a, b| a.percentiles.is_empty() == b.percentiles.is_empty())
+                {
+                    let edge = |share: usize| {
+                        part.iter().filter_map(move |row| {
+                            let value = row.percentiles.get(share).copied()?;
+                            Some((self.at.step_x(row.at), self.at.value_y(value)?))
+                        })
+                    };
+                    let mut area: Vec<Point> = edge(high).collect();
+                    let mut lower: Vec<Point> = edge(low).collect();
+                    if let ([_], [_]) = (&area[..], &lower[..]) {
+                        // A single row is as wide as a mark.
+                        let wide = |points: &mut Vec<Point>| {
+                            let (x, y) = points[0];
+                            *points = vec![(x - 2.0, y), (x + 2.0, y)];
+                        };
+                        wide(&mut area);
+                        wide(&mut lower);
+                    }
+                    area.extend(lower.into_iter().rev());
+                    if area.len() > 2 {
+                        self.painter.polygon(&area, Ink(stack.colour, alpha))?;
+                    }
+                }
+            }
+            self.percentile(stack, 3, false, stack.colour, false)?;
+        }
+        Ok(())
+    }
+
+    /// Counts of what is not finite, above the plot.
+    fn lanes(&self) -> DrawResult<(), DB> {
+        let (has_nan, has_inf) = self.at.lanes;
+        let first = 8.0 + LANE / 2.0 - 4.0;
+        if has_nan {
+            self.lane(first, "NaN", self.theme.nan, |row| row.nan)?;
+        }
+        if has_inf {
+            let y = if has_nan { first + LANE } else { first };
+            self.lane(y, "±Inf", self.theme.inf, |row| row.inf)?;
+        }
+        Ok(())
+    }
+
+    fn lane(&self, y: f64, name: &str, colour: Rgb, of: fn(&Row) -> u64) -> DrawResult<(), DB> {
+        let plot = &self.at.plot;
+        let bottom = y + LANE / 2.0 - 1.0;
+        self.painter
+            .horizontal((plot.left, plot.right), bottom, self.theme.grid)?;
+        self.painter
+            .text((plot.left - 6.0, y), Anchor::End, name, colour)?;
+        if self.spec.view == View::Overlay {
+            let worst = self.spec.stacks.iter().flat_map(|stack| &stack.rows);
+            if let Some(row) = worst.filter(|row| of(row) > 0).max_by_key(|row| of(row)) {
+                let text = format!("{}: {}", row.text, short(of(row)));
+                self.painter
+                    .text((plot.left + 4.0, y), Anchor::Start, &text, colour)?;
+            }
+            return Ok(());
+        }
+        let mut named = false;
+        for stack in &self.spec.stacks {
+            let places: Vec<f64> = stack.rows.iter().map(|row| row.at).collect();
+            for (index, row) in stack.rows.iter().enumerate().filter(|(_, row)| of(row) > 0) {
+                let (left, right) = self.at.column(&places, index);
+                let right = right.max(left + 2.0);
+                let all = of(row) as f64 + row.finite;
+                let height = (10.0 * of(row) as f64 / all).clamp(2.0, 10.0);
+                self.painter
+                    .rect((left, bottom - height), (right, bottom), colour)?;
+                if !named {
+                    named = true;
+                    let text = short(of(row));
+                    let width = label::width(&text);
+                    let (at, anchor) = if left - 5.0 - width > plot.left {
+                        (left - 5.0, Anchor::End)
+                    } else {
+                        (right + 5.0, Anchor::Start)
+                    };
+                    // Where neither side is free, the count is in what the pointer reads.
+                    if anchor == Anchor::End || right + 5.0 + width < plot.right {
+                        self.painter.text((at, y), anchor, &text, colour)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hit(&self, stack: &Stack, row: &Row, bin: Option<usize>) -> DrawResult<(), DB> {
+        let (plot, theme) = (&self.at.plot, self.theme);
+        match self.spec.view {
+            View::HeatMap | View::Percentiles => {
+                let x = self.painter.snap(self.at.step_x(row.at));
+                let line = [(x, 4.0), (x, plot.bottom)];
+                for dash in crate::path::dash(&line, 2.0, 2.0, 0.0) {
+                    self.painter.path(&dash, 1.0, theme.ink_2)?;
+                }
+                let anchor = if x > plot.right - 24.0 {
+                    Anchor::End
+                } else {
+                    Anchor::Middle
+                };
+                self.pill((x, plot.bottom + 12.0), anchor, &row.text)
+            }
+            View::Offset => {
+                let (ground, points) = self.ridge(row);
+                let area = Self::closed(points.clone(), ground);
+                self.painter.polygon(&area, Ink(stack.colour, 0.45))?;
+                self.painter.path(&points, 1.5, theme.ink)?;
+                self.bar(row, bin, ground, |share| {
+                    ground - share * self.at.ridge / self.at.greatest.max(f64::MIN_POSITIVE)
+                })?;
+                self.pill((plot.left - 4.0, ground), Anchor::End, &row.text)
+            }
+            View::Overlay => {
+                let points = self.outline(row, |share| self.at.share_y(share));
+                self.painter.path(&points, 2.5, theme.ink)?;
+                self.bar(row, bin, plot.bottom, |share| self.at.share_y(share))
+            }
+        }
+    }
+
+    /// The bin under the pointer.
+    fn bar(
+        &self,
+        row: &Row,
+        bin: Option<usize>,
+        ground: f64,
+        y: impl Fn(f64) -> f64,
+    ) -> DrawResult<(), DB> {
+        let edges = bin.and_then(|bin| {
+            let (left, right) = (self.spec.edges.get(bin)?, self.spec.edges.get(bin + 1)?);
+            Some((bin, self.at.value_x(*left)?, self.at.value_x(*right)?))
+        });
+        let Some((bin, left, right)) = edges else {
+            return Ok(());
+        };
+        let top = y(row.share(bin));
+        let ink = Ink(self.theme.ink, 0.85);
+        self.painter
+            .rect((left, top), (right.max(left + 1.0), ground), ink)
+    }
+
+    /// The name of a step on an axis.
+    fn pill(&self, at: Point, anchor: Anchor, text: &str) -> DrawResult<(), DB> {
+        let width = label::width(text) + 8.0;
+        let left = match anchor {
+            Anchor::Start => at.0,
+            Anchor::Middle => at.0 - width / 2.0,
+            Anchor::End => at.0 - width + 4.0,
+        };
+        let left = left.clamp(0.0, (self.at.width - width).max(0.0));
+        let (from, to) = ((left, at.1 - 8.0), (left + width, at.1 + 8.0));
+        self.painter.rect(from, to, self.theme.solid)?;
+        let middle = (left + width / 2.0, at.1);
+        self.painter
+            .text(middle, Anchor::Middle, text, self.theme.on_solid)
+    }
+}
+
+/// A count in at most five characters: `256`, `65 k`, `8.4 M`.
+fn short(count: u64) -> String {
+    let count = count as f64;
+    let (value, unit) = if count < 10_000.0 {
+        return label::fixed(count, 0);
+    } else if count < 1e6 {
+        (count / 1e3, "k")
+    } else if count < 1e9 {
+        (count / 1e6, "M")
+    } else {
+        (count / 1e9, "G")
+    };
+    let decimals = usize::from(value < 10.0);
+    format!("{} {unit}", label::fixed(value, decimals))
+}

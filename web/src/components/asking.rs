@@ -1,0 +1,96 @@
+//! What a card asks the server for: when it wants something else, and again while its runs grow. Answers that were
+//! overtaken are dropped; what was drawn stays until the next one.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::client::ClientError;
+use crate::live::use_live;
+
+/// Changes of a growing run within this time lead to one request.
+const LIVE_PAUSE: Duration = Duration::from_millis(500);
+
+/// The last answer and what is under way.
+pub struct Asking<A: Send + Sync + 'static> {
+    /// The last answer; `None` before the first.
+    pub answer: RwSignal<Option<Arc<A>>>,
+    /// Whether one is under way.
+    pub is_fetching: RwSignal<bool>,
+    /// Whether the last request failed.
+    pub has_failed: RwSignal<bool>,
+}
+
+impl<A: Send + Sync + 'static> Clone for Asking<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Send + Sync + 'static> Copy for Asking<A> {}
+
+impl<A: Send + Sync + 'static> Asking<A> {
+    /// Asks for what is wanted, whenever that changes or one of `runs` grows.
+    pub fn start<W, F>(
+        want: Memo<Option<W>>,
+        runs: Signal<Arc<Vec<String>>>,
+        ask: impl Fn(W) -> F + Copy + Send + Sync + 'static,
+    ) -> Self
+    where
+        W: Clone + PartialEq + Send + Sync + 'static,
+        F: Future<Output = Result<A, ClientError>> + 'static,
+    {
+        let asking = Self {
+            answer: RwSignal::new(None),
+            is_fetching: RwSignal::new(false),
+            has_failed: RwSignal::new(false),
+        };
+        let round = StoredValue::new(0_u64);
+        let fetch = move || {
+            let Some(Some(want)) = want.try_get_untracked() else {
+                return;
+            };
+            round.update_value(|round| *round += 1);
+            let mine = round.get_value();
+            asking.is_fetching.set(true);
+            spawn_local(async move {
+                let answer = ask(want).await;
+                // The card may be gone, or something else be wanted meanwhile.
+                if round.try_get_value() != Some(mine) {
+                    return;
+                }
+                asking.is_fetching.set(false);
+                asking.has_failed.set(answer.is_err());
+                if let Ok(answer) = answer {
+                    asking.answer.set(Some(Arc::new(answer)));
+                }
+            });
+        };
+        Effect::new(move |_| {
+            want.track();
+            fetch();
+        });
+        let live = use_live();
+        let is_due = StoredValue::new(false);
+        Effect::new(move |before: Option<u64>| {
+            let runs = runs.get();
+            let now: u64 = runs.iter().map(|run| live.run_version(run).get()).sum();
+            if before.is_some_and(|before| before != now) && !is_due.get_value() {
+                is_due.set_value(true);
+                set_timeout(
+                    move || {
+                        if is_due.try_set_value(false).is_none() {
+                            fetch();
+                        }
+                    },
+                    LIVE_PAUSE,
+                );
+            }
+            now
+        });
+        asking
+    }
+}

@@ -1,0 +1,341 @@
+//! The cards: a grid of which only the rows in view and one more on each side exist, so only they ask and draw.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::browse::whole;
+
+/// How large cards are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CardSize {
+    /// More of them in view.
+    Small,
+    /// Two rows in view.
+    #[default]
+    Medium,
+    /// One under the other.
+    Large,
+}
+
+impl CardSize {
+    /// All of them, with their words in the address.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Small, "s"), (Self::Medium, "m"), (Self::Large, "l")];
+}
+
+/// Makes the card of a tag; the signal is its width in CSS pixels.
+pub type MakeCard = Callback<(String, Signal<f64>), AnyView>;
+
+const GAP: f64 = 12.0;
+const LEAST_WIDTH: f64 = 300.0;
+const LEAST_HEIGHT: f64 = 260.0;
+const MOST_HEIGHT: f64 = 420.0;
+const SMALL_WIDTH: f64 = 220.0;
+const SMALL_HEIGHT: f64 = 180.0;
+/// Rows that exist above and below the view.
+const SPARE_ROWS: usize = 1;
+
+/// How the cards are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Layout {
+    columns: usize,
+    card_width: f64,
+    card_height: f64,
+}
+
+impl Layout {
+    /// Two columns, three from 1600 pixels of window, four from 2400, one below 900; two rows fill the view. Small
+    /// cards have a column and a row more, large ones a row each.
+    fn new(width: f64, height: f64, window_width: f64, size: CardSize) -> Self {
+        let most: usize = if window_width >= 2400.0 {
+            4
+        } else if window_width >= 1600.0 {
+            3
+        } else if window_width >= 900.0 {
+            2
+        } else {
+            1
+        };
+        let (most, least_width, rows) = match size {
+            CardSize::Small => (most + 1, SMALL_WIDTH, 3.0),
+            CardSize::Medium => (most, LEAST_WIDTH, 2.0),
+            CardSize::Large => (1, LEAST_WIDTH, 1.0),
+        };
+        let heights = match size {
+            CardSize::Small => (SMALL_HEIGHT, LEAST_HEIGHT),
+            CardSize::Medium => (LEAST_HEIGHT, MOST_HEIGHT),
+            CardSize::Large => (LEAST_HEIGHT, 2.0 * MOST_HEIGHT),
+        };
+        // A panel at the right may leave less than the window promises.
+        let columns = most.min(whole(width / least_width)).max(1);
+        let gaps = GAP * (columns as f64 + 1.0);
+        Self {
+            columns,
+            card_width: ((width - gaps) / columns as f64).floor().max(0.0),
+            card_height: ((height - (rows + 1.0) * GAP) / rows)
+                .floor()
+                .clamp(heights.0, heights.1),
+        }
+    }
+
+    fn row_height(self) -> f64 {
+        self.card_height + GAP
+    }
+
+    /// Cards from and to which are in view, of `all`.
+    fn seen(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
+        let columns = self.columns.max(1);
+        let from = whole(scroll.max(0.0) / self.row_height()) * columns;
+        let rows = (scroll.max(0.0) + height) / self.row_height();
+        (from.min(all), (whole(rows.ceil()) * columns).min(all))
+    }
+
+    /// Cards from and to which exist, of `all`.
+    fn window(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
+        let columns = self.columns.max(1);
+        let first = whole(scroll.max(0.0) / self.row_height()).saturating_sub(SPARE_ROWS);
+        let rows = whole(height / self.row_height()) + 2 + 2 * SPARE_ROWS;
+        let from = (first * columns).min(all);
+        (from, (from + rows * columns).min(all))
+    }
+}
+
+/// All cards, or the one that has the page for itself.
+#[component]
+pub fn CardGrid(
+    /// Tags that have a card, in their order.
+    cards: Memo<Arc<Vec<String>>>,
+    /// The tag whose card has the page for itself.
+    full: Memo<Option<String>>,
+    /// The tag that a link leads to.
+    target: Memo<Option<String>>,
+    /// The tag that the keyboard is at.
+    current: Signal<Option<String>>,
+    /// How large cards are.
+    #[prop(into)]
+    size: Signal<CardSize>,
+    /// Changes when something beside the cards opens or closes.
+    #[prop(into)]
+    beside: Signal<bool>,
+    /// Is told which cards are in view, whenever that changes.
+    #[prop(optional)]
+    on_seen: Option<Callback<Vec<String>>>,
+    /// Makes a card.
+    card: MakeCard,
+) -> impl IntoView {
+    let asked_full = full;
+    let holder = NodeRef::<html::Div>::new();
+    // Scroll position, width, height of the view, width of the window.
+    let view_at = RwSignal::new((0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64));
+    let measure = move || {
+        let Some(holder) = holder.try_get_untracked().flatten() else {
+            return;
+        };
+        let width = window().inner_width().ok().and_then(|width| width.as_f64());
+        let now = (
+            f64::from(holder.scroll_top()),
+            f64::from(holder.client_width()),
+            f64::from(holder.client_height()),
+            width.unwrap_or(1280.0),
+        );
+        if view_at.get_untracked() != now {
+            view_at.set(now);
+        }
+    };
+    Effect::new(move |_| {
+        holder.track();
+        cards.track();
+        asked_full.track();
+        beside.track();
+        // After the layout that these changes lead to.
+        request_animation_frame(measure);
+    });
+    let handle = window_event_listener_untyped("resize", move |_| measure());
+    on_cleanup(move || handle.remove());
+
+    let layout = Memo::new(move |_| {
+        let (_, width, height, window_width) = view_at.get();
+        Layout::new(width, height, window_width, size.get())
+    });
+    let full = Memo::new(move |_| {
+        let full = asked_full.get()?;
+        cards.with(|cards| cards.contains(&full)).then_some(full)
+    });
+    let window = Memo::new(move |_| {
+        let (scroll, width, height, _) = view_at.get();
+        if width < 1.0 {
+            return (0, 0);
+        }
+        layout
+            .get()
+            .window(scroll, height, cards.with(|cards| cards.len()))
+    });
+    Effect::new(move |_| {
+        let Some(on_seen) = on_seen else { return };
+        let (scroll, _, height, _) = view_at.get();
+        let layout = layout.get();
+        let in_view = cards.with(|cards| {
+            let (from, to) = layout.seen(scroll, height, cards.len());
+            cards.get(from..to).unwrap_or_default().to_vec()
+        });
+        on_seen.run(full.get().map_or(in_view, |full| vec![full]));
+    });
+    let existing = move || {
+        if let Some(full) = full.get() {
+            return vec![full];
+        }
+        let (from, to) = window.get();
+        cards.with(|cards| {
+            cards
+                .get(from..to)
+                .map(<[String]>::to_vec)
+                .unwrap_or_default()
+        })
+    };
+    let rows_before = move || (window.get().0 / layout.get().columns.max(1)) as f64;
+    let all_rows = move || {
+        let cards = cards.with(|cards| cards.len());
+        cards.div_ceil(layout.get().columns.max(1)) as f64
+    };
+    let total_height = move || {
+        let layout = layout.get();
+        match full.get() {
+            Some(_) => "100%".to_owned(),
+            None => format!("{:.0}px", all_rows() * layout.row_height() + GAP),
+        }
+    };
+    let top = move || {
+        let rows = if full.get().is_some() {
+            0.0
+        } else {
+            rows_before()
+        };
+        format!("{:.0}px", GAP + rows * layout.get().row_height())
+    };
+    let card_height = move || match full.get() {
+        Some(_) => format!("{:.0}px", (view_at.get().2 - 2.0 * GAP).max(LEAST_HEIGHT)),
+        None => format!("{:.0}px", layout.get().card_height),
+    };
+    let columns = move || {
+        let columns = if full.get().is_some() {
+            1
+        } else {
+            layout.get().columns.max(1)
+        };
+        format!("repeat({columns}, minmax(0, 1fr))")
+    };
+    let card_width = Signal::derive(move || {
+        if full.get().is_some() {
+            (view_at.get().1 - 2.0 * GAP).max(0.0)
+        } else {
+            layout.get().card_width
+        }
+    });
+    // A link to a tag brings its card into view once there are cards.
+    let arrived = StoredValue::new(None::<String>);
+    Effect::new(move |_| {
+        let target = target.get();
+        let layout = layout.get();
+        if layout.card_width < 1.0 || arrived.get_value() == target {
+            return;
+        }
+        let at = cards.with(|cards| cards.iter().position(|tag| Some(tag) == target.as_ref()));
+        if let (Some(at), Some(holder)) = (at, holder.get_untracked()) {
+            arrived.set_value(target);
+            let row = (at / layout.columns.max(1)) as f64;
+            request_animation_frame(move || {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "`as` saturates at the longest page a browser scrolls"
+                )]
+                holder.set_scroll_top((row * layout.row_height()) as i32);
+            });
+        }
+    });
+    // The keyboard moves to a card: it comes into view.
+    Effect::new(move |_| {
+        let current = current.get();
+        let (at, holder) = (
+            cards
+                .with_untracked(|cards| cards.iter().position(|tag| Some(tag) == current.as_ref())),
+            holder.get_untracked(),
+        );
+        if let (Some(at), Some(holder)) = (at, holder) {
+            let layout = layout.get_untracked();
+            let top = (at / layout.columns.max(1)) as f64 * layout.row_height();
+            let (scroll, _, height, _) = view_at.get_untracked();
+            let wanted = if top < scroll {
+                top
+            } else if top + layout.row_height() + GAP > scroll + height {
+                top + layout.row_height() + GAP - height
+            } else {
+                return;
+            };
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "`as` saturates at the longest page a browser scrolls"
+            )]
+            holder.set_scroll_top(wanted as i32);
+        }
+    });
+    view! {
+        <div class="cards" node_ref=holder on:scroll=move |_| measure()>
+            <div class="extent" style:height=total_height>
+                <div
+                    class="grid"
+                    style:top=top
+                    style:grid-template-columns=columns
+                    style:grid-auto-rows=card_height
+                >
+                    <For each=existing key=Clone::clone let:tag>
+                        {card.run((tag, card_width))}
+                    </For>
+                </div>
+            </div>
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn medium(width: f64, height: f64, window_width: f64) -> Layout {
+        Layout::new(width, height, window_width, CardSize::Medium)
+    }
+
+    #[test]
+    fn sizes_follow_the_choice() {
+        let small = Layout::new(872.0, 708.0, 1280.0, CardSize::Small);
+        assert_eq!(small.columns, 3);
+        assert!(small.card_height < 230.0);
+        let large = Layout::new(872.0, 708.0, 1280.0, CardSize::Large);
+        assert_eq!(large.columns, 1);
+        assert!((large.card_height - 684.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn columns_follow_the_window() {
+        assert_eq!(medium(872.0, 708.0, 1280.0).columns, 2);
+        assert_eq!(medium(1200.0, 708.0, 1600.0).columns, 3);
+        assert_eq!(medium(500.0, 708.0, 800.0).columns, 1);
+        assert_eq!(medium(520.0, 708.0, 1280.0).columns, 1);
+        let layout = medium(872.0, 708.0, 1280.0);
+        assert!((layout.card_height - 336.0).abs() < 1e-9);
+        assert!((layout.card_width - 418.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_what_is_seen_exists() {
+        let layout = medium(872.0, 708.0, 1280.0);
+        assert_eq!(layout.window(0.0, 708.0, 10_000), (0, 12));
+        let (from, to) = layout.window(100_000.0, 708.0, 10_000);
+        assert!(to - from <= 12 && from % 2 == 0);
+        assert_eq!(layout.seen(0.0, 708.0, 100), (0, 6));
+        assert_eq!(layout.seen(400.0, 708.0, 100), (2, 8));
+        assert_eq!(layout.window(0.0, 708.0, 3), (0, 3));
+        assert_eq!(layout.window(0.0, 708.0, 0), (0, 0));
+    }
+}

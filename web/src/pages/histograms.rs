@@ -1,0 +1,113 @@
+//! How the values of tensors lay over the steps: a card a tensor, one picture for all, and a range of steps.
+//!
+//! Everything chosen is in the address ([`settings`]). The server counts bins again and merges steps that have no room
+//! of their own; a smaller range asks for more detail, down to single records.
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "signals are handles of a word or two; only debug builds add where each was made"
+)]
+
+use leptos::prelude::*;
+use trainscope_format::Kind;
+
+use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
+use crate::components::{CardGrid, CardSize, IconName, StepRange, use_palette};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+
+mod card;
+mod drawing;
+mod readout;
+mod settings;
+mod toolbar;
+
+use card::Card;
+use settings::Settings;
+use toolbar::Toolbar;
+
+/// The histograms of the run that the address names.
+#[component]
+pub fn HistogramsPage() -> impl IntoView {
+    // Made here, so that all charts below share it.
+    let _palette = use_palette();
+    let i18n = use_i18n();
+    let browse = Browse::from_address(&[Kind::Histograms, Kind::Statistics], Company::Alone);
+    let settings = Settings::from_address(browse);
+    let nothing = Memo::new(move |_| Nothing::of(browse));
+    let totals = Signal::derive(move || {
+        browse.entries.with(|entries| {
+            let records = entries.iter().map(|entry| entry.points).sum();
+            (i18n.texts().histograms.totals)(entries.len() as u64, records)
+        })
+    });
+    let none = Signal::derive(move || {
+        browse
+            .shown
+            .with(|shown| (i18n.texts().histograms.none)(&shown.join(", ")))
+    });
+    use_keys(move |key, _| match key {
+        "f" => {
+            settings.set_range(None);
+            true
+        }
+        "Escape" if settings.full.with_untracked(Option::is_some) => {
+            settings.set_full(None);
+            true
+        }
+        _ => false,
+    });
+    let size = Signal::derive(move || {
+        // Several runs lie side by side in a card.
+        if settings.is_divided() && browse.shown.with(|shown| shown.len()) > 1 {
+            CardSize::Large
+        } else {
+            CardSize::Medium
+        }
+    });
+    view! {
+        <main class="main flush scalars histograms">
+            <Side browse=browse totals=totals />
+            <div class="right">
+                <Toolbar settings=settings />
+                <DamageNote browse=browse />
+                {move || match nothing.get() {
+                    Some(reason) => {
+                        view! {
+                            <NothingView
+                                browse=browse
+                                reason=reason
+                                icon=IconName::Histograms
+                                none=none
+                                none_next=Signal::derive(move || {
+                                    i18n.texts().histograms.none_next.to_owned()
+                                })
+                            />
+                        }
+                            .into_any()
+                    }
+                    None => {
+                        view! {
+                            <CardGrid
+                                cards=browse.cards
+                                full=settings.full
+                                target=browse.target
+                                current=Signal::stored(None)
+                                size=size
+                                beside=false
+                                card=Callback::new(move |(tag, _): (String, Signal<f64>)| {
+                                    view! { <Card settings=settings tag=tag /> }.into_any()
+                                })
+                            />
+                            <StepRange
+                                whole=settings.whole
+                                chosen=settings.range
+                                on_choose=Callback::new(move |range| settings.set_range(range))
+                            />
+                        }
+                            .into_any()
+                    }
+                }}
+            </div>
+        </main>
+    }
+}

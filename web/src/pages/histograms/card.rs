@@ -1,0 +1,339 @@
+//! One card: a tensor of all shown runs, asked for in one request, so that they share their bins.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use trainscope_api::distributions::{
+    DistributionKey, DistributionsAnswer, DistributionsRequest, Fault, MAX_SERIES, Source,
+};
+use trainscope_charts::distribution::View;
+use trainscope_charts::label;
+use trainscope_format::Kind;
+
+use super::drawing::{Look, Part, spec, steps_between};
+use super::readout::ReadOut;
+use super::settings::Settings;
+use crate::client;
+use crate::components::browse::SeriesId;
+use crate::components::download::{file_name, save as save_blob};
+use crate::components::{
+    Asking, DistributionChart, IconButton, IconName, Pointed, RunChip, to_png, use_palette,
+};
+use crate::i18n::use_i18n;
+use crate::run_colour::use_run_colours;
+use crate::state::use_app_state;
+
+/// Rows of each picture: as many as can be told apart.
+const fn rows_of(view: View) -> usize {
+    match view {
+        View::Offset => 40,
+        View::Overlay => 12,
+        View::HeatMap => 160,
+        View::Percentiles => 240,
+    }
+}
+
+/// The series of a card: histograms, or statistics of a run that has no histogram of this name.
+fn series_of(settings: Settings, tag: &str) -> Vec<SeriesId> {
+    let all = settings.browse.entry(tag).map(|entry| entry.series);
+    let all = all.unwrap_or_default();
+    let has_histogram = |run: &str| {
+        all.iter()
+            .any(|id| id.run == run && id.kind == Kind::Histograms)
+    };
+    let wanted = all
+        .iter()
+        .filter(|id| id.kind == Kind::Histograms || !has_histogram(&id.run));
+    wanted.take(MAX_SERIES).cloned().collect()
+}
+
+/// The card of a tag.
+#[component]
+pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
+    let i18n = use_i18n();
+    let colours = use_run_colours();
+    let palette = use_palette();
+    let state = use_app_state();
+    let tag = StoredValue::new(tag);
+    let series = Memo::new(move |_| tag.with_value(|tag| series_of(settings, tag)));
+    let want = Memo::new(move |_| {
+        let series = series.get();
+        let range = settings.range.get();
+        (!series.is_empty()).then(|| DistributionsRequest {
+            series: series
+                .into_iter()
+                .map(|id| DistributionKey {
+                    run: id.run,
+                    tag: tag.get_value(),
+                    rank: id.rank,
+                    source: if id.kind == Kind::Statistics {
+                        Source::Statistics
+                    } else {
+                        Source::Histograms
+                    },
+                    writer: id.writer,
+                })
+                .collect(),
+            from: range.map(|range| range.0),
+            to: range.map(|range| range.1),
+            rows: Some(rows_of(settings.view.get())),
+            bins: Some(settings.bins.get()),
+            spacing: settings.spacing.get(),
+        })
+    });
+    let runs = Signal::derive(move || {
+        let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
+        Arc::new(runs)
+    });
+    let asking = Asking::start(want, runs, |want: DistributionsRequest| async move {
+        client::distributions(&want).await
+    });
+    let parts = Memo::new(move |_| {
+        let palette = palette.get();
+        let Some(answer) = asking.answer.get() else {
+            return Arc::new(Vec::new());
+        };
+        let series = series.get();
+        let found = series.into_iter().zip(&answer.series);
+        let parts = found.filter_map(|(id, of)| {
+            let colour = palette.run(colours.get(&id.run));
+            let start = state.run(&id.run).and_then(|run| run.first_wall_time_secs);
+            Some(Part {
+                of: of.clone()?,
+                colour,
+                start,
+                id,
+            })
+        });
+        Arc::new(parts.collect::<Vec<_>>())
+    });
+    let look = Memo::new(move |_| Look {
+        view: settings.view.get(),
+        spacing: settings.spacing.get(),
+        over: settings.over.get(),
+        offset_secs: -60.0 * js_sys::Date::new_0().get_timezone_offset(),
+    });
+    // Each run by itself, or all in one picture.
+    let divided = Memo::new(move |_| {
+        let parts = parts.get();
+        if settings.is_divided() {
+            parts
+                .iter()
+                .map(|part| Arc::new(vec![part.clone()]))
+                .collect::<Vec<_>>()
+        } else if parts.is_empty() {
+            Vec::new()
+        } else {
+            vec![parts]
+        }
+    });
+    let canvas = NodeRef::<html::Canvas>::new();
+    let picture = move |index: usize| {
+        let mine = Memo::new(move |_| {
+            divided.with(|divided| divided.get(index).cloned().unwrap_or_default())
+        });
+        view! {
+            <Picture
+                settings=settings
+                tag=tag
+                answer=asking.answer
+                parts=mine
+                look=look
+                canvas=if index == 0 { canvas } else { NodeRef::new() }
+                is_alone=Signal::derive(move || divided.with(Vec::len) <= 1)
+            />
+        }
+    };
+    let remark = move || {
+        let texts = i18n.texts().histograms;
+        let answer = asking.answer.get()?;
+        let has_values = !answer.edges.is_empty();
+        let rows = || answer.series.iter().flatten().flat_map(|of| &of.rows);
+        let fault = rows().find_map(|row| row.faults.first()).map(|fault| {
+            (texts.fault)(match fault {
+                Fault::Unsorted => "unsorted",
+                Fault::Overlapping => "overlapping",
+                Fault::BadCount => "bad_count",
+                Fault::BadEdge => "bad_edge",
+                Fault::NoExponents => "no_exponents",
+            })
+        });
+        let is_broken = rows().any(|row| row.nan + row.pos_inf + row.neg_inf > 0);
+        let why = match (has_values, fault, is_broken) {
+            (true, fault, _) => fault,
+            (false, Some(fault), _) => Some(fault),
+            (false, None, true) => Some(texts.nothing_finite),
+            (false, None, false) => Some(texts.empty),
+        };
+        why.map(|why| (why, has_values))
+    };
+    let is_full = Signal::derive(move || {
+        settings
+            .full
+            .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
+    });
+    let role = move || {
+        let role = tag.with_value(|tag| settings.browse.entry(tag)?.role)?;
+        let texts = i18n.texts().histograms;
+        Some(match role {
+            trainscope_format::Role::Weight => texts.weights,
+            trainscope_format::Role::Gradient => texts.gradients,
+            trainscope_format::Role::Activation => texts.activations,
+            _ => return None,
+        })
+    };
+    let save = move || {
+        let Some(canvas) = canvas.get_untracked() else {
+            return;
+        };
+        let name = tag.with_value(|tag| format!("{}.png", file_name(tag)));
+        let surface = palette.with_untracked(|palette| palette.surface.clone());
+        to_png(&canvas, &surface, move |blob| save_blob(&blob, &name));
+    };
+    view! {
+        <section
+            class="card scalar-card"
+            class:fetching=move || asking.is_fetching.get()
+            aria-busy=move || asking.is_fetching.get().to_string()
+            data-tag=tag.get_value()
+            aria-label=tag.get_value()
+        >
+            <div class="head">
+                {move || role().map(|role| view! { <span class="micro ink3">{role}</span> })}
+                <h3 class="cut" title=tag.get_value()>
+                    {tag.get_value()}
+                </h3>
+                <span class="grow"></span>
+                <span class="acts">
+                    <IconButton
+                        icon=IconName::Download
+                        size=12
+                        label=Signal::derive(move || i18n.texts().scalars.download_png.to_owned())
+                        on_press=save
+                    />
+                    <IconButton
+                        icon=Signal::derive(move || {
+                            if is_full.get() { IconName::Close } else { IconName::Full }
+                        })
+                        size=12
+                        label=Signal::derive(move || {
+                            let texts = &i18n.texts().scalars;
+                            if is_full.get() { texts.small } else { texts.full }.to_owned()
+                        })
+                        on_press=move || {
+                            let wanted = tag.get_value();
+                            settings.set_full((!is_full.get_untracked()).then_some(&*wanted));
+                        }
+                    />
+                </span>
+            </div>
+            <div class="body pictures">
+                <For each=move || 0..divided.with(Vec::len) key=|index| *index children=picture />
+                {move || {
+                    remark()
+                        .map(|(why, has_values)| {
+                            let class = if has_values { "fault micro warn" } else { "on-plot" };
+                            view! { <p class=class>{why}</p> }
+                        })
+                }}
+                <Show when=move || asking.has_failed.get()>
+                    <p class="on-plot warn">{move || i18n.texts().scalars.card_failed}</p>
+                </Show>
+            </div>
+        </section>
+    }
+}
+
+/// One picture of a card, with what it says under the pointer.
+#[component]
+fn Picture(
+    settings: Settings,
+    tag: StoredValue<String>,
+    answer: RwSignal<Option<Arc<DistributionsAnswer>>>,
+    parts: Memo<Arc<Vec<Part>>>,
+    look: Memo<Look>,
+    canvas: NodeRef<html::Canvas>,
+    is_alone: Signal<bool>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let pointed = RwSignal::new(None as Pointed);
+    let drawn = Memo::new(move |_| {
+        let answer = answer.get().unwrap_or_default();
+        spec(&answer, &parts.get(), look.get())
+    });
+    let label = Signal::derive(move || {
+        let texts = i18n.texts().histograms;
+        let parts = parts.get();
+        let rows = || parts.iter().flat_map(|part| &part.of.rows);
+        let first = rows().map(|row| row.first_step).min().unwrap_or(0);
+        let last = rows().map(|row| row.step).max().unwrap_or(0);
+        let view = match look.get().view {
+            View::Offset => texts.offset,
+            View::Overlay => texts.overlay,
+            View::HeatMap => texts.heat_map,
+            View::Percentiles => texts.percentiles,
+        };
+        let count = rows().count() as u64;
+        tag.with_value(|tag| {
+            let (first, last) = (label::step(first), label::step(last));
+            (texts.canvas)(tag, view, count, &first, &last)
+        })
+    });
+    let select = Callback::new(move |range: (f64, f64)| {
+        let steps = parts.with_untracked(|parts| {
+            let look = look.get_untracked();
+            steps_between(parts, look, range)
+        });
+        if let Some(steps) = steps {
+            settings.set_range(Some(steps));
+        }
+    });
+    let holder = NodeRef::<html::Div>::new();
+    let names = move || {
+        let parts = parts.get();
+        (!is_alone.get() || parts.len() > 1).then(|| {
+            parts
+                .iter()
+                .map(|part| {
+                    let run = part.id.run.clone();
+                    view! {
+                        <span class="flex">
+                            <RunChip run=run />
+                            {part.id.label()}
+                        </span>
+                    }
+                })
+                .collect_view()
+        })
+    };
+    view! {
+        <div class="picture" node_ref=holder>
+            <div class="names micro ink2">{names}</div>
+            <DistributionChart
+                spec=drawn
+                label=label
+                pointed=pointed
+                canvas=canvas
+                on_select=select
+                on_fit=Callback::new(move |()| settings.set_range(None))
+            />
+            {move || {
+                let (hit, x, y) = pointed.get()?;
+                let answer = answer.get()?;
+                let across = holder.get().map_or(400.0, |holder| f64::from(holder.client_width()));
+                Some(
+                    view! {
+                        <ReadOut
+                            answer=answer
+                            parts=parts.get()
+                            hit=hit
+                            at=(x, y)
+                            across=across
+                        />
+                    },
+                )
+            }}
+        </div>
+    }
+}

@@ -1,0 +1,124 @@
+//! From an answer to what is drawn and what a read-out says.
+
+use std::sync::Arc;
+
+use trainscope_api::distributions::{Distribution, DistributionsAnswer, Row, Spacing};
+use trainscope_charts::distribution::{Row as Drawn, Spec, Stack, View};
+use trainscope_charts::label;
+use trainscope_charts::line::XKind;
+use trainscope_charts::scale::Scale;
+use trainscope_charts::theme::Rgb;
+
+use super::settings::Over;
+use crate::components::browse::SeriesId;
+
+/// One series with what it is called and drawn in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    /// Which it is.
+    pub(super) id: SeriesId,
+    /// Its rows.
+    pub(super) of: Distribution,
+    /// Its colour.
+    pub(super) colour: Rgb,
+    /// When its run began, for times since then.
+    pub(super) start: Option<f64>,
+}
+
+/// How all pictures of a card look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Look {
+    /// Which picture.
+    pub(super) view: View,
+    /// How its bins are spaced.
+    pub(super) spacing: Spacing,
+    /// What the axis of steps counts.
+    pub(super) over: Over,
+    /// Local time is that much ahead of UTC.
+    pub(super) offset_secs: f64,
+}
+
+/// The picture of some parts of an answer.
+pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> Arc<Spec> {
+    let stack = |part: &Part| {
+        let first = part.of.rows.first().map(|row| row.wall_time_secs);
+        let start = part.start.or(first).unwrap_or(0.0);
+        let mut rows: Vec<Drawn> = part
+            .of
+            .rows
+            .iter()
+            .map(|row| Drawn {
+                at: match look.over {
+                    Over::Step => row.step as f64,
+                    Over::Relative => row.wall_time_secs - start,
+                    Over::Wall => row.wall_time_secs,
+                },
+                counts: row.counts.clone(),
+                finite: row.finite,
+                nan: row.nan,
+                inf: row.pos_inf.saturating_add(row.neg_inf),
+                percentiles: row.percentiles.clone(),
+                text: name(row, look, start),
+            })
+            .collect();
+        // Clocks may go back; columns may not. The order of records is kept where times are equal.
+        rows.sort_by(|a, b| a.at.total_cmp(&b.at));
+        Stack {
+            colour: part.colour,
+            rows,
+        }
+    };
+    Arc::new(Spec {
+        view: look.view,
+        edges: answer.edges.clone(),
+        scale: match look.spacing {
+            Spacing::Linear => Scale::Linear,
+            Spacing::Symlog => Scale::Symlog {
+                linear: answer.linear,
+            },
+        },
+        kind: match look.over {
+            Over::Step => XKind::Step,
+            Over::Relative => XKind::Relative,
+            Over::Wall => XKind::Wall {
+                offset_secs: look.offset_secs,
+            },
+        },
+        stacks: parts.iter().map(stack).collect(),
+        ..Spec::default()
+    })
+}
+
+/// How the step of a row is called on its axis.
+fn name(row: &Row, look: Look, start: f64) -> String {
+    match look.over {
+        Over::Step => label::step(row.step),
+        Over::Relative => label::duration(row.wall_time_secs - start, 1.0),
+        Over::Wall => label::clock(row.wall_time_secs + look.offset_secs, 1.0),
+    }
+}
+
+/// The steps between two places on the axis: those of the rows that stand there.
+pub(super) fn steps_between(
+    parts: &[Part],
+    look: Look,
+    (lo, hi): (f64, f64),
+) -> Option<(i64, i64)> {
+    let mut found: Option<(i64, i64)> = None;
+    for part in parts {
+        let first = part.of.rows.first().map(|row| row.wall_time_secs);
+        let start = part.start.or(first).unwrap_or(0.0);
+        for row in &part.of.rows {
+            let at = match look.over {
+                Over::Step => row.step as f64,
+                Over::Relative => row.wall_time_secs - start,
+                Over::Wall => row.wall_time_secs,
+            };
+            if lo <= at && at <= hi {
+                let (from, to) = found.unwrap_or((row.first_step, row.step));
+                found = Some((from.min(row.first_step), to.max(row.step)));
+            }
+        }
+    }
+    found
+}

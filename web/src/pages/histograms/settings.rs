@@ -1,0 +1,180 @@
+//! What a person has chosen on this page, all of it in the address: a link opens the same view.
+
+use leptos::prelude::*;
+use trainscope_api::distributions::{DEFAULT_BINS, Spacing};
+use trainscope_charts::distribution::View;
+
+use crate::components::browse::Browse;
+use crate::url_state::History;
+
+/// Fewest and most bins of the slider.
+pub(super) const BINS: (usize, usize) = (10, 200);
+
+/// The pictures, with their words in the address.
+pub(super) const VIEWS: [(View, &str); 4] = [
+    (View::Offset, "offset"),
+    (View::Overlay, "overlay"),
+    (View::HeatMap, "heat"),
+    (View::Percentiles, "percentiles"),
+];
+
+/// Spacings of bins, with their words in the address.
+const SPACINGS: [(Spacing, &str); 2] = [(Spacing::Linear, "linear"), (Spacing::Symlog, "symlog")];
+
+/// What the axis of steps counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Over {
+    /// Steps.
+    #[default]
+    Step,
+    /// Time since the run began.
+    Relative,
+    /// Time of day.
+    Wall,
+}
+
+const OVERS: [(Over, &str); 3] = [
+    (Over::Step, "step"),
+    (Over::Relative, "relative"),
+    (Over::Wall, "wall"),
+];
+
+/// The choices, as signals.
+#[derive(Clone, Copy)]
+pub(super) struct Settings {
+    /// Runs and tags.
+    pub(super) browse: Browse,
+    /// Which picture.
+    pub(super) view: Memo<View>,
+    /// How bins are spaced.
+    pub(super) spacing: Memo<Spacing>,
+    /// What the axis of steps counts.
+    pub(super) over: Memo<Over>,
+    /// Number of bins; follows the slider at once, the address once it is let go.
+    pub(super) bins: RwSignal<usize>,
+    /// The chosen range of steps.
+    pub(super) range: Memo<Option<(i64, i64)>>,
+    /// First and last step of all tags.
+    pub(super) whole: Memo<(i64, i64)>,
+    /// The tag whose card has the page for itself.
+    pub(super) full: Memo<Option<String>>,
+}
+
+impl Settings {
+    /// Reads the address.
+    pub(super) fn from_address(browse: Browse) -> Self {
+        let url = browse.url;
+        let bins = url.param("bins");
+        let kept_bins = Memo::new(move |_| {
+            let asked = bins.with(|text| text.as_deref()?.parse::<usize>().ok());
+            asked.map_or(DEFAULT_BINS, |bins| bins.clamp(BINS.0, BINS.1))
+        });
+        let range = url.param("steps");
+        let settings = Self {
+            browse,
+            view: chosen(browse, "view", &VIEWS),
+            spacing: chosen(browse, "spacing", &SPACINGS),
+            over: chosen(browse, "x", &OVERS),
+            bins: RwSignal::new(DEFAULT_BINS),
+            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()?))),
+            whole: Memo::new(move |_| {
+                browse.entries.with(|entries| {
+                    let first = entries.iter().filter_map(|entry| entry.first_step).min();
+                    let last = entries.iter().filter_map(|entry| entry.last_step).max();
+                    first.zip(last).unwrap_or((0, 0))
+                })
+            }),
+            full: url.param("full"),
+        };
+        Effect::new(move |_| settings.bins.set(kept_bins.get()));
+        settings
+    }
+
+    /// Whether each run has a picture of its own; reactive.
+    pub(super) fn is_divided(self) -> bool {
+        matches!(self.view.get(), View::Offset | View::HeatMap)
+    }
+
+    /// Chooses the picture.
+    pub(super) fn set_view(self, view: View) {
+        self.set("view", word(view, &VIEWS));
+    }
+
+    /// Chooses how bins are spaced.
+    pub(super) fn set_spacing(self, spacing: Spacing) {
+        self.set("spacing", word(spacing, &SPACINGS));
+    }
+
+    /// Chooses what the axis of steps counts.
+    pub(super) fn set_over(self, over: Over) {
+        self.set("x", word(over, &OVERS));
+    }
+
+    /// Writes the number of bins into the address.
+    pub(super) fn keep_bins(self) {
+        let bins = self.bins.get_untracked();
+        let text = (bins != DEFAULT_BINS).then(|| bins.to_string());
+        let changes = [("bins", text.as_deref())];
+        self.browse.url.set(&changes, History::Replace);
+    }
+
+    /// Chooses a range of steps, or all.
+    pub(super) fn set_range(self, range: Option<(i64, i64)>) {
+        let text = range.map(|(from, to)| format!("{from}:{to}"));
+        self.set("steps", text.as_deref());
+    }
+
+    /// Gives one card the page, or takes it back.
+    pub(super) fn set_full(self, tag: Option<&str>) {
+        self.set("full", tag);
+    }
+
+    fn set(self, key: &str, value: Option<&str>) {
+        self.browse.url.set(&[(key, value)], History::Push);
+    }
+}
+
+/// What the word of a key stands for; the first of all unless it is known.
+fn chosen<T>(browse: Browse, key: &'static str, all: &'static [(T, &'static str)]) -> Memo<T>
+where
+    T: Copy + Default + PartialEq + Send + Sync + 'static,
+{
+    let text = browse.url.param(key);
+    Memo::new(move |_| {
+        text.with(|text| {
+            let found = all.iter().find(|(_, word)| Some(*word) == text.as_deref());
+            found.map_or_else(T::default, |(value, _)| *value)
+        })
+    })
+}
+
+/// The word of a value; none for the first of all.
+fn word<T: PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Option<&'static str> {
+    let found = all.iter().skip(1).find(|(known, _)| *known == value);
+    found.map(|(_, word)| *word)
+}
+
+fn parse_range(text: &str) -> Option<(i64, i64)> {
+    let (from, to) = text.split_once(':')?;
+    let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+    (from <= to).then_some((from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_that_is_none_shows_everything() {
+        assert_eq!(parse_range("-3:20"), Some((-3, 20)));
+        for text in ["", "3", "9:1", "a:b", "1:"] {
+            assert_eq!(parse_range(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_usual_is_not_in_the_address() {
+        assert_eq!(word(View::Offset, &VIEWS), None);
+        assert_eq!(word(View::HeatMap, &VIEWS), Some("heat"));
+    }
+}
