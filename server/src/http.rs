@@ -29,6 +29,7 @@ mod graph;
 mod guard;
 mod live;
 mod neighbours;
+mod markdown;
 mod notebook;
 mod openapi;
 mod records;
@@ -124,6 +125,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(records::images))
         .routes(routes!(records::audio))
         .routes(routes!(records::text))
+        .routes(routes!(markdown::get))
         .routes(routes!(records::tensors))
         .routes(routes!(tensors::index))
         .routes(routes!(tensors::values))

@@ -16,6 +16,7 @@ mod en;
 mod frame;
 mod histograms;
 mod overview;
+mod recorded;
 mod runs;
 mod scalars;
 mod zh;
@@ -24,6 +25,7 @@ pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use histograms::HistogramsTexts;
 pub use overview::OverviewTexts;
+pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
 
@@ -49,6 +51,8 @@ pub struct Texts {
     pub overview: OverviewTexts,
     /// Curves.
     pub scalars: ScalarsTexts,
+    /// Pictures, sound, text, precision and recall.
+    pub recorded: &'static RecordedTexts,
     /// Histograms.
     pub histograms: &'static HistogramsTexts,
     /// Watchpoints and hits.

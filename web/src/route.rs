@@ -32,6 +32,12 @@ pub enum RunPage {
     Scalars,
     /// How values lay.
     Histograms,
+    /// Pictures and sound.
+    Images,
+    /// Texts.
+    Text,
+    /// Precision and recall.
+    PrCurves,
     /// What watchpoints have found.
     Debugger,
 }
@@ -43,7 +49,22 @@ impl RunPage {
             Self::Overview => "overview",
             Self::Scalars => "scalars",
             Self::Histograms => "histograms",
+            Self::Images => "images",
+            Self::Text => "text",
+            Self::PrCurves => "pr_curves",
             Self::Debugger => "debugger",
+        }
+    }
+
+    /// The page that shows records of a kind, by its name in the API, if there is one.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        match kind {
+            "scalars" => Some(Self::Scalars),
+            "histograms" => Some(Self::Histograms),
+            "images" | "audio" => Some(Self::Images),
+            "text" => Some(Self::Text),
+            "pr_curves" => Some(Self::PrCurves),
+            _ => None,
         }
     }
 
@@ -52,6 +73,9 @@ impl RunPage {
             Self::Overview,
             Self::Scalars,
             Self::Histograms,
+            Self::Images,
+            Self::Text,
+            Self::PrCurves,
             Self::Debugger,
         ]
         .into_iter()

@@ -8,6 +8,7 @@ pub mod error;
 pub mod findings;
 pub mod graphs;
 pub mod live;
+pub mod markdown;
 pub mod notebook;
 #[cfg(feature = "openapi")]
 mod openapi;
@@ -41,6 +42,8 @@ pub mod paths {
     pub const AUDIO: &str = "/api/audio";
     /// `GET`: text.
     pub const TEXT: &str = "/api/text";
+    /// `GET`: text as [`Markdown`](crate::markdown::Markdown).
+    pub const MARKDOWN: &str = "/api/markdown";
     /// `GET`: tensors recorded in full.
     pub const TENSORS: &str = "/api/tensors";
     /// `GET` with [`TensorIndexQuery`](crate::tensors::TensorIndexQuery):

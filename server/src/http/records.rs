@@ -17,7 +17,7 @@ use super::request::Params;
 use super::{Site, blocking, json};
 use crate::index::{Found, Index, ReadError};
 
-async fn list<T: serde::Serialize + Send + 'static>(
+pub(super) async fn list<T: serde::Serialize + Send + 'static>(
     site: Site,
     kind: Kind,
     query: RecordsQuery,

@@ -135,12 +135,32 @@ type Recorded = (
     &'static [&'static str],
 );
 
-const RECORDED: [Recorded; 1] = [(
-    RunPage::Histograms,
-    |texts| texts.histograms.title,
-    IconName::Histograms,
-    &["histograms", "statistics"],
-)];
+const RECORDED: [Recorded; 4] = [
+    (
+        RunPage::Histograms,
+        |texts| texts.histograms.title,
+        IconName::Histograms,
+        &["histograms", "statistics"],
+    ),
+    (
+        RunPage::Images,
+        |texts| texts.recorded.titles[0],
+        IconName::Images,
+        &["images", "audio"],
+    ),
+    (
+        RunPage::Text,
+        |texts| texts.recorded.titles[1],
+        IconName::Text,
+        &["text"],
+    ),
+    (
+        RunPage::PrCurves,
+        |texts| texts.recorded.titles[2],
+        IconName::Scalars,
+        &["pr_curves"],
+    ),
+];
 
 /// Entries of the pages whose records the run has, each with the number of its tags.
 fn recorded(run: String, state: AppState, place: Memo<Place>, i18n: I18n) -> impl IntoView {

@@ -70,6 +70,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         runs_cut: "more runs than fit in one list",
     },
+    recorded: &super::recorded::EN,
     histograms: &super::histograms::EN,
     debugger: DebuggerTexts {
         title: "Debugger",

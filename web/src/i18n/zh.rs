@@ -58,6 +58,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         runs_cut: "训练过多，列表未完整显示",
     },
+    recorded: &super::recorded::ZH,
     histograms: &super::histograms::ZH,
     debugger: DebuggerTexts {
         title: "调试器",

@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
-use super::{DebuggerPage, HistogramsPage, NotFoundPage, OverviewPage, ScalarsPage};
+use super::{
+    DebuggerPage, HistogramsPage, NotFoundPage, OverviewPage, RecordedPage, ScalarsPage, Shelf,
+};
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::i18n::use_i18n;
 use crate::route::{self, Place, RunPage, use_place};
@@ -42,6 +44,11 @@ pub fn RunPages() -> impl IntoView {
             Shown::Page(RunPage::Debugger) => view! { <DebuggerPage /> }.into_any(),
             Shown::Page(RunPage::Scalars) => view! { <ScalarsPage /> }.into_any(),
             Shown::Page(RunPage::Histograms) => view! { <HistogramsPage /> }.into_any(),
+            Shown::Page(RunPage::Images) => view! { <RecordedPage shelf=Shelf::Images /> }.into_any(),
+            Shown::Page(RunPage::Text) => view! { <RecordedPage shelf=Shelf::Text /> }.into_any(),
+            Shown::Page(RunPage::PrCurves) => {
+                view! { <RecordedPage shelf=Shelf::PrCurves /> }.into_any()
+            }
             Shown::Nowhere => view! { <NotFoundPage /> }.into_any(),
             Shown::NoSuchRun => {
                 view! {

@@ -32,6 +32,13 @@ pub(crate) enum Class {
 
 /// What a tensor of this name is, if its name says.
 pub fn role_of_name(name: &str) -> Option<Role> {
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    if ends(&[".grad", "/grad", "_grad", ".gradient", "/gradient"]) {
+        return Some(Role::Gradient);
+    }
+    if ends(&[".activation", "/activation", ".output", "/output"]) {
+        return Some(Role::Activation);
+    }
     match Subject::of(Role::Other, name, "").class {
         Class::Weight => Some(Role::Weight),
         Class::FrozenWeight => Some(Role::FrozenWeight),
@@ -341,6 +348,20 @@ pub(crate) fn family_of_name(module: &str) -> Family {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_alone_say_what_a_tensor_is() {
+        for (name, role) in [
+            ("fc1.weight", Some(Role::Weight)),
+            ("fc1.weight.grad", Some(Role::Gradient)),
+            ("fc1.activation", Some(Role::Activation)),
+            ("Parameter.conv1.bias", Some(Role::Weight)),
+            ("grad/fc1.bias", Some(Role::Gradient)),
+            ("something", None),
+        ] {
+            assert_eq!(role_of_name(name), role, "{name}");
+        }
+    }
 
     #[test]
     fn names_of_each_framework_say_what_a_tensor_is() {

@@ -247,6 +247,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::IMAGES, &["get"]),
         (paths::AUDIO, &["get"]),
         (paths::TEXT, &["get"]),
+        (paths::MARKDOWN, &["get"]),
         (paths::TENSORS, &["get"]),
         (paths::PR_CURVES, &["get"]),
         (paths::CUSTOM_SCALARS, &["get"]),

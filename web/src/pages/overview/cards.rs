@@ -150,6 +150,9 @@ fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
     let href = match card {
         Card::Scalars => Some(route::scalars_href(&run, &[], None)),
         Card::Debugger => Some(route::run_href(&run, RunPage::Debugger)),
+        Card::Histograms => Some(route::run_href(&run, RunPage::Histograms)),
+        Card::Images => Some(route::run_href(&run, RunPage::Images)),
+        Card::Text => Some(route::run_href(&run, RunPage::Text)),
         _ => None,
     };
     let title = move || {

@@ -353,11 +353,12 @@ fn data_icons(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
                     </span>
                 }
                 .into_any(),
-                count if *kind == "scalars" => {
+                count if RunPage::of_kind(kind).is_some() => {
+                    let page = RunPage::of_kind(kind).unwrap_or(RunPage::Overview);
                     let label = format!("{name}: {}", format::count(count));
                     view! {
                         <a
-                            href=route::scalars_href(&run.id, &[], None)
+                            href=route::run_href(&run.id, page)
                             title=label.clone()
                             aria-label=label
                         >

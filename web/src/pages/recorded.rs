@@ -1,0 +1,142 @@
+//! What was recorded to be looked at and listened to: pictures and sound, text, curves of precision and recall.
+//!
+//! One frame for all of them: runs and tags at the left, a card a tag, and one step that all cards follow unless a card
+//! has a step of its own. Every recorded step can be reached; nothing is asked for that is not in view.
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "signals are handles of a word or two; only debug builds add where each was made"
+)]
+
+use leptos::prelude::*;
+use trainscope_format::Kind;
+
+use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
+use crate::components::{CardGrid, CardSize, IconName, use_palette};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+
+mod audio;
+mod card;
+mod curve;
+mod image;
+mod load;
+mod settings;
+mod step;
+mod text;
+mod toolbar;
+
+use card::Card;
+use settings::Settings;
+use toolbar::Toolbar;
+
+/// Which of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// Pictures and sound.
+    Images,
+    /// Text.
+    Text,
+    /// Precision and recall.
+    PrCurves,
+}
+
+impl Shelf {
+    const fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::Images => &[Kind::Images, Kind::Audio],
+            Self::Text => &[Kind::Text],
+            Self::PrCurves => &[Kind::PrCurves],
+        }
+    }
+
+    const fn icon(self) -> IconName {
+        match self {
+            Self::Images => IconName::Images,
+            Self::Text => IconName::Text,
+            Self::PrCurves => IconName::Scalars,
+        }
+    }
+}
+
+/// Such records of the run that the address names.
+#[component]
+pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
+    // Made here, so that all charts below share it.
+    let _palette = use_palette();
+    let i18n = use_i18n();
+    let browse = Browse::from_address(shelf.kinds(), Company::Alone);
+    let settings = Settings::provide(browse, shelf);
+    let nothing = Memo::new(move |_| Nothing::of(browse));
+    let totals = Signal::derive(move || {
+        browse.entries.with(|entries| {
+            let records = entries.iter().map(|entry| entry.points).sum();
+            (i18n.texts().recorded.totals)(entries.len() as u64, records)
+        })
+    });
+    let none = Signal::derive(move || {
+        let texts = i18n.texts().recorded;
+        let runs = browse.shown.with(|shown| shown.join(", "));
+        (texts.none)(&runs, texts.titles[shelf as usize])
+    });
+    use_keys(move |key, event| {
+        let is_typing = event.target().is_some_and(|target| {
+            use wasm_bindgen::JsCast;
+            target.has_type::<web_sys::HtmlInputElement>()
+        });
+        match key {
+            "ArrowLeft" | "ArrowRight" if !is_typing => settings.go(key == "ArrowRight"),
+            "Escape" if settings.full.with_untracked(Option::is_some) => settings.set_full(None),
+            _ => return false,
+        }
+        true
+    });
+    let size = Signal::derive(move || {
+        let is_wide = shelf == Shelf::Text || browse.shown.with(|shown| shown.len()) > 2;
+        if is_wide && shelf != Shelf::PrCurves {
+            CardSize::Large
+        } else {
+            CardSize::Medium
+        }
+    });
+    view! {
+        <main class="main flush scalars recorded">
+            <Side browse=browse totals=totals />
+            <div class="right">
+                <Toolbar settings=settings />
+                <DamageNote browse=browse />
+                {move || match nothing.get() {
+                    Some(reason) => {
+                        view! {
+                            <NothingView
+                                browse=browse
+                                reason=reason
+                                icon=shelf.icon()
+                                none=none
+                                none_next=Signal::derive(move || {
+                                    i18n.texts().recorded.none_next.to_owned()
+                                })
+                            />
+                        }
+                            .into_any()
+                    }
+                    None => {
+                        view! {
+                            <CardGrid
+                                cards=browse.cards
+                                full=settings.full
+                                target=browse.target
+                                current=Signal::stored(None)
+                                size=size
+                                beside=false
+                                card=Callback::new(move |(tag, _): (String, Signal<f64>)| {
+                                    view! { <Card settings=settings tag=tag /> }.into_any()
+                                })
+                            />
+                        }
+                            .into_any()
+                    }
+                }}
+            </div>
+        </main>
+    }
+}

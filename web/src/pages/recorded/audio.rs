@@ -1,0 +1,68 @@
+//! Sound of one step, as the browser plays it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_api::records::{At, Audio};
+
+use crate::client;
+use crate::format;
+use crate::i18n::use_i18n;
+
+/// All clips of a record, with rate, channels, length and label.
+#[component]
+pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
+    let i18n = use_i18n();
+    let Some(record) = record else {
+        return ().into_any();
+    };
+    let texts = i18n.texts().recorded;
+    let body = &record.body;
+    let mut facts: Vec<String> = Vec::new();
+    if let Some(rate) = body
+        .sample_rate_hz
+        .filter(|rate| rate.is_finite() && *rate > 0.0)
+    {
+        facts.push(format!("{} Hz", format::number(rate, 0)));
+        if let Some(frames) = body.frames {
+            facts.push(format!("{} s", format::number(frames as f64 / rate, 2)));
+        }
+    }
+    match body.channels {
+        Some(1) => facts.push(texts.mono.to_owned()),
+        Some(2) => facts.push(texts.stereo.to_owned()),
+        Some(channels) => facts.push((texts.channels)(channels)),
+        None => {}
+    }
+    facts.push(body.content_type.clone());
+    let facts = facts.join(" · ");
+    let clips = body.items.iter().enumerate().map(|(index, item)| {
+        let address = client::blob_url(&item.id);
+        let link = address.clone();
+        let is_broken = RwSignal::new(false);
+        let label = body.labels.get(index).cloned().unwrap_or_default();
+        let caption = format!("{facts} · {}", format::bytes(item.len_bytes));
+        view! {
+            <figure class="clip">
+                <audio
+                    controls=true
+                    preload="metadata"
+                    src=address
+                    hidden=move || is_broken.get()
+                    on:error=move |_| is_broken.set(true)
+                ></audio>
+                <Show when=move || is_broken.get()>
+                    <p class="small warn">
+                        {move || i18n.texts().recorded.no_sound} " "
+                        <a class="link" href=link.clone() download="">
+                            {move || i18n.texts().recorded.bytes}
+                        </a>
+                    </p>
+                </Show>
+                <figcaption class="micro ink3">{caption}</figcaption>
+                <p class="small ink2">{label}</p>
+            </figure>
+        }
+    });
+    view! { <div class="clips">{clips.collect_view()}</div> }.into_any()
+}

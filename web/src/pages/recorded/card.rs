@@ -1,0 +1,187 @@
+//! One card: a tag of all shown runs, side by side, at one step.
+
+use leptos::prelude::*;
+use trainscope_api::paths;
+use trainscope_api::records::{Audio, Images};
+use trainscope_format::{Kind, PrCurve};
+
+use super::audio::Clips;
+use super::curve::Curves;
+use super::image::Pictures;
+use super::load::{Loading, Shown};
+use super::settings::Settings;
+use super::step::{OwnStep, step_text};
+use super::text::{Found, Texts};
+use crate::components::browse::SeriesId;
+use crate::components::{IconButton, IconName, RunChip};
+use crate::format;
+use crate::i18n::use_i18n;
+
+/// The card of a tag.
+#[component]
+pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
+    let tag = StoredValue::new(tag);
+    let series = Memo::new(move |_| {
+        let entry = tag.with_value(|tag| settings.browse.entry(tag));
+        entry.map(|entry| entry.series).unwrap_or_default()
+    });
+    // A tag is of one kind in all runs, as a rule; where it is not, the first one decides.
+    let kind = series.with_untracked(|series| series.first().map(|id| id.kind));
+    let series = Memo::new(move |_| {
+        let mut series = series.get();
+        series.retain(|id| Some(id.kind) == kind);
+        series
+    });
+    match kind {
+        Some(Kind::Images) => {
+            let loading = Loading::<Images>::start(settings, tag, series, paths::IMAGES);
+            let cell = move |shown: Shown<Images>| {
+                view! { <Pictures settings=settings record=shown.record /> }.into_any()
+            };
+            frame(settings, tag, loading, cell).into_any()
+        }
+        Some(Kind::Audio) => {
+            let loading = Loading::<Audio>::start(settings, tag, series, paths::AUDIO);
+            let cell = |shown: Shown<Audio>| view! { <Clips record=shown.record /> }.into_any();
+            frame(settings, tag, loading, cell).into_any()
+        }
+        Some(Kind::PrCurves) => {
+            let loading = Loading::<PrCurve>::start(settings, tag, series, paths::PR_CURVES);
+            let (shown, steps) = (loading.shown, loading.steps);
+            let (is_fetching, has_failed) = (loading.is_fetching, loading.has_failed);
+            let body = view! { <Curves settings=settings tag=tag shown=shown /> };
+            around(
+                settings,
+                tag,
+                steps,
+                is_fetching,
+                has_failed,
+                body.into_any(),
+            )
+            .into_any()
+        }
+        _ => {
+            let loading = Loading::start(settings, tag, series, paths::MARKDOWN);
+            let cell = move |shown: Shown<trainscope_api::markdown::Markdown>| {
+                let id = shown.id.clone();
+                view! {
+                    <Found settings=settings tag=tag id=id />
+                    <Texts settings=settings record=shown.record />
+                }
+                .into_any()
+            };
+            frame(settings, tag, loading, cell).into_any()
+        }
+    }
+}
+
+/// The runs of a card side by side, each with its name and its step.
+fn frame<T: Clone + Send + Sync + 'static>(
+    settings: Settings,
+    tag: StoredValue<String>,
+    loading: Loading<T>,
+    cell: impl Fn(Shown<T>) -> AnyView + Copy + Send + Sync + 'static,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let shown = loading.shown;
+    let cells = move || {
+        let all = shown.get();
+        let is_alone = all.len() == 1;
+        let cells = all.into_iter().map(|one| {
+            let texts = i18n.texts().recorded;
+            let wanted = tag.with_value(|tag| settings.step_of(tag));
+            let when = one.record.as_ref().map(|record| {
+                let step = step_text(record.step, wanted, texts.step, texts.nearest);
+                let moment = format::moment(record.wall_time_secs);
+                view! {
+                    <span class="at-step">{step}</span>
+                    <span class="ink3">{moment}</span>
+                }
+            });
+            let name = (!is_alone).then(|| name(&one.id));
+            let run = one.id.run.clone();
+            view! {
+                <div class="cell" data-run=run>
+                    <div class="names micro ink2">{name} {when}</div>
+                    {cell(one)}
+                </div>
+            }
+        });
+        cells.collect_view()
+    };
+    let body = view! { <div class="cells">{cells}</div> };
+    around(
+        settings,
+        tag,
+        loading.steps,
+        loading.is_fetching,
+        loading.has_failed,
+        body.into_any(),
+    )
+}
+
+fn name(id: &SeriesId) -> impl IntoView + use<> {
+    let run = id.run.clone();
+    view! {
+        <span class="flex">
+            <RunChip run=run />
+            {id.label()}
+        </span>
+    }
+}
+
+/// Head and foot of a card.
+fn around(
+    settings: Settings,
+    tag: StoredValue<String>,
+    steps: Memo<std::sync::Arc<Vec<i64>>>,
+    is_fetching: Signal<bool>,
+    has_failed: Signal<bool>,
+    body: AnyView,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let is_full = Signal::derive(move || {
+        settings
+            .full
+            .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
+    });
+    view! {
+        <section
+            class="card scalar-card"
+            class:fetching=move || is_fetching.get()
+            aria-busy=move || is_fetching.get().to_string()
+            data-tag=tag.get_value()
+            aria-label=tag.get_value()
+        >
+            <div class="head">
+                <h3 class="cut" title=tag.get_value()>
+                    {tag.get_value()}
+                </h3>
+                <span class="grow"></span>
+                <OwnStep settings=settings tag=tag steps=steps />
+                <span class="acts">
+                    <IconButton
+                        icon=Signal::derive(move || {
+                            if is_full.get() { IconName::Close } else { IconName::Full }
+                        })
+                        size=12
+                        label=Signal::derive(move || {
+                            let texts = &i18n.texts().scalars;
+                            if is_full.get() { texts.small } else { texts.full }.to_owned()
+                        })
+                        on_press=move || {
+                            let wanted = tag.get_value();
+                            settings.set_full((!is_full.get_untracked()).then_some(&*wanted));
+                        }
+                    />
+                </span>
+            </div>
+            <div class="body">
+                {body}
+                <Show when=move || has_failed.get()>
+                    <p class="on-plot warn">{move || i18n.texts().scalars.card_failed}</p>
+                </Show>
+            </div>
+        </section>
+    }
+}

@@ -1,0 +1,181 @@
+//! Precision over recall of all shown runs at one step, the area below, and what each threshold means.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use trainscope_charts::geometry::Geometry;
+use trainscope_charts::label;
+use trainscope_charts::line::{Line, XKind, YRange};
+use trainscope_charts::overlay::Crosshair;
+use trainscope_charts::scale::Scale;
+use trainscope_format::PrCurve;
+
+use super::load::Shown;
+use super::settings::Settings;
+use crate::components::{ChartEvents, Figure, LineChart, RunChip, use_palette};
+use crate::i18n::use_i18n;
+use crate::run_colour::use_run_colours;
+
+/// The curves of a card.
+#[component]
+pub(super) fn Curves(
+    settings: Settings,
+    tag: StoredValue<String>,
+    shown: Signal<Vec<Shown<PrCurve>>>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let palette = use_palette();
+    let colours = use_run_colours();
+    let pointer = RwSignal::new(None::<f64>);
+    let figure = Signal::derive(move || {
+        let palette = palette.get();
+        let own = settings.browse.own.get();
+        let lines = shown.get().into_iter().filter_map(|one| {
+            let record = one.record?;
+            Some(Line {
+                colour: palette.run(colours.get(&one.id.run)),
+                is_main: one.id.run == own,
+                x: record.body.recall.clone(),
+                values: record.body.precision.clone(),
+                is_raw: true,
+                ..Line::default()
+            })
+        });
+        Figure {
+            lines: Arc::new(lines.collect()),
+            x: (0.0, 1.0),
+            x_kind: XKind::Value,
+            x_scale: Scale::Linear,
+            scale: Scale::Linear,
+            y_range: YRange::All,
+            limits: Vec::new(),
+        }
+    });
+    let geometry = RwSignal::new(None::<Arc<Geometry>>);
+    let canvas = NodeRef::<html::Canvas>::new();
+    let crosshair = Signal::derive(move || {
+        pointer.get().map(|x| Crosshair {
+            x,
+            text: label::value(x),
+            dots: Vec::new(),
+        })
+    });
+    let events = ChartEvents {
+        hover: Callback::new(move |x: Option<f64>| {
+            pointer.set(x.map(|x| x.clamp(0.0, 1.0)));
+        }),
+        select: Callback::new(|_| {}),
+        view: Callback::new(|_| {}),
+        fit: Callback::new(|()| {}),
+    };
+    let rows = move || {
+        let texts = i18n.texts().recorded;
+        let x = pointer.get();
+        let rows = shown.get().into_iter().filter_map(|one| {
+            let record = one.record?;
+            let at = point(&record.body, x);
+            let run = one.id.run.clone();
+            let number = |list: &[f64]| {
+                at.and_then(|at| list.get(at).copied())
+                    .map_or_else(String::new, label::value)
+            };
+            Some(view! {
+                <tr>
+                    <td>
+                        <span class="flex">
+                            <RunChip run=run />
+                            <span class="cut">{one.id.label()}</span>
+                        </span>
+                    </td>
+                    <td class="num">{label::step(record.step)}</td>
+                    <td class="num auc">{area(&record.body).map(label::value)}</td>
+                    <td class="num threshold">{number(&record.body.thresholds)}</td>
+                    <td class="num">{number(&record.body.precision)}</td>
+                    <td class="num">{number(&record.body.recall)}</td>
+                    <td class="num">{number(&record.body.true_positives)}</td>
+                    <td class="num">{number(&record.body.false_positives)}</td>
+                </tr>
+            })
+        });
+        view! {
+            <table class="pr small">
+                <thead>
+                    <tr class="micro ink3">
+                        <th></th>
+                        <th class="num">{texts.step}</th>
+                        <th class="num">{texts.area}</th>
+                        <th class="num">{texts.threshold}</th>
+                        <th class="num">{texts.precision}</th>
+                        <th class="num">{texts.recall}</th>
+                        <th class="num" title=texts.true_positives>"TP"</th>
+                        <th class="num" title=texts.false_positives>"FP"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        }
+    };
+    view! {
+        <div class="curves">
+            <LineChart
+                figure=figure
+                label=Signal::derive(move || {
+                    tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded.pr_axes))
+                })
+                crosshair=crosshair
+                geometry=geometry
+                canvas=canvas
+                events=events
+                wheel_zooms=false
+            />
+            <p class="micro ink3 axes">{move || i18n.texts().recorded.pr_axes}</p>
+            {rows}
+        </div>
+    }
+}
+
+/// The point nearest to a recall; without one, that of the threshold nearest to a half.
+fn point(curve: &PrCurve, recall: Option<f64>) -> Option<usize> {
+    let (list, wanted) = match recall {
+        Some(recall) => (&curve.recall, recall),
+        None => (&curve.thresholds, 0.5),
+    };
+    let distances = list.iter().map(|value| (value - wanted).abs()).enumerate();
+    let finite = distances.filter(|(_, distance)| distance.is_finite());
+    finite.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+}
+
+/// The area below the curve by trapezoids; `None` where less than two points are finite.
+fn area(curve: &PrCurve) -> Option<f64> {
+    let mut points: Vec<(f64, f64)> = curve
+        .recall
+        .iter()
+        .copied()
+        .zip(curve.precision.iter().copied())
+        .filter(|(recall, precision)| recall.is_finite() && precision.is_finite())
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let pairs = points.windows(2);
+    let sum = pairs.map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0);
+    (points.len() > 1).then(|| sum.sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_area_of_a_perfect_classifier_is_one() {
+        let curve = PrCurve {
+            thresholds: vec![0.0, 0.5, 1.0],
+            recall: vec![1.0, 1.0, 0.0],
+            precision: vec![0.5, 1.0, 1.0],
+            ..PrCurve::default()
+        };
+        assert_eq!(area(&curve), Some(1.0));
+        assert_eq!(area(&PrCurve::default()), None);
+        assert_eq!(point(&curve, None), Some(1));
+        assert_eq!(point(&curve, Some(0.1)), Some(2));
+    }
+}

@@ -1,0 +1,174 @@
+//! The records of a card: all recorded steps of each of its runs, and the record that is nearest to the wanted step.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use serde::de::DeserializeOwned;
+use trainscope_api::records::{At, Records, RecordsQuery};
+
+use super::settings::Settings;
+use crate::client::{self, ClientError};
+use crate::components::Asking;
+use crate::components::browse::SeriesId;
+
+/// One run's record at the step of its card.
+#[derive(Clone)]
+pub(super) struct Shown<T> {
+    /// Which series.
+    pub(super) id: SeriesId,
+    /// The record; `None` while it is asked for.
+    pub(super) record: Option<Arc<At<T>>>,
+}
+
+/// What a card has of its runs.
+pub(super) struct Loading<T: Send + Sync + 'static> {
+    /// In the order of the runs.
+    pub(super) shown: Signal<Vec<Shown<T>>>,
+    /// The steps of all of them.
+    pub(super) steps: Memo<Arc<Vec<i64>>>,
+    /// Whether something is under way.
+    pub(super) is_fetching: Signal<bool>,
+    /// Whether the last request failed.
+    pub(super) has_failed: Signal<bool>,
+}
+
+/// A series and the step that is wanted of it; `None` is the last one, with the list of all.
+type Want = Vec<(SeriesId, Option<i64>)>;
+
+/// One answer a wanted record, in the same order, with the step that was wanted.
+type Answers<T> = Vec<(Option<i64>, Records<T>)>;
+
+/// The recorded step to show at a wanted one: the last before it, or the first of all.
+fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
+    let Some(wanted) = wanted else {
+        return steps.last().copied();
+    };
+    let behind = steps.partition_point(|step| *step <= wanted);
+    steps.get(behind.saturating_sub(1)).copied()
+}
+
+impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
+    /// Asks for the records of a tag.
+    pub(super) fn start(
+        settings: Settings,
+        tag: StoredValue<String>,
+        series: Memo<Vec<SeriesId>>,
+        path: &'static str,
+    ) -> Self {
+        let runs = Signal::derive(move || {
+            let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
+            Arc::new(runs)
+        });
+        let ask = move |want: Want| ask::<T>(path, tag.get_value(), want);
+        let all = Memo::new(move |_| {
+            Some(
+                series
+                    .get()
+                    .into_iter()
+                    .map(|id| (id, None))
+                    .collect::<Want>(),
+            )
+        });
+        let last = Asking::start(all, runs, ask);
+        let one = Memo::new(move |_| {
+            let wanted = tag.with_value(|tag| settings.step_of(tag));
+            let last = last.answer.get()?;
+            let series = series.get();
+            let wanted = series
+                .into_iter()
+                .zip(last.iter())
+                .map(|(id, (_, records))| {
+                    let step = nearest(&records.steps, wanted);
+                    let is_last = records.records.last().map(|record| record.step) == step;
+                    (id, step.filter(|_| !is_last))
+                });
+            Some(wanted.collect::<Want>())
+        });
+        // Only what is not the last record has to be asked for.
+        let other = Memo::new(move |_| one.get().filter(|want| want.iter().any(|w| w.1.is_some())));
+        let other = Asking::start(other, Signal::stored(Arc::new(Vec::new())), ask);
+        let shown = Signal::derive(move || {
+            let (Some(last), Some(want)) = (last.answer.get(), one.get()) else {
+                return Vec::new();
+            };
+            let other = other.answer.get();
+            let found = want.into_iter().enumerate().zip(last.iter());
+            let shown = found.map(|((index, (id, step)), (_, records))| {
+                let record = match step {
+                    None => records.records.last(),
+                    Some(step) => other
+                        .as_ref()
+                        .and_then(|other| other.get(index))
+                        .filter(|(asked, _)| *asked == Some(step))
+                        .and_then(|(_, records)| records.records.last()),
+                };
+                Shown {
+                    id,
+                    record: record.cloned().map(Arc::new),
+                }
+            });
+            shown.collect::<Vec<_>>()
+        });
+        let steps = Memo::new(move |_| {
+            let Some(last) = last.answer.get() else {
+                return Arc::new(Vec::new());
+            };
+            let mut steps: Vec<i64> = last
+                .iter()
+                .flat_map(|(_, records)| records.steps.iter().copied())
+                .collect();
+            steps.sort_unstable();
+            steps.dedup();
+            Arc::new(steps)
+        });
+        Effect::new(move |_| {
+            steps.with(|steps| {
+                settings
+                    .known
+                    .update(|known| known.extend(steps.iter().copied()));
+            });
+        });
+        Self {
+            shown,
+            steps,
+            is_fetching: Signal::derive(move || last.is_fetching.get() || other.is_fetching.get()),
+            has_failed: Signal::derive(move || last.has_failed.get() || other.has_failed.get()),
+        }
+    }
+}
+
+async fn ask<T: DeserializeOwned>(
+    path: &'static str,
+    tag: String,
+    want: Want,
+) -> Result<Answers<T>, ClientError> {
+    let mut answers = Vec::with_capacity(want.len());
+    for (id, step) in want {
+        let query = RecordsQuery {
+            run: id.run,
+            tag: tag.clone(),
+            rank: id.rank,
+            from: step,
+            to: step,
+            points: Some(1),
+            writer: id.writer,
+            ..RecordsQuery::default()
+        };
+        answers.push((step, client::records(path, &query).await?));
+    }
+    Ok(answers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_step_between_two_shows_the_one_before() {
+        let steps = [0, 100, 200];
+        assert_eq!(nearest(&steps, None), Some(200));
+        assert_eq!(nearest(&steps, Some(199)), Some(100));
+        assert_eq!(nearest(&steps, Some(-5)), Some(0));
+        assert_eq!(nearest(&[], Some(1)), None);
+    }
+}

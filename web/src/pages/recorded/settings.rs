@@ -1,0 +1,182 @@
+//! What a person has chosen on these pages, all of it in the address: a link opens the same view.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leptos::prelude::*;
+
+use super::Shelf;
+use crate::components::browse::Browse;
+use crate::url_state::History;
+
+/// Sizes of pictures: fitted into their card, or so many pixels of the screen for each of theirs.
+pub(super) const ZOOMS: [u32; 4] = [0, 1, 4, 16];
+
+/// The choices, as signals.
+#[derive(Clone, Copy)]
+pub(super) struct Settings {
+    /// Runs and tags.
+    pub(super) browse: Browse,
+    /// Which page.
+    pub(super) shelf: Shelf,
+    /// The step of all cards; `None` is the last. Follows the slider at once, the address once it is let go.
+    pub(super) step: RwSignal<Option<i64>>,
+    /// Cards with a step of their own.
+    pub(super) own: Memo<BTreeMap<String, i64>>,
+    /// First and last step of all tags.
+    pub(super) whole: Memo<(i64, i64)>,
+    /// Recorded steps of the cards that have been in view.
+    pub(super) known: RwSignal<BTreeSet<i64>>,
+    /// Brightness and contrast in percent, 100 as recorded.
+    pub(super) light: RwSignal<(u32, u32)>,
+    /// One of [`ZOOMS`].
+    pub(super) zoom: Memo<u32>,
+    /// Text as it was written instead of as markdown.
+    pub(super) is_source: Memo<bool>,
+    /// Words that are looked for in all texts.
+    pub(super) find: Memo<String>,
+    /// The tag whose card has the page for itself.
+    pub(super) full: Memo<Option<String>>,
+}
+
+impl Settings {
+    /// Reads the address.
+    pub(super) fn provide(browse: Browse, shelf: Shelf) -> Self {
+        let url = browse.url;
+        let (step, own, light) = (url.param("step"), url.list("own"), url.param("light"));
+        let (zoom, source, find) = (url.param("zoom"), url.param("source"), url.param("find"));
+        let settings = Self {
+            browse,
+            shelf,
+            step: RwSignal::new(None),
+            own: Memo::new(move |_| own.with(|items| parse_own(items))),
+            whole: Memo::new(move |_| {
+                browse.entries.with(|entries| {
+                    let first = entries.iter().filter_map(|entry| entry.first_step).min();
+                    let last = entries.iter().filter_map(|entry| entry.last_step).max();
+                    first.zip(last).unwrap_or((0, 0))
+                })
+            }),
+            known: RwSignal::new(BTreeSet::new()),
+            light: RwSignal::new((100, 100)),
+            zoom: Memo::new(move |_| {
+                let asked = zoom.with(|text| text.as_deref()?.parse().ok());
+                asked.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(0)
+            }),
+            is_source: Memo::new(move |_| source.with(Option::is_some)),
+            find: Memo::new(move |_| find.get().unwrap_or_default()),
+            full: url.param("full"),
+        };
+        Effect::new(move |_| {
+            let asked = step.with(|text| text.as_deref()?.parse().ok());
+            settings.step.set(asked);
+        });
+        Effect::new(move |_| {
+            let asked = light.with(|text| {
+                let (brightness, contrast) = text.as_deref()?.split_once(':')?;
+                Some((brightness.parse().ok()?, contrast.parse().ok()?))
+            });
+            settings.light.set(asked.unwrap_or((100, 100)));
+        });
+        settings
+    }
+
+    /// The step of a card; reactive.
+    pub(super) fn step_of(self, tag: &str) -> Option<i64> {
+        let own = self.own.with(|own| own.get(tag).copied());
+        own.or_else(|| self.step.get())
+    }
+
+    /// Goes to a step with all cards, those with a step of their own among them.
+    pub(super) fn set_step(self, step: Option<i64>, history: History) {
+        self.step.set(step);
+        let text = step.map(|step| step.to_string());
+        let changes = [("step", text.as_deref()), ("own", None)];
+        self.browse.url.set(&changes, history);
+    }
+
+    /// Gives a card a step of its own, or takes it away.
+    pub(super) fn set_own(self, tag: &str, step: Option<i64>) {
+        let mut own = self.own.get_untracked();
+        match step {
+            Some(step) => own.insert(tag.to_owned(), step),
+            None => own.remove(tag),
+        };
+        let items: Vec<String> = own
+            .iter()
+            .map(|(tag, step)| format!("{step}:{tag}"))
+            .collect();
+        self.browse.url.set_list("own", &items, History::Replace);
+    }
+
+    /// Goes to the next recorded step, or to the one before.
+    pub(super) fn go(self, is_forward: bool) {
+        let now = self.step.get_untracked();
+        let now = now.unwrap_or_else(|| self.whole.get_untracked().1);
+        let next = self.known.with_untracked(|known| {
+            if is_forward {
+                known.range(now.saturating_add(1)..).next().copied()
+            } else {
+                known.range(..now).next_back().copied()
+            }
+        });
+        if let Some(next) = next {
+            self.set_step(Some(next), History::Replace);
+        }
+    }
+
+    /// Writes brightness and contrast into the address.
+    pub(super) fn keep_light(self) {
+        let (brightness, contrast) = self.light.get_untracked();
+        let text =
+            ((brightness, contrast) != (100, 100)).then(|| format!("{brightness}:{contrast}"));
+        let changes = [("light", text.as_deref())];
+        self.browse.url.set(&changes, History::Replace);
+    }
+
+    /// Chooses the size of pictures.
+    pub(super) fn set_zoom(self, zoom: u32) {
+        let text = (zoom > 0).then(|| zoom.to_string());
+        self.set("zoom", text.as_deref());
+    }
+
+    /// Shows text as it was written.
+    pub(super) fn set_source(self, is_source: bool) {
+        self.set("source", is_source.then_some("1"));
+    }
+
+    /// Looks for words.
+    pub(super) fn set_find(self, words: &str) {
+        let value = (!words.is_empty()).then_some(words);
+        self.browse.url.set(&[("find", value)], History::Replace);
+    }
+
+    /// Gives one card the page, or takes it back.
+    pub(super) fn set_full(self, tag: Option<&str>) {
+        self.set("full", tag);
+    }
+
+    fn set(self, key: &str, value: Option<&str>) {
+        self.browse.url.set(&[(key, value)], History::Push);
+    }
+}
+
+/// Items like `400:eval/sample`.
+fn parse_own(items: &[String]) -> BTreeMap<String, i64> {
+    let own = items.iter().filter_map(|item| {
+        let (step, tag) = item.split_once(':')?;
+        Some((tag.to_owned(), step.parse().ok()?))
+    });
+    own.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_single_cards_are_read_back() {
+        let own = parse_own(&["4:a:b".to_owned(), "x:y".to_owned(), "-2:c".to_owned()]);
+        assert_eq!(own.len(), 2);
+        assert_eq!((own["a:b"], own["c"]), (4, -2));
+    }
+}

@@ -1,0 +1,191 @@
+//! What changes all cards: the step, and what the page has of its own.
+
+use leptos::prelude::*;
+use trainscope_charts::label;
+
+use super::Shelf;
+use super::settings::{Settings, ZOOMS};
+use crate::components::{IconButton, IconName, SegOption, Segmented};
+use crate::i18n::{RecordedTexts, use_i18n};
+use crate::url_state::History;
+
+/// The bar over the cards.
+#[component]
+pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
+    let i18n = use_i18n();
+    let word = move |word: fn(&RecordedTexts) -> &'static str| {
+        Signal::derive(move || word(i18n.texts().recorded).to_owned())
+    };
+    let now = move || {
+        let (first, last) = settings.whole.get();
+        settings.step.get().unwrap_or(last).clamp(first, last)
+    };
+    let share = move || {
+        let (first, last) = settings.whole.get();
+        let span = (last as f64 - first as f64).max(1.0);
+        format!("{:.1}%", 100.0 * (now() as f64 - first as f64) / span)
+    };
+    let own = match settings.shelf {
+        Shelf::Images => view! { <LightAndSize settings=settings /> }.into_any(),
+        Shelf::Text => view! { <Reading settings=settings /> }.into_any(),
+        Shelf::PrCurves => ().into_any(),
+    };
+    view! {
+        <div class="toolbar">
+            <span class="small ink2">{move || i18n.texts().recorded.step_cap}</span>
+            <IconButton
+                icon=IconName::Left
+                label=word(|t| t.before)
+                on_press=move || settings.go(false)
+            />
+            <input
+                type="range"
+                class="range step"
+                name="step"
+                aria-label=move || i18n.texts().recorded.step_cap
+                min=move || settings.whole.get().0.to_string()
+                max=move || settings.whole.get().1.to_string()
+                prop:value=move || now().to_string()
+                style:--v=share
+                on:input=move |event| {
+                    if let Ok(step) = event_target_value(&event).parse() {
+                        settings.step.set(Some(step));
+                    }
+                }
+                on:change=move |event| {
+                    if let Ok(step) = event_target_value(&event).parse::<i64>() {
+                        settings.set_step(Some(step), History::Push);
+                    }
+                }
+            />
+            <IconButton
+                icon=IconName::Right
+                label=word(|t| t.next)
+                on_press=move || settings.go(true)
+            />
+            <b class="med small now">{move || label::step(now())}</b>
+            <span class="small ink3">
+                {move || (i18n.texts().scalars.of_all)(&label::step(settings.whole.get().1))}
+            </span>
+            <Show when=move || settings.step.get().is_some()>
+                <button
+                    type="button"
+                    class="link small"
+                    on:click=move |_| settings.set_step(None, History::Push)
+                >
+                    {move || i18n.texts().recorded.last}
+                </button>
+            </Show>
+            {own}
+        </div>
+    }
+}
+
+/// Brightness, contrast and size of pictures.
+#[component]
+fn LightAndSize(settings: Settings) -> impl IntoView {
+    let i18n = use_i18n();
+    let slider = move |is_contrast: bool| {
+        let value = move || {
+            let (brightness, contrast) = settings.light.get();
+            if is_contrast { contrast } else { brightness }
+        };
+        view! {
+            <label class="ctl">
+                {move || {
+                    let texts = i18n.texts().recorded;
+                    if is_contrast { texts.contrast } else { texts.brightness }
+                }}
+                <input
+                    type="range"
+                    class="range"
+                    name=if is_contrast { "contrast" } else { "brightness" }
+                    min="0"
+                    max="400"
+                    step="5"
+                    prop:value=move || value().to_string()
+                    style:--v=move || format!("{:.1}%", f64::from(value()) / 4.0)
+                    on:input=move |event| {
+                        if let Ok(percent) = event_target_value(&event).parse::<u32>() {
+                            settings
+                                .light
+                                .update(|light| {
+                                    *if is_contrast { &mut light.1 } else { &mut light.0 } = percent;
+                                });
+                        }
+                    }
+                    on:change=move |_| settings.keep_light()
+                />
+                <span class="weight">{move || format!("{} %", value())}</span>
+            </label>
+        }
+    };
+    let options = ZOOMS.map(|zoom| SegOption {
+        value: zoom as usize,
+        label: Signal::derive(move || match zoom {
+            0 => i18n.texts().recorded.fit.to_owned(),
+            zoom => format!("{zoom} : 1"),
+        }),
+    });
+    view! {
+        {slider(false)}
+        {slider(true)}
+        <Show when=move || settings.light.get() != (100, 100)>
+            <button
+                type="button"
+                class="link small"
+                on:click=move |_| {
+                    settings.light.set((100, 100));
+                    settings.keep_light();
+                }
+            >
+                {move || i18n.texts().recorded.reset}
+            </button>
+        </Show>
+        <Segmented
+            label=Signal::derive(move || i18n.texts().recorded.size.to_owned())
+            options=options.to_vec()
+            value=Signal::derive(move || settings.zoom.get() as usize)
+            on_choose=move |zoom: usize| settings.set_zoom(u32::try_from(zoom).unwrap_or(0))
+        />
+    }
+}
+
+/// How texts are read, and words in all of them.
+#[component]
+fn Reading(settings: Settings) -> impl IntoView {
+    let i18n = use_i18n();
+    let options = [false, true].map(|is_source| SegOption {
+        value: usize::from(is_source),
+        label: Signal::derive(move || {
+            let texts = i18n.texts().recorded;
+            if is_source {
+                texts.source
+            } else {
+                texts.rendered
+            }
+            .to_owned()
+        }),
+    });
+    view! {
+        <Segmented
+            label=Signal::derive(move || i18n.texts().recorded.reading.to_owned())
+            options=options.to_vec()
+            value=Signal::derive(move || usize::from(settings.is_source.get()))
+            on_choose=move |at: usize| settings.set_source(at == 1)
+        />
+        <div class="field find">
+            <crate::components::Icon name=IconName::Search size=14 />
+            <input
+                class="bare-input"
+                type="search"
+                name="find"
+                autocomplete="off"
+                aria-label=move || i18n.texts().recorded.find
+                placeholder=move || i18n.texts().recorded.find
+                prop:value=settings.find
+                on:input=move |event| settings.set_find(&event_target_value(&event))
+            />
+        </div>
+    }
+}
