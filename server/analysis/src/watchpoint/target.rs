@@ -39,15 +39,9 @@ pub fn role_of_name(name: &str) -> Option<Role> {
     if ends(&[".activation", "/activation", ".output", "/output"]) {
         return Some(Role::Activation);
     }
-    match Subject::of(Role::Other, name, "").class {
-        Class::Weight => Some(Role::Weight),
-        Class::FrozenWeight => Some(Role::FrozenWeight),
-        Class::Gradient | Class::ActivationGradient => Some(Role::Gradient),
-        Class::Activation => Some(Role::Activation),
-        Class::Input | Class::Labels => Some(Role::Input),
-        Class::Loss => Some(Role::Loss),
-        Class::OptimizerState => Some(Role::OptimizerState),
-        Class::Buffer | Class::Other => None,
+    match role_of(Role::Other, name, "") {
+        Role::Other => None,
+        role => Some(role),
     }
 }
 
