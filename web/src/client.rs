@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use trainscope_api::distributions::{DistributionsAnswer, DistributionsRequest};
 use trainscope_api::error::ApiError;
 use trainscope_api::findings::{Findings, FindingsQuery, Neighbours, NeighboursQuery, Progress};
+use trainscope_api::graphs::{GraphScene, SceneQuery};
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::records::{At, Records, RecordsQuery};
@@ -168,6 +169,40 @@ pub async fn records<T: DeserializeOwned>(
 /// As much of what the graph of a run is made of as `T` wants to know.
 pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
     get(paths::GRAPH_SUMMARY, &[("run", run)]).await
+}
+
+/// Which graph of a run: its tag and rank, the first one where they are left out.
+pub type GraphChoice<'a> = (Option<&'a str>, Option<u32>);
+
+/// A picture of a graph.
+pub async fn graph_scene(query: &SceneQuery) -> Result<GraphScene, ClientError> {
+    let steps = query.steps.map(|steps| steps.to_string());
+    let more = [
+        ("open", query.open.as_deref()),
+        ("show", query.show.as_deref()),
+        ("from", query.from.as_deref()),
+        ("to", query.to.as_deref()),
+        ("around", query.around.as_deref()),
+        ("tensor", query.tensor.as_deref()),
+        ("steps", steps.as_deref()),
+    ];
+    let choice = (query.tag.as_deref(), query.rank);
+    of_graph(paths::GRAPH_SCENE, &query.run, choice, &more).await
+}
+
+/// Something else of a graph: a node, what a search finds, a summary, what differs.
+pub async fn of_graph<T: DeserializeOwned>(
+    path: &str,
+    run: &str,
+    (tag, rank): GraphChoice<'_>,
+    more: &[(&str, Option<&str>)],
+) -> Result<T, ClientError> {
+    let rank = rank.map(|rank| rank.to_string());
+    let mut pairs = vec![("run", run)];
+    let optional = [("tag", tag), ("rank", rank.as_deref())];
+    let optional = optional.iter().chain(more);
+    pairs.extend(optional.filter_map(|(key, value)| Some((*key, (*value)?))));
+    get(path, &pairs).await
 }
 
 /// The address of bytes that an answer names.

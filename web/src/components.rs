@@ -6,6 +6,7 @@ mod card_grid;
 mod chart;
 mod controls;
 pub(crate) mod download;
+mod graph;
 mod icon;
 mod note;
 mod panel;
@@ -20,6 +21,9 @@ pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette,
 };
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
+pub use graph::{
+    Colour, GraphCanvas, Look, NodeGraph, Shade, View, figure_of, hit_at, use_graph_ink,
+};
 pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;

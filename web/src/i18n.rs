@@ -14,6 +14,7 @@ use crate::storage;
 mod debugger;
 mod en;
 mod frame;
+mod graph;
 mod histograms;
 mod overview;
 mod recorded;
@@ -23,6 +24,7 @@ mod zh;
 
 pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
+pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
 pub use overview::OverviewTexts;
 pub use recorded::RecordedTexts;
@@ -55,6 +57,8 @@ pub struct Texts {
     pub recorded: &'static RecordedTexts,
     /// Histograms.
     pub histograms: &'static HistogramsTexts,
+    /// The computation graph.
+    pub graph: GraphTexts,
     /// Watchpoints and hits.
     pub debugger: DebuggerTexts,
 }

@@ -1,6 +1,7 @@
 //! The pages: one file or folder each.
 
 mod debugger;
+mod graph;
 mod histograms;
 mod not_found;
 mod overview;
@@ -10,6 +11,7 @@ mod runs;
 mod scalars;
 
 pub use debugger::DebuggerPage;
+pub use graph::GraphPage;
 pub use histograms::HistogramsPage;
 pub use not_found::NotFoundPage;
 pub use overview::OverviewPage;

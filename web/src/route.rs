@@ -38,6 +38,8 @@ pub enum RunPage {
     Text,
     /// Precision and recall.
     PrCurves,
+    /// The computation graph.
+    Graph,
     /// What watchpoints have found.
     Debugger,
 }
@@ -52,6 +54,7 @@ impl RunPage {
             Self::Images => "images",
             Self::Text => "text",
             Self::PrCurves => "pr_curves",
+            Self::Graph => "graph",
             Self::Debugger => "debugger",
         }
     }
@@ -76,6 +79,7 @@ impl RunPage {
             Self::Images,
             Self::Text,
             Self::PrCurves,
+            Self::Graph,
             Self::Debugger,
         ]
         .into_iter()
@@ -180,6 +184,15 @@ pub fn overview_href(run: &str) -> String {
 pub fn debugger_href(run: &str, parameter: &str, value: &str) -> String {
     let href = run_href(run, RunPage::Debugger);
     format!("{href}?{parameter}={}", url_state::encode(value))
+}
+
+/// The address of the graph of `run`, with a node or scope in view.
+pub fn graph_href(run: &str, node: Option<&str>) -> String {
+    let href = run_href(run, RunPage::Graph);
+    match node {
+        Some(node) => format!("{href}?node={}", url_state::encode(node)),
+        None => href,
+    }
 }
 
 fn run_path(run: &str, page: RunPage) -> String {

@@ -22,6 +22,8 @@ mod size;
 pub use canvas::to_png;
 pub use distribution::{DistributionChart, Pointed};
 pub use palette::{Palette, use_palette};
+pub(super) use schedule::Ticket;
+pub(super) use size::use_size;
 
 /// What a chart shows; two that are equal are drawn the same.
 #[derive(Clone, Debug, PartialEq)]

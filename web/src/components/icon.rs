@@ -49,6 +49,7 @@ pub enum IconName {
     Hide,
     Recheck,
     Fit,
+    Path,
     Sliders,
     Only,
     Baseline,
@@ -111,6 +112,9 @@ impl IconName {
                 r#"<circle cx="8" cy="8" r="2.8"/><path d="M8 1.5v1.7M8 12.8v1.7M1.5 8h1.7M12.8 8h1.7M3.4 3.4l1.2 1.2M11.4 11.4l1.2 1.2M12.6 3.4l-1.2 1.2M4.6 11.4l-1.2 1.2"/>"#
             }
             Self::Moon => r#"<path d="M13.5 9.8A6 6 0 0 1 6.2 2.5a6 6 0 1 0 7.3 7.3z"/>"#,
+            Self::Path => {
+                r#"<circle cx="3.5" cy="12.5" r="1.6"/><circle cx="12.5" cy="3.5" r="1.6"/><path d="M5 12.5h3.5v-9H11"/>"#
+            }
             Self::Down => r#"<path d="m4 6 4 4 4-4"/>"#,
             Self::Right => r#"<path d="m6 4 4 4-4 4"/>"#,
             Self::Left => r#"<path d="m10 4-4 4 4 4"/>"#,

@@ -55,7 +55,12 @@ pub(super) fn Rail() -> impl IntoView {
                                 .and_then(|run| run.kinds.get("scalars").copied())
                                 .map(format::count)
                         };
-                        let (judged, run_pages) = (run.clone(), run.clone());
+                        let (judged, run_pages, drawn) = (run.clone(), run.clone(), run.clone());
+                        let graph = route::graph_href(&run, None);
+                        let has_graph = Memo::new(move |_| {
+                            let run = state.run(&drawn);
+                            run.is_some_and(|run| run.kinds.contains_key("graphs"))
+                        });
                         let health = Memo::new(move |_| state.run(&judged)?.health);
                         let debugger = route::run_href(&run, RunPage::Debugger);
                         let is_on = move |page| place.with(|place| place.page() == Some(page));
@@ -93,6 +98,16 @@ pub(super) fn Rail() -> impl IntoView {
                                     <span class="count">{tags}</span>
                                 </a>
                                 {recorded(run_pages.clone(), state, place, i18n)}
+                                <a
+                                    class="nav"
+                                    href=graph
+                                    title=move || i18n.texts().graph.title
+                                    aria-current=move || current(is_on(RunPage::Graph))
+                                    hidden=move || !has_graph.get()
+                                >
+                                    <Icon name=IconName::Graph />
+                                    <span>{move || i18n.texts().graph.title}</span>
+                                </a>
                                 <a
                                     class="nav"
                                     href=debugger

@@ -400,5 +400,6 @@ pub(super) static TEXTS: Texts = Texts {
         watching: "watching the folder",
     },
     overview: super::overview::EN,
+    graph: super::graph::EN,
     scalars: super::scalars::EN,
 };

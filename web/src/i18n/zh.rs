@@ -356,5 +356,6 @@ pub(super) static TEXTS: Texts = Texts {
         watching: "正在监视文件夹",
     },
     overview: super::overview::ZH,
+    graph: super::graph::ZH,
     scalars: super::scalars::ZH,
 };

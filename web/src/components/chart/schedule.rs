@@ -21,18 +21,18 @@ thread_local! {
 
 /// One chart's place in the schedule.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ticket(u64);
+pub(in crate::components) struct Ticket(u64);
 
 impl Ticket {
     /// A place that nobody else has.
-    pub(super) fn new() -> Self {
+    pub(in crate::components) fn new() -> Self {
         let number = LAST_TICKET.get() + 1;
         LAST_TICKET.set(number);
         Self(number)
     }
 
     /// Draws in one of the next frames; takes the place of what this chart asked for before.
-    pub(super) fn ask(self, job: impl FnOnce() + 'static) {
+    pub(in crate::components) fn ask(self, job: impl FnOnce() + 'static) {
         let job: Job = Box::new(job);
         WAITING.with_borrow_mut(|waiting| {
             match waiting.iter_mut().find(|(ticket, _)| *ticket == self) {
@@ -46,7 +46,7 @@ impl Ticket {
     }
 
     /// The chart is gone.
-    pub(super) fn give_up(self) {
+    pub(in crate::components) fn give_up(self) {
         WAITING.with_borrow_mut(|waiting| waiting.retain(|(ticket, _)| *ticket != self));
     }
 }

@@ -1,0 +1,233 @@
+//! A graph on a canvas: drawn again when the figure, the view, the size or the theme changes; panned by drag, zoomed by
+//! wheel and keys. It knows nothing of where the graph comes from.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use trainscope_charts::graph::{self, Figure, Ink, Window};
+
+mod figure;
+mod ink;
+mod near;
+mod pen;
+mod view;
+
+pub use figure::{Colour, Look, Shade, figure_of, hit_at};
+pub use ink::use_graph_ink;
+pub use near::NodeGraph;
+pub use view::View;
+
+use super::chart::{Ticket, use_size};
+use pen::CanvasPen;
+
+/// Pixels that a drag must cross to be one.
+const DRAG_PIXELS: f64 = 4.0;
+/// Size of the small picture, pixels.
+const SMALL: (f64, f64) = (132.0, 108.0);
+
+/// A graph that fills its parent.
+#[component]
+pub fn GraphCanvas(
+    /// What is shown.
+    #[prop(into)]
+    figure: Signal<Arc<Figure>>,
+    /// Which part of it; set by gestures too.
+    view: RwSignal<View>,
+    /// Width and height of the element; set by this component.
+    size: RwSignal<(f64, f64)>,
+    /// What it says to a screen reader.
+    #[prop(into)]
+    label: Signal<String>,
+    /// Whether there is a small picture of the whole.
+    #[prop(default = true)]
+    has_small: bool,
+    /// A place was pressed, in units of the figure; with the flag, twice.
+    on_press: Callback<((f64, f64), bool)>,
+) -> impl IntoView {
+    let ink = use_graph_ink();
+    let holder = NodeRef::<html::Div>::new();
+    let canvas = NodeRef::<html::Canvas>::new();
+    let small = NodeRef::<html::Canvas>::new();
+    let measured = use_size(holder);
+    let (ticket, small_ticket) = (Ticket::new(), Ticket::new());
+    Effect::new(move |_| {
+        let (width, height, dpr) = measured.get();
+        if width < 1.0 || height < 1.0 {
+            return;
+        }
+        size.set((width, height));
+        let (figure, view, ink) = (figure.get(), view.get(), ink.get());
+        ticket.ask(move || {
+            let Some(canvas) = canvas.try_get_untracked().flatten() else {
+                return;
+            };
+            let zoom = view.scale * dpr;
+            let at = (view.x * dpr, view.y * dpr);
+            if let Some(mut pen) =
+                CanvasPen::new(&canvas, (width * dpr, height * dpr), zoom, at, &ink.font)
+            {
+                graph::draw(&mut pen, &figure, &ink, &view.window(width, height));
+            }
+        });
+    });
+    Effect::new(move |_| {
+        let (width, height, dpr) = measured.get();
+        let (figure, view, ink) = (figure.get(), view.get(), ink.get());
+        if !has_small || width < 1.0 {
+            return;
+        }
+        small_ticket.ask(move || {
+            if let Some(canvas) = small.try_get_untracked().flatten() {
+                draw_small(&canvas, &figure, &ink, &view.window(width, height), dpr);
+            }
+        });
+    });
+    on_cleanup(move || {
+        ticket.give_up();
+        small_ticket.give_up();
+    });
+
+    let place =
+        move |event: &web_sys::MouseEvent, of: NodeRef<html::Canvas>| -> Option<(f64, f64)> {
+            let rect = of.get_untracked()?.get_bounding_client_rect();
+            Some((
+                f64::from(event.client_x()) - rect.left(),
+                f64::from(event.client_y()) - rect.top(),
+            ))
+        };
+    // Where the pointer went down, the view then, and whether it has moved.
+    let drag = StoredValue::new(None::<((f64, f64), View, bool)>);
+    let on_down = move |event: web_sys::PointerEvent| {
+        if event.button() > 1 {
+            return;
+        }
+        if let Some(at) = place(&event, canvas) {
+            drag.set_value(Some((at, view.get_untracked(), false)));
+            if let Some(holder) = canvas.get_untracked() {
+                // Without capture a drag ends at the edge, which is good enough.
+                let _ignored = holder.set_pointer_capture(event.pointer_id());
+            }
+        }
+    };
+    let on_move = move |event: web_sys::PointerEvent| {
+        let (Some((from, before, moved)), Some(at)) = (drag.get_value(), place(&event, canvas))
+        else {
+            return;
+        };
+        let (dx, dy) = (at.0 - from.0, at.1 - from.1);
+        if moved || dx.hypot(dy) >= DRAG_PIXELS {
+            drag.set_value(Some((from, before, true)));
+            view.set(View {
+                x: before.x + dx,
+                y: before.y + dy,
+                ..before
+            });
+        }
+    };
+    let on_up = move |event: web_sys::PointerEvent| {
+        let Some((_, now, moved)) = drag.get_value() else {
+            return;
+        };
+        drag.set_value(None);
+        if let Some(at) = place(&event, canvas).filter(|_| !moved) {
+            on_press.run((now.inverse(at), false));
+        }
+    };
+    let on_double = move |event: web_sys::MouseEvent| {
+        if let Some(at) = place(&event, canvas) {
+            on_press.run((view.get_untracked().inverse(at), true));
+        }
+    };
+    let on_wheel = move |event: web_sys::WheelEvent| {
+        let Some(at) = place(&event, canvas) else {
+            return;
+        };
+        event.prevent_default();
+        // Lines and pages as pixels.
+        let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
+        let factor = (-event.delta_y() * unit / 400.0).clamp(-0.6, 0.6).exp();
+        view.update(|view| *view = view.zoomed(factor, at));
+    };
+    let jump = move |event: &web_sys::PointerEvent| {
+        let Some(at) = place(event, small) else {
+            return;
+        };
+        let (scale, left, top) = small_place(&figure.get_untracked());
+        let wanted = ((at.0 - left) / scale, (at.1 - top) / scale);
+        let size = size.get_untracked();
+        view.update(|view| *view = view.centred(wanted, size));
+    };
+    let jumping = StoredValue::new(false);
+    view! {
+        <div class="graph-canvas" node_ref=holder>
+            <canvas
+                node_ref=canvas
+                role="img"
+                aria-label=move || label.get()
+                on:pointerdown=on_down
+                on:pointermove=on_move
+                on:pointerup=on_up
+                on:pointercancel=move |_| drag.set_value(None)
+                on:dblclick=on_double
+                on:wheel=on_wheel
+            ></canvas>
+            {has_small
+                .then(|| {
+                    view! {
+                        <canvas
+                            class="small-graph"
+                            node_ref=small
+                            aria-hidden="true"
+                            on:pointerdown=move |event| {
+                                jumping.set_value(true);
+                                jump(&event);
+                            }
+                            on:pointermove=move |event| {
+                                if jumping.get_value() {
+                                    jump(&event);
+                                }
+                            }
+                            on:pointerup=move |_| jumping.set_value(false)
+                            on:pointerleave=move |_| jumping.set_value(false)
+                        ></canvas>
+                    }
+                })}
+        </div>
+    }
+}
+
+/// Scale and place of the whole figure in the small picture.
+fn small_place(figure: &Figure) -> (f64, f64, f64) {
+    let scale = (SMALL.0 / figure.width.max(1.0)).min(SMALL.1 / figure.height.max(1.0));
+    let left = (SMALL.0 - figure.width * scale) / 2.0;
+    (scale, left, (SMALL.1 - figure.height * scale) / 2.0)
+}
+
+fn draw_small(
+    canvas: &web_sys::HtmlCanvasElement,
+    figure: &Figure,
+    ink: &Ink,
+    window: &Window,
+    dpr: f64,
+) {
+    let (scale, left, top) = small_place(figure);
+    let size = (SMALL.0 * dpr, SMALL.1 * dpr);
+    let at = (left * dpr, top * dpr);
+    if let Some(mut pen) = CanvasPen::new(canvas, size, scale * dpr, at, &ink.font) {
+        graph::draw_small(&mut pen, figure, ink, scale);
+        let shown = [
+            window.left,
+            window.top,
+            window.right - window.left,
+            window.bottom - window.top,
+        ];
+        graph::Pen::boxes(
+            &mut pen,
+            &[shown],
+            0.0,
+            None,
+            Some((ink.accent, 1.5 / scale)),
+        );
+    }
+}

@@ -1,0 +1,308 @@
+//! From the server's picture of a graph to what is drawn: colours, what is looked at, what leads to it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use trainscope_api::graphs::{BoxKind, GraphBox, GraphScene, Precision};
+use trainscope_charts::graph::{Curve, Figure, Node, Stroke, Tone};
+use trainscope_format::Severity;
+
+/// Kinds that are told apart by colour, at most; the rest has none.
+const MAX_KINDS: usize = 10;
+
+/// What boxes are coloured by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// The operation.
+    #[default]
+    Type,
+    /// Where it runs.
+    Device,
+    /// What watchpoints have found.
+    Health,
+    /// Reduced and raised precision.
+    Precision,
+}
+
+/// How a node differs from another graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shade {
+    /// Only here.
+    Added,
+    /// Not the same there.
+    Changed,
+}
+
+/// How a picture is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// What boxes are coloured by.
+    pub colour: Colour,
+    /// Path of the box that is looked at.
+    pub selected: Option<String>,
+    /// Paths of nodes that differ from another graph; empty: it is compared with none.
+    pub differing: HashMap<String, Shade>,
+}
+
+/// What is drawn, and which kinds have which of the colours.
+pub fn figure_of(
+    scene: &GraphScene,
+    look: &Look,
+    nodes_word: fn(u64) -> String,
+) -> (Figure, Vec<String>) {
+    let kinds = kinds(scene, look.colour);
+    let way: HashSet<&str> = scene.way.iter().map(String::as_str).collect();
+    let selected = scene
+        .boxes
+        .iter()
+        .position(|own| Some(&own.path) == look.selected.as_ref());
+    let mut depths: Vec<usize> = Vec::with_capacity(scene.boxes.len());
+    let mut nodes = Vec::with_capacity(scene.boxes.len());
+    for (index, own) in scene.boxes.iter().enumerate() {
+        let around = own.parent.and_then(|parent| depths.get(parent as usize));
+        let depth = around.map_or(0, |depth| depth + 1);
+        depths.push(depth);
+        let tone = tone(own, look, &kinds);
+        nodes.push(Node {
+            at: place(own),
+            depth,
+            label: own.label.clone(),
+            detail: match own.kind {
+                BoxKind::Scope => nodes_word(own.nodes),
+                BoxKind::Fold => format!("×{}", own.times),
+                _ if own
+                    .label
+                    .to_lowercase()
+                    .starts_with(&own.op_type.to_lowercase()) =>
+                {
+                    String::new()
+                }
+                _ => own.op_type.clone(),
+            },
+            chips: own.chips.iter().map(|chip| chip.label.clone()).collect(),
+            more_chips: own.attached.saturating_sub(own.chips.len() as u64),
+            tone,
+            has_icon: matches!(tone, Tone::Error | Tone::Warning),
+            is_scope: is_scope(own),
+            is_open: own.open,
+            is_stack: own.kind == BoxKind::Fold,
+            is_selected: selected == Some(index),
+            is_on_way: way.contains(&*own.path),
+        });
+    }
+    let near = near(scene, selected);
+    let curves = scene.lines.iter().zip(near).map(|(line, is_near)| {
+        let from = line.from.and_then(|from| scene.boxes.get(from as usize));
+        let severity = from
+            .and_then(|from| from.severity)
+            .filter(|_| look.colour == Colour::Health);
+        Curve {
+            at: line.at.map(f64::from),
+            stroke: if line.on_way {
+                Stroke::Way
+            } else if is_near {
+                Stroke::Near
+            } else if line.control {
+                Stroke::Control
+            } else {
+                match severity {
+                    Some(Severity::Error) => Stroke::Error,
+                    Some(Severity::Warning) => Stroke::Warning,
+                    Some(Severity::Info) | None => Stroke::Plain,
+                }
+            },
+            has_arrow: line.arrow,
+        }
+    });
+    let figure = Figure {
+        width: f64::from(scene.width),
+        height: f64::from(scene.height),
+        curves: curves.collect(),
+        nodes,
+    };
+    (figure, kinds)
+}
+
+/// The innermost box at a place, as an index.
+pub fn hit_at(scene: &GraphScene, (x, y): (f64, f64)) -> Option<usize> {
+    scene.boxes.iter().rposition(|own| {
+        let [left, top, width, height] = place(own);
+        (left..=left + width).contains(&x) && (top..=top + height).contains(&y)
+    })
+}
+
+pub(super) fn place(own: &GraphBox) -> [f64; 4] {
+    [own.x, own.y, own.w, own.h].map(f64::from)
+}
+
+pub(super) fn is_scope(own: &GraphBox) -> bool {
+    matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
+}
+
+/// What a box is told apart by.
+fn kind_of(own: &GraphBox, colour: Colour) -> &str {
+    match colour {
+        Colour::Type if !is_scope(own) => &own.op_type,
+        Colour::Device if !own.open => &own.device,
+        _ => "",
+    }
+}
+
+/// Kinds that get a colour, the most frequent first.
+fn kinds(scene: &GraphScene, colour: Colour) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for own in &scene.boxes {
+        *counts.entry(kind_of(own, colour)).or_default() += 1;
+    }
+    counts.remove("");
+    let mut kinds: Vec<(&str, usize)> = counts.into_iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    kinds.truncate(MAX_KINDS);
+    kinds.into_iter().map(|(kind, _)| kind.to_owned()).collect()
+}
+
+fn tone(own: &GraphBox, look: &Look, kinds: &[String]) -> Tone {
+    if !look.differing.is_empty() {
+        let inside = format!("{}/", own.path);
+        let mut within = look
+            .differing
+            .iter()
+            .filter(|(path, _)| **path == own.path || (is_scope(own) && path.starts_with(&inside)));
+        let shades = || within.next().map(|(_, shade)| *shade);
+        let mut shades = std::iter::from_fn(shades);
+        return match shades.next() {
+            None => Tone::Plain,
+            Some(Shade::Added) if shades.all(|shade| shade == Shade::Added) => Tone::Good,
+            Some(_) => Tone::Warning,
+        };
+    }
+    match (look.colour, own.severity, own.precision) {
+        (Colour::Health, Some(Severity::Error), _) => Tone::Error,
+        (Colour::Health, Some(Severity::Warning), _)
+        | (Colour::Precision, _, Some(Precision::Reduced)) => Tone::Warning,
+        (Colour::Precision, _, Some(Precision::Raised)) => Tone::Good,
+        (Colour::Type | Colour::Device, _, _) => {
+            let kind = kind_of(own, look.colour);
+            let known = kinds.iter().position(|known| known == kind);
+            known.map_or(Tone::Plain, Tone::Series)
+        }
+        _ => Tone::Plain,
+    }
+}
+
+/// Which lines belong to edges from or to a box.
+fn near(scene: &GraphScene, selected: Option<usize>) -> Vec<bool> {
+    let mut near = vec![false; scene.lines.len()];
+    let is_selected = |end: Option<u32>| end.map(|end| end as usize) == selected;
+    for (index, line) in scene.lines.iter().enumerate() {
+        if selected.is_none() || !is_selected(line.from) && !is_selected(line.to) {
+            continue;
+        }
+        let mut at = Some(index);
+        // What is marked already goes on to its end.
+        while let Some(own) = at.filter(|at| near.get(*at) == Some(&false)) {
+            near[own] = true;
+            at = scene.lines[own].via.map(|via| via as usize);
+        }
+    }
+    near
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::graphs::GraphLine;
+
+    use super::*;
+
+    fn scene() -> GraphScene {
+        let own = |path: &str, op_type: &str, x: i32, parent: Option<u32>| GraphBox {
+            path: path.to_owned(),
+            label: path.to_owned(),
+            op_type: op_type.to_owned(),
+            kind: if op_type.is_empty() {
+                BoxKind::Scope
+            } else {
+                BoxKind::Operation
+            },
+            open: op_type.is_empty(),
+            parent,
+            x,
+            w: if op_type.is_empty() { 100 } else { 10 },
+            h: 10,
+            ..GraphBox::default()
+        };
+        let line = |from: Option<u32>, to: Option<u32>, via: Option<u32>| GraphLine {
+            from,
+            to,
+            via,
+            ..GraphLine::default()
+        };
+        GraphScene {
+            boxes: vec![
+                own("net", "", 0, None),
+                own("net/a", "Conv", 0, Some(0)),
+                own("net/b", "Conv", 20, Some(0)),
+                own("net/c", "Relu", 40, Some(0)),
+            ],
+            lines: vec![
+                line(None, None, None),
+                line(Some(1), Some(2), Some(0)),
+                line(Some(1), Some(3), Some(0)),
+            ],
+            ..GraphScene::default()
+        }
+    }
+
+    fn words(_: u64) -> String {
+        String::new()
+    }
+
+    #[test]
+    fn the_innermost_box_is_pressed() {
+        let scene = scene();
+        assert_eq!(hit_at(&scene, (25.0, 5.0)), Some(2));
+        assert_eq!(hit_at(&scene, (90.0, 5.0)), Some(0));
+        assert_eq!(hit_at(&scene, (190.0, 5.0)), None);
+    }
+
+    #[test]
+    fn kinds_are_coloured_by_how_frequent_they_are() {
+        let (figure, kinds) = figure_of(&scene(), &Look::default(), words);
+        assert_eq!(kinds, ["Conv", "Relu"]);
+        let tones: Vec<Tone> = figure.nodes.iter().map(|node| node.tone).collect();
+        assert_eq!(
+            tones,
+            [
+                Tone::Plain,
+                Tone::Series(0),
+                Tone::Series(0),
+                Tone::Series(1)
+            ]
+        );
+    }
+
+    #[test]
+    fn the_whole_way_of_an_edge_is_marked() {
+        let look = Look {
+            selected: Some("net/b".to_owned()),
+            ..Look::default()
+        };
+        let (figure, _) = figure_of(&scene(), &look, words);
+        let marked: Vec<bool> = figure
+            .curves
+            .iter()
+            .map(|c| c.stroke == Stroke::Near)
+            .collect();
+        assert_eq!(marked, [true, true, false]);
+    }
+
+    #[test]
+    fn a_scope_shows_that_something_in_it_differs() {
+        let look = Look {
+            differing: HashMap::from([("net/a".to_owned(), Shade::Added)]),
+            ..Look::default()
+        };
+        let (figure, _) = figure_of(&scene(), &look, words);
+        let tones: Vec<Tone> = figure.nodes.iter().map(|node| node.tone).collect();
+        assert_eq!(tones, [Tone::Good, Tone::Good, Tone::Plain, Tone::Plain]);
+    }
+}

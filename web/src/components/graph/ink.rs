@@ -1,0 +1,61 @@
+//! The colours of graphs, from the style sheet, again when the theme changes.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use trainscope_charts::graph::Ink;
+use trainscope_charts::theme::Rgb;
+
+use crate::run_colour::COLOURS;
+use crate::theme::use_theme;
+
+/// The colours in force.
+pub fn use_graph_ink() -> Memo<Arc<Ink>> {
+    let theme = use_theme();
+    Memo::new(move |_| {
+        theme.get();
+        Arc::new(read())
+    })
+}
+
+fn read() -> Ink {
+    let style = document()
+        .document_element()
+        .and_then(|root| window().get_computed_style(&root).ok().flatten());
+    let text = |name: &str| {
+        let value = style
+            .as_ref()
+            .and_then(|style| style.get_property_value(name).ok());
+        value.unwrap_or_default()
+    };
+    let colour = |name: &str| Rgb::from_hex(&text(name)).unwrap_or(Rgb(128, 128, 128));
+    Ink {
+        bg: colour("--bg"),
+        surface: colour("--surface"),
+        surface_2: colour("--surface-2"),
+        surface_3: colour("--surface-3"),
+        line_2: colour("--line-2"),
+        edge: colour("--edge"),
+        ink: colour("--ink"),
+        ink_2: colour("--ink-2"),
+        ink_3: colour("--ink-3"),
+        accent: colour("--accent"),
+        accent_wash: colour("--accent-wash"),
+        error: colour("--error"),
+        error_wash: colour("--error-wash"),
+        error_line: colour("--error-line"),
+        warning: colour("--warning"),
+        warning_wash: colour("--warning-wash"),
+        warning_line: colour("--warning-line"),
+        ok: colour("--ok"),
+        ok_wash: colour("--ok-wash"),
+        ok_line: colour("--ok-line"),
+        series: (1..=COLOURS)
+            .map(|number| colour(&format!("--run-{number}")))
+            .collect(),
+        font: text("--font")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}

@@ -1,0 +1,138 @@
+//! Draws graphs on a canvas element, at device pixels.
+
+use trainscope_charts::graph::{Hang, Letters, Pen};
+use trainscope_charts::theme::Rgb;
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+/// Longest side of a canvas that browsers draw.
+const MOST_PIXELS: f64 = 16_000.0;
+
+pub(super) struct CanvasPen {
+    context: CanvasRenderingContext2d,
+    font: String,
+}
+
+impl CanvasPen {
+    /// An empty canvas of that many device pixels, whose unit is drawn with `zoom` of them from `at`.
+    pub(super) fn new(
+        canvas: &HtmlCanvasElement,
+        (width, height): (f64, f64),
+        zoom: f64,
+        at: (f64, f64),
+        font: &str,
+    ) -> Option<Self> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to what browsers draw"
+        )]
+        let pixels = |side: f64| side.round().clamp(1.0, MOST_PIXELS) as u32;
+        let (columns, rows) = (pixels(width), pixels(height));
+        if canvas.width() != columns {
+            canvas.set_width(columns);
+        }
+        if canvas.height() != rows {
+            canvas.set_height(rows);
+        }
+        let context = canvas.get_context("2d").ok()??;
+        let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
+        context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
+        context.clear_rect(0.0, 0.0, f64::from(columns), f64::from(rows));
+        context
+            .set_transform(zoom, 0.0, 0.0, zoom, at.0, at.1)
+            .ok()?;
+        context.set_text_baseline("middle");
+        context.set_line_join("round");
+        Some(Self {
+            context,
+            font: font.to_owned(),
+        })
+    }
+
+    fn stroke(&self, colour: Rgb, width: f64) {
+        self.context.set_stroke_style_str(&css(colour));
+        self.context.set_line_width(width);
+        self.context.stroke();
+    }
+
+    fn fill(&self, colour: Rgb) {
+        self.context.set_fill_style_str(&css(colour));
+        self.context.fill();
+    }
+}
+
+fn css(Rgb(r, g, b): Rgb) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+impl Pen for CanvasPen {
+    fn boxes(
+        &mut self,
+        boxes: &[[f64; 4]],
+        radius: f64,
+        fill: Option<Rgb>,
+        stroke: Option<(Rgb, f64)>,
+    ) {
+        self.context.begin_path();
+        for [x, y, w, h] in boxes {
+            let r = radius.min(w / 2.0).min(h / 2.0);
+            if r > 0.0 {
+                // Only a negative radius is refused.
+                let _never = self.context.round_rect_with_f64(*x, *y, *w, *h, r);
+            } else {
+                self.context.rect(*x, *y, *w, *h);
+            }
+        }
+        if let Some(fill) = fill {
+            self.fill(fill);
+        }
+        if let Some((colour, width)) = stroke {
+            self.stroke(colour, width);
+        }
+    }
+
+    fn curves(&mut self, curves: &[[f64; 4]], colour: Rgb, width: f64, is_dashed: bool) {
+        self.context.begin_path();
+        for [x, y, to_x, to_y] in curves {
+            let middle = f64::midpoint(*y, *to_y);
+            self.context.move_to(*x, *y);
+            self.context
+                .bezier_curve_to(*x, middle, *to_x, middle, *to_x, *to_y);
+        }
+        let dashes = js_sys::Array::new();
+        if is_dashed {
+            dashes.push(&5.0.into());
+            dashes.push(&3.0.into());
+        }
+        // Only what is no number is refused.
+        let _never = self.context.set_line_dash(&dashes);
+        self.stroke(colour, width);
+        let _never = self.context.set_line_dash(&js_sys::Array::new());
+    }
+
+    fn triangles(&mut self, triangles: &[[(f64, f64); 3]], colour: Rgb) {
+        self.context.begin_path();
+        for [a, b, c] in triangles {
+            self.context.move_to(a.0, a.1);
+            self.context.line_to(b.0, b.1);
+            self.context.line_to(c.0, c.1);
+            self.context.close_path();
+        }
+        self.fill(colour);
+    }
+
+    fn text(&mut self, (x, y): (f64, f64), text: &str, style: Letters) {
+        let weight = if style.is_strong { "500 " } else { "" };
+        self.context
+            .set_font(&format!("{weight}{}px {}", style.size, self.font));
+        self.context.set_fill_style_str(&css(style.colour));
+        self.context.set_text_align(match style.hang {
+            Hang::Start => "start",
+            Hang::Middle => "center",
+            Hang::End => "end",
+        });
+        // A canvas refuses no text.
+        let _never = self.context.fill_text(text, x, y);
+    }
+}

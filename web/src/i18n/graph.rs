@@ -1,0 +1,277 @@
+//! Texts of the graph.
+
+use crate::format;
+
+/// Boxes, lines, and what is known of them.
+pub struct GraphTexts {
+    /// Entry of the rail.
+    pub title: &'static str,
+    /// Nodes of a closed scope.
+    pub nodes: fn(u64) -> String,
+    /// What the canvas shows: nodes, edges, boxes drawn.
+    pub drawn: fn(u64, u64, u64) -> String,
+    /// What is near a tensor, in so many boxes.
+    pub around: fn(&str, u64) -> String,
+    /// Field over the tree.
+    pub search: &'static str,
+    /// Label of the tree.
+    pub tree: &'static str,
+    /// Results were left out: sent, all.
+    pub cut: fn(u64, u64) -> String,
+    /// No result.
+    pub nothing_found: &'static str,
+    /// Boxes are left out of the list: how many.
+    pub more_rows: fn(u64) -> String,
+    /// Which graph of the run.
+    pub graph: &'static str,
+    /// A graph of a rank.
+    pub of_rank: fn(&str, u32) -> String,
+    /// Before the choice of what boxes are coloured by.
+    pub colour: &'static str,
+    /// Type, device, health, precision.
+    pub colours: [&'static str; 4],
+    /// Legend of health: error, warning, healthy, carries.
+    pub health: [&'static str; 4],
+    /// Legend of precision: reduced, raised.
+    pub precision: [&'static str; 2],
+    /// Legend of what differs: added, changed.
+    pub differing: [&'static str; 2],
+    /// Buttons.
+    pub zoom_in: &'static str,
+    /// Buttons.
+    pub zoom_out: &'static str,
+    /// Button, with its key.
+    pub fit: &'static str,
+    /// Button.
+    pub svg: &'static str,
+    /// Button: open or close a scope.
+    pub open: &'static str,
+    /// Button: open or close a scope.
+    pub close: &'static str,
+    /// Button: the way begins here.
+    pub way_from: &'static str,
+    /// Button: the way ends here.
+    pub way_to: &'static str,
+    /// A way begins there: choose where it ends.
+    pub way_begun: fn(&str) -> String,
+    /// From, to, nodes on the way.
+    pub way: fn(&str, &str, u64) -> String,
+    /// From, to: there is none.
+    pub no_way: fn(&str, &str) -> String,
+    /// Label of the panel.
+    pub node: &'static str,
+    /// Nothing is chosen.
+    pub nothing_chosen: &'static str,
+    /// What to do next.
+    pub nothing_chosen_next: &'static str,
+    /// Headings.
+    pub inputs: &'static str,
+    /// Headings.
+    pub users: &'static str,
+    /// Headings.
+    pub outputs: &'static str,
+    /// Headings.
+    pub attributes: &'static str,
+    /// Headings.
+    pub source: &'static str,
+    /// Headings.
+    pub tensors: &'static str,
+    /// Headings.
+    pub types: &'static str,
+    /// Headings.
+    pub findings: &'static str,
+    /// Row: where it runs.
+    pub device: &'static str,
+    /// Row: reduced or raised.
+    pub precision_row: &'static str,
+    /// An input of a name that no node has.
+    pub missing: &'static str,
+    /// An input that only says what runs before.
+    pub control: &'static str,
+    /// Mark of where it began.
+    pub first_cause: &'static str,
+    /// More entries than are shown.
+    pub more: fn(u64) -> String,
+    /// No choice: compare with.
+    pub compare: &'static str,
+    /// Compared: added, removed, changed, renamed, same.
+    pub compared: fn([u64; 5]) -> String,
+    /// Heading: nodes that only the other graph has.
+    pub removed: &'static str,
+    /// There is nothing to draw: title.
+    pub empty: &'static str,
+    /// What to do next.
+    pub empty_next: &'static str,
+    /// There is no graph: title.
+    pub none: &'static str,
+    /// What to do next.
+    pub none_next: &'static str,
+    /// Beside what is odd about the graph.
+    pub odd: &'static str,
+}
+
+fn plural(count: u64, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        format::count(count),
+        if count == 1 { one } else { many }
+    )
+}
+
+pub(super) const EN: GraphTexts = GraphTexts {
+    title: "Graph",
+    nodes: |count| plural(count, "node", "nodes"),
+    drawn: |nodes, edges, drawn| {
+        let (nodes, edges) = (
+            plural(nodes, "node", "nodes"),
+            plural(edges, "edge", "edges"),
+        );
+        format!("{nodes} · {edges} · {} drawn", format::count(drawn))
+    },
+    around: |name, count| format!("Graph around {name}: {}", plural(count, "box", "boxes")),
+    search: "name, type, file:line",
+    tree: "Scopes and nodes",
+    cut: |sent, all| {
+        format!(
+            "The first {} of {}.",
+            format::count(sent),
+            format::count(all)
+        )
+    },
+    nothing_found: "Nothing is called so.",
+    more_rows: |count| format!("{} more are drawn only.", format::count(count)),
+    graph: "Graph of the run",
+    of_rank: |tag, rank| format!("{tag} (rank {rank})"),
+    colour: "Colour",
+    colours: ["Type", "Device", "Health", "Precision"],
+    health: [
+        "error found",
+        "warning found",
+        "nothing found",
+        "from there on",
+    ],
+    precision: ["reduced precision", "raised precision"],
+    differing: ["only here", "not the same"],
+    zoom_in: "Zoom in (+)",
+    zoom_out: "Zoom out (−)",
+    fit: "Fit (f)",
+    svg: "Download SVG",
+    open: "Open",
+    close: "Close",
+    way_from: "Path from here",
+    way_to: "Path to here",
+    way_begun: |from| format!("Path from {from}: choose where it ends."),
+    way: |from, to, count| format!("{from} → {to}: {}", plural(count, "node", "nodes")),
+    no_way: |from, to| format!("No data flow from {from} to {to}."),
+    node: "Node",
+    nothing_chosen: "No node chosen",
+    nothing_chosen_next: "Press a box to see what it computes, from what, and who uses it. Press twice, or press its arrow, to open a scope.",
+    inputs: "Inputs",
+    users: "Used by",
+    outputs: "Outputs",
+    attributes: "Attributes",
+    source: "Source",
+    tensors: "Recorded",
+    types: "Operations",
+    findings: "Findings",
+    device: "device",
+    precision_row: "precision",
+    missing: "not in the graph",
+    control: "runs before",
+    first_cause: "first cause",
+    more: |count| format!("and {} more", format::count(count)),
+    compare: "Compare with …",
+    compared: |[added, removed, changed, renamed, same]| {
+        format!(
+            "{} added, {} removed, {} changed, {} renamed, {} the same",
+            format::count(added),
+            format::count(removed),
+            format::count(changed),
+            format::count(renamed),
+            format::count(same)
+        )
+    },
+    removed: "Only in the other graph",
+    empty: "This graph has no nodes",
+    empty_next: "The file holds a graph, but nothing is in it.",
+    none: "No graph can be shown",
+    none_next: "Record one: add_graph of a SummaryWriter, collect_graph of MindSpore, an ONNX file beside the events, or the collector's graph.",
+    odd: "The graph is odd:",
+};
+
+pub(super) const ZH: GraphTexts = GraphTexts {
+    title: "计算图",
+    nodes: |count| format!("{} 个节点", format::count(count)),
+    drawn: |nodes, edges, drawn| {
+        format!(
+            "{} 个节点 · {} 条边 · 已绘制 {}",
+            format::count(nodes),
+            format::count(edges),
+            format::count(drawn)
+        )
+    },
+    around: |name, count| format!("{name} 附近的计算图：{} 个方框", format::count(count)),
+    search: "名称、类型、文件:行",
+    tree: "命名空间与节点",
+    cut: |sent, all| {
+        format!(
+            "前 {} 项，共 {} 项。",
+            format::count(sent),
+            format::count(all)
+        )
+    },
+    nothing_found: "没有这样的名称。",
+    more_rows: |count| format!("另有 {} 个仅在图中显示。", format::count(count)),
+    graph: "训练的计算图",
+    of_rank: |tag, rank| format!("{tag}（rank {rank}）"),
+    colour: "着色",
+    colours: ["类型", "设备", "健康", "精度"],
+    health: ["发现错误", "发现警告", "未发现问题", "由此传播"],
+    precision: ["降低精度", "提高精度"],
+    differing: ["仅此图有", "不相同"],
+    zoom_in: "放大 (+)",
+    zoom_out: "缩小 (−)",
+    fit: "适应窗口 (f)",
+    svg: "下载 SVG",
+    open: "展开",
+    close: "收起",
+    way_from: "路径起点",
+    way_to: "路径终点",
+    way_begun: |from| format!("路径自 {from} 起：请选择终点。"),
+    way: |from, to, count| format!("{from} → {to}：{} 个节点", format::count(count)),
+    no_way: |from, to| format!("从 {from} 到 {to} 没有数据流。"),
+    node: "节点",
+    nothing_chosen: "未选择节点",
+    nothing_chosen_next: "点击方框，查看它计算什么、由什么计算、被谁使用。双击或点击箭头可展开命名空间。",
+    inputs: "输入",
+    users: "使用者",
+    outputs: "输出",
+    attributes: "属性",
+    source: "源代码",
+    tensors: "已记录",
+    types: "算子",
+    findings: "发现",
+    device: "设备",
+    precision_row: "精度",
+    missing: "图中没有",
+    control: "控制依赖",
+    first_cause: "最初原因",
+    more: |count| format!("另有 {} 项", format::count(count)),
+    compare: "对比 …",
+    compared: |[added, removed, changed, renamed, same]| {
+        format!(
+            "新增 {}，删除 {}，改变 {}，改名 {}，相同 {}",
+            format::count(added),
+            format::count(removed),
+            format::count(changed),
+            format::count(renamed),
+            format::count(same)
+        )
+    },
+    removed: "仅另一图有",
+    empty: "此图没有节点",
+    empty_next: "文件中有计算图，但其中没有内容。",
+    none: "没有可显示的计算图",
+    none_next: "可用 SummaryWriter 的 add_graph、MindSpore 的 collect_graph、与事件文件同目录的 ONNX 文件或采集器记录。",
+    odd: "此图有异常：",
+};

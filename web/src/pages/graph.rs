@@ -1,0 +1,64 @@
+//! The computation graph of a run: scopes that open in place, what is in them, what leads where.
+//!
+//! Which graph, what is open, what is looked at, the way between two nodes, the colours and the view are in the address.
+
+use leptos::prelude::*;
+
+use crate::components::{IconName, StatePage};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+
+mod differing;
+mod legend;
+mod middle;
+mod model;
+mod node_panel;
+mod shape;
+mod side;
+mod toolbar;
+
+use middle::Middle;
+use model::{Load, Model};
+use node_panel::NodePanel;
+use side::Side;
+
+/// The graph of the run that the address names.
+#[component]
+pub fn GraphPage() -> impl IntoView {
+    let model = Model::provide();
+    let i18n = use_i18n();
+    use_keys(move |key, _| model.press_key(key));
+    let state = move |title: &'static str, next: String| {
+        view! {
+            <main class="main">
+                <StatePage
+                    icon=IconName::Graph
+                    title=Signal::derive(move || title.to_owned())
+                    next=Signal::derive(move || next.clone())
+                >
+                    ""
+                </StatePage>
+            </main>
+        }
+        .into_any()
+    };
+    view! {
+        {move || {
+            let texts = &i18n.texts().graph;
+            match model.load.get() {
+                Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
+                Load::Refused(message) => state(texts.none, format!("{message} {}", texts.none_next)),
+                Load::Ready => {
+                    view! {
+                        <main class="main flush graph-page">
+                            <Side />
+                            <Middle />
+                            <NodePanel />
+                        </main>
+                    }
+                        .into_any()
+                }
+            }
+        }}
+    }
+}

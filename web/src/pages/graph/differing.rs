@@ -1,0 +1,78 @@
+//! What differs from the graph that this one is compared with.
+
+use leptos::prelude::*;
+
+use super::model::use_model;
+use crate::components::{IconButton, IconName};
+use crate::i18n::use_i18n;
+
+/// Differences that are listed; the picture shows all of them.
+const LISTED: usize = 100;
+
+/// Counts, and nodes that differ, each a way to its box.
+#[component]
+pub(super) fn Differing() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let diff = model.diff.get()?;
+        let texts = &i18n.texts().graph;
+        let [added, removed, changed, renamed] = diff.totals;
+        let counts = (texts.compared)([added, removed, changed, renamed, diff.same]);
+        let here = diff
+            .changed
+            .iter()
+            .chain(&diff.added)
+            .take(LISTED)
+            .map(|own| {
+                let path = own.path.clone();
+                view! {
+                    <button
+                        type="button"
+                        class="link cut"
+                        title=own.name.clone()
+                        on:click=move |_| {
+                            if let Some(path) = &path {
+                                model.select(path);
+                            }
+                        }
+                    >
+                        {own.name.clone()}
+                        " "
+                        <span class="ink3">{own.what.join(", ")}</span>
+                    </button>
+                }
+            });
+        let here = here.collect::<Vec<_>>();
+        let gone = diff.removed.iter().take(LISTED).map(|own| {
+            view! {
+                <span class="cut ink2" title=own.name.clone()>
+                    {own.name.clone()}
+                    " "
+                    <span class="ink3">{own.op_type.clone()}</span>
+                </span>
+            }
+        });
+        let gone = gone.collect::<Vec<_>>();
+        let has_gone = !gone.is_empty();
+        Some(view! {
+            <section class="differing small" aria-label=texts.compare>
+                <div class="flex">
+                    <b class="med">{counts}</b>
+                    <span class="grow"></span>
+                    <IconButton
+                        icon=IconName::Close
+                        label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                        size=12
+                        on_press=move || model.compare(None)
+                    />
+                </div>
+                <div class="rows">
+                    {here}
+                    {has_gone.then(|| view! { <h3>{texts.removed}</h3> })}
+                    {gone}
+                </div>
+            </section>
+        })
+    }
+}

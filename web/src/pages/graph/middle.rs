@@ -1,0 +1,137 @@
+//! The picture itself, with what lies over it: zoom, legend, the way that was asked for.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::differing::Differing;
+use super::legend::Legend;
+use super::model::{is_scope, place, use_model};
+use super::toolbar::Toolbar;
+use crate::components::{GraphCanvas, IconButton, IconName, figure_of, hit_at};
+use crate::i18n::{GraphTexts, use_i18n};
+
+/// Pixels at the left of a box with its arrow.
+const CHEVRON: f64 = 26.0;
+
+/// Toolbar and picture.
+#[component]
+pub(super) fn Middle() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let drawn = Memo::new(move |_| {
+        let look = model.look();
+        let scene = model.scene.get();
+        let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph.nodes);
+        (Arc::new(figure), kinds)
+    });
+    let figure = Signal::derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
+    let kinds = Signal::derive(move || drawn.with(|(_, kinds)| kinds.clone()));
+    let on_press = Callback::new(move |((x, y), twice): ((f64, f64), bool)| {
+        let scene = model.scene.get_untracked();
+        let Some(own) = hit_at(&scene, (x, y)).and_then(|at| scene.boxes.get(at)) else {
+            if !twice {
+                model.deselect();
+            }
+            return;
+        };
+        let [left, top, _, _] = place(own);
+        let icon = if own.severity.is_some() { 16.0 } else { 0.0 };
+        let on_arrow = x - left < CHEVRON + icon && y - top < 28.0;
+        if is_scope(own) && (twice != on_arrow) {
+            model.toggle(&own.path);
+        } else if !twice {
+            model.select(&own.path);
+        }
+    });
+    let label = move || {
+        model.scene.with(|scene| {
+            let boxes = scene.boxes.len() as u64;
+            (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
+        })
+    };
+    let way = move || {
+        let texts = &i18n.texts().graph;
+        let from = model.from.get()?;
+        let text = match model.to.get() {
+            None => (texts.way_begun)(&from),
+            Some(to) => match model.scene.with(|scene| scene.way.len() as u64) {
+                0 => (texts.no_way)(&from, &to),
+                count => (texts.way)(&from, &to, count),
+            },
+        };
+        Some(view! {
+            <div class="way" role="status">
+                <span class="cut">{text}</span>
+                <IconButton
+                    icon=IconName::Close
+                    label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                    size=12
+                    on_press=move || model.set_way(None, None)
+                />
+            </div>
+        })
+    };
+    let odd = move || {
+        let notes = model.scene.with(|scene| scene.notes.clone());
+        let text = notes.join("; ");
+        let title = text.clone();
+        (!notes.is_empty()).then(|| {
+            view! {
+                <p class="odd micro" role="note" title=title>
+                    <b class="med">{i18n.texts().graph.odd}</b>
+                    " "
+                    {text}
+                </p>
+            }
+        })
+    };
+    let empty = move || {
+        model.scene.with(|scene| scene.total_nodes == 0).then(|| {
+            let texts = &i18n.texts().graph;
+            view! {
+                <div class="nothing">
+                    <b class="med">{texts.empty}</b>
+                    <span class="ink2">{texts.empty_next}</span>
+                </div>
+            }
+        })
+    };
+    let button = move |icon: IconName, label: fn(&GraphTexts) -> &'static str| {
+        view! {
+            <IconButton
+                icon=icon
+                label=Signal::derive(move || label(&i18n.texts().graph).to_owned())
+                on_press=move || match icon {
+                    IconName::Plus => model.zoom(1.3),
+                    IconName::Minus => model.zoom(1.0 / 1.3),
+                    _ => model.fit(),
+                }
+            />
+        }
+    };
+    view! {
+        <section class="mid">
+            <Toolbar figure=figure />
+            {odd}
+            <div class="picture">
+                <GraphCanvas
+                    figure=figure
+                    view=model.view
+                    size=model.size
+                    label=Signal::derive(label)
+                    on_press=on_press
+                />
+                <div class="zoom">
+                    {button(IconName::Plus, |texts| texts.zoom_in)}
+                    {button(IconName::Minus, |texts| texts.zoom_out)}
+                    {button(IconName::Fit, |texts| texts.fit)}
+                </div>
+                <Legend kinds=kinds />
+                <Differing />
+                {way}
+                {empty}
+            </div>
+        </section>
+    }
+}

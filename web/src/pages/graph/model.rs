@@ -1,0 +1,567 @@
+//! What the page shows: the answers for what the address asks for, and the part of the picture that is seen.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use trainscope_api::graphs::{
+    BoxKind, GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery,
+};
+use trainscope_api::paths;
+
+use crate::client::{self, ClientError};
+use crate::components::{Colour, Look, Shade, View};
+use crate::route::use_run;
+use crate::url_state::{History, UrlState, use_url_state};
+
+const TAG: &str = "graph";
+const RANK: &str = "rank";
+const OPEN: &str = "open";
+const NODE: &str = "node";
+const FROM: &str = "from";
+const TO: &str = "to";
+const COLOUR: &str = "colour";
+const BASE: &str = "base";
+const BASE_TAG: &str = "base_graph";
+const AT: &str = "at";
+/// The view goes to the address when it has rested for so long.
+const REST: Duration = Duration::from_millis(400);
+
+/// What boxes are coloured by, by its name in the address.
+pub(super) const COLOURS: [(Colour, &str); 4] = [
+    (Colour::Type, "type"),
+    (Colour::Device, "device"),
+    (Colour::Health, "health"),
+    (Colour::Precision, "precision"),
+];
+
+/// How far the first answer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    Loading,
+    /// There is no picture, and this is what the server says.
+    Refused(String),
+    Ready,
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) url: UrlState,
+    pub(super) run: Memo<String>,
+    tag: Memo<Option<String>>,
+    rank: Memo<Option<u32>>,
+    open: Memo<Vec<String>>,
+    pub(super) node: Memo<Option<String>>,
+    pub(super) from: Memo<Option<String>>,
+    pub(super) to: Memo<Option<String>>,
+    colour: Memo<Option<Colour>>,
+    pub(super) base: Memo<Option<String>>,
+    base_tag: Memo<Option<String>>,
+    pub(super) scene: RwSignal<Arc<GraphScene>>,
+    pub(super) load: RwSignal<Load>,
+    pub(super) detail: RwSignal<Option<Arc<GraphNode>>>,
+    pub(super) query: RwSignal<String>,
+    pub(super) found: RwSignal<Option<Arc<GraphSearch>>>,
+    pub(super) diff: RwSignal<Option<Arc<GraphDiff>>>,
+    pub(super) view: RwSignal<View>,
+    pub(super) size: RwSignal<(f64, f64)>,
+    /// The box that stays where it is when the next picture arrives.
+    anchor: StoredValue<Option<String>>,
+    /// The graph whose picture has been given its first view.
+    viewed: StoredValue<Option<(String, u32)>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let rank = url.param(RANK);
+        let colour = url.param(COLOUR);
+        let model = Self {
+            url,
+            run,
+            tag: url.param(TAG),
+            rank: Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok())),
+            open: url.list(OPEN),
+            node: url.param(NODE),
+            from: url.param(FROM),
+            to: url.param(TO),
+            colour: Memo::new(move |_| {
+                let name = colour.get()?;
+                COLOURS
+                    .iter()
+                    .find(|(_, own)| *own == name)
+                    .map(|(colour, _)| *colour)
+            }),
+            base: url.param(BASE),
+            base_tag: url.param(BASE_TAG),
+            scene: RwSignal::new(Arc::default()),
+            load: RwSignal::new(Load::Loading),
+            detail: RwSignal::new(None),
+            query: RwSignal::new(String::new()),
+            found: RwSignal::new(None),
+            diff: RwSignal::new(None),
+            view: RwSignal::new(View::default()),
+            size: RwSignal::new((0.0, 0.0)),
+            anchor: StoredValue::new(None),
+            viewed: StoredValue::new(None),
+        };
+        provide_context(model);
+        model.keep_scene();
+        model.keep_view();
+        model.keep(model.node, model.detail, move |model, node| async move {
+            let choice = model.choice();
+            let more = [("node", Some(&*node))];
+            let own = model.run.try_get_untracked()?;
+            client::of_graph(paths::GRAPH_NODE, &own, as_choice(&choice), &more)
+                .await
+                .ok()
+        });
+        let text =
+            Memo::new(move |_| Some(model.query.get()).filter(|text| !text.trim().is_empty()));
+        model.keep(text, model.found, move |model, text| async move {
+            let choice = model.choice();
+            let more = [("q", Some(&*text))];
+            let own = model.run.try_get_untracked()?;
+            client::of_graph(paths::GRAPH_SEARCH, &own, as_choice(&choice), &more)
+                .await
+                .ok()
+        });
+        let base = Memo::new(move |_| {
+            let tag = model.base_tag.get();
+            model
+                .base
+                .get()
+                .map(|base| format!("{base}\n{}", tag.unwrap_or_default()))
+        });
+        model.keep(base, model.diff, move |model, base| async move {
+            let choice = model.choice();
+            let (base, tag) = base.split_once('\n')?;
+            let more = [
+                ("base", Some(base)),
+                ("base_tag", Some(tag).filter(|tag| !tag.is_empty())),
+            ];
+            let own = model.run.try_get_untracked()?;
+            client::of_graph(paths::GRAPH_DIFF, &own, as_choice(&choice), &more)
+                .await
+                .ok()
+        });
+        model
+    }
+
+    /// Tag and rank of the graph that the address names.
+    fn choice(self) -> (Option<String>, Option<u32>) {
+        (
+            self.tag.try_get_untracked().flatten(),
+            self.rank.try_get_untracked().flatten(),
+        )
+    }
+
+    /// Keeps an answer for what is asked for, of this run and graph.
+    fn keep<T, F>(
+        self,
+        wanted: Memo<Option<String>>,
+        answer: RwSignal<Option<Arc<T>>>,
+        ask: impl Fn(Self, String) -> F + 'static,
+    ) where
+        T: Send + Sync + 'static,
+        F: Future<Output = Option<T>> + 'static,
+    {
+        let asked = StoredValue::new(0_u64);
+        Effect::new(move |_| {
+            (self.run.track(), self.tag.track(), self.rank.track());
+            let number = asked.get_value() + 1;
+            asked.set_value(number);
+            let Some(wanted) = wanted.get() else {
+                answer.set(None);
+                return;
+            };
+            let asking = ask(self, wanted);
+            spawn_local(async move {
+                let found = asking.await;
+                // The page may have been left, or something else asked for meanwhile.
+                if asked.try_get_value() == Some(number) {
+                    answer.set(found.map(Arc::new));
+                }
+            });
+        });
+    }
+
+    fn keep_scene(self) {
+        let asked = StoredValue::new(0_u64);
+        Effect::new(move |_| {
+            let open = self.open.get();
+            let query = SceneQuery {
+                run: self.run.get(),
+                tag: self.tag.get(),
+                rank: self.rank.get(),
+                open: (!open.is_empty()).then(|| open.join("\n")),
+                // What is looked at is seen when the page opens; later on it may be closed away.
+                show: self
+                    .viewed
+                    .with_value(Option::is_none)
+                    .then(|| self.node.get_untracked())
+                    .flatten(),
+                from: self.from.get(),
+                to: self.to.get(),
+                ..SceneQuery::default()
+            };
+            let number = asked.get_value() + 1;
+            asked.set_value(number);
+            spawn_local(async move {
+                let mut answer = client::graph_scene(&query).await;
+                // A link may name what this graph no longer has: without it there is still the graph.
+                if let Err(ClientError::Refused(_)) = &answer
+                    && (query.show.is_some() || query.from.is_some() || query.to.is_some())
+                {
+                    let plain = SceneQuery {
+                        show: None,
+                        from: None,
+                        to: None,
+                        ..query
+                    };
+                    answer = client::graph_scene(&plain).await;
+                }
+                // The page may have been left, or something else asked for meanwhile.
+                if asked.try_get_value() != Some(number) {
+                    return;
+                }
+                match answer {
+                    Ok(scene) => self.put(scene),
+                    Err(ClientError::Refused(error)) => self.load.set(Load::Refused(error.message)),
+                    // What is shown stays; the lost connection is said by the stream.
+                    Err(ClientError::Unreachable | ClientError::Misunderstood) => {}
+                }
+            });
+        });
+    }
+
+    /// Shows a new picture, with what stays in it where it is on the screen.
+    fn put(self, scene: GraphScene) {
+        let before = self.scene.get_untracked();
+        let anchor = self.anchor.try_update_value(Option::take).flatten();
+        let anchor = anchor.or_else(|| self.node.get_untracked());
+        let at = |scene: &GraphScene| {
+            let own = scene
+                .boxes
+                .iter()
+                .find(|own| Some(&own.path) == anchor.as_ref())?;
+            Some((f64::from(own.x), f64::from(own.y)))
+        };
+        if before.shown == scene.shown
+            && let (Some(old), Some(new)) = (at(&before), at(&scene))
+        {
+            self.view.update(|view| {
+                view.x += (old.0 - new.0) * view.scale;
+                view.y += (old.1 - new.1) * view.scale;
+            });
+        }
+        self.scene.set(Arc::new(scene));
+        self.load.set(Load::Ready);
+    }
+
+    /// Gives a new graph its first view, brings what is chosen into view, and keeps the address true.
+    fn keep_view(self) {
+        let first = self.url.param(AT);
+        Effect::new(move |_| {
+            let (size, scene) = (self.size.get(), self.scene.get());
+            if size.0 < 1.0 || self.load.get_untracked() != Load::Ready {
+                return;
+            }
+            let shown = Some((scene.shown.tag.clone(), scene.shown.rank));
+            if self.viewed.with_value(|viewed| *viewed == shown) {
+                return;
+            }
+            let is_page_new = self.viewed.with_value(Option::is_none);
+            self.viewed.set_value(shown);
+            let told = first.get_untracked().and_then(|text| View::parse(&text));
+            let whole = (f64::from(scene.width), f64::from(scene.height));
+            let view = told.filter(|_| is_page_new).unwrap_or_else(|| {
+                let view = View::fitting(whole, size, true);
+                let chosen = self.node.get_untracked();
+                let chosen = scene
+                    .boxes
+                    .iter()
+                    .find(|own| Some(&own.path) == chosen.as_ref());
+                chosen.map_or(view, |own| view.showing(place(own), size))
+            });
+            self.view.set(view);
+        });
+        // Whatever is chosen comes into view once it is drawn.
+        Effect::new(move |before: Option<Option<String>>| {
+            let node = self.node.get();
+            let scene = self.scene.get();
+            let is_new = before.as_ref().is_some_and(|before| *before != node);
+            let own = scene
+                .boxes
+                .iter()
+                .find(|own| Some(&own.path) == node.as_ref());
+            match own {
+                Some(own) if is_new => {
+                    let size = self.size.get_untracked();
+                    self.view
+                        .update(|view| *view = view.showing(place(own), size));
+                    node
+                }
+                // It is not there yet: it is new still when the picture comes.
+                None if is_new && node.is_some() => before.flatten(),
+                _ => node,
+            }
+        });
+        let moved = StoredValue::new(0_u64);
+        Effect::new(move |before: Option<View>| {
+            let view = self.view.get();
+            if before.is_some_and(|before| before != view)
+                && self.viewed.with_value(Option::is_some)
+            {
+                let number = moved.get_value() + 1;
+                moved.set_value(number);
+                set_timeout(
+                    move || {
+                        if moved.try_get_value() == Some(number) {
+                            self.url
+                                .set(&[(AT, Some(&view.to_text()))], History::Replace);
+                        }
+                    },
+                    REST,
+                );
+            }
+            view
+        });
+    }
+
+    /// What boxes are coloured by: what the address says, else health where anything was found.
+    pub(super) fn colour(self) -> Colour {
+        self.colour.get().unwrap_or_else(|| {
+            let is_hit = self
+                .scene
+                .with(|scene| scene.boxes.iter().any(|own| own.severity.is_some()));
+            if is_hit { Colour::Health } else { Colour::Type }
+        })
+    }
+
+    pub(super) fn set_colour(self, colour: Colour) {
+        let name = COLOURS
+            .iter()
+            .find(|(own, _)| *own == colour)
+            .map(|(_, name)| *name);
+        self.url.set(&[(COLOUR, name)], History::Replace);
+    }
+
+    /// How the picture is looked at.
+    pub(super) fn look(self) -> Look {
+        Look {
+            colour: self.colour(),
+            selected: self.node.get(),
+            differing: self
+                .diff
+                .with(|diff| diff.as_deref().map(differing).unwrap_or_default()),
+        }
+    }
+
+    pub(super) fn choose_graph(self, tag: &str, rank: u32) {
+        let rank = rank.to_string();
+        let changes = [
+            (TAG, Some(tag)),
+            (RANK, Some(&*rank)),
+            (OPEN, None),
+            (NODE, None),
+            (FROM, None),
+            (TO, None),
+            (AT, None),
+        ];
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Compares with the graph of another run, or another graph of this one.
+    pub(super) fn compare(self, base: Option<(&str, &str)>) {
+        let tag = base.map(|(_, tag)| tag).filter(|tag| !tag.is_empty());
+        let changes = [(BASE, base.map(|(run, _)| run)), (BASE_TAG, tag)];
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Whether it is compared with the graph of this tag; reactive.
+    pub(super) fn is_base_tag(self, tag: &str) -> bool {
+        self.base_tag
+            .with(|base| base.as_deref().unwrap_or_default() == tag)
+    }
+
+    /// Looks at a node or scope; scopes around it open if it is not drawn.
+    pub(super) fn select(self, path: &str) {
+        let scene = self.scene.get_untracked();
+        if scene.boxes.iter().any(|own| own.path == path) {
+            self.url.set(&[(NODE, Some(path))], History::Replace);
+            return;
+        }
+        let mut open = scene.open.clone();
+        for (at, _) in path.match_indices('/') {
+            if !open.iter().any(|known| *known == path[..at]) {
+                open.push(path[..at].to_owned());
+            }
+        }
+        let open = crate::url_state::join_list(&open);
+        self.url
+            .set(&[(NODE, Some(path)), (OPEN, Some(&open))], History::Push);
+    }
+
+    pub(super) fn deselect(self) {
+        self.url.set(&[(NODE, None)], History::Replace);
+    }
+
+    /// Opens a scope, or closes it with all that is open in it.
+    pub(super) fn toggle(self, path: &str) {
+        let scene = self.scene.get_untracked();
+        let inside = format!("{path}/");
+        let is_open = scene.open.iter().any(|open| open == path);
+        let mut open: Vec<String> = scene.open.clone();
+        if is_open {
+            open.retain(|open| open != path && !open.starts_with(&inside));
+        } else {
+            open.push(path.to_owned());
+        }
+        self.anchor.set_value(Some(path.to_owned()));
+        // A list that is empty means the first picture: one that opens nothing names no scope.
+        if open.is_empty() {
+            open.push("/".to_owned());
+        }
+        let hidden = self
+            .node
+            .get_untracked()
+            .is_some_and(|node| is_open && node.starts_with(&inside));
+        let open = crate::url_state::join_list(&open);
+        let mut changes = vec![(OPEN, Some(&*open))];
+        if hidden {
+            changes.push((NODE, Some(path)));
+        }
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Where a way begins and ends.
+    pub(super) fn set_way(self, from: Option<&str>, to: Option<&str>) {
+        self.url.set(&[(FROM, from), (TO, to)], History::Push);
+    }
+
+    pub(super) fn fit(self) {
+        let whole = self
+            .scene
+            .with_untracked(|s| (f64::from(s.width), f64::from(s.height)));
+        self.view
+            .set(View::fitting(whole, self.size.get_untracked(), false));
+    }
+
+    pub(super) fn zoom(self, factor: f64) {
+        let (width, height) = self.size.get_untracked();
+        let middle = (width / 2.0, height / 2.0);
+        self.view.update(|view| *view = view.zoomed(factor, middle));
+    }
+
+    pub(super) fn press_key(self, key: &str) -> bool {
+        match key {
+            "f" => self.fit(),
+            "+" | "=" => self.zoom(1.3),
+            "-" => self.zoom(1.0 / 1.3),
+            "Escape" if self.from.get_untracked().is_some() => self.set_way(None, None),
+            "Escape" if self.node.get_untracked().is_some() => self.deselect(),
+            "Enter" => return self.toggle_selected(),
+            "p" => return self.press_way(),
+            "ArrowUp" => return self.step((0.0, -1.0)),
+            "ArrowDown" => return self.step((0.0, 1.0)),
+            "ArrowLeft" => return self.step((-1.0, 0.0)),
+            "ArrowRight" => return self.step((1.0, 0.0)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn toggle_selected(self) -> bool {
+        let scene = self.scene.get_untracked();
+        let node = self.node.get_untracked();
+        let own = scene
+            .boxes
+            .iter()
+            .find(|own| Some(&own.path) == node.as_ref());
+        let own = own.filter(|own| is_scope(own));
+        if let Some(own) = own {
+            self.toggle(&own.path);
+        }
+        own.is_some()
+    }
+
+    /// The way begins at what is looked at, or ends there if it has begun elsewhere.
+    pub(super) fn press_way(self) -> bool {
+        let Some(node) = self.node.get_untracked() else {
+            return false;
+        };
+        match self.from.get_untracked() {
+            Some(from) if from != node => self.set_way(Some(&from), Some(&node)),
+            _ => self.set_way(Some(&node), None),
+        }
+        true
+    }
+
+    /// Looks at the nearest box in a direction; whether there is one.
+    fn step(self, (dx, dy): (f64, f64)) -> bool {
+        let scene = self.scene.get_untracked();
+        let node = self.node.get_untracked();
+        let now = scene
+            .boxes
+            .iter()
+            .find(|own| Some(&own.path) == node.as_ref());
+        let Some(now) = now else {
+            let first = scene.boxes.iter().find(|own| !own.open);
+            if let Some(first) = first {
+                self.select(&first.path);
+            }
+            return first.is_some();
+        };
+        let middle = |own: &GraphBox| {
+            let [x, y, w, _] = place(own);
+            (x + w / 2.0, y)
+        };
+        let (x, y) = middle(now);
+        let away = |own: &GraphBox| {
+            let (to_x, to_y) = middle(own);
+            let along = (to_x - x) * dx + (to_y - y) * dy;
+            let aside = ((to_x - x) * dy).abs() + ((to_y - y) * dx).abs();
+            (along > 1.0).then_some(along + 2.5 * aside)
+        };
+        let next = scene.boxes.iter().filter(|own| !own.open);
+        let next = next.filter_map(|own| Some((away(own)?, own)));
+        let next = next.min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, own)) = next {
+            self.select(&own.path);
+        }
+        next.is_some()
+    }
+}
+
+fn as_choice((tag, rank): &(Option<String>, Option<u32>)) -> client::GraphChoice<'_> {
+    (tag.as_deref(), *rank)
+}
+
+pub(super) fn place(own: &GraphBox) -> [f64; 4] {
+    [own.x, own.y, own.w, own.h].map(f64::from)
+}
+
+pub(super) fn is_scope(own: &GraphBox) -> bool {
+    matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
+}
+
+/// Nodes that differ, by path.
+fn differing(diff: &GraphDiff) -> HashMap<String, Shade> {
+    let changed = diff.changed.iter().map(|own| (own, Shade::Changed));
+    let added = diff.added.iter().map(|own| (own, Shade::Added));
+    let all = changed
+        .chain(added)
+        .filter_map(|(own, shade)| Some((own.path.clone()?, shade)));
+    all.collect()
+}
