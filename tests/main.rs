@@ -16,6 +16,8 @@ mod debugger;
 mod diff;
 mod findings;
 mod formats;
+mod graph_page;
+mod graphs;
 mod live;
 mod overview;
 mod records;

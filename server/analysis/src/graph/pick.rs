@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::tree::{Tree, What};
 
 /// Boxes of the first picture, about.
-const BOXES: usize = 26;
+const BOXES: usize = 22;
 
 /// Scopes to open so that the first picture says something and is no crowd: the largest that leave room.
 pub(super) fn first_open(tree: &Tree) -> BTreeSet<usize> {
@@ -17,7 +17,8 @@ pub(super) fn first_open(tree: &Tree) -> BTreeSet<usize> {
         let mut inner = Vec::new();
         for item in waiting {
             let inside = tree.children(item).take(BOXES + 1).count();
-            let may_open = tree.items[item].what == What::Scope && inside > 0;
+            // What holds next to nothing says no more when it is open.
+            let may_open = tree.items[item].what == What::Scope && tree.items[item].nodes > 2;
             if may_open && shown + inside <= BOXES + 1 {
                 shown += inside - 1;
                 open.insert(item);
