@@ -357,7 +357,9 @@ impl Drawing<'_> {
         layout: Layout,
         mut inner: BTreeMap<usize, Arranged>,
     ) -> Arranged {
-        let title = 56.0 + text_width(&self.tree.items[scope].label, 6.8) + 60.0;
+        // Edges come in at the middle: up to some width the title stands beside it.
+        let name = 40.0 + text_width(&self.tree.items[scope].label, 6.8) + 52.0;
+        let title = (2.0 * name).min(name.max(300.0));
         let content = layout
             .width
             .max(if scope == 0 { 0.0 } else { title - 2.0 * SIDE });

@@ -7,7 +7,7 @@ const SCALES: std::ops::RangeInclusive<f64> = 0.01..=4.0;
 /// Space around a figure that is fitted, pixels.
 const MARGIN: f64 = 24.0;
 /// A first picture is not drawn smaller than that: names can be read.
-const READABLE: f64 = 0.6;
+const READABLE: f64 = 0.8;
 
 /// A place of the figure is drawn at `place * scale + (x, y)`.
 #[derive(Clone, Copy, Debug, PartialEq)]

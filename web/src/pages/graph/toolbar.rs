@@ -29,12 +29,45 @@ pub(super) fn Toolbar(
             .position(|(own, _)| *own == colour)
             .unwrap_or(0)
     });
-    let options = (0..COLOURS.len())
-        .map(|index| SegOption {
-            value: index,
-            label: Signal::derive(move || i18n.texts().graph.colours[index].to_owned()),
-        })
-        .collect::<Vec<_>>();
+    // Only what the graph says something about, and what is chosen.
+    let offered = Memo::new(move |_| {
+        let (has_device, has_precision) = model.scene.with(|scene| {
+            let mut boxes = scene.boxes.iter();
+            let has_device = boxes.any(|own| !own.device.is_empty());
+            let mut boxes = scene.boxes.iter();
+            (has_device, boxes.any(|own| own.precision.is_some()))
+        });
+        [
+            true,
+            has_device || colour.get() == 1,
+            true,
+            has_precision || colour.get() == 3,
+        ]
+    });
+    let options = move || {
+        let offered = offered.get();
+        let indices = (0..COLOURS.len()).filter(|index| offered[*index]);
+        indices
+            .map(|index| SegOption {
+                value: index,
+                label: Signal::derive(move || i18n.texts().graph.colours[index].to_owned()),
+            })
+            .collect::<Vec<_>>()
+    };
+    let colours = move || {
+        view! {
+            <Segmented
+                label=Signal::derive(move || i18n.texts().graph.colour.to_owned())
+                options=options()
+                value=colour
+                on_choose=move |index: usize| {
+                    if let Some((colour, _)) = COLOURS.get(index) {
+                        model.set_colour(*colour);
+                    }
+                }
+            />
+        }
+    };
     let crumbs = move || {
         let path = model.node.get()?;
         let mut parts = Vec::new();
@@ -61,17 +94,7 @@ pub(super) fn Toolbar(
             <GraphChoice />
             <span class="crumbs cut small">{crumbs}</span>
             <span class="grow"></span>
-            <span class="ctl hide-narrow">{move || i18n.texts().graph.colour}</span>
-            <Segmented
-                label=Signal::derive(move || i18n.texts().graph.colour.to_owned())
-                options=options
-                value=colour
-                on_choose=move |index: usize| {
-                    if let Some((colour, _)) = COLOURS.get(index) {
-                        model.set_colour(*colour);
-                    }
-                }
-            />
+            {colours}
             <Base />
             <IconButton
                 icon=IconName::Path
