@@ -22,6 +22,7 @@ mod live;
 mod overview;
 mod records;
 mod recovery;
+mod runs;
 mod samples;
 mod scalars;
 mod support;

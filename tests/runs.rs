@@ -1,0 +1,120 @@
+//! The list of runs in a real browser: columns of what was recorded, and colours of one's own; both outlive the server.
+
+use trainscope_api::paths;
+
+use crate::support::{Browser, Lab, Server};
+
+/// Three runs that end with a loss of 3, 1 and NaN; the last has no accuracy.
+fn three_runs(lab: &Lab) -> Server {
+    for (run, last) in [("a", 3.0), ("b", 1.0), ("c", f32::NAN)] {
+        let mut recording = lab.record(run);
+        recording.curve(
+            "val/loss",
+            0..100,
+            |step| if step < 99 { 9.0 } else { last },
+        );
+        if run != "c" {
+            recording.curve("val/accuracy", 0..10, |step| step as f32 / 10.0);
+        }
+    }
+    let server = lab.start();
+    server.wait_for_points("c", "val/loss", 100);
+    server
+}
+
+/// Names of the runs from the top, and what stands in the first chosen column.
+async fn rows(browser: &Browser) -> Vec<(String, String)> {
+    let script = "return [...document.querySelectorAll('table.runs tbody tr')]
+        .filter(row => row.querySelector('.c-name a'))
+        .map(row => [row.querySelector('.c-name a').textContent.trim(),
+                     row.querySelector('.c-hparam')?.textContent.trim() ?? '']);";
+    serde_json::from_value(browser.run(script).await).unwrap()
+}
+
+async fn wait_for_rows(browser: &Browser, wanted: &[(&str, &str)]) {
+    browser
+        .wait_for(&format!("the rows {wanted:?}"), async || {
+            let rows = rows(browser).await;
+            let same = rows
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str()));
+            same.eq(wanted.iter().copied()).then_some(())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
+    let lab = Lab::new();
+    let server = three_runs(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/?panel=columns").await;
+    browser.fill("input[name=columns]", "LOSS").await;
+    browser
+        .wait_for("the columns of that name", async || {
+            (browser.count(".column-choice").await == 1).then_some(())
+        })
+        .await;
+    browser
+        .click("[role=checkbox][aria-label='val/loss']")
+        .await;
+    let head = "th.c-hparam button[title='val/loss']";
+    browser.click(head).await;
+    wait_for_rows(&browser, &[("c", "NaN"), ("a", "3.000"), ("b", "1.000")]).await;
+    browser.click(head).await;
+    wait_for_rows(&browser, &[("b", "1.000"), ("a", "3.000"), ("c", "NaN")]).await;
+    assert!(
+        browser.url().await.contains("sort=col%3Ametric%3Aval"),
+        "{}",
+        browser.url().await
+    );
+    browser.show("runs-columns").await;
+
+    // It is chosen for the next visit too, of another server.
+    drop(server);
+    let server = lab.start();
+    server.wait_for_points("c", "val/loss", 100);
+    browser.goto(&server, "/").await;
+    browser.wait_for_element(head).await;
+    // A value that is recorded while somebody looks is shown.
+    lab.record("d").scalar("val/loss", 0, 0.5);
+    browser.goto(&server, "/?sort=col:metric:val/loss").await;
+    wait_for_rows(
+        &browser,
+        &[("d", "0.500"), ("b", "1.000"), ("a", "3.000"), ("c", "NaN")],
+    )
+    .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_colour_is_chosen_and_the_same_on_every_page() {
+    let lab = Lab::new();
+    let server = three_runs(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/?panel=files:b").await;
+    browser.click("button.colour[aria-label='Colour 13']").await;
+    browser
+        .wait_for("the notebook", async || {
+            let book = server.get(paths::NOTEBOOK).json();
+            (book["runs"]["b"]["colour"] == 13).then_some(())
+        })
+        .await;
+    let chip = ".chip.run-3.hollow";
+    browser.wait_for_element(&format!("td.c-name {chip}")).await;
+    browser.goto(&server, "/run/b/scalars").await;
+    browser.wait_for_element(chip).await;
+    // A second press leaves it to the page again.
+    browser.goto(&server, "/?panel=files:b").await;
+    browser
+        .wait_for_element("button.colour[aria-label='Colour 13'][aria-pressed=true]")
+        .await;
+    browser.click("button.colour[aria-label='Colour 13']").await;
+    browser
+        .wait_for("nothing to be noted", async || {
+            let book = server.get(paths::NOTEBOOK).json();
+            book["runs"].as_object()?.is_empty().then_some(())
+        })
+        .await;
+    browser.close().await;
+}
