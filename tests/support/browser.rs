@@ -405,6 +405,14 @@ impl Browser {
             .collect()
     }
 
+    /// Ends the browser; fails if there is any other complaint than of something expected.
+    pub(crate) async fn close_despite(self, expected: &str) {
+        let mut complaints = self.complaints();
+        complaints.retain(|complaint| !complaint.contains(expected));
+        self.client.close().await.ok();
+        assert!(complaints.is_empty(), "the console says: {complaints:#?}");
+    }
+
     /// Ends the browser; fails if the page complained.
     pub(crate) async fn close(self) {
         let complaints = self.complaints();

@@ -99,7 +99,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
     let texts = move || &i18n.texts().runs;
     let search = RwSignal::new(String::new());
     Effect::new(move |_| {
-        let list = model.state.runs.get_untracked();
+        let list = model.state.runs.get();
         let first = list.runs.iter().take(RUNS_ASKED);
         let first: Vec<String> = first.map(|run| run.id.clone()).collect();
         model.state.load_tags(first, false);
