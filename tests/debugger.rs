@@ -196,6 +196,29 @@ async fn tensors_over_steps_and_around() {
 }
 
 #[tokio::test]
+async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_so() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.curve("train/loss", 0..30, |step| 1.0 / (1.0 + step as f32));
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/debugger").await;
+    browser.wait_for_text("Nothing is wrong").await;
+    recording.scalar("train/loss", 30, f32::NAN);
+    browser.wait_for_text("First cause").await;
+    browser.wait_for_element("tr.hit-row").await;
+
+    let gone = "/run/run/debugger?hit=0:7:tensor_overflow:no.such:0";
+    browser.goto(&server, gone).await;
+    browser
+        .wait_for_text("This hit is not there any more")
+        .await;
+    browser.click("tr.hit-row .plain").await;
+    browser.wait_for_text("Show its curve").await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn a_healthy_run_says_so() {
     let lab = Lab::new();
     let server = samples(&lab);

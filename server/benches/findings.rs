@@ -1,6 +1,7 @@
 //! How fast a server judges a run again, tells of a new hit, and answers for a hundred thousand of them.
 //!
 //! `cargo bench -p trainscope --bench findings -- --full`; without the flag it takes seconds, so that it runs under test.
+//! `--write DIR` leaves a run of a hundred thousand hits, to look at.
 
 #![expect(
     clippy::print_stdout,
@@ -29,13 +30,15 @@ fn main() {
     } else {
         (20, 50, 50, 3)
     };
+    if let Some(folder) = std::env::args().skip_while(|word| word != "--write").nth(1) {
+        // A hundred thousand hits to look at in a browser.
+        write_hits(Path::new(&folder), 100, 1_000);
+        return;
+    }
     let lab = tempfile::tempdir().expect("a temporary folder");
     let base = lab.path().join("base");
     write_run(&base.join("judged"), tensors, steps, false);
-    write_run(&base.join("hits/run"), 100.min(tensors), hit_steps, true);
-    let watched = base.join("hits/.trainscope");
-    fs::create_dir_all(&watched).expect("a folder");
-    fs::write(watched.join("watchpoints.toml"), EVERY_NAN).expect("the watchpoints");
+    write_hits(&base.join("hits"), 100.min(tensors), hit_steps);
 
     {
         let server = Server::start(lab.path(), &base);
@@ -102,6 +105,14 @@ fn main() {
         });
         println!("{total} hits, {what:<24}        {took:>10.1?}");
     }
+}
+
+/// A run in which every tensor is a hit at every step.
+fn write_hits(base: &Path, tensors: i64, steps: i64) {
+    write_run(&base.join("run"), tensors, steps, true);
+    let watched = base.join(".trainscope");
+    fs::create_dir_all(&watched).expect("a folder");
+    fs::write(watched.join("watchpoints.toml"), EVERY_NAN).expect("the watchpoints");
 }
 
 /// Statistics of so many tensors at each of so many steps; all NaN, or sound.

@@ -142,4 +142,6 @@ pub struct DebuggerTexts {
     pub next_hit: &'static str,
     /// What a key does.
     pub next_step: &'static str,
+    /// The hit that the address names is not there.
+    pub lost: &'static str,
 }

@@ -170,6 +170,7 @@ pub(super) static TEXTS: Texts = Texts {
         downstream: "to",
         next_hit: "next, previous hit",
         next_step: "previous, next step of the tensor",
+        lost: "This hit is not there any more: its file is gone, or something else is watched for.",
     },
     keys: KeyTexts {
         title: "Keyboard",

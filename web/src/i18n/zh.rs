@@ -150,6 +150,7 @@ pub(super) static TEXTS: Texts = Texts {
         downstream: "下游",
         next_hit: "下一个、上一个命中",
         next_step: "张量的上一个、下一个迭代",
+        lost: "该命中已不存在：其文件已删除，或监测内容已更改。",
     },
     keys: KeyTexts {
         title: "键盘快捷键",

@@ -168,6 +168,18 @@ pub(super) fn Inspector() -> impl IntoView {
     view! {
         <aside class="insp" aria-label=move || i18n.texts().debugger.inspector>
             {head}
+            {move || {
+                model
+                    .is_lost
+                    .get()
+                    .then(|| {
+                        view! {
+                            <section>
+                                <p class="small ink2">{i18n.texts().debugger.lost}</p>
+                            </section>
+                        }
+                    })
+            }}
             {content}
             {advice}
         </aside>

@@ -51,6 +51,8 @@ pub(super) struct Model {
     pub(super) load: Memo<Load>,
     /// The hit that is looked at: the address says which, else where it began.
     pub(super) selected: Memo<Option<Hit>>,
+    /// Whether the address names a hit that is not there.
+    pub(super) is_lost: Memo<bool>,
     /// Tensor, rank and step that are looked at: those of the hit, unless the address says otherwise.
     pub(super) place: Memo<Option<(String, u32, i64)>>,
     /// The first line that is asked for.
@@ -134,6 +136,10 @@ impl Model {
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
             })
         });
+        let is_lost = Memo::new(move |_| {
+            let is_named = hit.with(Option::is_some);
+            is_named && selected.with(Option::is_none) && load.get() == Load::Ready
+        });
         let place = Memo::new(move |_| {
             let hit = selected.get()?;
             let step = step.with(|step| step.as_ref()?.parse().ok());
@@ -151,6 +157,7 @@ impl Model {
             findings,
             load,
             selected,
+            is_lost,
             place,
             line: RwSignal::new(0),
             reveal: RwSignal::new(None),

@@ -78,8 +78,8 @@ fn List() -> impl IntoView {
                 on_press=move || watching.mode.set(Mode::Add)
             />
         </div>
-        <Progress />
         <Rows />
+        <Progress />
         <Foot />
     }
 }
