@@ -399,6 +399,8 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::WATCHPOINTS),
         ("put", paths::WATCHPOINTS),
         ("post", paths::RECHECK),
+        ("post", paths::DISTRIBUTIONS),
+        ("get", paths::MARKDOWN),
         ("get", paths::BLOB),
         ("get", paths::LIVE),
         ("get", paths::OPENAPI),

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use trainscope_api::paths;
+use trainscope_format::RecordWriter;
+use trainscope_format::encode::Moment;
 use trainscope_format::graph::{Edge, Graph, Node, NodeKind};
-use trainscope_format::{Moment, RecordWriter};
 
 use crate::support::lab::STARTED_SECS;
 use crate::support::server::query;

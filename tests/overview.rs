@@ -43,7 +43,9 @@ async fn the_verdict_leads_to_the_debugger() {
     assert_eq!(browser.run(height).await, 0, "nothing is below the fold");
     // A cell of the matrix leads to what was found there.
     browser.click("table.onset tr.now td a:has(i.began)").await;
-    browser.wait_for_element("tr.hit-row[aria-selected=true]").await;
+    browser
+        .wait_for_element("tr.hit-row[aria-selected=true]")
+        .await;
     assert!(browser.url().await.contains("hit="));
     browser.run("history.back()").await;
     browser.click(".verdict-head a.primary").await;
