@@ -68,14 +68,17 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     browser.show("runs-columns").await;
 
     // It is chosen for the next visit too, of another server.
+    browser.close().await;
     drop(server);
     let server = lab.start();
     server.wait_for_points("c", "val/loss", 100);
+    let browser = Browser::open().await;
     browser.goto(&server, "/").await;
     browser.wait_for_element(head).await;
+    browser.goto(&server, "/?sort=col:metric:val/loss").await;
+    wait_for_rows(&browser, &[("b", "1.000"), ("a", "3.000"), ("c", "NaN")]).await;
     // A value that is recorded while somebody looks is shown.
     lab.record("d").scalar("val/loss", 0, 0.5);
-    browser.goto(&server, "/?sort=col:metric:val/loss").await;
     wait_for_rows(
         &browser,
         &[("d", "0.500"), ("b", "1.000"), ("a", "3.000"), ("c", "NaN")],
