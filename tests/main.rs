@@ -20,6 +20,7 @@ mod graph_page;
 mod graphs;
 mod live;
 mod overview;
+mod recorded;
 mod records;
 mod recovery;
 mod runs;

@@ -1,0 +1,351 @@
+//! Histograms, pictures, sound, text and curves of precision and recall: counted again exactly, and in a real browser.
+
+use serde_json::{Value, json};
+use trainscope_api::paths;
+
+use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::server::query;
+use crate::support::{Browser, Lab, Server, wait_for};
+
+/// A server over copies of all sample runs.
+fn samples(lab: &Lab) -> Server {
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    wait_for("the files to be read", || {
+        let status = server.status();
+        (status.ingest.idle && status.runs > 0).then_some(())
+    });
+    server
+}
+
+fn distributions(server: &Server, request: &Value) -> Value {
+    let answer = server.post(
+        paths::DISTRIBUTIONS,
+        "application/json",
+        &request.to_string(),
+    );
+    assert_eq!(answer.status, 200, "{request}");
+    answer.json()
+}
+
+fn sum(list: &Value) -> f64 {
+    let numbers = list.as_array().unwrap().iter();
+    numbers.map(|number| number.as_f64().unwrap()).sum()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+#[test]
+fn counting_again_loses_no_value_of_any_writer() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let cases = [
+        ("torch/run1", "weights/fc", "histograms"),
+        ("torch/run1", "weights/constant", "histograms"),
+        ("mlp/healthy", "fc1.weight", "histograms"),
+        ("mlp/healthy", "fc1.weight.grad", "statistics"),
+        ("mlp/overflow", "fc3.weight.grad", "statistics"),
+    ];
+    for (run, tag, source) in cases {
+        let recorded = server
+            .get(&format!(
+                "/api/{source}?{}",
+                query(&[("run", run), ("tag", tag), ("points", "2000")])
+            ))
+            .json();
+        let records = recorded["records"].as_array().unwrap();
+        let finite = |record: &Value| match source {
+            "histograms" => sum(&record["counts"]),
+            _ => ["zero", "negative", "positive"]
+                .iter()
+                .map(|class| record["stats"][class].as_f64().unwrap())
+                .sum(),
+        };
+        for (rows, bins, spacing) in [
+            (2_000, 10, "linear"),
+            (2_000, 77, "symlog"),
+            (2, 60, "linear"),
+        ] {
+            let request = json!({
+                "series": [{"run": run, "tag": tag, "source": source}],
+                "rows": rows, "bins": bins, "spacing": spacing,
+            });
+            let answer = distributions(&server, &request);
+            let series = &answer["series"][0];
+            assert_eq!(series["total"], records.len(), "{run} {tag}");
+            let found = series["rows"].as_array().unwrap();
+            assert_eq!(found.len(), records.len().min(rows));
+            assert_eq!(series["cut"], records.len() > rows);
+            let all: f64 = records.iter().map(finite).sum();
+            let counted: f64 = found.iter().map(|row| sum(&row["counts"])).sum();
+            assert!(close(all, counted), "{run} {tag}: {all} and {counted}");
+            // Every record is in exactly one row.
+            let in_rows: u64 = found
+                .iter()
+                .map(|row| row["records"].as_u64().unwrap())
+                .sum();
+            assert_eq!(in_rows, records.len() as u64);
+            if all > 0.0 {
+                assert_eq!(answer["edges"].as_array().unwrap().len(), bins + 1);
+            }
+            if found.len() == records.len() {
+                for (row, record) in found.iter().zip(records) {
+                    assert_eq!(row["step"], record["step"]);
+                    assert!(close(sum(&row["counts"]), finite(record)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_not_finite_are_counted_beside() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let request = json!({
+        "series": [{"run": "mlp/overflow", "tag": "fc3.weight.grad", "source": "statistics"}],
+        "rows": 2_000,
+    });
+    let answer = distributions(&server, &request);
+    let rows = answer["series"][0]["rows"].as_array().unwrap();
+    let broken = |row: &&Value| {
+        ["nan", "pos_inf", "neg_inf"]
+            .iter()
+            .any(|class| row[class].as_u64().unwrap() > 0)
+    };
+    let first = rows.iter().find(broken).expect("the run overflows");
+    assert!(first["step"].as_i64().unwrap() > 0);
+    assert!(
+        !rows.iter().take(1).any(|row| broken(&row)),
+        "it begins healthy"
+    );
+}
+
+#[test]
+fn a_smaller_range_of_steps_ends_at_single_records() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let ask = |from: i64, to: i64| {
+        let request = json!({
+            "series": [{"run": "mlp/healthy", "tag": "fc1.weight.grad", "source": "statistics"}],
+            "from": from, "to": to, "rows": 3,
+        });
+        distributions(&server, &request)["series"][0].clone()
+    };
+    let whole = ask(i64::MIN / 2, i64::MAX / 2);
+    assert_eq!(
+        (&whole["cut"], whole["rows"].as_array().unwrap().len()),
+        (&json!(true), 3)
+    );
+    let (from, to) = (&whole["rows"][0]["first_step"], &whole["rows"][0]["step"]);
+    let mut range = (from.as_i64().unwrap(), to.as_i64().unwrap());
+    for _ in 0..20 {
+        let part = ask(range.0, range.1);
+        if part["cut"] == false {
+            assert!(
+                part["rows"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|row| row["records"] == 1)
+            );
+            return;
+        }
+        range.1 = part["rows"][0]["step"].as_i64().unwrap();
+    }
+    panic!("steps never part: {range:?}");
+}
+
+#[test]
+fn what_asks_for_too_much_or_nothing_is_refused_or_null() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    for (change, status) in [
+        (json!({"bins": 1}), 400),
+        (json!({"rows": 0}), 400),
+        (json!({"from": 3, "to": 1}), 400),
+        (
+            json!({"series": vec![json!({"run": "a", "tag": "b"}); 33]}),
+            413,
+        ),
+        (json!({"unknown": 1}), 400),
+    ] {
+        let mut request = json!({"series": []});
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(change.as_object().unwrap().clone());
+        let answer = server.post(
+            paths::DISTRIBUTIONS,
+            "application/json",
+            &request.to_string(),
+        );
+        assert_eq!(answer.status, status, "{request}");
+    }
+    let request = json!({"series": [{"run": "nowhere", "tag": "x"}]});
+    assert_eq!(distributions(&server, &request)["series"], json!([null]));
+}
+
+#[test]
+fn text_is_parsed_and_never_markup() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let answer = server
+        .get(&format!(
+            "{}?{}",
+            paths::MARKDOWN,
+            query(&[("run", "torch/run1"), ("tag", "notes/text_summary")])
+        ))
+        .json();
+    let record = &answer["records"][0];
+    let items = record["items"].to_string();
+    assert!(
+        items.contains("\"table\"") && items.contains("<script>"),
+        "{items}"
+    );
+    assert_eq!(record["cut"], false);
+}
+
+#[tokio::test]
+async fn histograms_change_their_picture_with_view_bins_and_steps() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/mlp/overflow/overview").await;
+    // The rail leads there.
+    browser
+        .click("nav.rail a[href='/run/mlp/overflow/histograms']")
+        .await;
+    let canvas = "section[data-tag='fc1.weight.grad'] canvas";
+    browser
+        .goto(&server, "/run/mlp/overflow/histograms?q=fc1.weight.grad")
+        .await;
+    browser.wait_for_element(canvas).await;
+    let ridges = browser.settled_picture(canvas).await;
+    browser.click(".toolbar .seg button:nth-child(3)").await;
+    let heat = browser.wait_for_other_picture(canvas, ridges).await;
+    assert!(browser.url().await.contains("view=heat"));
+    // Fewer bins are another picture; the address follows.
+    browser
+        .run(
+            "const bins = document.querySelector('input[name=bins]'); bins.value = 10;
+             bins.dispatchEvent(new Event('input', {bubbles: true}));
+             bins.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
+        .await;
+    let coarse = browser.wait_for_other_picture(canvas, heat).await;
+    assert!(browser.url().await.contains("bins=10"));
+    // A drag chooses steps; the bar says which.
+    browser.drag_over(canvas, 0.2, 0.5).await;
+    browser.wait_for_other_picture(canvas, coarse).await;
+    assert!(browser.url().await.contains("steps="));
+    browser.click(".stepbar .link").await;
+    browser
+        .wait_for("all steps", async || {
+            (!browser.url().await.contains("steps=")).then_some(())
+        })
+        .await;
+    browser.hover(canvas, 0.6).await;
+    browser.wait_for_element(".picture .tip").await;
+    // Tensors of one role alone.
+    browser.goto(&server, "/run/mlp/overflow/histograms").await;
+    browser
+        .click(".toolbar .seg:last-child button:nth-child(3)")
+        .await;
+    browser
+        .wait_for("gradients alone", async || {
+            let others = browser.count("section[data-tag='fc1.weight']").await;
+            let own = browser.count("section[data-tag='fc1.weight.grad']").await;
+            (others == 0 && own == 1).then_some(())
+        })
+        .await;
+    browser.show("histograms").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/mlp/healthy/images").await;
+    browser.wait_for_element(".shot img").await;
+    let shown = async || browser.attribute(".shot img", "src").await;
+    let last = shown().await;
+    browser.wait_for_text("of 3").await;
+    // The step before is another picture.
+    browser.click(".toolbar button[title*='←']").await;
+    browser
+        .wait_for("another picture", async || {
+            (shown().await != last).then_some(())
+        })
+        .await;
+    assert!(browser.url().await.contains("step="));
+    browser
+        .run(
+            "const light = document.querySelector('input[name=brightness]'); light.value = 200;
+             light.dispatchEvent(new Event('input', {bubbles: true}));
+             light.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
+        .await;
+    browser
+        .wait_for("a brighter picture", async || {
+            let style = "return getComputedStyle(document.querySelector('.shot img')).filter";
+            (browser.run(style).await == "brightness(2) contrast(1)").then_some(())
+        })
+        .await;
+    browser.click(".toolbar .seg button:nth-child(3)").await;
+    browser
+        .wait_for("four pixels for one", async || {
+            let ratio = "const img = document.querySelector('.shot img');
+                         return img.naturalWidth > 0 && img.offsetWidth / img.naturalWidth";
+            let style =
+                "return getComputedStyle(document.querySelector('.shot img')).imageRendering";
+            (browser.run(ratio).await == 4 && browser.run(style).await == "pixelated").then_some(())
+        })
+        .await;
+    browser.show("images").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn sound_text_and_curves_of_precision_are_shown() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/torch/run1/images").await;
+    browser
+        .wait_for("sound that can be played", async || {
+            let secs = "const audio = document.querySelector('.clip audio');
+                        return !!audio && audio.duration";
+            let secs = browser.run(secs).await.as_f64().unwrap_or(0.0);
+            ((secs - 0.25).abs() < 0.02).then_some(())
+        })
+        .await;
+    browser.wait_for_text("8,000 Hz").await;
+
+    browser.goto(&server, "/run/torch/run1/text").await;
+    browser.wait_for_element(".md table th").await;
+    // Markup of a text is text.
+    assert_eq!(browser.count(".md script").await, 0);
+    browser.wait_for_text("<script>").await;
+    browser.click(".toolbar .seg button:nth-child(2)").await;
+    browser.wait_for_text("| a | b |").await;
+    browser.fill("input[name=find]", "SCRIPT").await;
+    browser.wait_for_element(".reading mark").await;
+    browser.wait_for_text("found at").await;
+
+    browser.goto(&server, "/run/torch/run1/pr_curves").await;
+    browser.wait_for_element("table.pr td.auc").await;
+    let before = browser.text_of("table.pr td.threshold").await;
+    browser.hover("section[data-tag='pr'] canvas", 0.9).await;
+    browser
+        .wait_for("another threshold", async || {
+            (browser.text_of("table.pr td.threshold").await != before).then_some(())
+        })
+        .await;
+    browser.close().await;
+}
