@@ -253,7 +253,10 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     // Tensors of one role alone.
     browser.goto(&server, "/run/mlp/overflow/histograms").await;
     browser
-        .click(".toolbar .seg:last-child button:nth-child(3)")
+        .run(
+            "const role = document.querySelector('select[name=role]'); role.value = '2';
+             role.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
         .await;
     browser
         .wait_for("gradients alone", async || {
@@ -327,7 +330,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         .await;
     browser.wait_for_text("8,000 Hz").await;
 
-    browser.goto(&server, "/run/torch/run1/text").await;
+    browser.goto(&server, "/run/torch/run1/text?step=0").await;
     browser.wait_for_element(".md table th").await;
     // Markup of a text is text.
     assert_eq!(browser.count(".md script").await, 0);

@@ -113,7 +113,7 @@ fn each(
     index: &Index,
     key: &DistributionKey,
     request: &DistributionsRequest,
-    mut look: impl FnMut(At<()>, &Mass),
+    mut look: impl FnMut(&At<()>, &Mass),
 ) -> Result<bool, ReadError> {
     let kind = match key.source {
         Source::Histograms => Kind::Histograms,
@@ -139,7 +139,7 @@ fn each(
             wall_time_secs: record.wall_time_secs,
             body: (),
         };
-        look(at, &mass);
+        look(&at, &mass);
     });
     match read {
         Ok(()) => Ok(true),
@@ -170,7 +170,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    fn add(&mut self, at: At<()>, mass: &Mass) {
+    fn add(&mut self, at: &At<()>, mass: &Mass) {
         let (row, counted) = self.open.get_or_insert_with(|| {
             let row = Row {
                 first_step: at.step,

@@ -122,7 +122,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         let mut points: Vec<Point> = edges
             .filter_map(|(bin, pair)| {
                 let (left, right) = (self.at.value_x(pair[0])?, self.at.value_x(pair[1])?);
-                Some(((left + right) / 2.0, y(row.share(bin))))
+                Some((f64::midpoint(left, right), y(row.share(bin))))
             })
             .collect();
         let (first, last) = (self.at.plot.left, self.at.plot.right);
@@ -206,11 +206,12 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     fn curves(&self) -> DrawResult<(), DB> {
         for stack in &self.spec.stacks {
             let all = stack.rows.len();
+            let last = stack.rows.iter().rposition(|row| row.finite > 0.0);
             for (index, row) in stack.rows.iter().enumerate() {
                 if row.finite <= 0.0 {
                     continue;
                 }
-                let is_last = index + 1 == all;
+                let is_last = Some(index) == last;
                 let points = self.outline(row, |share| self.at.share_y(share));
                 if is_last {
                     let area = Self::closed(points.clone(), self.at.plot.bottom);
@@ -332,7 +333,10 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     let edge = |share: usize| {
                         part.iter().filter_map(move |row| {
                             let value = row.percentiles.get(share).copied()?;
-                            Some((self.at.step_x(row.at), self.at.value_y(value)?))
+                            // The least and the greatest value may lie beyond all that was counted.
+                            let y = self.at.value_y(value)?;
+                            let y = y.clamp(self.at.plot.top, self.at.plot.bottom);
+                            Some((self.at.step_x(row.at), y))
                         })
                     };
                     let mut area: Vec<Point> = edge(high).collect();

@@ -257,9 +257,11 @@ impl Layout {
         let before = index.checked_sub(1).and_then(at);
         let behind = at(index + 1);
         let (left, right) = match (before, behind) {
-            (Some(before), Some(behind)) => ((before + here) / 2.0, (here + behind) / 2.0),
-            (Some(before), None) => ((before + here) / 2.0, here + (here - before) / 2.0),
-            (None, Some(behind)) => (here - (behind - here) / 2.0, (here + behind) / 2.0),
+            (Some(before), Some(behind)) => {
+                (f64::midpoint(before, here), f64::midpoint(here, behind))
+            }
+            (Some(before), None) => (f64::midpoint(before, here), here + (here - before) / 2.0),
+            (None, Some(behind)) => (here - (behind - here) / 2.0, f64::midpoint(here, behind)),
             (None, None) => (self.plot.left, self.plot.right),
         };
         (left.max(self.plot.left), right.min(self.plot.right))
@@ -315,19 +317,13 @@ impl Layout {
                 Some(((x - self.plot.left) / self.plot.width().max(1.0)).clamp(0.0, 1.0))
             }
         };
-        let bin = bin.and_then(|fraction| self.bin(spec, self.values.value(fraction)));
+        let bin = bin.and_then(|fraction| bin_of(spec, self.values.value(fraction)));
         Some(Hit { stack, row, bin })
-    }
-
-    fn bin(&self, spec: &Spec, value: f64) -> Option<usize> {
-        let bins = spec.edges.len().checked_sub(2)?;
-        let above = spec.edges.partition_point(|edge| *edge <= value);
-        Some(above.saturating_sub(1).min(bins))
     }
 
     fn nearest_curve(&self, spec: &Spec, x: f64, y: f64) -> Option<(usize, usize)> {
         let fraction = ((x - self.plot.left) / self.plot.width().max(1.0)).clamp(0.0, 1.0);
-        let bin = self.bin(spec, self.values.value(fraction))?;
+        let bin = bin_of(spec, self.values.value(fraction))?;
         let all = spec.stacks.iter().enumerate().flat_map(|(stack, of)| {
             let rows = of.rows.iter().enumerate();
             rows.map(move |(row, r)| (stack, row, (self.share_y(r.share(bin)) - y).abs()))
@@ -336,6 +332,13 @@ impl Layout {
         all.min_by(|a, b| a.2.total_cmp(&b.2).then(b.1.cmp(&a.1)))
             .map(|hit| (hit.0, hit.1))
     }
+}
+
+/// The bin that a value lies in.
+fn bin_of(spec: &Spec, value: f64) -> Option<usize> {
+    let bins = spec.edges.len().checked_sub(2)?;
+    let above = spec.edges.partition_point(|edge| *edge <= value);
+    Some(above.saturating_sub(1).min(bins))
 }
 
 fn value_ticks(axis: &Axis, most: u32) -> (Vec<f64>, Vec<String>) {

@@ -11,7 +11,7 @@ use trainscope_charts::distribution::View;
 use trainscope_charts::label;
 use trainscope_format::Kind;
 
-use super::drawing::{Look, Part, spec, steps_between};
+use super::drawing::{Look, Part, in_order, spec, steps_between};
 use super::readout::ReadOut;
 use super::settings::Settings;
 use crate::client;
@@ -45,7 +45,14 @@ fn series_of(settings: Settings, tag: &str) -> Vec<SeriesId> {
     let wanted = all
         .iter()
         .filter(|id| id.kind == Kind::Histograms || !has_histogram(&id.run));
-    wanted.take(MAX_SERIES).cloned().collect()
+    let mut series: Vec<SeriesId> = wanted.take(MAX_SERIES).cloned().collect();
+    let runs: Vec<String> = series.iter().map(|id| id.run.clone()).collect();
+    for id in &mut series {
+        // Histogram and statistics of one name were two lines.
+        let mine = runs.iter().filter(|run| **run == id.run).count();
+        id.is_one_of_many = mine > 1 || id.rank > 0;
+    }
+    series
 }
 
 /// The card of a tag.
@@ -94,16 +101,19 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
         let Some(answer) = asking.answer.get() else {
             return Arc::new(Vec::new());
         };
+        let over = settings.over.get();
         let series = series.get();
         let found = series.into_iter().zip(&answer.series);
         let parts = found.filter_map(|(id, of)| {
             let colour = palette.run(colours.get(&id.run));
             let start = state.run(&id.run).and_then(|run| run.first_wall_time_secs);
+            let mut of = of.clone()?;
+            in_order(&mut of, over);
             Some(Part {
-                of: of.clone()?,
+                id,
+                of,
                 colour,
                 start,
-                id,
             })
         });
         Arc::new(parts.collect::<Vec<_>>())

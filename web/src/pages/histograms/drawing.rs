@@ -38,12 +38,20 @@ pub(super) struct Look {
     pub(super) offset_secs: f64,
 }
 
+/// Puts rows in the order of their axis: clocks may go back, columns may not.
+pub(super) fn in_order(of: &mut Distribution, over: Over) {
+    if over != Over::Step {
+        of.rows
+            .sort_by(|a, b| a.wall_time_secs.total_cmp(&b.wall_time_secs));
+    }
+}
+
 /// The picture of some parts of an answer.
 pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> Arc<Spec> {
     let stack = |part: &Part| {
         let first = part.of.rows.first().map(|row| row.wall_time_secs);
         let start = part.start.or(first).unwrap_or(0.0);
-        let mut rows: Vec<Drawn> = part
+        let rows: Vec<Drawn> = part
             .of
             .rows
             .iter()
@@ -61,8 +69,6 @@ pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> 
                 text: name(row, look, start),
             })
             .collect();
-        // Clocks may go back; columns may not. The order of records is kept where times are equal.
-        rows.sort_by(|a, b| a.at.total_cmp(&b.at));
         Stack {
             colour: part.colour,
             rows,

@@ -149,7 +149,7 @@ where
 }
 
 /// The word of a value; none for the first of all.
-fn word<T: PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Option<&'static str> {
+fn word<T: Copy + PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Option<&'static str> {
     let found = all.iter().skip(1).find(|(known, _)| *known == value);
     found.map(|(_, word)| *word)
 }

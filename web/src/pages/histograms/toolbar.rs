@@ -69,6 +69,12 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             first.is_some_and(|first| found.any(|other| other != first))
         })
     });
+    let names = [
+        word(|t| t.all),
+        word(|t| t.weights),
+        word(|t| t.gradients),
+        word(|t| t.activations),
+    ];
     let fill = move || {
         let bins = settings.bins.get().clamp(BINS.0, BINS.1) - BINS.0;
         format!("{:.1}%", 100.0 * bins as f64 / (BINS.1 - BINS.0) as f64)
@@ -127,19 +133,28 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 }
             />
             <Show when=move || has_roles.get()>
-                <Segmented
-                    label=word(|t| t.role)
-                    options=options(
-                        vec![
-                            word(|t| t.all),
-                            word(|t| t.weights),
-                            word(|t| t.gradients),
-                            word(|t| t.activations),
-                        ],
-                    )
-                    value=Signal::derive(role)
-                    on_choose=move |at: usize| browse.set_role(roles.get(at).copied().flatten())
-                />
+                <select
+                    class="field"
+                    name="role"
+                    aria-label=move || i18n.texts().histograms.role
+                    prop:value=move || role().to_string()
+                    on:change=move |event| {
+                        let at = event_target_value(&event).parse::<usize>().unwrap_or(0);
+                        browse.set_role(roles.get(at).copied().flatten());
+                    }
+                >
+                    {names
+                        .into_iter()
+                        .enumerate()
+                        .map(|(at, name)| {
+                            view! {
+                                <option value=at.to_string() selected=move || role() == at>
+                                    {move || name.get()}
+                                </option>
+                            }
+                        })
+                        .collect_view()}
+                </select>
             </Show>
         </div>
     }

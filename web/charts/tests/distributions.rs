@@ -1,0 +1,132 @@
+//! What pictures of distributions look like, and what lies under a pointer.
+
+use plotters::prelude::SVGBackend;
+use trainscope_charts::SUBPIXELS;
+use trainscope_charts::distribution::{self, Layout, Row, Spec, Stack, View};
+use trainscope_charts::theme::{Rgb, Theme};
+
+fn row(at: f64, counts: &[f64], nan: u64) -> Row {
+    let finite: f64 = counts.iter().sum();
+    Row {
+        at,
+        counts: counts.to_vec(),
+        finite,
+        nan,
+        percentiles: if finite > 0.0 {
+            vec![-9.0, -1.0, -0.5, 0.0, 0.5, 1.0, 9.0]
+        } else {
+            Vec::new()
+        },
+        text: format!("{at}"),
+        ..Row::default()
+    }
+}
+
+fn spec(view: View) -> Spec {
+    Spec {
+        width: 400.0,
+        height: 280.0,
+        dpr: 1.0,
+        view,
+        edges: vec![-2.0, -1.0, 0.0, 1.0, 2.0],
+        stacks: vec![Stack {
+            colour: Rgb(0x47, 0x47, 0xd8),
+            rows: vec![
+                row(0.0, &[1.0, 4.0, 4.0, 1.0], 0),
+                row(10.0, &[0.0, 8.0, 2.0, 0.0], 0),
+                row(20.0, &[0.0, 0.0, 0.0, 0.0], 10),
+            ],
+        }],
+        ..Spec::default()
+    }
+}
+
+fn svg(spec: &Spec) -> String {
+    let layout = Layout::new(spec);
+    let mut text = String::new();
+    let size = (400 * SUBPIXELS as u32, 280 * SUBPIXELS as u32);
+    let backend = SVGBackend::with_string(&mut text, size);
+    distribution::draw(backend, spec, &layout, &Theme::light(), 1.0).unwrap();
+    text
+}
+
+const VIEWS: [View; 4] = [
+    View::Offset,
+    View::Overlay,
+    View::HeatMap,
+    View::Percentiles,
+];
+
+#[test]
+fn every_picture_says_where_values_are_not_finite() {
+    for view in VIEWS {
+        let text = svg(&spec(view));
+        assert!(text.contains("NaN"), "{view:?}");
+        assert!(text.contains("#B3123F"), "{view:?}");
+    }
+}
+
+#[test]
+fn a_heat_map_has_a_cell_for_each_bin_with_values() {
+    let theme = Theme::light();
+    let colour = |magnitude: f64| {
+        let Rgb(r, g, b) = theme.sequence(magnitude);
+        format!("#{r:02X}{g:02X}{b:02X}")
+    };
+    let text = svg(&spec(View::HeatMap));
+    // The bin with the greatest share has the last colour.
+    assert!(text.contains(&colour(1.0)));
+    let empty = Spec {
+        stacks: Vec::new(),
+        ..spec(View::HeatMap)
+    };
+    // Neighbours of one shade are one rectangle.
+    let cells = text.matches("<rect").count() - svg(&empty).matches("<rect").count();
+    assert!(cells > 4, "{cells}");
+}
+
+#[test]
+fn a_pointer_finds_row_and_bin() {
+    for view in VIEWS {
+        let spec = spec(view);
+        let layout = Layout::new(&spec);
+        let (x, y) = match view {
+            View::Offset | View::Overlay => (
+                layout.plot.left + 0.3 * layout.plot.width(),
+                layout.plot.top + 5.0,
+            ),
+            _ => (
+                layout.step_x(10.0),
+                layout.plot.top + 0.6 * layout.plot.height(),
+            ),
+        };
+        let hit = layout.hit(&spec, x, y).unwrap();
+        assert_eq!(hit.stack, 0);
+        match view {
+            View::Offset => assert_eq!((hit.row, hit.bin), (0, Some(1))),
+            View::Overlay => assert_eq!((hit.row, hit.bin), (1, Some(1))),
+            View::HeatMap => assert_eq!((hit.row, hit.bin), (1, Some(1))),
+            View::Percentiles => assert_eq!((hit.row, hit.bin), (1, None)),
+        }
+        assert_eq!(layout.hit(&spec, -50.0, -50.0), None);
+    }
+}
+
+#[test]
+fn nothing_and_nonsense_are_drawn_without_a_panic() {
+    for view in VIEWS {
+        svg(&Spec {
+            width: 400.0,
+            height: 280.0,
+            view,
+            ..Spec::default()
+        });
+        let mut odd = spec(view);
+        odd.edges = vec![f64::NAN, f64::INFINITY, f64::MIN, f64::MAX, 0.0];
+        odd.stacks[0].rows[0].at = f64::NAN;
+        odd.stacks[0].rows[1].counts = vec![f64::INFINITY, f64::NAN, -1.0];
+        svg(&odd);
+        odd.width = f64::NAN;
+        svg(&odd);
+    }
+}
