@@ -13,6 +13,8 @@ const RIGHT: f64 = 10.0;
 /// Room at the right for what is not finite, beside ridges.
 const RIGHT_NAMES: f64 = 62.0;
 const LABELS: f64 = 22.0;
+/// Least distance of labels one above the other.
+const LABEL_GAP: f64 = 12.0;
 /// A lane of what is not finite.
 pub(super) const LANE: f64 = 14.0;
 /// The highest ridge, and the share of the plot that it may take.
@@ -153,8 +155,16 @@ impl Layout {
             ends_at: false,
         });
         let (top, bottom) = (self.plot.top - 1.0, self.plot.bottom + 1.0);
+        // Around the zero of a symmetric logarithm labels would lie on each other.
+        let mut last = f64::INFINITY;
         let y_ticks = up
-            .filter(|tick| (top..=bottom).contains(&tick.at))
+            .filter(|tick| {
+                let fits = (top..=bottom).contains(&tick.at) && (last - tick.at).abs() >= LABEL_GAP;
+                if fits {
+                    last = tick.at;
+                }
+                fits
+            })
             .collect();
         self.x_ticks = match spec.view {
             View::Offset | View::Overlay => self.across_values(&across),

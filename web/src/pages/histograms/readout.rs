@@ -25,7 +25,8 @@ pub(super) fn ReadOut(
     across: f64,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let texts = i18n.texts().histograms;
+    // Made anew with every move of the pointer.
+    let texts = untrack(|| i18n.texts().histograms);
     let found = parts.get(hit.stack).and_then(|part| {
         let row = part.of.rows.get(hit.row)?;
         Some((part, row))

@@ -7,7 +7,7 @@ use trainscope_api::records::{At, Audio};
 
 use crate::client;
 use crate::format;
-use crate::i18n::use_i18n;
+use crate::i18n::{RecordedTexts, use_i18n};
 
 /// All clips of a record, with rate, channels, length and label.
 #[component]
@@ -16,32 +16,16 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
     let Some(record) = record else {
         return ().into_any();
     };
-    let texts = i18n.texts().recorded;
     let body = &record.body;
-    let mut facts: Vec<String> = Vec::new();
-    if let Some(rate) = body
-        .sample_rate_hz
-        .filter(|rate| rate.is_finite() && *rate > 0.0)
-    {
-        facts.push(format!("{} Hz", format::number(rate, 0)));
-        if let Some(frames) = body.frames {
-            facts.push(format!("{} s", format::number(frames as f64 / rate, 2)));
-        }
-    }
-    match body.channels {
-        Some(1) => facts.push(texts.mono.to_owned()),
-        Some(2) => facts.push(texts.stereo.to_owned()),
-        Some(channels) => facts.push((texts.channels)(channels)),
-        None => {}
-    }
-    facts.push(body.content_type.clone());
-    let facts = facts.join(" · ");
+    let said = Arc::clone(&record);
+    let facts = move || facts(&said.body, i18n.texts().recorded);
     let clips = body.items.iter().enumerate().map(|(index, item)| {
         let address = client::blob_url(&item.id);
         let link = address.clone();
         let is_broken = RwSignal::new(false);
         let label = body.labels.get(index).cloned().unwrap_or_default();
-        let caption = format!("{facts} · {}", format::bytes(item.len_bytes));
+        let (facts, len_bytes) = (facts.clone(), item.len_bytes);
+        let caption = move || format!("{} · {}", facts(), format::bytes(len_bytes));
         view! {
             <figure class="clip">
                 <audio
@@ -65,4 +49,24 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
         }
     });
     view! { <div class="clips">{clips.collect_view()}</div> }.into_any()
+}
+
+/// Rate, length, channels and media type, as far as the writer says.
+fn facts(body: &Audio, texts: &RecordedTexts) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    let rate = body.sample_rate_hz;
+    if let Some(rate) = rate.filter(|rate| rate.is_finite() && *rate > 0.0) {
+        facts.push(format!("{} Hz", format::number(rate, 0)));
+        if let Some(frames) = body.frames {
+            facts.push(format!("{} s", format::number(frames as f64 / rate, 2)));
+        }
+    }
+    match body.channels {
+        Some(1) => facts.push(texts.mono.to_owned()),
+        Some(2) => facts.push(texts.stereo.to_owned()),
+        Some(channels) => facts.push((texts.channels)(channels)),
+        None => {}
+    }
+    facts.push(body.content_type.clone());
+    facts.join(" · ")
 }
