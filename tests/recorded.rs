@@ -252,6 +252,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     browser.wait_for_element(".picture .tip").await;
     // Tensors of one role alone.
     browser.goto(&server, "/run/mlp/overflow/histograms").await;
+    browser.wait_for_element("select[name=role]").await;
     browser
         .run(
             "const role = document.querySelector('select[name=role]'); role.value = '2';
