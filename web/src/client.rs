@@ -18,6 +18,9 @@ use trainscope_api::scalars::{
 };
 use trainscope_api::status::Status;
 use trainscope_api::tags::{TagLists, TagsRequest};
+use trainscope_api::tensors::{
+    TensorHistory, TensorIndex, TensorQuery, TensorSlice, TensorSource, TensorValues,
+};
 use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, WatchpointsChange};
 use trainscope_format::{Severity, TensorSummary};
 
@@ -208,6 +211,77 @@ pub async fn of_graph<T: DeserializeOwned>(
 /// The address of bytes that an answer names.
 pub fn blob_url(id: &str) -> String {
     format!("{}?id={}", url(paths::BLOB), url_state::encode(id))
+}
+
+/// Tensors of a run; `role` by its name in the API.
+pub async fn tensor_index(
+    run: &str,
+    search: &str,
+    role: Option<&str>,
+) -> Result<TensorIndex, ClientError> {
+    let mut pairs = vec![("run", run), ("limit", "1000")];
+    if !search.is_empty() {
+        pairs.push(("search", search));
+    }
+    pairs.extend(role.map(|role| ("role", role)));
+    get(paths::TENSOR_INDEX, &pairs).await
+}
+
+/// Elements of a slice.
+pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientError> {
+    read(Request::get(&tensor_url(paths::TENSOR, query)).send().await).await
+}
+
+/// What a slice comes to.
+pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientError> {
+    let address = tensor_url(paths::TENSOR_SUMMARY, query);
+    read(Request::get(&address).send().await).await
+}
+
+/// A tensor over steps, as far as it is known.
+pub async fn tensor_history(
+    run: &str,
+    tensor: &str,
+    rank: u32,
+) -> Result<TensorHistory, ClientError> {
+    let rank = rank.to_string();
+    let pairs = [("run", run), ("tensor", tensor), ("rank", &*rank)];
+    get(paths::TENSOR_HISTORY, &pairs).await
+}
+
+/// The address of what is asked of a tensor: values, a summary, a file.
+pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
+    let source = query.source.map(|source| match source {
+        TensorSource::Dump => "dump",
+        TensorSource::Summary => "summary",
+        TensorSource::Tfevents => "tfevents",
+        TensorSource::Statistics => "statistics",
+    });
+    let number = |number: Option<f64>| number.map(|number| number.to_string());
+    let pairs = [
+        ("run", Some(query.run.clone())),
+        ("tensor", Some(query.tensor.clone())),
+        ("rank", Some(query.rank.to_string())),
+        ("step", query.step.map(|step| step.to_string())),
+        ("source", source.map(str::to_owned)),
+        ("slice", query.slice.clone()),
+        ("compare", query.compare.clone()),
+        ("absolute", number(query.absolute)),
+        ("relative", number(query.relative)),
+        ("bins", query.bins.map(|bins| bins.to_string())),
+        ("format", query.format.clone()),
+    ];
+    let mut address = url(path);
+    let mut separator = '?';
+    for (key, value) in pairs {
+        let Some(value) = value else { continue };
+        address.push(separator);
+        address.push_str(key);
+        address.push('=');
+        address.push_str(&url_state::encode(&value));
+        separator = '&';
+    }
+    address
 }
 
 /// What people have noted.

@@ -20,6 +20,7 @@ mod overview;
 mod recorded;
 mod runs;
 mod scalars;
+mod tensors;
 mod zh;
 
 pub use debugger::DebuggerTexts;
@@ -30,6 +31,7 @@ pub use overview::OverviewTexts;
 pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
+pub use tensors::TensorsTexts;
 
 const KEY: &str = "language";
 
@@ -59,6 +61,8 @@ pub struct Texts {
     pub histograms: &'static HistogramsTexts,
     /// The computation graph.
     pub graph: GraphTexts,
+    /// Values of tensors.
+    pub tensors: TensorsTexts,
     /// Watchpoints and hits.
     pub debugger: DebuggerTexts,
 }

@@ -9,6 +9,7 @@ mod recorded;
 mod run;
 mod runs;
 mod scalars;
+mod tensors;
 
 pub use debugger::DebuggerPage;
 pub use graph::GraphPage;
@@ -19,3 +20,4 @@ pub use recorded::{RecordedPage, Shelf};
 pub use run::RunPages;
 pub use runs::RunsPage;
 pub use scalars::ScalarsPage;
+pub use tensors::TensorsPage;

@@ -40,6 +40,8 @@ pub enum RunPage {
     PrCurves,
     /// The computation graph.
     Graph,
+    /// Values of tensors.
+    Tensors,
     /// What watchpoints have found.
     Debugger,
 }
@@ -55,6 +57,7 @@ impl RunPage {
             Self::Text => "text",
             Self::PrCurves => "pr_curves",
             Self::Graph => "graph",
+            Self::Tensors => "tensors",
             Self::Debugger => "debugger",
         }
     }
@@ -67,6 +70,7 @@ impl RunPage {
             "images" | "audio" => Some(Self::Images),
             "text" => Some(Self::Text),
             "pr_curves" => Some(Self::PrCurves),
+            "tensors" | "statistics" => Some(Self::Tensors),
             _ => None,
         }
     }
@@ -80,6 +84,7 @@ impl RunPage {
             Self::Text,
             Self::PrCurves,
             Self::Graph,
+            Self::Tensors,
             Self::Debugger,
         ]
         .into_iter()
@@ -193,6 +198,16 @@ pub fn graph_href(run: &str, node: Option<&str>) -> String {
         Some(node) => format!("{href}?node={}", url_state::encode(node)),
         None => href,
     }
+}
+
+/// The address of a tensor of `run`; with a step, what it was then.
+pub fn tensors_href(run: &str, tensor: &str, rank: u32, step: Option<i64>) -> String {
+    let href = run_href(run, RunPage::Tensors);
+    let step = step.map(|step| format!("&step={step}")).unwrap_or_default();
+    let rank = (rank > 0)
+        .then(|| format!("&rank={rank}"))
+        .unwrap_or_default();
+    format!("{href}?tensor={}{rank}{step}", url_state::encode(tensor))
 }
 
 fn run_path(run: &str, page: RunPage) -> String {

@@ -23,7 +23,7 @@ pub use canvas::to_png;
 pub use distribution::{DistributionChart, Pointed};
 pub use palette::{Palette, use_palette};
 pub(super) use schedule::Ticket;
-pub(super) use size::use_size;
+pub use size::use_size;
 
 /// What a chart shows; two that are equal are drawn the same.
 #[derive(Clone, Debug, PartialEq)]

@@ -61,6 +61,12 @@ pub(super) fn Rail() -> impl IntoView {
                             let run = state.run(&drawn);
                             run.is_some_and(|run| run.kinds.contains_key("graphs"))
                         });
+                        let (held, tensors) = (run.clone(), route::run_href(&run, RunPage::Tensors));
+                        let tensor_count = Memo::new(move |_| {
+                            let kinds = state.run(&held)?.kinds;
+                            let of = |kind: &str| kinds.get(kind).copied();
+                            of("tensors").max(of("statistics"))
+                        });
                         let health = Memo::new(move |_| state.run(&judged)?.health);
                         let debugger = route::run_href(&run, RunPage::Debugger);
                         let is_on = move |page| place.with(|place| place.page() == Some(page));
@@ -107,6 +113,19 @@ pub(super) fn Rail() -> impl IntoView {
                                 >
                                     <Icon name=IconName::Graph />
                                     <span>{move || i18n.texts().graph.title}</span>
+                                </a>
+                                <a
+                                    class="nav"
+                                    href=tensors
+                                    title=move || i18n.texts().tensors.title
+                                    aria-current=move || current(is_on(RunPage::Tensors))
+                                    hidden=move || tensor_count.with(Option::is_none)
+                                >
+                                    <Icon name=IconName::Tensors />
+                                    <span>{move || i18n.texts().tensors.title}</span>
+                                    <span class="count">
+                                        {move || tensor_count.get().map(format::count)}
+                                    </span>
                                 </a>
                                 <a
                                     class="nav"

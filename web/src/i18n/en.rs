@@ -72,6 +72,7 @@ pub(super) static TEXTS: Texts = Texts {
     },
     recorded: &super::recorded::EN,
     histograms: &super::histograms::EN,
+    tensors: super::tensors::EN,
     debugger: DebuggerTexts {
         title: "Debugger",
         waiting: "This run has not been judged yet",

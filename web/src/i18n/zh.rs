@@ -60,6 +60,7 @@ pub(super) static TEXTS: Texts = Texts {
     },
     recorded: &super::recorded::ZH,
     histograms: &super::histograms::ZH,
+    tensors: super::tensors::ZH,
     debugger: DebuggerTexts {
         title: "调试器",
         waiting: "该训练尚未判断",

@@ -5,7 +5,7 @@ use trainscope_api::runs::RunStatus;
 
 use super::{
     DebuggerPage, GraphPage, HistogramsPage, NotFoundPage, OverviewPage, RecordedPage, ScalarsPage,
-    Shelf,
+    Shelf, TensorsPage,
 };
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::i18n::use_i18n;
@@ -51,6 +51,7 @@ pub fn RunPages() -> impl IntoView {
             Shown::Page(RunPage::PrCurves) => {
                 view! { <RecordedPage shelf=Shelf::PrCurves /> }.into_any()
             }
+            Shown::Page(RunPage::Tensors) => view! { <TensorsPage /> }.into_any(),
             Shown::Nowhere => view! { <NotFoundPage /> }.into_any(),
             Shown::NoSuchRun => {
                 view! {

@@ -19,7 +19,7 @@ impl Drop for Observing {
 }
 
 /// Width, height and device pixel ratio of an element; zeros before it is laid out.
-pub(in crate::components) fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
+pub fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
     let size = RwSignal::new((0.0, 0.0, 1.0));
     let measure = move || {
         let Some(element) = element.try_get_untracked().flatten() else {

@@ -1,0 +1,271 @@
+//! Texts of the tensors page, in both languages.
+
+use crate::format;
+
+/// Values of tensors.
+pub struct TensorsTexts {
+    /// Title of the page.
+    pub title: &'static str,
+    /// Field over the list: how many.
+    pub filter: fn(u64) -> String,
+    /// A role by its name in the API.
+    pub role: fn(&str) -> &'static str,
+    /// Chip: every role.
+    pub all: &'static str,
+    /// Nothing passes the filter.
+    pub nothing_matches: &'static str,
+    /// Tensors were left out: sent, all.
+    pub cut: fn(u64, u64) -> String,
+    /// Nobody recorded tensors: title.
+    pub none: &'static str,
+    /// What to do about it.
+    pub none_next: &'static str,
+    /// Label of the field for ranks.
+    pub rank: &'static str,
+    /// Before the number of a step.
+    pub step: fn(i64) -> String,
+    /// Button.
+    pub previous_step: &'static str,
+    /// Button.
+    pub next_step: &'static str,
+    /// Label of the slider.
+    pub steps: &'static str,
+    /// What the chart shows: the range from least to greatest.
+    pub range: &'static str,
+    /// What the chart shows: spread.
+    pub std: &'static str,
+    /// What the chart shows: length.
+    pub norm: &'static str,
+    /// Label of the chart: tensor.
+    pub chart: fn(&str) -> String,
+    /// Some steps are not read yet: how much is left.
+    pub pending: fn(u64) -> String,
+    /// Label of the field for the slice.
+    pub slice: &'static str,
+    /// What the field takes.
+    pub slice_help: &'static str,
+    /// Button: rows become columns.
+    pub swap: &'static str,
+    /// Label of an axis: number.
+    pub axis: fn(usize) -> String,
+    /// Title of an axis: make it rows or columns.
+    pub free: &'static str,
+    /// What the table shows.
+    pub current: &'static str,
+    /// What the table shows, where the step before is compared with.
+    pub previous: &'static str,
+    /// What the table shows, where something else is.
+    pub other: &'static str,
+    /// What the table shows.
+    pub difference: &'static str,
+    /// Label of what is compared with.
+    pub compare: &'static str,
+    /// Choice: the step before.
+    pub with_previous: &'static str,
+    /// Choice: the first step.
+    pub with_first: &'static str,
+    /// Choice: a rank.
+    pub with_rank: fn(u32) -> String,
+    /// Choice: a run.
+    pub with_run: fn(&str) -> String,
+    /// How many differ: of the elements in view.
+    pub beyond: fn(u64, u64) -> String,
+    /// Label of the table.
+    pub values: &'static str,
+    /// A tensor without elements.
+    pub empty: &'static str,
+    /// Only so many rows and columns can be scrolled to.
+    pub too_long: &'static str,
+    /// Statistics alone were recorded: title.
+    pub only_statistics: &'static str,
+    /// What to do to see values.
+    pub only_statistics_next: &'static str,
+    /// The values cannot be read: title.
+    pub unreadable: &'static str,
+    /// Heading: the tensor at this step.
+    pub elements: &'static str,
+    /// Heading of the statistics.
+    pub statistics: &'static str,
+    /// Heading of the histogram.
+    pub histogram: &'static str,
+    /// Beside it.
+    pub of_slice: &'static str,
+    /// Label of the number of bins.
+    pub bins: &'static str,
+    /// Description of the picture: from, to.
+    pub histogram_label: fn(&str, &str) -> String,
+    /// Heading of the buttons.
+    pub jump: &'static str,
+    /// Button.
+    pub first_nan: &'static str,
+    /// Button.
+    pub first_pos_inf: &'static str,
+    /// Button.
+    pub first_neg_inf: &'static str,
+    /// Button: look at all of a large tensor.
+    pub look_at_all: fn(&str) -> String,
+    /// While that goes on.
+    pub looking: &'static str,
+    /// Beside downloads.
+    pub whole: &'static str,
+    /// Link.
+    pub debugger: &'static str,
+    /// Link to the values of a tensor.
+    pub show_values: &'static str,
+}
+
+pub(super) const EN: TensorsTexts = TensorsTexts {
+    title: "Tensors",
+    filter: |count| match count {
+        1 => "1 tensor".to_owned(),
+        _ => format!("{} tensors", format::count(count)),
+    },
+    role: |role| match role {
+        "weight" => "weights",
+        "gradient" => "gradients",
+        "activation" => "activations",
+        "input" => "inputs",
+        "output" => "outputs",
+        "loss" => "loss",
+        "optimizer_state" => "optimizer",
+        "frozen_weight" => "frozen",
+        _ => "other",
+    },
+    all: "all",
+    nothing_matches: "No tensor matches.",
+    cut: |sent, all| {
+        format!(
+            "{} of {}: filter to see the others",
+            format::count(sent),
+            format::count(all)
+        )
+    },
+    none: "No tensors were recorded",
+    none_next: "Record statistics with the collector, or write tensors as npy or safetensors, a folder or a file a \
+                step; dumps of MindSpore are read as they are.",
+    rank: "Rank",
+    step: |step| format!("step {}", format::integer(step)),
+    previous_step: "Previous step (←)",
+    next_step: "Next step (→)",
+    steps: "Step",
+    range: "Range",
+    std: "Std",
+    norm: "Norm",
+    chart: |tensor| format!("{tensor} over steps"),
+    pending: |left| format!("{} to read", format::bytes(left)),
+    slice: "Slice",
+    slice_help: "As NumPy writes it: 17, 3, 48:70, :",
+    swap: "Swap rows and columns",
+    axis: |axis| format!("axis {axis}"),
+    free: "Show this axis in the table",
+    current: "Current",
+    previous: "Previous",
+    other: "Other",
+    difference: "Difference",
+    compare: "Compare with",
+    with_previous: "previous step",
+    with_first: "first step",
+    with_rank: |rank| format!("rank {rank}"),
+    with_run: |run| run.to_owned(),
+    beyond: |beyond, all| format!("{} of {} differ", format::count(beyond), format::count(all)),
+    values: "Values",
+    empty: "This slice has no elements.",
+    too_long: "A browser cannot scroll further: give a range in the slice to see the rest.",
+    only_statistics: "Only statistics were recorded",
+    only_statistics_next: "Dump the tensor in full to see its values: the chart above is all that is known.",
+    unreadable: "These values cannot be read",
+    elements: "Elements",
+    statistics: "Statistics",
+    histogram: "Histogram",
+    of_slice: "of this slice",
+    bins: "Bins",
+    histogram_label: |from, to| format!("Elements of the slice from {from} to {to}"),
+    jump: "Jump to",
+    first_nan: "first NaN",
+    first_pos_inf: "first +∞",
+    first_neg_inf: "first −∞",
+    look_at_all: |size| format!("Look at all {size}"),
+    looking: "Reading…",
+    whole: "whole tensor",
+    debugger: "Debugger",
+    show_values: "Show values",
+};
+
+pub(super) const ZH: TensorsTexts = TensorsTexts {
+    title: "张量",
+    filter: |count| format!("{} 个张量", format::count(count)),
+    role: |role| match role {
+        "weight" => "权重",
+        "gradient" => "梯度",
+        "activation" => "激活值",
+        "input" => "输入",
+        "output" => "输出",
+        "loss" => "损失",
+        "optimizer_state" => "优化器",
+        "frozen_weight" => "冻结",
+        _ => "其他",
+    },
+    all: "全部",
+    nothing_matches: "没有匹配的张量。",
+    cut: |sent, all| {
+        format!(
+            "显示 {} / {}，请筛选以查看其余张量",
+            format::count(sent),
+            format::count(all)
+        )
+    },
+    none: "没有记录张量",
+    none_next: "请用采集器记录统计量，或按迭代将张量写为 npy 或 safetensors 文件；MindSpore 的 dump 数据可直接读取。",
+    rank: "Rank",
+    step: |step| format!("迭代 {}", format::integer(step)),
+    previous_step: "上一迭代 (←)",
+    next_step: "下一迭代 (→)",
+    steps: "迭代",
+    range: "范围",
+    std: "标准差",
+    norm: "范数",
+    chart: |tensor| format!("{tensor} 随迭代的变化"),
+    pending: |left| format!("待读取 {}", format::bytes(left)),
+    slice: "切片",
+    slice_help: "与 NumPy 写法相同：17, 3, 48:70, :",
+    swap: "交换行与列",
+    axis: |axis| format!("维度 {axis}"),
+    free: "在表中展开该维度",
+    current: "当前",
+    previous: "上一迭代",
+    other: "对比值",
+    difference: "差值",
+    compare: "对比",
+    with_previous: "上一迭代",
+    with_first: "首个迭代",
+    with_rank: |rank| format!("rank {rank}"),
+    with_run: |run| run.to_owned(),
+    beyond: |beyond, all| {
+        format!(
+            "{} / {} 个元素不同",
+            format::count(beyond),
+            format::count(all)
+        )
+    },
+    values: "张量值",
+    empty: "该切片没有元素。",
+    too_long: "浏览器无法继续滚动：请在切片中给出范围以查看其余部分。",
+    only_statistics: "仅记录了统计量",
+    only_statistics_next: "如需查看张量值，请完整 dump 该张量；目前仅有上方曲线中的信息。",
+    unreadable: "无法读取这些值",
+    elements: "元素",
+    statistics: "统计量",
+    histogram: "直方图",
+    of_slice: "当前切片",
+    bins: "分组数",
+    histogram_label: |from, to| format!("切片元素分布，从 {from} 到 {to}"),
+    jump: "跳转到",
+    first_nan: "首个 NaN",
+    first_pos_inf: "首个 +∞",
+    first_neg_inf: "首个 −∞",
+    look_at_all: |size| format!("读取全部 {size}"),
+    looking: "读取中…",
+    whole: "整个张量",
+    debugger: "调试器",
+    show_values: "查看张量值",
+};

@@ -1,0 +1,192 @@
+//! Which elements stand in which cell: one or two axes of a slice as rows and columns.
+
+use trainscope_api::tensors::{Axis, Slice};
+
+/// Rows and columns of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plane {
+    /// All that can be scrolled to.
+    pub(super) slice: Slice,
+    /// The axis that goes down; none of a single number.
+    pub(super) rows: Option<usize>,
+    /// The axis that goes to the right; none of a column.
+    pub(super) columns: Option<usize>,
+}
+
+/// A part of a plane, by the indices of the tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) row: u64,
+    pub(super) column: u64,
+    pub(super) rows: u64,
+    pub(super) columns: u64,
+}
+
+impl Plane {
+    /// Of a slice of at most two ranges; others want an index instead. `is_swapped`: the first of two goes to the right.
+    pub(super) fn new(slice: Slice, is_swapped: bool) -> Option<Self> {
+        let (rows, columns) = match (&slice.free()[..], is_swapped) {
+            ([], _) => (None, None),
+            ([one], false) => (Some(*one), None),
+            ([one], true) => (None, Some(*one)),
+            ([first, second], false) => (Some(*first), Some(*second)),
+            ([first, second], true) => (Some(*second), Some(*first)),
+            _ => return None,
+        };
+        Some(Self {
+            slice,
+            rows,
+            columns,
+        })
+    }
+
+    fn range(&self, axis: Option<usize>) -> (u64, u64) {
+        axis.and_then(|axis| self.slice.axes.get(axis))
+            .map_or((0, 1), |axis| (axis.start(), axis.len()))
+    }
+
+    /// All of it.
+    pub(super) fn all(&self) -> Window {
+        let ((row, rows), (column, columns)) = (self.range(self.rows), self.range(self.columns));
+        Window {
+            row,
+            column,
+            rows,
+            columns,
+        }
+    }
+
+    /// The slice of a part.
+    pub(super) fn slice_of(&self, window: Window) -> Slice {
+        let mut slice = self.slice.clone();
+        let parts = [
+            (self.rows, window.row, window.rows),
+            (self.columns, window.column, window.columns),
+        ];
+        for (axis, from, len) in parts {
+            if let Some(axis) = axis.and_then(|axis| slice.axes.get_mut(axis)) {
+                *axis = Axis::Range(from, from + len);
+            }
+        }
+        slice
+    }
+
+    /// Where in an answer for `window` the element of a row and column stands.
+    pub(super) fn place(&self, window: Window, row: u64, column: u64) -> Option<usize> {
+        let row = row
+            .checked_sub(window.row)
+            .filter(|row| *row < window.rows)?;
+        let column = column
+            .checked_sub(window.column)
+            .filter(|column| *column < window.columns)?;
+        let place = if self.rows > self.columns && self.columns.is_some() {
+            column * window.rows + row
+        } else {
+            row * window.columns + column
+        };
+        usize::try_from(place).ok()
+    }
+
+    /// The indices of the element of a row and column.
+    pub(super) fn indices(&self, row: u64, column: u64) -> Vec<u64> {
+        let axes = self.slice.axes.iter().enumerate();
+        axes.map(|(axis, part)| {
+            if Some(axis) == self.rows {
+                row
+            } else if Some(axis) == self.columns {
+                column
+            } else {
+                part.start()
+            }
+        })
+        .collect()
+    }
+
+    /// The same plane through an element, and the element's row and column.
+    pub(super) fn through(&self, indices: &[u64]) -> (Self, (u64, u64)) {
+        let mut plane = self.clone();
+        for (axis, &index) in plane.slice.axes.iter_mut().zip(indices) {
+            match axis {
+                Axis::At(at) => *at = index,
+                Axis::Range(from, to) if !(*from..*to).contains(&index) => {
+                    // The element is outside of what was chosen: as much, around it.
+                    let len = *to - *from;
+                    *from = index.saturating_sub(len / 2);
+                    *to = (*from + len).max(index + 1);
+                }
+                Axis::Range(..) => {}
+            }
+        }
+        let at = |axis: Option<usize>| axis.and_then(|axis| indices.get(axis)).copied();
+        let cell = (at(plane.rows).unwrap_or(0), at(plane.columns).unwrap_or(0));
+        (plane, cell)
+    }
+}
+
+/// A slice as people write it: an axis that is whole is a colon.
+pub(super) fn short(slice: &Slice, shape: &[u64]) -> String {
+    let axes = slice.axes.iter().zip(shape);
+    let axes = axes.map(|(axis, len)| match axis {
+        Axis::At(at) => at.to_string(),
+        Axis::Range(0, to) if to == len => ":".to_owned(),
+        Axis::Range(from, to) => format!("{from}:{to}"),
+    });
+    axes.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::tensors::Slice;
+
+    use super::{Plane, Window, short};
+
+    fn plane(text: &str, shape: &[u64], is_swapped: bool) -> Plane {
+        Plane::new(Slice::parse(text, shape).unwrap(), is_swapped).unwrap()
+    }
+
+    #[test]
+    fn rows_and_columns_find_their_elements() {
+        let shape = [4, 10, 20];
+        let window = Window {
+            row: 2,
+            column: 5,
+            rows: 3,
+            columns: 7,
+        };
+        let upright = plane("1,:,:", &shape, false);
+        assert_eq!(upright.all().columns, 20);
+        assert_eq!(upright.slice_of(window).to_string(), "1,2:5,5:12");
+        assert_eq!(upright.place(window, 3, 6), Some(7 + 1));
+        assert_eq!(upright.place(window, 5, 6), None);
+        assert_eq!(upright.indices(3, 6), [1, 3, 6]);
+        let swapped = plane("1,:,:", &shape, true);
+        assert_eq!(swapped.all().columns, 10);
+        assert_eq!(swapped.slice_of(window).to_string(), "1,5:12,2:5");
+        // Row 3 is index 3 of the last axis: elements of one column follow each other.
+        assert_eq!(swapped.place(window, 3, 6), Some(3 + 1));
+        assert_eq!(swapped.indices(3, 6), [1, 6, 3]);
+    }
+
+    #[test]
+    fn one_axis_or_none() {
+        let column = plane("", &[9], false);
+        assert_eq!((column.all().rows, column.all().columns), (9, 1));
+        assert_eq!(column.place(column.all(), 4, 0), Some(4));
+        let row = plane("", &[9], true);
+        assert_eq!((row.all().rows, row.all().columns), (1, 9));
+        assert_eq!(row.place(row.all(), 0, 4), Some(4));
+        let number = plane("", &[], false);
+        assert_eq!(number.place(number.all(), 0, 0), Some(0));
+        assert!(number.indices(0, 0).is_empty());
+        let cube = Slice::whole(&[2, 2, 2]);
+        assert!(Plane::new(cube, false).is_none());
+    }
+
+    #[test]
+    fn a_plane_follows_an_element() {
+        let (moved, cell) = plane("1,:,5:10", &[4, 10, 20], false).through(&[3, 7, 15]);
+        assert_eq!(moved.slice.to_string(), "3,0:10,13:18");
+        assert_eq!(cell, (7, 15));
+        assert_eq!(short(&moved.slice, &[4, 10, 20]), "3,:,13:18");
+    }
+}

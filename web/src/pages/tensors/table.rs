@@ -1,0 +1,378 @@
+//! The elements of a slice as a table: only what is in view is drawn, and coloured by how far it is from zero.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use trainscope_api::tensors::{Element, TensorSource};
+
+use super::axes::SliceBar;
+use super::model::{Loaded, Shown, Tile, use_model};
+use super::plane::Window;
+use crate::components::use_size;
+use crate::format;
+use crate::i18n::use_i18n;
+
+/// A row, in pixels.
+const ROW: f64 = 21.0;
+/// A column.
+const COLUMN: f64 = 62.0;
+/// Heads of rows and of columns.
+const HEADS: (f64, f64) = (54.0, 20.0);
+/// The longest distance that browsers scroll.
+const MAX_PIXELS: f64 = 16_000_000.0;
+
+/// The bar of the slice, and the table.
+#[component]
+pub(super) fn Values() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let state = move || {
+        let plane = model.plane.get();
+        if model.source() == Some(TensorSource::Statistics) {
+            let texts = &i18n.texts().tensors;
+            return notice(texts.only_statistics, texts.only_statistics_next.to_owned());
+        }
+        if let Some(Err(reason)) = plane {
+            return notice(i18n.texts().tensors.slice, reason);
+        }
+        if let Loaded::Failed(reason) = model.loaded.get() {
+            return notice(i18n.texts().tensors.unreadable, reason);
+        }
+        ().into_any()
+    };
+    let is_table = Memo::new(move |_| {
+        model.source() != Some(TensorSource::Statistics)
+            && !model.plane.with(|plane| matches!(plane, Some(Err(_))))
+            && !model
+                .loaded
+                .with(|loaded| matches!(loaded, Loaded::Failed(_)))
+    });
+    view! {
+        <SliceBar />
+        {state}
+        <Show when=move || is_table.get()>
+            <Sheet />
+        </Show>
+    }
+}
+
+fn notice(title: &'static str, next: String) -> AnyView {
+    view! {
+        <div class="tensor-notice" role="status">
+            <h2>{title}</h2>
+            <p class="small ink2">{next}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// Pixels to scroll, and how many cells they stand for.
+fn scrollable(cells: u64, size: f64) -> f64 {
+    (cells as f64 * size).min(MAX_PIXELS)
+}
+
+#[component]
+fn Sheet() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let scroller = NodeRef::<html::Div>::new();
+    let size = use_size(scroller);
+    let scrolled = RwSignal::new((0.0, 0.0));
+    let hovered = RwSignal::new(None::<(u64, u64)>);
+    let all = Memo::new(move |_| {
+        let plane = model.plane.get()?.ok()?;
+        Some(plane.all())
+    });
+    Effect::new(move |_| {
+        let (width, height, _) = size.get();
+        let (left, top) = scrolled.get();
+        let Some(all) = all.get() else { return };
+        let one = |first: u64, len: u64, from: f64, pixels: f64, size: f64| {
+            let shown = whole(pixels / size) + 1;
+            // The last cell can always be reached, however the scroll bar rounds.
+            let from = whole(from / size).min(len.saturating_sub(shown.saturating_sub(1)));
+            (first + from, shown.min(len - from.min(len)))
+        };
+        let (row, rows) = one(all.row, all.rows, top, height - HEADS.1, ROW);
+        let (column, columns) = one(all.column, all.columns, left, width - HEADS.0, COLUMN);
+        let view = Window {
+            row,
+            column,
+            rows,
+            columns,
+        };
+        if model.view.get_untracked() != view {
+            model.view.set(view);
+        }
+    });
+    // The cell of the address comes into view when it changes.
+    Effect::new(move |_| {
+        let (Some((row, column)), Some(all)) = (model.at.get(), all.get()) else {
+            return;
+        };
+        let Some(scroller) = scroller.get() else {
+            return;
+        };
+        let (width, height, _) = size.get();
+        let view = model.view.get_untracked();
+        let is_in = |at: u64, from: u64, len: u64| from <= at && at + 1 < from + len.max(1);
+        if !is_in(row, view.row, view.rows) {
+            let at = row.saturating_sub(all.row) as f64 * ROW;
+            scroller.set_scroll_top(pixels(at - (height - HEADS.1) / 2.0));
+        }
+        if !is_in(column, view.column, view.columns) {
+            let at = column.saturating_sub(all.column) as f64 * COLUMN;
+            scroller.set_scroll_left(pixels(at - (width - HEADS.0) / 2.0));
+        }
+    });
+    let extent = move || {
+        let all = all.get().unwrap_or_default();
+        (
+            scrollable(all.columns, COLUMN) + HEADS.0,
+            scrollable(all.rows, ROW) + HEADS.1,
+        )
+    };
+    let is_too_long = move || {
+        let all = all.get().unwrap_or_default();
+        all.rows as f64 * ROW > MAX_PIXELS || all.columns as f64 * COLUMN > MAX_PIXELS
+    };
+    let is_empty = move || {
+        let all = all.get().unwrap_or(Window {
+            rows: 1,
+            columns: 1,
+            ..Window::default()
+        });
+        all.rows == 0 || all.columns == 0
+    };
+    let grid = move || {
+        let Loaded::Values(tile) = model.loaded.get() else {
+            return ().into_any();
+        };
+        cells(&tile, model.view.get(), model.shown.get(), model.at.get())
+    };
+    let status = move || {
+        let tile = match model.loaded.get() {
+            Loaded::Values(tile) => tile,
+            _ => return None,
+        };
+        let text = hovered
+            .get()
+            .or_else(|| model.at.get())
+            .and_then(|(row, column)| {
+                let place = tile.plane.place(tile.window, row, column)?;
+                let value = shown(&tile, model.shown.get()).get(place)?;
+                let indices: Vec<String> = tile
+                    .plane
+                    .indices(row, column)
+                    .iter()
+                    .map(u64::to_string)
+                    .collect();
+                Some(format!("[{}] = {}", indices.join(", "), exact(value)))
+            });
+        let compared = tile.values.compared.as_ref().map(|compared| {
+            let all = compared.values.len() as u64;
+            (i18n.texts().tensors.beyond)(compared.beyond, all)
+        });
+        Some(view! {
+            <span class="cell-readout">{text}</span>
+            <span class="grow"></span>
+            <span class="ink3">{compared}</span>
+        })
+    };
+    let under = move |event: &web_sys::MouseEvent| {
+        let rect = scroller.get_untracked()?.get_bounding_client_rect();
+        let x = f64::from(event.client_x()) - rect.left() - HEADS.0;
+        let y = f64::from(event.client_y()) - rect.top() - HEADS.1;
+        let view = model.view.get_untracked();
+        let (row, column) = (whole(y / ROW), whole(x / COLUMN));
+        (x >= 0.0 && y >= 0.0 && row < view.rows && column < view.columns)
+            .then_some((view.row + row, view.column + column))
+    };
+    let point = move |event: web_sys::MouseEvent| {
+        let cell = under(&event);
+        if hovered.get_untracked() != cell {
+            hovered.set(cell);
+        }
+    };
+    view! {
+        <div
+            class="sheet-scroll"
+            node_ref=scroller
+            tabindex="0"
+            role="region"
+            aria-label=move || i18n.texts().tensors.values
+            on:scroll=move |_| {
+                if let Some(scroller) = scroller.get_untracked() {
+                    let left = f64::from(scroller.scroll_left());
+                    scrolled.set((left, f64::from(scroller.scroll_top())));
+                }
+            }
+            on:mousemove=point
+            on:mouseleave=move |_| hovered.set(None)
+            on:click=move |event: web_sys::MouseEvent| {
+                if let Some((row, column)) = under(&event) {
+                    model.look_at(row, column);
+                }
+            }
+        >
+            <div
+                class="sheet-space"
+                style:width=move || format!("{}px", extent().0)
+                style:height=move || format!("{}px", extent().1)
+            >
+                <div
+                    class="sheet"
+                    style:width=move || format!("{}px", size.get().0)
+                    style:height=move || format!("{}px", size.get().1)
+                >
+                    {grid}
+                </div>
+            </div>
+            <p class="none small ink2 sheet-note" hidden=move || !is_empty()>
+                {move || i18n.texts().tensors.empty}
+            </p>
+        </div>
+        <div class="sheet-foot micro">
+            {status}
+            <span class="ink3" hidden=move || !is_too_long()>
+                {move || i18n.texts().tensors.too_long}
+            </span>
+        </div>
+    }
+}
+
+/// What a tile holds on this side of a comparison.
+fn shown(tile: &Tile, shown: Shown) -> &[Element] {
+    match (shown, &tile.values.compared) {
+        (Shown::Other, Some(compared)) => &compared.values,
+        (Shown::Difference, Some(compared)) => &compared.differences,
+        _ => &tile.values.values,
+    }
+}
+
+/// Heads and cells of what is in view.
+fn cells(tile: &Arc<Tile>, view: Window, side: Shown, at: Option<(u64, u64)>) -> AnyView {
+    let values = shown(tile, side);
+    // Of the tile, so that scrolling a little does not change colours.
+    let most = values
+        .iter()
+        .map(|value| value.number().abs())
+        .filter(|number| number.is_finite())
+        .fold(0.0, f64::max);
+    let heads = (view.column..view.column + view.columns).map(|column| {
+        let is_at = at.is_some_and(|at| at.1 == column);
+        view! { <b class:at=is_at>{column}</b> }
+    });
+    let rows = (view.row..view.row + view.rows).map(|row| {
+        let is_at = at.is_some_and(|at| at.0 == row);
+        let cells = (view.column..view.column + view.columns).map(|column| {
+            let place = tile.plane.place(tile.window, row, column);
+            match place.and_then(|place| values.get(place)) {
+                Some(value) => {
+                    let mut class = class(value.number(), most).to_owned();
+                    if at == Some((row, column)) {
+                        class.push_str(" at");
+                    }
+                    view! { <i class=class>{short(value)}</i> }.into_any()
+                }
+                None => view! { <i class="wait"></i> }.into_any(),
+            }
+        });
+        view! {
+            <div class="sheet-row">
+                <b class:at=is_at>{row}</b>
+                {cells.collect_view()}
+            </div>
+        }
+    });
+    view! {
+        <div class="sheet-row sheet-head">
+            <b></b>
+            {heads.collect_view()}
+        </div>
+        {rows.collect_view()}
+    }
+    .into_any()
+}
+
+/// The colour of a cell: by the sign and the square root of the share of the greatest, so that small numbers show too.
+fn class(number: f64, most: f64) -> &'static str {
+    if number.is_nan() {
+        return "nan";
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "pinf" } else { "ninf" };
+    }
+    let share = if most > 0.0 {
+        (number.abs() / most).sqrt()
+    } else {
+        0.0
+    };
+    let levels = [
+        ("d0", "d0"),
+        ("n1", "p1"),
+        ("n2", "p2"),
+        ("n3", "p3"),
+        ("n4", "p4"),
+    ];
+    let level = [0.05, 0.3, 0.55, 0.8]
+        .iter()
+        .filter(|limit| share > **limit)
+        .count();
+    let (negative, positive) = levels[level];
+    if number < 0.0 { negative } else { positive }
+}
+
+/// As a cell has room for it.
+fn short(value: &Element) -> String {
+    match value {
+        Element::Digits(digits) => digits.clone(),
+        Element::Number(number) => format::number(*number, 3),
+    }
+}
+
+/// All of it.
+fn exact(value: &Element) -> String {
+    match value {
+        Element::Digits(digits) => digits.clone(),
+        Element::Number(number) if number.is_finite() => format!("{number:?}"),
+        Element::Number(number) => format::number(*number, 3),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` saturates, and pixels are few"
+)]
+fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+fn pixels(number: f64) -> i32 {
+    number as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::class;
+
+    #[test]
+    fn colours_say_sign_and_size() {
+        for (number, name) in [
+            (f64::NAN, "nan"),
+            (f64::INFINITY, "pinf"),
+            (f64::NEG_INFINITY, "ninf"),
+            (0.0, "d0"),
+            (100.0, "p4"),
+            (-100.0, "n4"),
+            (-10.0, "n2"),
+            (1.0, "p1"),
+        ] {
+            assert_eq!(class(number, 100.0), name, "{number}");
+        }
+        assert_eq!(class(0.0, 0.0), "d0");
+    }
+}
