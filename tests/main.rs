@@ -28,4 +28,5 @@ mod samples;
 mod scalars;
 mod support;
 mod tensorboard;
+mod tensors;
 mod truth;

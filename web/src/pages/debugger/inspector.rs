@@ -100,6 +100,21 @@ pub(super) fn Inspector() -> impl IntoView {
                 Known::Steps(steps, at) => steps.get(*at).map(|at| kind_of(&at.body)),
                 _ => None,
             });
+            // A scalar has no values but its curve.
+            let run = model.run.get();
+            let is_scalar = state.tags(&run).is_some_and(|list| {
+                let mut tags = list.tags.iter();
+                tags.any(|tag| tag.kind == Kind::Scalars && tag.tag == tensor)
+            });
+            let values = model.place.get().filter(|_| !is_scalar).map(|place| {
+                let (tensor, rank, step) = place;
+                let href = route::tensors_href(&run, &tensor, rank, Some(step));
+                view! {
+                    <a class="link small" href=href>
+                        {i18n.texts().tensors.show_values}
+                    </a>
+                }
+            });
             view! {
                 <section class="inspector-head">
                     <h2 class="flex">
@@ -111,6 +126,7 @@ pub(super) fn Inspector() -> impl IntoView {
                         </span>
                     </h2>
                     <p class="micro ink3">{kind}</p>
+                    {values}
                     {if is_other {
                         view! {
                             <button

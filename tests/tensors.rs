@@ -1,0 +1,359 @@
+//! Values of tensors: what the API says of them is what `NumPy` has, folders of tensors alone are runs, and the page
+//! leads to a value by looking.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use trainscope_api::paths;
+use trainscope_api::runs::FileStatus;
+
+use crate::support::lab::{copy_folder, fixture};
+use crate::support::server::query;
+use crate::support::terminal::Dump;
+use crate::support::{Browser, Lab, Server, wait_for};
+
+/// A server over a folder with nothing but arrays, one file each, by step.
+fn odd(lab: &Lab) -> Server {
+    copy_folder(&fixture("tensors/odd"), &lab.base().join("odd"));
+    let server = lab.start();
+    wait_for("the run", || server.run("odd"));
+    server
+}
+
+fn ask(server: &Server, path: &str, tensor: &str, more: &[(&str, &str)]) -> (u16, Value) {
+    let pairs = [&[("run", "odd"), ("tensor", tensor)], more].concat();
+    let answer = server.get(&format!("{path}?{}", query(&pairs)));
+    (answer.status, answer.json())
+}
+
+#[test]
+fn values_are_those_that_numpy_has() {
+    let lab = Lab::new();
+    let server = odd(&lab);
+    let truth = fs::read(fixture("tensors/odd/truth.json")).unwrap();
+    let truth: Value = serde_json::from_slice(&truth).unwrap();
+    let mut compared = 0;
+    for (tensor, slices) in truth.as_object().unwrap() {
+        for expected in slices.as_array().unwrap() {
+            let step = expected["step"].to_string();
+            let slice = expected["slice"].as_str().unwrap();
+            let more = [("step", &*step), ("slice", slice)];
+            let (status, answer) = ask(&server, paths::TENSOR, tensor, &more);
+            assert_eq!(status, 200, "{tensor} {slice}: {answer}");
+            let numbers = |values: &Value| -> Vec<String> {
+                let values = values.as_array().unwrap().iter();
+                // 1 and 1.0 are the same number.
+                let word = |value: &Value| match value.as_f64() {
+                    Some(number) => format!("{number:?}"),
+                    None => value.as_str().unwrap().to_owned(),
+                };
+                values.map(word).collect()
+            };
+            assert_eq!(
+                numbers(&answer["values"]),
+                numbers(&expected["values"]),
+                "{tensor} {slice}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 15, "{compared}");
+}
+
+#[test]
+fn every_odd_tensor_has_a_designed_answer() {
+    let lab = Lab::new();
+    let server = odd(&lab);
+    for (tensor, slice, status, says) in [
+        ("objects", "0", 404, "Python objects"),
+        ("complex", "0", 404, "complex numbers"),
+        ("cut", "63,0", 404, "it ends at byte 3000"),
+        ("cut", "0,0", 200, ""),
+        ("giant", "-1,-1", 404, "it ends at byte 168"),
+        ("giant", "0,0:10", 200, ""),
+        ("empty", "", 200, ""),
+        ("half", ":", 400, "at most two axes"),
+        ("layer.weight", "9", 400, "it has 2 indices"),
+        ("layer.weight", "1:2:3", 400, "a stride is not understood"),
+        ("nothing", "0", 404, "has no values of `nothing`"),
+        ("../../etc/passwd", "0", 404, "has no values"),
+    ] {
+        let (got, answer) = ask(&server, paths::TENSOR, tensor, &[("slice", slice)]);
+        assert_eq!(got, status, "{tensor} {slice}: {answer}");
+        let message = answer["message"].as_str().unwrap_or_default();
+        assert!(message.contains(says), "{tensor} {slice}: {message}");
+    }
+    // A step that is not there is answered with the nearest.
+    let (status, answer) = ask(&server, paths::TENSOR, "layer.weight", &[("step", "3")]);
+    assert_eq!(status, 404);
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("the nearest are at 2 and 5"), "{message}");
+    // A file that goes away between two looks.
+    fs::remove_file(lab.base().join("odd/steps/5/layer.weight.npy")).unwrap();
+    let (status, answer) = ask(&server, paths::TENSOR, "layer.weight", &[("step", "5")]);
+    assert_eq!(status, 404, "{answer}");
+    wait_for("the step to be forgotten", || {
+        let (_, answer) = ask(&server, paths::TENSOR, "layer.weight", &[]);
+        (answer["step"] == 2).then_some(())
+    });
+}
+
+#[test]
+fn what_a_slice_comes_to_and_how_it_differs() {
+    let lab = Lab::new();
+    let server = odd(&lab);
+    let tensor = "layer.weight";
+    let (status, answer) = ask(
+        &server,
+        paths::TENSOR_SUMMARY,
+        tensor,
+        &[("step", "5"), ("bins", "8"), ("compare", "previous")],
+    );
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(answer["stats"]["count"], 3_600);
+    assert_eq!(answer["stats"]["nan"], 1);
+    assert_eq!(answer["positions"]["nan"], json!([1, 2, 11, 17]));
+    assert_eq!(answer["positions"]["pos_inf"], json!([1, 2, 12, 3]));
+    assert_eq!(answer["positions"]["neg_inf"], json!([0, 0, 0, 0]));
+    let histogram = &answer["histogram"];
+    let counted: u64 = histogram["counts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_u64().unwrap())
+        .sum();
+    assert_eq!(counted, 3_597);
+    assert_eq!(
+        (&histogram["below"], &histogram["above"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(answer["change"]["changed"], 3_600);
+    // The extremes stand where they are said to.
+    for (extreme, place) in [("min", "min"), ("max", "max")] {
+        let indices: Vec<String> = answer["positions"][place]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(Value::to_string)
+            .collect();
+        let slice = indices.join(",");
+        let (_, value) = ask(
+            &server,
+            paths::TENSOR,
+            tensor,
+            &[("step", "5"), ("slice", &slice)],
+        );
+        assert_eq!(value["values"][0], answer["stats"]["finite"][extreme]);
+    }
+
+    let (_, answer) = ask(
+        &server,
+        paths::TENSOR,
+        tensor,
+        &[
+            ("step", "5"),
+            ("slice", "1,2,12,2:4"),
+            ("compare", "step:1"),
+        ],
+    );
+    let compared = &answer["compared"];
+    assert_eq!(compared["step"], 1);
+    assert_eq!(compared["beyond"], 2);
+    assert_eq!(compared["differences"][1], "Infinity");
+    let number = |value: &Value| value.as_f64().unwrap();
+    let difference = number(&answer["values"][0]) - number(&compared["values"][0]);
+    assert!((number(&compared["differences"][0]) - difference).abs() < 1e-12);
+
+    // Over steps: all of them, each with what it comes to.
+    let (_, history) = ask(&server, paths::TENSOR_HISTORY, tensor, &[]);
+    let steps: Vec<&Value> = history["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| &p["step"])
+        .collect();
+    assert_eq!(steps, [1, 2, 5]);
+    assert_eq!(history["points"][2]["stats"]["pos_inf"], 1);
+    assert_eq!(history["pending_bytes"], 0);
+    // A table of text is what stands in the cells.
+    let pairs = query(&[("run", "odd"), ("tensor", "vector"), ("format", "csv")]);
+    let file = server.get(&format!("{}?{pairs}", paths::TENSOR_FILE));
+    assert_eq!(
+        String::from_utf8(file.body)
+            .unwrap()
+            .lines()
+            .collect::<Vec<_>>(),
+        [
+            "9223372036854775807",
+            "-9223372036854775808",
+            "9007199254740992",
+            "9007199254740993",
+            "-7"
+        ]
+    );
+    // A whole file comes back as it was written.
+    let pairs = query(&[("run", "odd"), ("tensor", "half")]);
+    let file = server.get(&format!("{}?{pairs}", paths::TENSOR_FILE));
+    let written = fs::read(fixture("tensors/odd/steps/2/half.npy")).unwrap();
+    assert_eq!(
+        file.body[file.body.len() - 1_024..],
+        written[written.len() - 1_024..]
+    );
+}
+
+#[test]
+fn folders_of_tensors_are_runs_and_what_lies_beside_them_is_a_part() {
+    let lab = Lab::new();
+    let dump = Dump::unpack("torch-overflow");
+    copy_folder(&dump.path, &lab.base().join("torch"));
+    let server = lab.start();
+    let run = wait_for("the run to be judged", || {
+        server.run("torch").filter(|run| run.health.is_some())
+    });
+    assert_eq!(server.run_ids(), ["torch"], "`tb` is a part of it");
+    assert_eq!(run.kinds["tensors"], 34);
+    assert!(run.kinds.contains_key("scalars"));
+    assert_eq!(run.last_step, Some(7));
+    assert!(
+        run.health.unwrap().counts.error
+            + server.run("torch").unwrap().health.unwrap().counts.warning
+            > 0
+    );
+    let formats = |format: &str| {
+        run.files
+            .iter()
+            .filter(|file| file.format == format)
+            .count()
+    };
+    assert_eq!((formats("safetensors"), formats("tfevents")), (8, 1));
+
+    // A step that is written while the server runs appears, and one that is cut is said to be.
+    let steps = lab.base().join("torch/steps");
+    let last = fs::read(steps.join("step_00007.safetensors")).unwrap();
+    fs::write(
+        steps.join("step_00008.safetensors"),
+        &last[..last.len() - 100],
+    )
+    .unwrap();
+    wait_for("the new step", || {
+        server.run("torch").filter(|run| run.last_step == Some(8))
+    });
+    let damaged = wait_for("the damage to be seen", || {
+        let files = server.run("torch")?.files;
+        files
+            .into_iter()
+            .find(|file| file.status == FileStatus::Damaged)
+    });
+    assert!(
+        damaged.path.ends_with("step_00008.safetensors"),
+        "{damaged:?}"
+    );
+    // Without its tensors it is what it would be without them.
+    fs::remove_dir_all(&steps).unwrap();
+    wait_for("the tensors to go", || {
+        (server.run_ids() == ["torch/tb"]).then_some(())
+    });
+}
+
+#[test]
+fn tensors_are_listed_by_name_role_and_rank() {
+    let lab = Lab::new();
+    let dump = Dump::unpack("torch-npy");
+    copy_folder(&dump.path, &lab.base().join("odd"));
+    let server = lab.start();
+    wait_for("the run", || server.run("odd"));
+    let list = |more: &[(&str, &str)]| {
+        let pairs = [&[("run", "odd")], more].concat();
+        server
+            .get(&format!("{}?{}", paths::TENSOR_INDEX, query(&pairs)))
+            .json()
+    };
+    let all = list(&[]);
+    assert_eq!((&all["total"], &all["cut"]), (&json!(34), &json!(false)));
+    assert_eq!(
+        all["roles"],
+        json!({"activation": 9, "gradient": 17, "weight": 8})
+    );
+    let weights = list(&[("role", "weight"), ("limit", "3")]);
+    assert_eq!(
+        (&weights["total"], &weights["cut"]),
+        (&json!(8), &json!(true))
+    );
+    assert_eq!(weights["tensors"].as_array().unwrap().len(), 3);
+    let found = list(&[("search", "WEIGHT/8.B")]);
+    assert_eq!(
+        found["tensors"],
+        json!([{
+            "tensor": "weight/8.bias", "role": "weight", "ranks": [0], "dtype": "f32", "shape": [4],
+            "sources": [{"source": "dump", "steps": 4, "first_step": 0, "last_step": 3}],
+        }])
+    );
+    assert_eq!(list(&[("rank", "1")])["total"], 0);
+    for bad in ["0", "5001"] {
+        let pairs = query(&[("run", "odd"), ("limit", bad)]);
+        let answer = server.get(&format!("{}?{pairs}", paths::TENSOR_INDEX));
+        assert_eq!(answer.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn from_a_tensor_to_its_first_nan() {
+    let lab = Lab::new();
+    let server = odd(&lab);
+    let browser = Browser::open().await;
+    browser
+        .goto(&server, "/run/odd/tensors?tensor=vector")
+        .await;
+    // Integers beyond what a number of the browser holds are whole.
+    browser.wait_for_text("9223372036854775807").await;
+    browser.click("a.tensor-row[title='layer.weight']").await;
+    browser.wait_for_text("layer.weight").await;
+    browser.wait_for_text("step 5").await;
+    // Step 5 has one −∞ in view, and looks different from step 1.
+    browser.wait_for_element(".sheet i.ninf").await;
+    browser
+        .run("const s = document.querySelector('.step-slider'); s.value = 0; s.dispatchEvent(new Event('input', {bubbles: true}))")
+        .await;
+    browser.wait_for_text("step 1").await;
+    browser
+        .wait_for("the values of step 1", async || {
+            (browser.count(".sheet i.ninf").await == 0 && browser.count(".sheet i.p1").await > 0)
+                .then_some(())
+        })
+        .await;
+    assert!(browser.url().await.contains("step=1"));
+    browser.press('\u{e014}').await;
+    browser.press('\u{e014}').await;
+    browser.wait_for_element(".sheet i.ninf").await;
+    assert!(browser.url().await.contains("step=5"));
+
+    // The first NaN is in another plane of the tensor: one press leads to it.
+    browser.wait_for_element(".jump .btn.nan").await;
+    browser.click(".jump .btn.nan").await;
+    browser.wait_for_element(".sheet i.nan.at").await;
+    browser.wait_for_text("[1, 2, 11, 17] = NaN").await;
+    assert!(
+        browser.url().await.contains("at=11,17"),
+        "{}",
+        browser.url().await
+    );
+
+    // A slice by hand, compared with the step before: what is in the cell is what the API says.
+    browser.run("const f = document.querySelector('.slice-field input'); f.value = '0,1,4:6,7:9'; f.dispatchEvent(new Event('change', {bubbles: true}))").await;
+    browser
+        .wait_for("four cells", async || {
+            (browser.count(".sheet-row i:not(.wait)").await == 4).then_some(())
+        })
+        .await;
+    browser.click(".slice-bar .seg button:nth-child(3)").await;
+    browser.wait_for_text("4 of 4 differ").await;
+    let more = [("step", "5"), ("slice", "0,1,4,7"), ("compare", "previous")];
+    let (_, answer) = ask(&server, paths::TENSOR, "layer.weight", &more);
+    let difference = answer["compared"]["differences"][0].as_f64().unwrap();
+    browser.click(".sheet-row:nth-child(2) i").await;
+    browser
+        .wait_for_text(&format!("[0, 1, 4, 7] = {difference:?}"))
+        .await;
+    browser.show("tensors").await;
+    browser.close().await;
+}
