@@ -71,7 +71,7 @@ fn every_odd_tensor_has_a_designed_answer() {
         ("cut", "0,0", 200, ""),
         ("giant", "-1,-1", 404, "it ends at byte 168"),
         ("giant", "0,0:10", 200, ""),
-        ("empty", "", 200, ""),
+        ("empty", "0", 200, ""),
         ("half", ":", 400, "at most two axes"),
         ("layer.weight", "9", 400, "it has 2 indices"),
         ("layer.weight", "1:2:3", 400, "a stride is not understood"),
@@ -227,14 +227,9 @@ fn folders_of_tensors_are_runs_and_what_lies_beside_them_is_a_part() {
     };
     assert_eq!((formats("safetensors"), formats("tfevents")), (8, 1));
 
-    // A step that is written while the server runs appears, and one that is cut is said to be.
+    // A step that is written while the server runs appears, and one that is none is said to be.
     let steps = lab.base().join("torch/steps");
-    let last = fs::read(steps.join("step_00007.safetensors")).unwrap();
-    fs::write(
-        steps.join("step_00008.safetensors"),
-        &last[..last.len() - 100],
-    )
-    .unwrap();
+    fs::write(steps.join("step_00008.safetensors"), [255; 1_000]).unwrap();
     wait_for("the new step", || {
         server.run("torch").filter(|run| run.last_step == Some(8))
     });

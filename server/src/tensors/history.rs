@@ -23,6 +23,8 @@ use crate::recording::listing::Content;
 
 /// One request reads for so long.
 const BUDGET: Duration = Duration::from_millis(200);
+/// Larger tensors are only read if somebody asks for what they come to.
+const MAX_READ_BYTES: u64 = 1 << 28;
 /// Statistics remembered, about 200 bytes each; with more, all are forgotten.
 const MAX_REMEMBERED: usize = 200_000;
 /// Sentences of one answer.
@@ -114,7 +116,12 @@ impl Remembered {
             steps.known(step)
         } else {
             steps.open(step, None).and_then(|opened| {
-                let file = &opened.place.file;
+                let (file, len_bytes) = (&opened.place.file, opened.place.len_bytes);
+                if len_bytes > MAX_READ_BYTES {
+                    return Err(TensorError::TooLarge(format!(
+                        "the {len_bytes} bytes of step {step} are only read when their summary is asked for"
+                    )));
+                }
                 stats(&opened.stored).map_err(|unread| TensorError::unread(file, unread))
             })
         };

@@ -141,6 +141,30 @@ fn only_what_is_needed_is_read() {
 }
 
 #[test]
+fn of_a_large_tensor_little_is_read() {
+    // Without bytes on disk: 4 GiB, in both orders.
+    let shape = [1_024, 1_024, 1_024];
+    for is_column_major in [false, true] {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(7 + (4 << 30)).unwrap();
+        let header = header(&shape, DType::F32, false, is_column_major);
+        let stored = Stored::in_file(file, header);
+        for (text, most) in [
+            ("512,512:640,512:640", 8 << 20),
+            ("512:640,7,512:640", 8 << 20),
+            ("512:640,512:640,7", 8 << 20),
+            ("5,5,:", 4 << 20),
+            ("-1,-1,-1", 4),
+        ] {
+            let slice = Slice::parse(text, &shape).unwrap();
+            let (bytes, read_bytes) = stored.read(&slice).unwrap();
+            assert_eq!(bytes.len() as u64, slice.len() * 4);
+            assert!(read_bytes <= most, "{text}: {read_bytes}");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_ends_early_still_has_what_it_has() {
     let file: File = tempfile::tempfile().unwrap();
     file.set_len(7 + 4 * 100).unwrap();

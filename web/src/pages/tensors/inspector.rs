@@ -60,7 +60,8 @@ pub(super) fn Inspector() -> impl IntoView {
     });
     let stats = move || {
         let step = model.step.get()?;
-        model.point(step)?.stats
+        let known = model.point(step)?.stats;
+        known.or_else(|| whole.with(|whole| Some(whole.as_ref()?.stats.clone())))
     };
     let elements = move || {
         let stats = stats()?;
