@@ -99,7 +99,11 @@ fn onnx_graphs_hold_what_their_exporter_counts() {
     }
     // Parameters are shown with what uses them.
     let cnn = [("run", "onnx"), ("tag", "cnn.dynamo")];
-    let scene = ask(&server, paths::GRAPH_SCENE, &cnn);
+    let scene = ask(
+        &server,
+        paths::GRAPH_SCENE,
+        &[cnn.as_slice(), &[("show", "fc/node_linear")]].concat(),
+    );
     let own = find(&scene, "fc/node_linear");
     let chips: Vec<_> = own["chips"]
         .as_array()
@@ -317,7 +321,7 @@ fn ways_follow_the_data_and_differences_are_told() {
 #[test]
 fn odd_graphs_are_told_of_and_the_rest_is_shown() {
     let lab = Lab::new();
-    let markup = "<script>alert(1)</script>/<b>&amp;";
+    let markup = "<img src=x onerror=alert(1)>/<b>&amp;";
     let mut lost = node("lost", "Add", &[0]);
     lost.inputs.push(Edge {
         missing: "nowhere".to_owned(),
@@ -352,7 +356,11 @@ fn odd_graphs_are_told_of_and_the_rest_is_shown() {
         },
     );
     let server = serve(&lab, 3);
-    let odd = ask(&server, paths::GRAPH_SCENE, &[("run", "odd")]);
+    let odd = ask(
+        &server,
+        paths::GRAPH_SCENE,
+        &[("run", "odd"), ("show", markup)],
+    );
     assert_eq!(find(&odd, markup)["label"], "<b>&amp;");
     assert!(
         odd["lines"]

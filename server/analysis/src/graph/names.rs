@@ -23,6 +23,7 @@ impl Names {
         let mut names = Self {
             by_last: Map::default(),
         };
+        let carriers = carriers(graph, tree);
         for (index, item) in tree.items.iter().enumerate().skip(1) {
             match item.what {
                 What::Node(node) => names.add(&graph.nodes[node].name, index),
@@ -33,7 +34,8 @@ impl Names {
             };
             for input in graph.nodes[node].inputs.iter().filter_map(|edge| edge.node) {
                 if tree.of_node.get(input as usize) == Some(&None) {
-                    names.add(&graph.nodes[input as usize].name, index);
+                    let shown = carriers.get(&index).copied().unwrap_or(index);
+                    names.add(&graph.nodes[input as usize].name, shown);
                 }
             }
         }
@@ -64,6 +66,23 @@ impl Names {
         }
         None
     }
+}
+
+/// Operations that only hand a parameter on, and the first that computes something with it.
+fn carriers(graph: &Graph, tree: &Tree) -> Map<usize, usize> {
+    let op_type = |item: usize| match tree.items[item].what {
+        What::Node(node) => &*graph.nodes[node].op_type,
+        What::Scope | What::Fold(_) => "",
+    };
+    let mut carriers = Map::default();
+    for &(from, to, is_control) in &tree.edges {
+        let hands_on = matches!(op_type(from), "Load" | "ReadVariableOp" | "Identity");
+        let computes = !matches!(op_type(to), "UpdateState" | "Depend" | "MakeTuple");
+        if hands_on && computes && !is_control {
+            carriers.entry(from).or_insert(to);
+        }
+    }
+    carriers
 }
 
 /// The name of a scope without the folds around it.
@@ -113,6 +132,10 @@ mod tests {
             "Default/network-Loss/_backbone-Net/conv1-Conv2d/Conv2D-op3 o Conv2D: conv1.weight
              Default/network-Loss/_backbone-Net/relu-ReLU/ReLU-op1 o ReLU
              conv1.weight p Parameter
+             fc.weight p Parameter
+             Default/Load-op1 o Load: fc.weight
+             Default/UpdateState-op1 o UpdateState: Default/Load-op1
+             Default/fc-Dense/MatMul-op1 o MatMul: Default/Load-op1
              enc/layers/0/attn/softmax o Softmax
              enc/layers/1/attn/softmax o Softmax
              enc/layers/2/attn/softmax o Softmax",
@@ -122,6 +145,7 @@ mod tests {
         let found = |name: &str| names.find(name).map(|item| &*tree.items[item].label);
         for (name, label) in [
             ("conv1.weight", "Conv2D-op3"),
+            ("fc.weight", "MatMul-op1"),
             ("conv1.weight:0", "Conv2D-op3"),
             ("conv1", "conv1-Conv2d"),
             ("backbone.relu.output", "relu-ReLU"),
