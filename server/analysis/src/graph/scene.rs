@@ -488,7 +488,11 @@ impl Drawing<'_> {
             chips_width += 22.0;
         }
         // An arrow and a sign may stand before the name of a scope.
-        let signs = if matches!(own.what, What::Node(_)) { 0.0 } else { 24.0 };
+        let signs = if matches!(own.what, What::Node(_)) {
+            0.0
+        } else {
+            24.0
+        };
         let width = (name + beside + 42.0 + signs).max(chips_width);
         let height = if chips.is_empty() { ROW } else { ROW + CHIPS };
         (width.clamp(*WIDTH.start(), *WIDTH.end()).round(), height)
