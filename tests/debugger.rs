@@ -136,16 +136,16 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     // Somebody else edits the file while this page has a form open: the second is told, and sees theirs.
     browser.click(&format!("{mine} .edit")).await;
     browser.fill(".editor input[name=name]", "ours").await;
-    std::fs::write(&file, text().replace("\"mine\"", "\"theirs\"")).unwrap();
+    std::fs::write(&file, text().replace("\"mine\"", "\"2nd page\"")).unwrap();
     browser.click(".editor button[type=submit]").await;
     browser.wait_for_text("Somebody else has changed").await;
-    browser.wait_for_text("theirs").await;
+    browser.wait_for_text("2nd page").await;
     assert!(!text().contains("ours"));
 
     // A file that is not understood is said, and what it said before counts.
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
     browser.wait_for_text("is not understood").await;
-    browser.wait_for_text("theirs").await;
+    browser.wait_for_text("2nd page").await;
     std::fs::remove_file(&file).unwrap();
     browser.wait_for_text("The recommended watchpoints").await;
 
@@ -171,9 +171,9 @@ async fn tensors_over_steps_and_around() {
     browser.wait_for_element(".around .node.cur").await;
     let step = async || browser.text_of(".figures th:last-child").await;
     let now = step().await;
-    browser.press('\u{e012}').await;
+    browser.press('\u{e014}').await;
     browser
-        .wait_for("the step before", async || {
+        .wait_for("the next step", async || {
             (step().await != now).then_some(())
         })
         .await;

@@ -74,7 +74,12 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
         drop(known);
         let mut next_look = Instant::now();
         loop {
-            let wait = next_look.saturating_duration_since(Instant::now());
+            let wait = if self.grown.is_empty() {
+                next_look.saturating_duration_since(Instant::now())
+            } else {
+                // Something grew during the rest.
+                Duration::ZERO
+            };
             match wishes.recv_timeout(wait) {
                 Ok(wish) => {
                     next_look = self.note(wish, next_look);
@@ -107,7 +112,27 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
                         LOOK_INTERVAL
                     };
             }
-            std::thread::sleep(began.elapsed() * PAUSE_SHARE);
+            let rested = Instant::now() + began.elapsed() * PAUSE_SHARE;
+            if !self.rest(wishes, rested, &mut next_look) {
+                return;
+            }
+        }
+    }
+
+    /// Leaves the machine to others until then, or until a person wishes for something; `false`: it is over.
+    fn rest(&mut self, wishes: &Receiver<Wish>, until: Instant, next_look: &mut Instant) -> bool {
+        loop {
+            match wishes.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(wish) => {
+                    let is_growth = matches!(wish, Wish::Grown(_));
+                    *next_look = self.note(wish, *next_look);
+                    if !is_growth {
+                        return true;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
         }
     }
 

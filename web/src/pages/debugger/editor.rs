@@ -81,9 +81,9 @@ fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyV
     };
     let name = watching
         .draft
-        .with_untracked(|draft| title(draft, condition));
+        .with_untracked(|draft| title(i18n, draft, condition));
     view! {
-        <p class="med">{i18n.words(&name)}</p>
+        <p class="med">{name}</p>
         <p class="micro ink3 mono">{condition.id.clone()}</p>
         <p class="small ink2">{i18n.words(&condition.checks)}</p>
         {(!condition.parameters.is_empty()).then(|| view! { <h3>{texts.limits}</h3> })}

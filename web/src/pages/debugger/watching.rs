@@ -5,7 +5,6 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::error::ErrorCode;
-use trainscope_api::findings::Words;
 use trainscope_api::watchpoints::{
     Catalogue, Condition, Origin, Setting, WatchpointKeys, WatchpointList, WatchpointsChange,
 };
@@ -13,6 +12,7 @@ use trainscope_format::Severity;
 
 use super::model::parse_severity;
 use crate::client::{self, ClientError};
+use crate::i18n::I18n;
 use crate::live::use_live;
 use crate::notebook::Refusal;
 
@@ -236,14 +236,11 @@ pub(super) fn severity(keys: &WatchpointKeys, condition: &Condition) -> Severity
     parse_severity(text(keys, "severity")).unwrap_or(condition.severity)
 }
 
-/// The name that somebody gave it, or what its condition says.
-pub(super) fn title(keys: &WatchpointKeys, condition: &Condition) -> Words {
+/// The name that somebody gave it, as it was written, or what its condition says.
+pub(super) fn title(i18n: I18n, keys: &WatchpointKeys, condition: &Condition) -> String {
     match text(keys, "name") {
-        Some(name) => Words {
-            en: name.to_owned(),
-            zh: name.to_owned(),
-        },
-        None => condition.title.clone(),
+        Some(name) => name.to_owned(),
+        None => i18n.words(&condition.title),
     }
 }
 

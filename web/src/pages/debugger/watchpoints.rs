@@ -191,7 +191,7 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
     let watching = use_watching();
     let i18n = use_i18n();
     let (class, icon) = severity_icon(severity(keys, condition));
-    let title = i18n.words(&title(keys, condition));
+    let title = title(i18n, keys, condition);
     let is_on = is_on(keys);
     let own = condition.parameters.iter();
     let limits = own.filter_map(|one| {
