@@ -18,7 +18,8 @@ mod step_range;
 pub use asking::Asking;
 pub use card_grid::{CardGrid, CardSize, MakeCard};
 pub use chart::{
-    ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette, use_size,
+    ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette,
+    use_size,
 };
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
 pub use graph::{

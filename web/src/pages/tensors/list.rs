@@ -102,7 +102,7 @@ pub(super) fn split(name: &str) -> (&str, &str) {
 }
 
 fn group((name, entries): (String, Vec<TensorEntry>)) -> AnyView {
-    let rows = entries.into_iter().map(row).collect_view();
+    let rows = entries.iter().map(row).collect_view();
     if name.is_empty() {
         return rows.into_any();
     }
@@ -118,7 +118,7 @@ fn group((name, entries): (String, Vec<TensorEntry>)) -> AnyView {
     .into_any()
 }
 
-fn row(entry: TensorEntry) -> AnyView {
+fn row(entry: &TensorEntry) -> AnyView {
     let model = use_model();
     let name = entry.tensor.clone();
     let (watched, current, linked) = (name.clone(), name.clone(), name.clone());

@@ -152,9 +152,8 @@ fn Sheet() -> impl IntoView {
         cells(&tile, model.view.get(), model.shown.get(), model.at.get())
     };
     let status = move || {
-        let tile = match model.loaded.get() {
-            Loaded::Values(tile) => tile,
-            _ => return None,
+        let Loaded::Values(tile) = model.loaded.get() else {
+            return None;
         };
         let text = hovered
             .get()
