@@ -80,7 +80,9 @@ pub(super) fn assign(places: &[Place], steps: &[Step], layers: &[Vec<usize>]) ->
         .map(|(_, right)| right)
         .reduce(f64::max)
         .unwrap_or(0.0);
-    x.iter_mut().for_each(|x| *x -= left);
+    for x in &mut x {
+        *x -= left;
+    }
     (x, right - left)
 }
 
@@ -92,7 +94,7 @@ fn least(places: &[Place], layer: &[usize]) -> Vec<f64> {
         if let Some(before) = at.checked_sub(1).map(|before| places[layer[before]]) {
             let is_open = before.is_vertex && places[place].is_vertex;
             let gap = if is_open { VERTEX_GAP } else { EDGE_GAP };
-            offset += (before.width + places[place].width) / 2.0 + gap;
+            offset += f64::midpoint(before.width, places[place].width) + gap;
         }
         offsets.push(offset);
     }

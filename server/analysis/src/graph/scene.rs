@@ -160,7 +160,7 @@ pub fn scene(graph: &Graph, tree: &Tree, view: &View) -> Scene {
     };
     let children: Vec<usize> = tree.children(0).collect();
     let done = drawing.arrange(0, &children, (false, false));
-    drawing.finish(done)
+    drawing.finish(&done)
 }
 
 /// The picture of some nodes of a graph without scopes; `centre` may be a scope, which is drawn closed.
@@ -193,7 +193,7 @@ pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: 
     };
     let children: Vec<usize> = nodes.iter().copied().collect();
     let done = drawing.arrange(0, &children, (false, false));
-    drawing.finish(done)
+    drawing.finish(&done)
 }
 
 /// Edges that are drawn as one.
@@ -331,7 +331,7 @@ impl Drawing<'_> {
             .collect();
         let flows: Vec<((End, End), Flow)> = flows.into_iter().collect();
         let layout = layout(&vertices, &links);
-        self.assemble(scope, &ends, &flows, layout, inner)
+        self.assemble(scope, &ends, &flows, &layout, inner)
     }
 
     fn vertex(&self, end: End, inner: &BTreeMap<usize, Arranged>) -> Vertex {
@@ -354,7 +354,7 @@ impl Drawing<'_> {
         scope: usize,
         ends: &[End],
         flows: &[((End, End), Flow)],
-        layout: Layout,
+        layout: &Layout,
         mut inner: BTreeMap<usize, Arranged>,
     ) -> Arranged {
         // Edges come in at the middle: up to some width the title stands beside it.
@@ -506,7 +506,7 @@ impl Drawing<'_> {
         attached(self.graph, self.tree, node)
     }
 
-    fn finish(&self, done: Arranged) -> Scene {
+    fn finish(&self, done: &Arranged) -> Scene {
         let index: BTreeMap<usize, usize> = done
             .boxes
             .iter()

@@ -24,7 +24,7 @@ pub fn search(graph: &Graph, tree: &Tree, text: &str, limit: usize) -> Found {
         let item = &tree.items[index];
         if has(&item.label) {
             let same = item.label.len() == wanted.len();
-            return Some(if same { 0 } else { 1 });
+            return Some(i32::from(!same));
         }
         let What::Node(node) = item.what else {
             return wanted

@@ -263,18 +263,18 @@ impl Growing {
             return hasher.finish();
         }
         let children = std::mem::take(&mut self.items[at].children);
-        let hashes: Map<usize, u64> = children
+        let folded: Map<usize, u64> = children
             .iter()
             .map(|&child| (child, self.fold(child, graph)))
             .collect();
         let mut parts: Vec<(String, u64)> = children
             .iter()
-            .map(|child| (without_number(&self.items[*child].label).0, hashes[child]))
+            .map(|child| (without_number(&self.items[*child].label).0, folded[child]))
             .collect();
         parts.sort_unstable();
         parts.hash(&mut hasher);
         let known = self.items.len();
-        let children = self.folded(children, &hashes);
+        let children = self.folded(children, &folded);
         match (children.as_slice(), at) {
             // A scope with nothing but a new fold in it is the fold.
             ([only], 1..) if *only >= known => {
