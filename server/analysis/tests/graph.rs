@@ -262,7 +262,10 @@ proptest! {
         let known = names::Names::new(&graph, &tree);
         for (index, item) in tree.items.iter().enumerate().skip(1) {
             prop_assert!(tree.contains(item.parent, index));
-            prop_assert!(known.find(&item.path).is_some());
+            prop_assert_eq!(tree.find(&item.path), Some(index));
+            if let What::Node(node) = item.what {
+                prop_assert!(known.find(&graph.nodes[node].name).is_some());
+            }
         }
         if tree.items.len() > 1 {
             check(&around(&graph, &tree, &walk, 1, 2, 12).0);

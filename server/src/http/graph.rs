@@ -92,19 +92,18 @@ fn choose(index: &Index, query: &GraphQuery) -> Result<Chosen, Failure> {
         Failure::new(ErrorCode::UnknownTag, message)
     };
     let shown = graphs.iter().find(wanted).ok_or_else(none)?.clone();
-    let step = match query.step {
-        Some(step) => step,
-        None => {
-            let records = RecordsQuery {
-                run: query.run.clone(),
-                tag: shown.tag.clone(),
-                rank: shown.rank,
-                points: Some(0),
-                ..RecordsQuery::default()
-            };
-            let found = index.records(Kind::Graphs, &records, |_| Ok(Some(())))?;
-            *found.steps.last().ok_or_else(none)?
-        }
+    let step = if let Some(step) = query.step {
+        step
+    } else {
+        let records = RecordsQuery {
+            run: query.run.clone(),
+            tag: shown.tag.clone(),
+            rank: shown.rank,
+            points: Some(0),
+            ..RecordsQuery::default()
+        };
+        let found = index.records(Kind::Graphs, &records, |_| Ok(Some(())))?;
+        *found.steps.last().ok_or_else(none)?
     };
     Ok(Chosen {
         run: query.run.clone(),

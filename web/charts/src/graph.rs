@@ -61,6 +61,10 @@ pub enum Tone {
 
 /// A node or a scope.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is seen by itself: none excludes another"
+)]
 pub struct Node {
     /// Left, top, width, height.
     pub at: [f64; 4],
@@ -258,8 +262,11 @@ pub fn draw(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
     }
 }
 
+/// Curves of one kind, and their arrows.
+type Strokes = (Vec<[f64; 4]>, Vec<[(f64, f64); 3]>);
+
 fn curves(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
-    let mut groups: BTreeMap<Stroke, (Vec<[f64; 4]>, Vec<[(f64, f64); 3]>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Stroke, Strokes> = BTreeMap::new();
     for curve in &figure.curves {
         let [x, y, to_x, to_y] = curve.at;
         let (left, top) = (x.min(to_x), y.min(to_y));

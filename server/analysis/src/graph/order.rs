@@ -150,7 +150,9 @@ mod tests {
         let mut position = vec![0; places.len()];
         place(&layers, &mut position);
         let mut below = vec![Vec::new(); places.len()];
-        steps.iter().for_each(|s| below[s.upper].push(s.lower));
+        for step in &steps {
+            below[step.upper].push(step.lower);
+        }
         let mut plain = 0;
         for (i, a) in edges.iter().enumerate() {
             for b in &edges[i + 1..] {
@@ -172,7 +174,9 @@ mod tests {
         let mut position = vec![0; places.len()];
         place(&layers, &mut position);
         let mut below = vec![Vec::new(); places.len()];
-        steps.iter().for_each(|s| below[s.upper].push(s.lower));
+        for step in &steps {
+            below[step.upper].push(step.lower);
+        }
         assert_eq!(crossings(&layers, &below, &position), 0);
     }
 }

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
 use trainscope_format::Graph;
-use trainscope_format::graph::{Node, NodeKind};
+use trainscope_format::graph::{Dimension, Node, NodeKind};
 
 /// Parts of a name that become scopes at most; what follows stays one name.
 const MAX_DEPTH: usize = 32;
@@ -55,7 +55,6 @@ pub struct Tree {
     pub edges: Vec<(usize, usize, bool)>,
     /// The item that shows each node: its own, or that of its first user.
     pub shown_as: Vec<Option<usize>>,
-    by_path: Map<String, usize>,
 }
 
 impl Tree {
@@ -88,14 +87,25 @@ impl Tree {
                 }
             }
         }
-        let paths = tree.items.iter().enumerate();
-        tree.by_path = paths.map(|(i, item)| (item.path.clone(), i)).collect();
         tree
     }
 
     /// The item with that path.
     pub fn find(&self, path: &str) -> Option<usize> {
-        self.by_path.get(path).copied()
+        if path.is_empty() {
+            return None;
+        }
+        self.find_in(0, path)
+    }
+
+    fn find_in(&self, scope: usize, path: &str) -> Option<usize> {
+        self.children(scope).find_map(|child| {
+            let inner = path.strip_prefix(&*self.items[child].path)?;
+            if inner.is_empty() {
+                return Some(child);
+            }
+            inner.starts_with('/').then(|| self.find_in(child, path))?
+        })
     }
 
     /// Whether `item` lies in `scope` or is it.
@@ -258,23 +268,34 @@ impl Growing {
             (&node.op_type, node.kind, node.inputs.len()).hash(&mut hasher);
             for output in &node.outputs {
                 output.dtype.hash(&mut hasher);
-                format!("{:?}", output.shape).hash(&mut hasher);
+                for size in output.shape.iter().flatten() {
+                    match size {
+                        Dimension::Size(size) => size.hash(&mut hasher),
+                        Dimension::Symbol(name) => name.hash(&mut hasher),
+                    }
+                }
             }
             return hasher.finish();
         }
         let children = std::mem::take(&mut self.items[at].children);
-        let folded: Map<usize, u64> = children
+        let looks: Map<usize, u64> = children
             .iter()
             .map(|&child| (child, self.fold(child, graph)))
             .collect();
-        let mut parts: Vec<(String, u64)> = children
+        let mut parts: Vec<(u64, u64)> = children
             .iter()
-            .map(|child| (without_number(&self.items[*child].label).0, folded[child]))
+            .map(|child| {
+                let (before, _, after) = around_number(&self.items[*child].label);
+                (
+                    FixedState::default().hash_one((before, after)),
+                    looks[child],
+                )
+            })
             .collect();
         parts.sort_unstable();
         parts.hash(&mut hasher);
         let known = self.items.len();
-        let children = self.folded(children, &folded);
+        let children = self.folded(children, &looks);
         match (children.as_slice(), at) {
             // A scope with nothing but a new fold in it is the fold.
             ([only], 1..) if *only >= known => {
@@ -287,18 +308,18 @@ impl Growing {
     }
 
     /// Children with runs of scopes that look the same replaced by one item each.
-    fn folded(&mut self, children: Vec<usize>, hashes: &Map<usize, u64>) -> Vec<usize> {
+    fn folded(&mut self, children: Vec<usize>, looks: &Map<usize, u64>) -> Vec<usize> {
         let mut numbered: Vec<(String, u64, usize)> = children
             .iter()
             .filter(|child| self.items[**child].what == What::Scope)
             .filter_map(|&child| {
-                let (pattern, number) = without_number(&self.items[child].label);
-                Some((pattern, number?, child))
+                let (before, number, after) = around_number(&self.items[child].label);
+                Some((format!("{before}#{after}"), number?, child))
             })
             .collect();
         numbered.sort();
         let mut replaced: Map<usize, Option<usize>> = Map::default();
-        for run in numbered.chunk_by(|a, b| a.0 == b.0 && hashes[&a.2] == hashes[&b.2]) {
+        for run in numbered.chunk_by(|a, b| a.0 == b.0 && looks[&a.2] == looks[&b.2]) {
             let [(_, _, first), .., (_, last, _)] = run else {
                 continue;
             };
@@ -319,19 +340,14 @@ impl Growing {
     }
 }
 
-/// A name with its last number taken out, and that number.
-fn without_number(label: &str) -> (String, Option<u64>) {
+/// What stands before and after the last number of a name, and that number.
+fn around_number(label: &str) -> (&str, Option<u64>, &str) {
     let Some(last) = label.rfind(|c: char| c.is_ascii_digit()) else {
-        return (label.to_owned(), None);
+        return (label, None, "");
     };
-    let first = label[..last]
-        .trim_end_matches(|c: char| c.is_ascii_digit())
-        .len();
-    let number = label[first..=last].parse().ok();
-    (
-        format!("{}#{}", &label[..first], &label[last + 1..]),
-        number,
-    )
+    let before = label[..=last].trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = label[before.len()..=last].parse().ok();
+    (before, number, &label[last + 1..])
 }
 
 #[cfg(test)]
@@ -365,7 +381,7 @@ pub(super) mod tests {
                     let plain = name.trim_start_matches('^');
                     let node = names.iter().position(|other| other == plain);
                     Edge {
-                        node: node.map(|node| node as u32),
+                        node: node.and_then(|node| u32::try_from(node).ok()),
                         is_control: name != plain,
                         missing: node.map_or_else(|| plain.to_owned(), |_| String::new()),
                         ..Edge::default()
@@ -418,7 +434,8 @@ pub(super) mod tests {
         let mut text = String::new();
         for (scope, count) in [("net/layer", 12), ("net/block", 2)] {
             for n in 0..count {
-                text += &format!("{scope}{n}/a o MatMul\n{scope}{n}/b o Add: {scope}{n}/a\n");
+                let own = format!("{scope}{n}");
+                text.extend([&*own, "/a o MatMul\n", &own, "/b o Add: ", &own, "/a\n"]);
             }
         }
         text += "net/layer12/a o MatMul\nnet/layer12/b o Mul\n";

@@ -87,11 +87,13 @@ impl Walk {
     pub fn path(&self, tree: &Tree, from: usize, to: usize) -> Vec<usize> {
         let mut before = vec![usize::MAX; tree.items.len()];
         let mut waiting = VecDeque::new();
-        let within = from..tree.items[from].end;
-        for (item, before) in before[within.clone()].iter_mut().enumerate() {
-            *before = from + item;
+        let inside = from..tree.items[from].end;
+        for (item, before) in before.iter_mut().enumerate() {
+            if inside.contains(&item) {
+                *before = item;
+                waiting.push_back(item);
+            }
         }
-        waiting.extend(within);
         while let Some(item) = waiting.pop_front() {
             if tree.contains(to, item) && !tree.contains(from, item) || item == to {
                 let mut path = vec![item];

@@ -24,7 +24,10 @@ const MAX_KEPT_NODES: usize = 1_000_000;
 
 /// Graphs that somebody looks at, the last one first. Cloning is cheap.
 #[derive(Clone, Default)]
-pub struct Graphs(Arc<Mutex<Vec<(String, Arc<Kept>)>>>);
+pub struct Graphs(Arc<Mutex<Vec<Entry>>>);
+
+/// What names the content of a source file, and its graph.
+type Entry = (String, Arc<Kept>);
 
 /// A graph, ready to be looked at.
 pub(super) struct Kept {

@@ -63,19 +63,17 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
         return Err(Failure::bad_request(message));
     }
     let mut open = BTreeSet::new();
-    let (drawn, cut) = match centre {
-        Some(centre) => around(&kept.graph, tree, &kept.walk, centre, steps, MAX_AROUND),
-        None => {
-            let shown = item(&query.show)?
-                .into_iter()
-                .flat_map(|item| tree.scopes_of(item));
-            open = scene::opened(tree, &view);
-            open.extend(shown);
-            view.open = Some(open.clone());
-            view.path.clone_from(&way);
-            open = scene::opened(tree, &view);
-            (scene::scene(&kept.graph, tree, &view), false)
-        }
+    let (drawn, cut) = if let Some(centre) = centre {
+        around(&kept.graph, tree, &kept.walk, centre, steps, MAX_AROUND)
+    } else {
+        let shown = item(&query.show)?;
+        let around = shown.into_iter().flat_map(|item| tree.scopes_of(item));
+        open = scene::opened(tree, &view);
+        open.extend(around);
+        view.open = Some(open.clone());
+        view.path.clone_from(&way);
+        open = scene::opened(tree, &view);
+        (scene::scene(&kept.graph, tree, &view), false)
     };
     let path_of = |item: usize| tree.items[item].path.clone();
     Ok(GraphScene {

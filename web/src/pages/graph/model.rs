@@ -178,7 +178,9 @@ impl Model {
     {
         let asked = StoredValue::new(0_u64);
         Effect::new(move |_| {
-            (self.run.track(), self.tag.track(), self.rank.track());
+            self.run.track();
+            self.tag.track();
+            self.rank.track();
             let number = asked.get_value() + 1;
             asked.set_value(number);
             let Some(wanted) = wanted.get() else {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use trainscope_api::graphs::{GraphNode, Neighbour, Precision};
 use trainscope_format::Severity;
 
-use super::model::{Model, use_model};
+use super::model::use_model;
 use super::shape::shape;
 use crate::components::{IconName, ToolButton, fixed_icon, severity_icon};
 use crate::format;
@@ -21,7 +21,7 @@ pub(super) fn NodePanel() -> impl IntoView {
     let i18n = use_i18n();
     let content = move || {
         if let Some(node) = model.detail.get() {
-            return of_node(model, &node);
+            return of_node(&node);
         }
         let texts = &i18n.texts().graph;
         view! {
@@ -39,7 +39,8 @@ pub(super) fn NodePanel() -> impl IntoView {
     }
 }
 
-fn of_node(model: Model, node: &GraphNode) -> AnyView {
+fn of_node(node: &GraphNode) -> AnyView {
+    let model = use_model();
     let i18n = use_i18n();
     let texts = &i18n.texts().graph;
     let worst = node.hits.iter().map(|hit| hit.severity).max();
@@ -78,14 +79,14 @@ fn of_node(model: Model, node: &GraphNode) -> AnyView {
                 {node.precision.map(|precision| precision_badge(precision, texts.precision))}
             </div>
         </section>
-        {findings(model, node)}
-        {neighbours(model, texts.inputs, &node.inputs, node.total_inputs)}
-        {neighbours(model, texts.users, &node.users, node.total_users)}
+        {findings(node)}
+        {neighbours(texts.inputs, &node.inputs, node.total_inputs)}
+        {neighbours(texts.users, &node.users, node.total_users)}
         {outputs(texts.outputs, node)}
         {rows(texts.types, node.types.iter().filter(|_| is_scope).map(|of| (of.op_type.clone(), format::count(of.nodes))).collect())}
         {rows(texts.attributes, attributes(texts.device, node))}
         {source(texts.source, node)}
-        {recorded(model, texts.tensors, node)}
+        {recorded(texts.tensors, node)}
         <div class="acts">
             {is_scope.then(|| {
                 let label = if is_open { texts.close } else { texts.open };
@@ -145,17 +146,14 @@ fn left_out(total: u64, shown: usize) -> u64 {
     total.saturating_sub(shown as u64)
 }
 
-fn neighbours(model: Model, title: &'static str, all: &[Neighbour], total: u64) -> AnyView {
-    let shown: Vec<AnyView> = all
-        .iter()
-        .take(LISTED)
-        .map(|own| neighbour(model, own))
-        .collect();
+fn neighbours(title: &'static str, all: &[Neighbour], total: u64) -> AnyView {
+    let shown: Vec<AnyView> = all.iter().take(LISTED).map(neighbour).collect();
     let left_out = left_out(total, shown.len());
     section(title, shown, left_out)
 }
 
-fn neighbour(model: Model, own: &Neighbour) -> AnyView {
+fn neighbour(own: &Neighbour) -> AnyView {
+    let model = use_model();
     let i18n = use_i18n();
     let texts = &i18n.texts().graph;
     let tensor = own.tensor.as_ref().map(shape).unwrap_or_default();
@@ -266,8 +264,7 @@ fn source(title: &'static str, node: &GraphNode) -> AnyView {
     section(title, shown, left_out)
 }
 
-fn recorded(model: Model, title: &'static str, node: &GraphNode) -> AnyView {
-    let _ = model;
+fn recorded(title: &'static str, node: &GraphNode) -> AnyView {
     let shown = node.tensors.iter().take(LISTED).map(|own| {
         view! {
             <div class="pair">
@@ -283,7 +280,8 @@ fn recorded(model: Model, title: &'static str, node: &GraphNode) -> AnyView {
 }
 
 /// What was found, each a link to the debugger.
-fn findings(model: Model, node: &GraphNode) -> AnyView {
+fn findings(node: &GraphNode) -> AnyView {
+    let model = use_model();
     let i18n = use_i18n();
     let run = model.run.get();
     let shown = node.hits.iter().take(5).map(|hit| {

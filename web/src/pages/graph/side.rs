@@ -32,7 +32,7 @@ pub(super) fn Side() -> impl IntoView {
                     .cut
                     .then(|| (texts.cut)(found.found.len() as u64, found.total))
             };
-            let rows = found.found.iter().map(|own| found_row(own)).collect_view();
+            let rows = found.found.iter().map(found_row).collect_view();
             view! {
                 <div class="tree" role="list" aria-label=texts.search>
                     {rows}
