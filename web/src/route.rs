@@ -204,9 +204,10 @@ pub fn graph_href(run: &str, node: Option<&str>) -> String {
 pub fn tensors_href(run: &str, tensor: &str, rank: u32, step: Option<i64>) -> String {
     let href = run_href(run, RunPage::Tensors);
     let step = step.map(|step| format!("&step={step}")).unwrap_or_default();
-    let rank = (rank > 0)
-        .then(|| format!("&rank={rank}"))
-        .unwrap_or_default();
+    let rank = match rank {
+        0 => String::new(),
+        rank => format!("&rank={rank}"),
+    };
     format!("{href}?tensor={}{rank}{step}", url_state::encode(tensor))
 }
 

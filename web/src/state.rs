@@ -1,6 +1,6 @@
 //! What every page shares: the list of runs, the server's status and the tags that were asked for, each kept fresh.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,8 +44,8 @@ pub struct AppState {
     pub load: RwSignal<Load>,
     /// Which server this is; `None` before its first answer.
     pub status: RwSignal<Option<Status>>,
-    index: Memo<Arc<HashMap<String, usize>>>,
-    tags: RwSignal<HashMap<String, Arc<TagList>>>,
+    index: Memo<Arc<BTreeMap<String, usize>>>,
+    tags: RwSignal<BTreeMap<String, Arc<TagList>>>,
     /// Runs whose tags are being asked for.
     asked_tags: StoredValue<HashSet<String>>,
     asked: StoredValue<bool>,
@@ -81,7 +81,7 @@ impl AppState {
             load: RwSignal::new(Load::Loading),
             status: RwSignal::new(None),
             index,
-            tags: RwSignal::new(HashMap::new()),
+            tags: RwSignal::new(BTreeMap::new()),
             asked_tags: StoredValue::new(HashSet::new()),
             asked: StoredValue::new(false),
             again: StoredValue::new(false),
@@ -136,7 +136,7 @@ impl AppState {
     }
 
     /// Looks at all tags that are known, without copying them; reactive.
-    pub fn with_tags<T>(self, look: impl FnOnce(&HashMap<String, Arc<TagList>>) -> T) -> T {
+    pub fn with_tags<T>(self, look: impl FnOnce(&BTreeMap<String, Arc<TagList>>) -> T) -> T {
         self.tags.with(look)
     }
 

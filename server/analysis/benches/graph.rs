@@ -92,11 +92,11 @@ fn graphs(bench: &mut Criterion) {
     let mut group = bench.benchmark_group(format!("graph of {} nodes", graph.nodes.len()));
     group.sample_size(10);
     group.bench_function("scopes and folds", |run| {
-        run.iter(|| Tree::new(black_box(&graph)))
+        run.iter(|| Tree::new(black_box(&graph)));
     });
     let tree = Tree::new(&graph);
     group.bench_function("edges by node", |run| {
-        run.iter(|| Walk::new(black_box(&tree)))
+        run.iter(|| Walk::new(black_box(&tree)));
     });
     group.bench_function("first picture", |run| {
         run.iter(|| scene(&graph, &tree, black_box(&View::default())));
@@ -107,12 +107,12 @@ fn graphs(bench: &mut Criterion) {
         path: Vec::new(),
     };
     group.bench_function("1,500 children", |run| {
-        run.iter(|| scene(&graph, &tree, black_box(&view)))
+        run.iter(|| scene(&graph, &tree, black_box(&view)));
     });
     let walk = Walk::new(&tree);
     let last = tree.items.len() - 1;
     group.bench_function("a path from end to end", |run| {
-        run.iter(|| walk.path(&tree, 1, black_box(last)))
+        run.iter(|| walk.path(&tree, 1, black_box(last)));
     });
     group.finish();
 }

@@ -17,7 +17,7 @@ fn node(name: &str, inputs: &[usize]) -> Node {
         inputs: inputs
             .iter()
             .map(|&input| Edge {
-                node: Some(input as u32),
+                node: u32::try_from(input).ok(),
                 ..Edge::default()
             })
             .collect(),

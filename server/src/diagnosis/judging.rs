@@ -101,9 +101,10 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
                 next_look = began;
             }
             if next_look <= began {
-                let is_waiting = bases
-                    .iter()
-                    .fold(false, |waiting, base| self.look(base) || waiting);
+                let mut is_waiting = false;
+                for base in &bases {
+                    is_waiting |= self.look(base);
+                }
                 self.has_looked = true;
                 next_look = Instant::now()
                     + if is_waiting {
@@ -181,7 +182,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
                         // Files were not looked at: the next look goes on from here.
                         ..JudgedRun::of(judged, (0, before.signature.1), changes, is_waiting)
                     };
-                    self.keep(name, judged, Some(&before));
+                    self.keep(&name, judged, Some(&before));
                 }
                 Err(_) => is_enough = false,
             }
@@ -286,7 +287,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             self.kept.push_back((name.clone(), ongoing));
             self.forget();
         }
-        self.keep(name, judged, before.as_deref());
+        self.keep(&name, judged, before.as_deref());
         is_waiting
     }
 
@@ -331,14 +332,14 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     }
 
     /// Publishes a judgement and tells of it.
-    fn keep(&mut self, name: String, judged: JudgedRun, before: Option<&JudgedRun>) {
+    fn keep(&mut self, name: &str, judged: JudgedRun, before: Option<&JudgedRun>) {
         let judged = Arc::new(judged);
         let mut known = self.diagnosis.0.known.write();
-        known.runs.insert(name.clone(), Arc::clone(&judged));
+        known.runs.insert(name.to_owned(), Arc::clone(&judged));
         drop(known);
         self.index.notify(true);
         (self.on_judged)(&Judged {
-            run: &name,
+            run: name,
             now: &judged,
             is_from_before: !self.has_looked && before.is_none(),
             is_watched_otherwise: before

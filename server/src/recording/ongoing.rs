@@ -342,7 +342,7 @@ mod tests {
             .open(to.path().join(dump))
             .unwrap();
         let then = SystemTime::now()
-            .checked_sub(Duration::from_secs(60))
+            .checked_sub(Duration::from_mins(1))
             .unwrap();
         dump.set_modified(then).unwrap();
         let seen = ongoing.go_on(&look(), 1, &mut |_| {}).unwrap();

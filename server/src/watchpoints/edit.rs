@@ -108,16 +108,13 @@ fn put(holder: &mut Table, list: Option<&[WatchpointConfig]>) {
                 .find(alike)
                 .or_else(|| (0..known.len()).find(nearly))
         };
-        let mut table = match same.or_else(like) {
-            Some(at) => {
-                free[at] = false;
-                std::mem::take(&mut known[at].1)
-            }
-            None => {
-                let mut table = Table::new();
-                table.decor_mut().set_prefix("\n");
-                table
-            }
+        let mut table = if let Some(at) = same.or_else(like) {
+            free[at] = false;
+            std::mem::take(&mut known[at].1)
+        } else {
+            let mut table = Table::new();
+            table.decor_mut().set_prefix("\n");
+            table
         };
         write(&mut table, config);
         tables.push(table);

@@ -1,7 +1,6 @@
 //! What pictures of distributions look like, and what lies under a pointer.
 
 use plotters::prelude::SVGBackend;
-use trainscope_charts::SUBPIXELS;
 use trainscope_charts::distribution::{self, Layout, Row, Spec, Stack, View};
 use trainscope_charts::theme::{Rgb, Theme};
 
@@ -44,9 +43,10 @@ fn spec(view: View) -> Spec {
 fn svg(spec: &Spec) -> String {
     let layout = Layout::new(spec);
     let mut text = String::new();
-    let size = (400 * SUBPIXELS as u32, 280 * SUBPIXELS as u32);
-    let backend = SVGBackend::with_string(&mut text, size);
-    distribution::draw(backend, spec, &layout, &Theme::light(), 1.0).unwrap();
+    // 400 by 280 pixels, in sixteenths of them.
+    let backend = SVGBackend::with_string(&mut text, (6_400, 4_480));
+    let drawn = distribution::draw(backend, spec, &layout, &Theme::light(), 1.0);
+    assert!(drawn.is_ok(), "{drawn:?}");
     text
 }
 
@@ -102,12 +102,12 @@ fn a_pointer_finds_row_and_bin() {
         };
         let hit = layout.hit(&spec, x, y).unwrap();
         assert_eq!(hit.stack, 0);
-        match view {
-            View::Offset => assert_eq!((hit.row, hit.bin), (0, Some(1))),
-            View::Overlay => assert_eq!((hit.row, hit.bin), (1, Some(1))),
-            View::HeatMap => assert_eq!((hit.row, hit.bin), (1, Some(1))),
-            View::Percentiles => assert_eq!((hit.row, hit.bin), (1, None)),
-        }
+        let expected = match view {
+            View::Offset => (0, Some(1)),
+            View::Overlay | View::HeatMap => (1, Some(1)),
+            View::Percentiles => (1, None),
+        };
+        assert_eq!((hit.row, hit.bin), expected);
         assert_eq!(layout.hit(&spec, -50.0, -50.0), None);
     }
 }

@@ -17,7 +17,9 @@ fn units_that_come_to_their_ends_at_once_were_put_there() {
     let at_once = Training {
         tensor: |_, step, name, x| {
             if step >= 6 && name == "activation/tanh1" {
-                x.iter_mut().for_each(|v| *v = v.signum() * 0.99);
+                for v in x {
+                    *v = v.signum() * 0.99;
+                }
             }
         },
         ..WELL
@@ -27,7 +29,9 @@ fn units_that_come_to_their_ends_at_once_were_put_there() {
         tensor: |_, step, name, x| {
             if name == "activation/tanh1" {
                 let steep = 1.0 + 2.0 * step as f32;
-                x.iter_mut().for_each(|v| *v = (*v * steep).tanh());
+                for v in x {
+                    *v = (*v * steep).tanh();
+                }
             }
         },
         ..WELL

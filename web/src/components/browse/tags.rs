@@ -1,6 +1,6 @@
 //! What the shown runs have recorded, tag by tag: which series belong on one card.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trainscope_api::tags::TagList;
@@ -72,7 +72,7 @@ pub(crate) struct TagEntry {
 /// All tags of these kinds, by name. Runs whose tags have not arrived are left out.
 pub(crate) fn merge(
     runs: &[String],
-    tags: &HashMap<String, Arc<TagList>>,
+    tags: &BTreeMap<String, Arc<TagList>>,
     kinds: &[Kind],
 ) -> Vec<TagEntry> {
     let mut merged: BTreeMap<&str, TagEntry> = BTreeMap::new();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_card_has_every_line_of_its_tag() {
-        let lists = HashMap::from([
+        let lists = BTreeMap::from([
             (
                 "a".to_owned(),
                 Arc::new(TagList {

@@ -211,10 +211,10 @@ impl Model {
                 let Ok(answer) = answer else { return };
                 if located.get_value() != locate {
                     located.set_value(locate);
-                    let line = answer.wanted.as_ref().and_then(|wanted| wanted.line);
-                    if let Some(line) = line {
-                        self.reveal.set(Some(line));
-                        self.show_from(line);
+                    let place = answer.wanted.as_ref().and_then(|wanted| wanted.line);
+                    if let Some(place) = place {
+                        self.reveal.set(Some(place));
+                        self.show_from(place);
                     }
                 }
                 self.findings.set(Arc::new(answer));

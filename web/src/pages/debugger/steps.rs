@@ -18,6 +18,10 @@ const FOOT: f64 = 6.0;
 
 /// The picture; `at` is the step that is looked at.
 #[component]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "components own what they are given"
+)]
 pub(super) fn OverSteps(records: Vec<At<TensorSummary>>, at: usize) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
@@ -42,7 +46,8 @@ pub(super) fn OverSteps(records: Vec<At<TensorSummary>>, at: usize) -> impl Into
                 continue;
             };
             let sign = if is_down { 'L' } else { 'M' };
-            path.push_str(&format!("{sign}{:.1} {:.1}", x(index), scale.y(of(*value))));
+            let (x, y) = (x(index), scale.y(of(*value)));
+            path.extend([format!("{sign}{x:.1} {y:.1}")]);
             // A point by itself is seen too.
             if !is_down {
                 path.push_str("h.1");
@@ -51,15 +56,13 @@ pub(super) fn OverSteps(records: Vec<At<TensorSummary>>, at: usize) -> impl Into
         }
         path
     };
-    let marks: String = records
-        .iter()
-        .enumerate()
-        .filter(|(_, record)| {
-            let stats = &record.body.stats;
-            stats.nan + stats.pos_inf + stats.neg_inf > 0
-        })
-        .map(|(index, _)| format!("M{:.1} {HEIGHT}v-{FOOT}", x(index)))
-        .collect();
+    let mut marks = String::new();
+    for (index, record) in records.iter().enumerate() {
+        let stats = &record.body.stats;
+        if stats.nan + stats.pos_inf + stats.neg_inf > 0 {
+            marks.extend([format!("M{:.1} {HEIGHT}v-{FOOT}", x(index))]);
+        }
+    }
     let steps: Vec<i64> = records.iter().map(|record| record.step).collect();
     let pressed = move |event: MouseEvent| {
         let target = event.current_target();

@@ -17,6 +17,10 @@ const WIDTH: f64 = 190.0;
 
 /// The read-out; `across` is how wide the picture is.
 #[component]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "components own what they are given"
+)]
 pub(super) fn ReadOut(
     answer: Arc<DistributionsAnswer>,
     parts: Arc<Vec<Part>>,

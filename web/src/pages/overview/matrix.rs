@@ -1,6 +1,6 @@
 //! Where it started: tensors × recorded steps, the first cause framed. A row and each of its cells lead to a hit.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
@@ -46,7 +46,7 @@ pub(super) fn view(model: Model) -> AnyView {
 fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let run = model.run();
     // The hits of each tensor by step, in the order of what was found.
-    let mut hits: HashMap<&str, Vec<(i64, String)>> = HashMap::new();
+    let mut hits: BTreeMap<&str, Vec<(i64, String)>> = BTreeMap::new();
     let found = model.findings.get();
     for hit in found.iter().flat_map(|found| &found.hits) {
         let href = route::debugger_href(&run, "hit", &hit.key());

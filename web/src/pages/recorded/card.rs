@@ -76,6 +76,10 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
 }
 
 /// The runs of a card side by side, each with its name and its step.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the frame owns what it shows"
+)]
 fn frame<T: Clone + Send + Sync + 'static>(
     settings: Settings,
     tag: StoredValue<String>,
