@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use trainscope_api::graphs::{GraphNode, Neighbour, Precision};
-use trainscope_format::Severity;
+use trainscope_format::{Kind, Severity};
 
 use super::model::use_model;
 use super::shape::shape;
@@ -264,12 +264,24 @@ fn source(title: &'static str, node: &GraphNode) -> AnyView {
     section(title, shown, left_out)
 }
 
+/// What was recorded of it; of what is no histogram there is a page.
 fn recorded(title: &'static str, node: &GraphNode) -> AnyView {
+    let run = use_model().run.get();
     let shown = node.tensors.iter().take(LISTED).map(|own| {
+        let href = (own.kind != Kind::Histograms)
+            .then(|| route::tensors_href(&run, &own.tag, own.rank, None));
+        let name = match href {
+            Some(href) => view! {
+                <a class="link cut" title=own.tag.clone() href=href>
+                    {own.tag.clone()}
+                </a>
+            }
+            .into_any(),
+            None => view! { <span class="cut">{own.tag.clone()}</span> }.into_any(),
+        };
         view! {
             <div class="pair">
-                <span class="cut" title=own.tag.clone()>{own.tag.clone()}</span>
-                <span class="micro ink3">{own.kind.as_str()}</span>
+                {name} <span class="micro ink3">{own.kind.as_str()}</span>
             </div>
         }
         .into_any()
