@@ -37,7 +37,7 @@ pub(super) fn Differing() -> impl IntoView {
                             }
                         }
                     >
-                        {own.name.clone()}
+                        {short(&own.name)}
                         " "
                         <span class="ink3">{own.what.join(", ")}</span>
                     </button>
@@ -47,7 +47,7 @@ pub(super) fn Differing() -> impl IntoView {
         let gone = diff.removed.iter().take(LISTED).map(|own| {
             view! {
                 <span class="cut ink2" title=own.name.clone()>
-                    {own.name.clone()}
+                    {short(&own.name)}
                     " "
                     <span class="ink3">{own.op_type.clone()}</span>
                 </span>
@@ -75,4 +75,10 @@ pub(super) fn Differing() -> impl IntoView {
             </section>
         })
     }
+}
+
+/// The last two parts of a name, which tell it apart from most others.
+fn short(name: &str) -> String {
+    let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    name[from..].to_owned()
 }
