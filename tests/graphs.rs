@@ -44,7 +44,7 @@ fn serve(lab: &Lab, runs: u64) -> Server {
     let server = lab.start();
     wait_for("the graphs to be found", || {
         let status = server.status();
-        (status.ingest.idle && status.runs as u64 >= runs).then_some(())
+        (status.ingest.idle && status.runs >= runs).then_some(())
     });
     server
 }
@@ -404,6 +404,10 @@ fn odd_graphs_are_told_of_and_the_rest_is_shown() {
     assert_eq!(near["cut"], true);
 }
 
+fn last_of(nodes: &[Node]) -> u32 {
+    u32::try_from(nodes.len()).unwrap() - 1
+}
+
 /// A transformer of about 100,000 nodes in scopes six deep.
 pub(crate) fn transformer() -> Graph {
     let mut nodes = vec![node("model/embed/tokens", "Gather", &[])];
@@ -411,13 +415,9 @@ pub(crate) fn transformer() -> Graph {
     for layer in 0..96 {
         for head in 0..64 {
             let scope = format!("model/decoder/layers/{layer}/attention/heads/{head}");
-            let before = nodes.len() as u32 - 1;
+            let before = last_of(&nodes);
             for op in 0..15 {
-                let input = if op == 0 {
-                    before
-                } else {
-                    nodes.len() as u32 - 1
-                };
+                let input = if op == 0 { before } else { last_of(&nodes) };
                 nodes.push(node(
                     &format!("{scope}/op{op}"),
                     ["MatMul", "Add", "Softmax"][op % 3],
@@ -425,14 +425,14 @@ pub(crate) fn transformer() -> Graph {
                 ));
             }
         }
-        let last = nodes.len() as u32 - 1;
+        let last = last_of(&nodes);
         nodes.push(node(
             &format!("model/decoder/layers/{layer}/ffn/gelu"),
             "Gelu",
             &[last],
         ));
     }
-    let last = nodes.len() as u32 - 1;
+    let last = last_of(&nodes);
     for n in 0..1_500 {
         nodes.push(node(
             &format!("optimizer/update{n}"),

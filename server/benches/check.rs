@@ -100,7 +100,9 @@ impl Took {
         let (began, spent) = (Instant::now(), processor_time());
         run();
         let wall = began.elapsed();
-        let processor = spent.zip(processor_time()).map(|(from, to)| to - from);
+        let processor = spent
+            .zip(processor_time())
+            .map(|(from, to)| to.saturating_sub(from));
         Self {
             wall,
             processor: processor.unwrap_or(wall).max(Duration::from_millis(1)),

@@ -1,3 +1,5 @@
+//! Nothing is lost by other bins, fewer rows or odd input.
+
 use proptest::prelude::*;
 
 use super::*;

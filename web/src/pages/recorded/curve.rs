@@ -153,6 +153,8 @@ fn area(curve: &PrCurve) -> Option<f64> {
         .iter()
         .copied()
         .zip(curve.precision.iter().copied())
+        // Thresholds rise and recall falls with them: where it stays, the curve goes down to the next precision.
+        .rev()
         .filter(|(recall, precision)| recall.is_finite() && precision.is_finite())
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
