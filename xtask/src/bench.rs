@@ -36,15 +36,15 @@ struct Plan {
     peer: Option<PathBuf>,
     /// Repetitions of each measurement.
     rounds: usize,
-    /// Whether the packages' own benches are left out.
-    is_end_to_end_only: bool,
     /// A program to measure instead of one that is built.
     program: Option<PathBuf>,
-    /// Whether only what the pages do is measured.
-    is_pages_only: bool,
+    parts: Vec<String>,
 }
 
-/// Runs everything. Flags: `--peer VENV`, `--rounds N`, `--end-to-end`, `--pages`, `--program FILE`.
+/// What is measured, in this order, unless `--part` names some.
+const PARTS: [&str; 4] = ["packages", "loading", "requests", "pages"];
+
+/// Runs everything. Flags: `--peer VENV`, `--rounds N`, `--part NAME` (of [`PARTS`], more than once), `--program FILE`.
 pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     let plan = Plan::parse(flags)?;
     ensure!(
@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     if !workspace.dist().join("trainscope_web_bg.wasm").exists() {
         bundle::build(workspace)?;
     }
-    if !(plan.is_end_to_end_only || plan.is_pages_only) {
+    if plan.has("packages") {
         console::step("benches of the packages");
         run_command(cargo().current_dir(&workspace.root).args([
             "bench",
@@ -62,36 +62,40 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
             "--benches",
         ]))?;
     }
-    let program = match plan.program {
-        Some(program) => program,
+    let program = match &plan.program {
+        Some(program) => program.clone(),
         None => build(workspace)?,
     };
     let bench = Bench {
         program,
         scratch: workspace.target.join("bench"),
-        peer: plan.peer.map(|venv| RustBoard::find(&venv)).transpose()?,
+        peer: plan.peer.as_deref().map(RustBoard::find).transpose()?,
         rounds: plan.rounds,
     };
     let mut report = Report::default();
-    if !plan.is_pages_only {
+    if plan.has("loading") {
         bench.loading(&Shape::ONE_LONG, &mut report)?;
         bench.loading(&Shape::HUNDRED_RUNS, &mut report)?;
         bench.one_core(&Shape::ONE_LONG, &mut report)?;
         bench.one_core(&Shape::HUNDRED_RUNS, &mut report)?;
         bench.long_series(&mut report)?;
+    }
+    if plan.has("requests") {
         bench.ranges(&mut report)?;
         bench.requests(&mut report)?;
         bench.wide_request(&mut report)?;
     }
-    bench.pages(&workspace.root.join("sample-runs"), &mut report)?;
-    pages::measure(&bench, &mut report)?;
-    report.figure(
-        "all files of the page after gzip",
-        &format!(
-            "{:.0} kB",
-            bundle_size::gzip_bytes(&workspace.dist())? as f64 / 1e3
-        ),
-    );
+    if plan.has("pages") {
+        bench.pages(&workspace.root.join("sample-runs"), &mut report)?;
+        pages::measure(&bench, &mut report)?;
+        report.figure(
+            "all files of the page after gzip",
+            &format!(
+                "{:.0} kB",
+                bundle_size::gzip_bytes(&workspace.dist())? as f64 / 1e3
+            ),
+        );
+    }
     console::step("results");
     console::line(&report.markdown());
     Ok(())
@@ -113,9 +117,8 @@ impl Plan {
         let mut plan = Self {
             peer: None,
             rounds: 5,
-            is_end_to_end_only: false,
             program: None,
-            is_pages_only: false,
+            parts: Vec::new(),
         };
         let mut flags = flags.iter();
         while let Some(flag) = flags.next() {
@@ -124,15 +127,26 @@ impl Plan {
                 "--rounds" => {
                     plan.rounds = flags.next().context("--rounds wants a number")?.parse()?;
                 }
-                "--end-to-end" => plan.is_end_to_end_only = true,
                 "--program" => {
                     plan.program = Some(flags.next().context("--program wants a file")?.into());
                 }
-                "--pages" => plan.is_pages_only = true,
+                "--part" => {
+                    let part = flags.next().context("--part wants a name")?;
+                    ensure!(
+                        PARTS.contains(&part.as_str()),
+                        "`bench` has no part {part}: {}",
+                        PARTS.join(", ")
+                    );
+                    plan.parts.push(part.clone());
+                }
                 other => bail!("`bench` has no flag {other}"),
             }
         }
         Ok(plan)
+    }
+
+    fn has(&self, part: &str) -> bool {
+        self.parts.is_empty() || self.parts.iter().any(|named| named == part)
     }
 }
 

@@ -32,7 +32,8 @@ usage: cargo xtask <command>
   web [--dev]        build the browser bundle alone, into web/dist; --dev: quickly, into target/web-dev, for
                      `trainscope start --web-dir target/web-dev`
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
-                     (VENV: python3 -m venv, pip install tensorboard), --rounds N; --end-to-end leaves out the first, --pages all but the pages; --program FILE instead of a build
+                     (VENV: python3 -m venv, pip install tensorboard), --rounds N; --part packages, loading, requests
+                     or pages measures that alone; --program FILE instead of a build
   samples            make the sample runs again that are made here: the same bytes
 
 XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could";

@@ -367,6 +367,7 @@ impl Source {
             identity: self.identity,
             state: state.clone(),
         };
+        let records = state.records;
         let mut parts = Vec::new();
         let mut last = Vec::new();
         for (tag, part) in self.parts.read().list.iter().enumerate() {
@@ -383,15 +384,19 @@ impl Source {
                 counted: part.counted(),
             };
             let (first, chunks) = part.to_commit();
+            last.push((tag, record, first));
+            parts.push((Arc::clone(part), chunks));
+        }
+        // What is written is gathered: whoever asks need not wait for the disk.
+        drop(state);
+        for ((_, part, first), (_, chunks)) in last.iter().zip(&parts) {
             // The first may be in the store already, shorter, and counted as that.
-            for (number, chunk) in (first..).zip(&chunks).skip(1) {
-                batch.chunk(part.id, number, chunk);
+            for (number, chunk) in (*first..).zip(chunks).skip(1) {
+                batch.chunk(part.part, number, chunk);
                 if batch.is_full() {
                     ahead(std::mem::take(batch));
                 }
             }
-            last.push((tag, record, first));
-            parts.push((Arc::clone(part), chunks));
         }
         for ((tag, record, first), (_, chunks)) in last.iter().zip(&parts) {
             if let Some(chunk) = chunks.first() {
@@ -400,10 +405,7 @@ impl Source {
             batch.part(self.id, u32::try_from(*tag).unwrap_or(u32::MAX), record);
         }
         batch.file(self.id, &record);
-        Some(Committing {
-            parts,
-            records: state.records,
-        })
+        Some(Committing { parts, records })
     }
 }
 
