@@ -97,6 +97,7 @@ fn the_answer_has_the_promised_shape() {
     for key in [
         "version",
         "first_cause",
+        "causes",
         "hits",
         "inconclusive",
         "damaged",
@@ -105,6 +106,14 @@ fn the_answer_has_the_promised_shape() {
         assert!(answer.get(key).is_some(), "{key}");
     }
     assert_eq!(keys(&answer["first_cause"]), of_hit);
+    let causes = answer["causes"].as_array().unwrap();
+    let of_cause = ["explains", "hit", "sentence"];
+    assert!(!causes.is_empty() && causes.iter().all(|cause| keys(cause) == of_cause));
+    assert!(
+        causes
+            .iter()
+            .any(|cause| cause["hit"] == answer["first_cause"])
+    );
     assert!(
         answer["hits"]
             .as_array()

@@ -5,6 +5,8 @@
 //! output and the other sources are those of the last time. Files are only written when their bytes differ, so that
 //! the server that embeds them is not rebuilt for nothing.
 
+mod order;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -34,7 +36,7 @@ struct Recipe {
 /// Brings `web/dist`, which the server embeds, up to date.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let dist = workspace.dist();
-    let profile = "wasm";
+    let profile = toolchain::RELEASE;
     build_by(workspace, &Recipe { profile, dist })
 }
 
@@ -177,6 +179,12 @@ fn bound_program(program: &Path, out: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>
         .generate(out)?;
     let mut files = BTreeMap::new();
     collect(out, out, &mut files)?;
+    for (_, program) in files
+        .iter_mut()
+        .filter(|(name, _)| name.extension().is_some_and(|it| it == "wasm"))
+    {
+        *program = order::sorted(program)?;
+    }
     Ok(files)
 }
 

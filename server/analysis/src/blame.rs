@@ -8,13 +8,14 @@
 mod edges;
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use edges::{Edges, Reach};
 
 use trainscope_format::Severity;
 
 use crate::watchpoint::config::Watchpoints;
-use crate::watchpoint::finding::{FirstCause, Hit, Sentence};
+use crate::watchpoint::finding::{Cause, FirstCause, Hit, Sentence};
 use crate::watchpoint::run::{Flow, Run};
 
 /// What everything began with, if any hit is a warning or worse.
@@ -32,7 +33,8 @@ pub(crate) fn first_cause(
     let (mut first, (mut hit, mut flow)) = alarms.min_by_key(earliest)?;
     let edges = Edges::of(run.knowledge);
     // An order that was guessed gives way to what the edges say.
-    if let Some((index, fed_by)) = edges.source(first, hits, flows) {
+    let others: Vec<usize> = (0..hits.len()).collect();
+    if let Some((index, fed_by)) = edges.source(first, &others, hits, flows) {
         (first, hit, flow) = (index, fed_by, &flows[index]);
     }
     // A learning rate that has jumped is no harm by itself, and the cause of what comes right after.
@@ -69,6 +71,40 @@ pub(crate) fn first_cause(
             zh: advice.zh.to_owned(),
         },
     })
+}
+
+/// What each step of each rank began with, where there is a warning or worse: of the worst hits the first in data-flow
+/// order, or what feeds it, if that was found wrong too.
+pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> {
+    let edges = Edges::of(run.knowledge);
+    let mut alarms: BTreeMap<(i64, u32), Vec<usize>> = BTreeMap::new();
+    for (index, hit) in hits.iter().enumerate() {
+        if hit.severity >= Severity::Warning {
+            alarms.entry((hit.step, hit.rank)).or_default().push(index);
+        }
+    }
+    let cause = |alarms: &Vec<usize>| {
+        let worst = |&&index: &&usize| (Reverse(hits[index].severity), flows[index]);
+        let mut first = *alarms.iter().min_by_key(worst)?;
+        if let Some((index, _)) = edges.source(first, alarms, hits, flows) {
+            first = index;
+        }
+        let hit = &hits[first];
+        let explains: Vec<usize> = if alarms.len() > 1 {
+            let reach = Reach::of(&edges, hit, flows[first]);
+            let follows =
+                |&index: &usize| index != first && reach.holds(&hits[index], flows[index]);
+            alarms.iter().copied().filter(follows).collect()
+        } else {
+            Vec::new()
+        };
+        Some(Cause {
+            hit: first,
+            sentence: sentence(hit, flows[first], run, &edges, explains.len()),
+            explains,
+        })
+    };
+    alarms.values().filter_map(cause).collect()
 }
 
 fn is_overflow(hit: &Hit) -> bool {

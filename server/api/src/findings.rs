@@ -221,6 +221,8 @@ pub struct Hit {
     pub thresholds: BTreeMap<String, Float>,
     /// What was found, as a sentence.
     pub sentence: Words,
+    /// If its step of its rank began with it: how many hits of that step and rank follow from it.
+    pub explains: Option<u64>,
     /// Where the training's own code computes it: file and line, as far as a graph says.
     pub source: Option<(String, u32)>,
 }

@@ -200,6 +200,7 @@ pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
             .map(|(name, number)| (name.to_string(), *number));
         named.collect::<BTreeMap<_, _>>()
     };
+    let cause = cause(&judged.findings, hit);
     Hit {
         condition: hit.condition.to_string(),
         watchpoint: hit.watchpoint,
@@ -211,9 +212,27 @@ pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         node: hit.node.as_ref().map(ToString::to_string),
         values: numbers(&hit.values),
         thresholds: numbers(&hit.thresholds),
-        sentence: words(&hit.sentence),
+        sentence: words(cause.map_or(&hit.sentence, |cause| &cause.sentence)),
+        explains: cause.map(|cause| cause.explains.len() as u64),
         source: judged.source(hit).cloned(),
     }
+}
+
+/// What is said of a hit, one of these findings, if its step of its rank began with it.
+fn cause<'a>(
+    findings: &'a watchpoint::Findings,
+    hit: &watchpoint::Hit,
+) -> Option<&'a watchpoint::Cause> {
+    let of = |cause: &watchpoint::Cause| findings.hits.get(cause.hit);
+    let at = findings
+        .causes
+        .binary_search_by_key(&Some((hit.step, hit.rank)), |cause| {
+            of(cause).map(|hit| (hit.step, hit.rank))
+        });
+    let cause = findings.causes.get(at.ok()?)?;
+    of(cause)
+        .is_some_and(|own| std::ptr::eq(own, hit))
+        .then_some(cause)
 }
 
 fn watched(own: &Watchpoint, hits: u64) -> Watched {

@@ -1,5 +1,6 @@
 //! Buttons, a segmented control and a tick box.
 
+use leptos::callback::UnsyncCallback;
 use leptos::prelude::*;
 
 use super::{Icon, IconName};
@@ -23,7 +24,8 @@ pub fn IconButton(
     #[prop(default = "")]
     class: &'static str,
     /// What happens.
-    on_press: impl Fn() + 'static,
+    #[prop(into)]
+    on_press: UnsyncCallback<()>,
 ) -> impl IntoView {
     view! {
         <button
@@ -32,7 +34,7 @@ pub fn IconButton(
             aria-label=move || label.get()
             title=move || label.get()
             aria-pressed=move || pressed.map(|pressed| pressed.get().to_string())
-            on:click=move |_| on_press()
+            on:click=move |_| on_press.run(())
         >
             <Icon name=icon size=size />
         </button>
@@ -54,14 +56,15 @@ pub fn ToolButton(
     #[prop(default = "")]
     class: &'static str,
     /// What happens.
-    on_press: impl Fn() + 'static,
+    #[prop(into)]
+    on_press: UnsyncCallback<()>,
 ) -> impl IntoView {
     view! {
         <button
             type="button"
             class=format!("btn {class}")
             aria-pressed=move || pressed.map(|pressed| pressed.get().to_string())
-            on:click=move |_| on_press()
+            on:click=move |_| on_press.run(())
         >
             <Icon name=icon size=14 />
             {move || label.get()}
@@ -133,7 +136,8 @@ pub fn Check(
     #[prop(into)]
     label: Signal<String>,
     /// What happens.
-    on_press: impl Fn() + 'static,
+    #[prop(into)]
+    on_press: UnsyncCallback<()>,
 ) -> impl IntoView {
     view! {
         <button
@@ -154,7 +158,7 @@ pub fn Check(
             aria-label=move || label.get()
             on:click=move |event| {
                 event.stop_propagation();
-                on_press();
+                on_press.run(());
             }
         >
             <Show when=move || checked.get()>

@@ -13,16 +13,16 @@ pub fn RightPanel(
     #[prop(into)]
     title: Signal<String>,
     /// What happens when it is closed.
-    on_close: impl Fn() + Clone + Send + Sync + 'static,
+    #[prop(into)]
+    on_close: Callback<()>,
     /// Its content.
     children: Children,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let on_escape = on_close.clone();
     use_keys(move |key, _| {
         let escape = key == "Escape";
         if escape {
-            on_escape();
+            on_close.run(());
         }
         escape
     });
@@ -36,7 +36,7 @@ pub fn RightPanel(
                 <IconButton
                     icon=IconName::Close
                     label=Signal::derive(move || i18n.texts().frame.close.to_owned())
-                    on_press=on_close
+                    on_press=move || on_close.run(())
                 />
             </div>
             <div class="panel-body">{children()}</div>

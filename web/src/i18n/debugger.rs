@@ -40,6 +40,8 @@ pub struct DebuggerTexts {
     pub severity: fn(&str) -> &'static str,
     /// Mark of the hit that everything began with.
     pub first: &'static str,
+    /// Mark of the hit that its step began with: how many follow from it.
+    pub explains: fn(u64) -> String,
     /// Beside a tensor of a rank.
     pub rank: fn(u32) -> String,
     /// Nothing passes the filter.

@@ -110,6 +110,7 @@ pub(super) static TEXTS: Texts = Texts {
             _ => "Notes",
         },
         first: "first cause",
+        explains: |n| format!("explains {n}"),
         rank: |rank| format!("rank {rank}"),
         nothing_matches: "No hit is like that.",
         no_hits: "No watchpoint was hit.",

@@ -98,6 +98,7 @@ pub(super) static TEXTS: Texts = Texts {
             _ => "提示",
         },
         first: "首个原因",
+        explains: |n| format!("引起 {n} 项"),
         rank: |rank| format!("rank {rank}"),
         nothing_matches: "没有匹配的命中。",
         no_hits: "没有监测点命中。",

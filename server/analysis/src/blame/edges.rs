@@ -48,11 +48,12 @@ impl<'a> Edges<'a> {
             .filter_map(|input| Some(&*self.nodes.get(*input as usize)?.name))
     }
 
-    /// The hit that feeds this one and is itself fed by no other, of the same step and rank and as bad; none if
-    /// everything that feeds it is healthy.
+    /// The hit among `others` that feeds this one and is itself fed by no other, of the same step and rank and as bad;
+    /// none if everything that feeds it is healthy.
     pub(super) fn source<'h>(
         &self,
         first: usize,
+        others: &[usize],
         hits: &'h [Hit],
         flows: &[Flow],
     ) -> Option<(usize, &'h Hit)> {
@@ -61,13 +62,17 @@ impl<'a> Edges<'a> {
         if flows.get(first)?.0 != FORWARD {
             return None;
         }
+        let all = others.iter().map(|&index| (index, &hits[index]));
+        let mut feeding = all
+            .filter(|(index, other)| {
+                *index != first
+                    && (other.step, other.rank) == (hit.step, hit.rank)
+                    && other.severity >= hit.severity
+                    && flows[*index].0 == FORWARD
+            })
+            .peekable();
+        feeding.peek()?;
         let upstream = self.upstream(node);
-        let feeding = hits.iter().enumerate().filter(|(index, other)| {
-            *index != first
-                && (other.step, other.rank) == (hit.step, hit.rank)
-                && other.severity >= hit.severity
-                && flows[*index].0 == FORWARD
-        });
         feeding
             .filter_map(|(index, other)| Some((self.node(other)?, index, other)))
             .filter(|(at, ..)| *at != node && upstream[*at])

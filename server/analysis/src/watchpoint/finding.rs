@@ -12,6 +12,9 @@ use trainscope_format::float::Float;
 pub struct Findings {
     /// Where it began, if there is a hit of severity warning or error.
     pub first_cause: Option<FirstCause>,
+    /// Where each step of each rank went wrong first: by step, then by rank, for those with a hit of severity warning or
+    /// error.
+    pub causes: Vec<Cause>,
     /// By step, then in the order data flow (forward before gradients), then the worst first, then by rank.
     pub hits: Vec<Hit>,
     /// What could not be judged: one for each watchpoint, rank and tensor, at the first step of which that is true.
@@ -118,6 +121,17 @@ pub struct FirstCause {
     pub sentence: Sentence,
     /// What most likely helps, as a sentence.
     pub advice: Sentence,
+}
+
+/// What went wrong first in one step of one rank: whatever feeds it was healthy, as far as was recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Which hit, as an index into [`Findings::hits`].
+    pub hit: usize,
+    /// Hits of the same step and rank that follow from it, as indices into [`Findings::hits`], ascending.
+    pub explains: Vec<usize>,
+    /// What happened, as a sentence.
+    pub sentence: Sentence,
 }
 
 /// How much was judged.

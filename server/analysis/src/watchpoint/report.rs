@@ -125,8 +125,10 @@ pub(crate) fn findings(
     });
     let (flows, hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
     let first_cause = blame::first_cause(&hits, &flows, &run, watchpoints);
+    let causes = blame::causes(&hits, &flows, &run);
     Findings {
         first_cause,
+        causes,
         hits,
         inconclusive,
         judged: Judged {

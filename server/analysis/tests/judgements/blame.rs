@@ -178,3 +178,51 @@ fn gradients_follow_the_edges_backwards() {
     assert_eq!(first, "0 grad/right.weight", "nothing that it feeds is ill");
     assert_eq!(explains, names(&[(1, 0, "grad/head.weight")]));
 }
+
+#[test]
+fn each_step_of_each_rank_has_a_cause_of_its_own() {
+    let bad = [
+        (0, 0, "activation/left"),
+        (0, 0, "activation/sum"),
+        (0, 0, "activation/head"),
+        (0, 1, "activation/right"),
+        (0, 1, "activation/left"),
+        (0, 1, "activation/sum"),
+        (1, 1, "activation/head"),
+    ];
+    let graph = graph();
+    let findings = judge(&FORWARD, &bad, &[Context::Graph(&graph)]);
+    let told = |at: usize| {
+        let hit = &findings.hits[at];
+        (hit.step, hit.rank, hit.tensor.to_string())
+    };
+    let causes: Vec<_> = findings
+        .causes
+        .iter()
+        .map(|cause| {
+            let explains = cause.explains.iter().map(|&at| told(at)).collect();
+            (told(cause.hit), explains)
+        })
+        .collect();
+    let expected = |cause: (i64, u32, &str), explains: &[(i64, u32, &str)]| {
+        (names(&[cause])[0].clone(), names(explains))
+    };
+    assert_eq!(
+        causes,
+        [
+            expected(
+                (0, 0, "activation/left"),
+                &[(0, 0, "activation/sum"), (0, 0, "activation/head")]
+            ),
+            // The other branch does not follow from it.
+            expected((0, 1, "activation/left"), &[(0, 1, "activation/sum")]),
+            expected((1, 1, "activation/head"), &[]),
+        ]
+    );
+    let sentences: Vec<_> = findings.causes.iter().map(|c| &c.sentence.en).collect();
+    assert!(
+        sentences[0].contains("2 later findings follow"),
+        "{sentences:?}"
+    );
+    assert!(sentences[2].contains("everything that feeds it was finite"));
+}

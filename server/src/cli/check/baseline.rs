@@ -68,13 +68,19 @@ pub(super) fn retain(findings: &mut Findings, keep: impl Fn(&Hit) -> bool) -> u6
     }
     let mut kept = places.iter().map(Option::is_some);
     findings.hits.retain(|_| kept.next().unwrap_or(true));
+    let place = |at: usize| places.get(at).copied().flatten();
+    let kept_of = |explains: &[usize]| explains.iter().filter_map(|&at| place(at)).collect();
     findings.first_cause = findings.first_cause.take().and_then(|mut cause| {
-        cause.hit = places.get(cause.hit).copied().flatten()?;
-        let explains = cause.explains.iter();
-        cause.explains = explains
-            .filter_map(|&at| places.get(at).copied().flatten())
-            .collect();
+        cause.hit = place(cause.hit)?;
+        cause.explains = kept_of(&cause.explains);
         Some(cause)
+    });
+    findings.causes.retain_mut(|cause| {
+        cause.explains = kept_of(&cause.explains);
+        place(cause.hit).is_some_and(|at| {
+            cause.hit = at;
+            true
+        })
     });
     (before - findings.hits.len()) as u64
 }

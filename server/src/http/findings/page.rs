@@ -238,6 +238,7 @@ mod tests {
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             sentence: trainscope_api::findings::Words::default(),
+            explains: None,
             source: None,
         };
         page.wanted(all, key, told)?.line

@@ -329,6 +329,8 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
     let (name, until, clicked) = (hit.tensor.clone(), steps(&hit), hit.clone());
     let full = name.clone();
     let lasts = (hit.last_step > hit.step).then_some(until);
+    let explains = hit.explains.filter(|&n| n > 0);
+    let sentence = hit.sentence.clone();
     view! {
         <tr
             class="hit-row"
@@ -345,6 +347,14 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
                     <Show when=move || is_first.get()>
                         <span class="tok first">{move || i18n.texts().debugger.first}</span>
                     </Show>
+                    {explains
+                        .map(|n| {
+                            view! {
+                                <span class="tok explains" title=move || i18n.words(&sentence)>
+                                    {move || (i18n.texts().debugger.explains)(n)}
+                                </span>
+                            }
+                        })}
                     <span class="ink3 micro">{lasts}</span>
                 </div>
             </td>

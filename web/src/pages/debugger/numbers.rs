@@ -61,6 +61,7 @@ mod tests {
             values: named(values),
             thresholds: named(thresholds),
             sentence: Words::default(),
+            explains: None,
             source: None,
         }
     }

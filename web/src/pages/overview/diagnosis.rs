@@ -141,6 +141,7 @@ mod tests {
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
             sentence: Words::default(),
+            explains: None,
             source: None,
         }
     }

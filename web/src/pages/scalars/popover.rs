@@ -88,10 +88,11 @@ pub(super) fn MenuItem(
     #[prop(into)]
     label: Signal<String>,
     /// What happens.
-    on_press: impl Fn() + 'static,
+    #[prop(into)]
+    on_press: leptos::callback::UnsyncCallback<()>,
 ) -> impl IntoView {
     view! {
-        <button type="button" role="menuitem" class="hit" on:click=move |_| on_press()>
+        <button type="button" role="menuitem" class="hit" on:click=move |_| on_press.run(())>
             <crate::components::Icon name=icon size=14 />
             {move || label.get()}
         </button>

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde::Serialize;
-use trainscope_analysis::watchpoint::{Hit, Inconclusive, Missing};
+use trainscope_analysis::watchpoint::{Cause, Hit, Inconclusive, Missing};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
@@ -19,6 +19,8 @@ const VERSION: u32 = 1;
 struct Answer<'a> {
     version: u32,
     first_cause: Option<JsonHit<'a>>,
+    /// What each step of each rank of each run began with.
+    causes: Vec<JsonCause<'a>>,
     /// At or above `--fail-on`: there are some exactly if the exit status is 1.
     hits: Vec<JsonHit<'a>>,
     /// Below it.
@@ -40,6 +42,14 @@ struct JsonHit<'a> {
     node: Option<&'a str>,
     values: &'a BTreeMap<Arc<str>, Float>,
     thresholds: &'a BTreeMap<Arc<str>, Float>,
+}
+
+#[derive(Serialize)]
+struct JsonCause<'a> {
+    hit: JsonHit<'a>,
+    /// How many hits of the same step and rank follow from it.
+    explains: usize,
+    sentence: &'a str,
 }
 
 #[derive(Serialize)]
@@ -82,6 +92,16 @@ impl<'a> JsonHit<'a> {
     }
 }
 
+impl<'a> JsonCause<'a> {
+    fn of(run: &'a JudgedRun, cause: &'a Cause) -> Option<Self> {
+        Some(Self {
+            hit: JsonHit::of(run, run.findings.hits.get(cause.hit)?),
+            explains: cause.explains.len(),
+            sentence: &cause.sentence.en,
+        })
+    }
+}
+
 impl<'a> JsonInconclusive<'a> {
     fn of(run: &'a JudgedRun, item: &'a Inconclusive) -> Self {
         Self {
@@ -108,6 +128,14 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     let answer = Answer {
         version: VERSION,
         first_cause: report.first_cause().map(|(run, hit)| JsonHit::of(run, hit)),
+        causes: report
+            .runs
+            .iter()
+            .flat_map(|run| {
+                let all = run.findings.causes.iter();
+                all.filter_map(move |cause| JsonCause::of(run, cause))
+            })
+            .collect(),
         hits: hits(true),
         notes: hits(false),
         inconclusive: report

@@ -1,0 +1,187 @@
+//! The order of the functions of a program: those that are alike next to each other, where compression sees it.
+//!
+//! Most functions of the page are one generic function made for several types. Compression finds what repeats within
+//! its last 32 KiB only, so that the order decides: sorted by their type and then by their instructions, the same
+//! functions take a tenth less after gzip than from the largest to the smallest, as they come.
+
+use std::convert::Infallible;
+
+use anyhow::{Result, ensure};
+use wasm_encoder::reencode::{self, Reencode};
+use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasmparser::{
+    CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef,
+};
+
+/// The same program with its functions in that order.
+pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
+    let mut imported = 0;
+    let mut types = Vec::new();
+    let mut instructions = Vec::new();
+    for payload in Parser::new(0).parse_all(program) {
+        match payload? {
+            Payload::ImportSection(imports) => {
+                for import in imports.into_imports() {
+                    imported += u32::from(matches!(import?.ty, TypeRef::Func(_)));
+                }
+            }
+            Payload::FunctionSection(functions) => {
+                types = functions.into_iter().collect::<Result<_, _>>()?;
+            }
+            Payload::CodeSectionEntry(body) => instructions.push(opcodes(program, &body)?),
+            _ => {}
+        }
+    }
+    ensure!(
+        types.len() == instructions.len(),
+        "the program declares {} functions and has {}",
+        types.len(),
+        instructions.len()
+    );
+    let mut order: Vec<usize> = (0..types.len()).collect();
+    order.sort_by_key(|&function| (types[function], &instructions[function]));
+
+    let mut places = vec![0; order.len()];
+    for (place, &function) in (imported..).zip(&order) {
+        places[function] = place;
+    }
+    let mut module = Module::new();
+    Reordering {
+        imported,
+        order,
+        places,
+    }
+    .parse_core_module(&mut module, Parser::new(0), program)?;
+    Ok(module.finish())
+}
+
+/// The first byte of each instruction: what it does, without its operands.
+fn opcodes(program: &[u8], body: &FunctionBody<'_>) -> Result<Vec<u8>> {
+    let mut opcodes = Vec::new();
+    for operator in body.get_operators_reader()?.into_iter_with_offsets() {
+        let (_, offset) = operator?;
+        opcodes.extend(program.get(offset));
+    }
+    Ok(opcodes)
+}
+
+struct Reordering {
+    /// Functions that come from outside and keep their numbers.
+    imported: u32,
+    /// The functions by their new places.
+    order: Vec<usize>,
+    /// The new number of each.
+    places: Vec<u32>,
+}
+
+impl Reencode for Reordering {
+    type Error = Infallible;
+
+    fn function_index(&mut self, function: u32) -> Result<u32, reencode::Error> {
+        let own = function.checked_sub(self.imported);
+        Ok(own.map_or(function, |own| self.places[own as usize]))
+    }
+
+    fn parse_function_section(
+        &mut self,
+        functions: &mut FunctionSection,
+        section: FunctionSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        let types: Vec<u32> = section.into_iter().collect::<Result<_, _>>()?;
+        for &function in &self.order {
+            functions.function(types[function]);
+        }
+        Ok(())
+    }
+
+    fn parse_code_section(
+        &mut self,
+        code: &mut CodeSection,
+        section: CodeSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        let bodies: Vec<_> = section.into_iter().collect::<Result<_, _>>()?;
+        for function in self.order.clone() {
+            reencode::utils::parse_function_body(self, code, bodies[function].clone())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_encoder::{
+        CodeSection, ExportKind, ExportSection, Function, FunctionSection, Instruction, Module,
+        TypeSection, ValType,
+    };
+    use wasmparser::{ExternalKind, Operator, Parser, Payload};
+
+    /// `a` calls `b`, and two more like `b`.
+    fn program() -> Vec<u8> {
+        let mut types = TypeSection::new();
+        types.ty().function([], [ValType::I32]);
+        let (mut functions, mut exports, mut code) = (
+            FunctionSection::new(),
+            ExportSection::new(),
+            CodeSection::new(),
+        );
+        for (n, body) in (0..).zip(&[
+            vec![
+                Instruction::I32Const(7),
+                Instruction::I32Eqz,
+                Instruction::End,
+            ],
+            vec![Instruction::Call(0), Instruction::I32Clz, Instruction::End],
+            vec![
+                Instruction::I32Const(8),
+                Instruction::I32Eqz,
+                Instruction::End,
+            ],
+        ]) {
+            functions.function(0);
+            exports.export(&format!("f{n}"), ExportKind::Func, n);
+            let mut function = Function::new([]);
+            for instruction in body {
+                function.instruction(instruction);
+            }
+            code.function(&function);
+        }
+        let mut module = Module::new();
+        module
+            .section(&types)
+            .section(&functions)
+            .section(&exports)
+            .section(&code);
+        module.finish()
+    }
+
+    #[test]
+    fn calls_and_exports_follow_their_functions() {
+        let sorted = super::sorted(&program()).unwrap();
+        let (mut exports, mut bodies) = (Vec::new(), Vec::new());
+        for payload in Parser::new(0).parse_all(&sorted) {
+            match payload.unwrap() {
+                Payload::ExportSection(section) => exports.extend(section.into_iter().map(|e| {
+                    let export = e.unwrap();
+                    assert_eq!(export.kind, ExternalKind::Func);
+                    export.index as usize
+                })),
+                Payload::CodeSectionEntry(body) => bodies.push(
+                    body.get_operators_reader()
+                        .unwrap()
+                        .into_iter()
+                        .collect::<Result<Vec<_>, _>>()
+                        .unwrap(),
+                ),
+                _ => {}
+            }
+        }
+        let begins = |name: usize| bodies[exports[name]][0].clone();
+        assert!(matches!(begins(0), Operator::I32Const { value: 7 }));
+        assert!(matches!(begins(2), Operator::I32Const { value: 8 }));
+        let Operator::Call { function_index } = begins(1) else {
+            panic!("the second function calls");
+        };
+        assert_eq!(function_index as usize, exports[0]);
+        assert_eq!(exports[0].abs_diff(exports[2]), 1, "alike, so neighbours");
+    }
+}
