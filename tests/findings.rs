@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use trainscope_api::findings::{Findings, Judging};
 use trainscope_api::paths;
 
-use crate::support::lab::workspace_root;
+use crate::support::lab::{copy_folder, fixture, workspace_root};
 use crate::support::server::query;
-use crate::support::terminal::trainscope_in;
+use crate::support::terminal::{Dump, trainscope_in};
 use crate::support::{Lab, Server, wait_for};
 
 fn findings(server: &Server, run: &str) -> Findings {
@@ -32,18 +33,18 @@ fn serious(hits: &[Value]) -> Vec<String> {
     serious
 }
 
-#[test]
-fn the_page_and_the_command_line_find_the_same() {
-    let samples = workspace_root().join("sample-runs");
-    let lab = Lab::new();
-    let server = lab.start_on(&[&samples], &[]);
+/// Everything that `check` finds below a folder is what the server finds there, and the reverse; how many runs have
+/// something to warn of.
+fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
+    let server = lab.start_on(&[folder], &[]);
     let runs = wait_for("every run to be judged", || {
         let list = server.get(paths::RUNS).json();
         let runs = list["runs"].as_array().unwrap().clone();
         let is_judged = |run: &Value| !run["health"].is_null();
-        (runs.len() > 15 && runs.iter().all(is_judged)).then_some(runs)
+        let is_idle = server.status().ingest.idle;
+        (is_idle && runs.len() >= least_runs && runs.iter().all(is_judged)).then_some(runs)
     });
-    let checked = trainscope_in(&samples, &["check", ".", "--format", "json"]).json();
+    let checked = trainscope_in(folder, &["check", ".", "--format", "json"]).json();
     let mut by_run: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for hit in checked["hits"].as_array().unwrap() {
         by_run
@@ -57,6 +58,11 @@ fn the_page_and_the_command_line_find_the_same() {
         let seen = findings(&server, id);
         assert_eq!(seen.state, Judging::Done, "{id}");
         let hits = serde_json::to_value(&seen.hits).unwrap();
+        assert_eq!(
+            seen.total,
+            seen.hits.len() as u64,
+            "{id}: all hits are here"
+        );
         let expected = by_run.remove(id).unwrap_or_default();
         assert_eq!(
             serious(hits.as_array().unwrap()),
@@ -70,10 +76,35 @@ fn the_page_and_the_command_line_find_the_same() {
             !expected.iter().all(|hit| hit["severity"] == "info"),
             "{id}"
         );
-        with_hits += u64::from(serious > 0);
+        with_hits += usize::from(serious > 0);
     }
     assert!(by_run.is_empty(), "{by_run:?}");
+    with_hits
+}
+
+#[test]
+fn the_page_and_the_command_line_find_the_same() {
+    let with_hits = compare_with_check(&Lab::new(), &workspace_root().join("sample-runs"), 16);
     assert!(with_hits >= 5, "{with_hits}");
+}
+
+#[test]
+fn they_find_the_same_in_what_other_programs_have_written() {
+    let lab = Lab::new();
+    let folder = lab.path("fixtures");
+    copy_folder(&fixture(""), &folder);
+    let packed = folder.join("dumps");
+    let mut dumps = 0;
+    for file in fs::read_dir(fixture("dumps")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = name.strip_suffix(".tar.gz") {
+            copy_folder(&Dump::unpack(name).path, &packed.join(name));
+            dumps += 1;
+        }
+    }
+    assert!(dumps >= 14, "{dumps}");
+    let with_hits = compare_with_check(&lab, &folder, 30);
+    assert!(with_hits >= 10, "{with_hits}");
 }
 
 #[test]
