@@ -1,10 +1,13 @@
 //! The debugger and the list of runs in a real browser: from a run to the cause in two clicks, and what people note.
 
+use trainscope_api::runs::Run;
+
 use crate::support::lab::{copy_folder, workspace_root};
-use crate::support::{Browser, Lab};
+use crate::support::terminal::Dump;
+use crate::support::{Browser, Lab, Server, wait_for};
 
 /// A server over copies of the sample runs, which pages may note something about.
-fn samples(lab: &Lab) -> crate::support::Server {
+fn samples(lab: &Lab) -> Server {
     let folder = lab.path("sample-runs");
     copy_folder(&workspace_root().join("sample-runs/mlp"), &folder);
     lab.start_on(&[&folder], &[])
@@ -59,30 +62,123 @@ async fn from_the_list_to_the_cause() {
     browser.close().await;
 }
 
-#[tokio::test]
-async fn each_faulty_run_leads_to_its_cause_in_two_clicks() {
-    let lab = Lab::new();
-    let server = samples(&lab);
+/// From the list to the debugger, from there to the first cause: of each run with something to warn of.
+async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
+    let runs = wait_for("every run to be judged", || {
+        let runs = server.runs().runs;
+        let is_judged = server.status().ingest.idle && runs.iter().all(|run| run.health.is_some());
+        (is_judged && runs.len() >= least_runs).then_some(runs)
+    });
+    let is_faulty = |run: &&Run| {
+        let counts = run.health.as_ref().unwrap().counts;
+        counts.error + counts.warning > 0
+    };
+    let faulty: Vec<&Run> = runs.iter().filter(is_faulty).collect();
+    assert!(faulty.len() * 3 > least_runs, "{}", faulty.len());
     let browser = Browser::open().await;
-    for run in ["dead-relu", "diverging", "frozen", "overflow", "vanishing"] {
-        browser.goto(&server, "/").await;
+    for run in faulty {
+        let id = &run.id;
+        // Only those in view of a long list are there.
+        browser.goto(server, &format!("/?q={id}")).await;
         browser
-            .click(&format!("a.sev[href='/run/{run}/debugger']"))
+            .click(&format!("a.sev[href='/run/{id}/debugger']"))
             .await;
-        browser.wait_for_text("First cause").await;
+        browser.wait_for_element(".cause button.link").await;
         let cause = browser.text_of(".cause .mono").await.unwrap();
         browser.click(".cause button.link").await;
         // The hit, what was found, and what to do.
         browser
-            .wait_for("the tensor of the first cause", async || {
+            .wait_for(&format!("the first cause of {id}"), async || {
                 let shown = browser.text_of(".insp h2").await?;
                 shown.contains(&cause).then_some(())
             })
             .await;
         browser.wait_for_element("tr.hit-row.cur .tok.first").await;
         browser.wait_for_text("What to try").await;
+        // Of a tensor its elements, of a scalar its curve.
+        browser
+            .wait_for(&format!("what is known of {cause} in {id}"), async || {
+                let known = browser
+                    .count(".insp .class-bar, .insp a[href*=scalars]")
+                    .await;
+                (known > 0).then_some(())
+            })
+            .await;
     }
     browser.close().await;
+}
+
+#[tokio::test]
+async fn each_faulty_run_leads_to_its_cause_in_two_clicks() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    two_clicks_lead_to_each_cause(&server, 16).await;
+}
+
+#[tokio::test]
+async fn what_other_programs_have_dumped_leads_to_its_cause_in_two_clicks() {
+    let lab = Lab::new();
+    for name in [
+        "ms20-overflow",
+        "ms20-vanishing",
+        "ms210-overflow",
+        "ms210-vanishing",
+        "torch-deadrelu",
+        "torch-npy",
+        "torch-overflow",
+        "torch-unchanged",
+        "torch-vanishing",
+    ] {
+        copy_folder(&Dump::unpack(name).path, &lab.base().join(name));
+    }
+    for name in ["ms20-summary/overflow", "ms210-summary/overflow"] {
+        lab.copy_fixture(name, name);
+    }
+    let server = lab.start();
+    two_clicks_lead_to_each_cause(&server, 11).await;
+}
+
+#[tokio::test]
+async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
+    let lab = Lab::new();
+    copy_folder(&Dump::unpack("torch-npy").path, &lab.base().join("run"));
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/debugger").await;
+    browser.click(".cause button.link").await;
+    // Elements and their distribution, from the file of the step.
+    browser.wait_for_element(".insp .class-bar").await;
+    browser.wait_for_element(".insp .slice-bins").await;
+    let named = browser.text_of(".insp h2").await.unwrap();
+    assert_eq!(named, "activation/6");
+    let steps = lab.base().join("run/steps");
+    let kept = lab.path("kept");
+    std::fs::rename(steps.join("1/activation.6.npy"), &kept).unwrap();
+    browser
+        .wait_for_text("This hit is not there any more")
+        .await;
+    assert_eq!(browser.text_of(".insp h2").await.unwrap(), named);
+    browser.wait_for_element("tr.hit-row").await;
+    // The page of its values says which steps are left.
+    browser.click(".insp a.link").await;
+    browser.wait_for_text("the nearest are at 0 and 2").await;
+    assert!(browser.url().await.contains("/tensors?"));
+    // It comes back, and the link to the hit is good again.
+    browser.run("history.back()").await;
+    browser
+        .wait_for_text("This hit is not there any more")
+        .await;
+    std::fs::rename(kept, steps.join("1/activation.6.npy")).unwrap();
+    browser.wait_for_element(".insp .class-bar").await;
+    // Without any file the run is gone, and says so.
+    std::fs::remove_dir_all(lab.base().join("run")).unwrap();
+    browser
+        .wait_for_element(".notes-foot a.link, main .acts a.primary")
+        .await;
+    // What the page asked for and is not there any more is in the console.
+    browser.close_despite("/api/").await;
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ mod formats;
 mod graph_page;
 mod graphs;
 mod live;
+mod odd_pages;
 mod overview;
 mod recorded;
 mod records;

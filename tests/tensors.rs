@@ -2,6 +2,7 @@
 //! leads to a value by looking.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use trainscope_api::paths;
@@ -351,4 +352,146 @@ async fn from_a_tensor_to_its_first_nan() {
         .await;
     browser.show("tensors").await;
     browser.close().await;
+}
+
+#[tokio::test]
+async fn a_comparison_has_a_tolerance_of_ones_own() {
+    let lab = Lab::new();
+    let server = odd(&lab);
+    let browser = Browser::open().await;
+    let page = "/run/odd/tensors?tensor=layer.weight&step=5&compare=previous";
+    browser.goto(&server, page).await;
+    browser.wait_for_text("600 of 600 differ").await;
+    assert_eq!(browser.count(".sheet i.alike").await, 0);
+    // No two of these normal numbers are ten apart, but −∞ is.
+    browser
+        .fill(".tolerance input[name=absolute]", "10\u{e007}")
+        .await;
+    browser.wait_for_text("1 of 600 differ").await;
+    assert!(browser.url().await.contains("atol=10"));
+    browser.wait_for_element(".sheet i.alike").await;
+    assert!(browser.count(".sheet i.ninf").await == 1);
+    // What is no tolerance leaves the usual one.
+    browser
+        .fill(".tolerance input[name=absolute]", "-1\u{e007}")
+        .await;
+    browser.wait_for_text("600 of 600 differ").await;
+    // A share of the other element.
+    browser
+        .fill(".tolerance input[name=relative]", "1000000\u{e007}")
+        .await;
+    browser.wait_for_text("1 of 600 differ").await;
+    browser.close().await;
+}
+
+/// An npy file of zeros, with room for its elements but no bytes on disk.
+fn write_zeros(path: &Path, shape: &str, bytes: u64) {
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    file.extend(header.as_bytes());
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, &file).unwrap();
+    let all = fs::OpenOptions::new().write(true).open(path).unwrap();
+    all.set_len(file.len() as u64 + bytes).unwrap();
+}
+
+#[tokio::test]
+async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
+    let lab = Lab::new();
+    for number in 0..3_000 {
+        let name = format!("steps/1/layer{:02}.part{number:04}.npy", number / 100);
+        write_zeros(&lab.base().join("run").join(name), "2,", 8);
+    }
+    let server = lab.start();
+    wait_for("the run", || server.run("run"));
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/tensors").await;
+    browser
+        .wait_for_element("a.tensor-row[title='layer00.part0000']")
+        .await;
+    let rows = browser.count(".tensor-row").await;
+    assert!((20..120).contains(&rows), "{rows}");
+    // The end of the list is one turn of the wheel away, and a folded group takes no room.
+    let list = "document.querySelector('.tensor-list .scroll')";
+    browser
+        .run(&format!("{list}.scrollTop = {list}.scrollHeight"))
+        .await;
+    browser
+        .click("a.tensor-row[title='layer29.part2999']")
+        .await;
+    browser.wait_for_text("layer29.part2999").await;
+    let height = format!("return {list}.scrollHeight");
+    let all = browser.run(&height).await.as_u64().unwrap();
+    assert_eq!(all, 26 * (3_000 + 30));
+    browser
+        .click(".tensor-group[title=layer29][aria-expanded=true]")
+        .await;
+    browser
+        .wait_for("a shorter list", async || {
+            let now = browser.run(&height).await.as_u64()?;
+            (now == all - 26 * 100).then_some(())
+        })
+        .await;
+    // `k` leads to the one before, wherever it is, and brings it into view.
+    browser.run(&format!("{list}.scrollTop = 0")).await;
+    browser.press('k').await;
+    browser.press('k').await;
+    browser
+        .wait_for("the tensor before", async || {
+            browser.url().await.contains("part2997").then_some(())
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_large_tensor_is_looked_at_when_somebody_asks() {
+    let lab = Lab::new();
+    let path = lab.base().join("run/steps/1/weight.npy");
+    write_zeros(&path, "5000, 4000", 80_000_000);
+    let server = lab.start();
+    wait_for("the run", || server.run("run"));
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/tensors").await;
+    browser.wait_for_text("Look at all").await;
+    browser.wait_for_element(".sheet i.d0").await;
+    assert_eq!(browser.count(".jump .btn, .slice-bins").await, 0);
+    browser.click(".look-at-all").await;
+    browser.wait_for_element(".jump .btn").await;
+    browser.wait_for_element(".slice-bins").await;
+    browser.wait_for_text("20,000,000").await;
+    assert_eq!(browser.count(".look-at-all").await, 0);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn tensors_of_any_rank_and_of_no_elements_have_pictures_and_words() {
+    let lab = Lab::new();
+    let server = odd(&lab);
+    let browser = Browser::open().await;
+    for (tensor, cells, says) in [
+        ("scalar", 1, "f64"),
+        ("vector", 5, "9223372036854775807"),
+        ("half", 4, "2×2×2×2×2×2×2×2×2"),
+        ("empty", 0, "This slice has no elements"),
+        ("objects", 0, "Python objects"),
+        ("cut", 0, "it ends at byte 3000"),
+    ] {
+        let page = format!("/run/odd/tensors?tensor={tensor}");
+        browser.goto(&server, &page).await;
+        browser.wait_for_text(says).await;
+        let values = ".sheet-row i:not(.wait)";
+        browser
+            .wait_for(&format!("{cells} cells of {tensor}"), async || {
+                (browser.count(values).await == cells).then_some(())
+            })
+            .await;
+    }
+    // What cannot be read is in the console.
+    browser.close_despite("/api/tensor").await;
 }

@@ -66,10 +66,10 @@ impl Server {
         let port_file = lab.path(&format!("port-{number}"));
         let log = lab.path(&format!("log-{number}"));
         let mut command = program(lab);
-        command
-            .arg("start")
-            .args(["--port", "0", "--port-file"])
-            .arg(&port_file);
+        command.arg("start").arg("--port-file").arg(&port_file);
+        if !flags.contains(&"--port") {
+            command.args(["--port", "0"]);
+        }
         if !flags.contains(&"--cache-dir") {
             command.arg("--cache-dir").arg(lab.cache());
         }

@@ -219,7 +219,7 @@ pub async fn tensor_index(
     search: &str,
     role: Option<&str>,
 ) -> Result<TensorIndex, ClientError> {
-    let mut pairs = vec![("run", run), ("limit", "1000")];
+    let mut pairs = vec![("run", run), ("limit", "5000")];
     if !search.is_empty() {
         pairs.push(("search", search));
     }
@@ -269,6 +269,8 @@ pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
         ("absolute", number(query.absolute)),
         ("relative", number(query.relative)),
         ("bins", query.bins.map(|bins| bins.to_string())),
+        ("low", number(query.low)),
+        ("high", number(query.high)),
         ("format", query.format.clone()),
     ];
     let mut address = url(path);

@@ -18,8 +18,10 @@ const LANE: f64 = 22.0;
 const LABELS: f64 = 22.0;
 /// Distance of rows in the lane.
 pub(crate) const LANE_ROW: f64 = 7.0;
-/// Ticks of the y axis.
-const Y_TICKS: u32 = 6;
+/// Room for a label of the y axis.
+const Y_TICK_PIXELS: f64 = 18.0;
+/// The least and greatest number of them.
+const Y_TICKS: (f64, f64) = (3.0, 6.0);
 
 /// A tick with its label.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +94,14 @@ impl Geometry {
         let scale = bounds::with_linear_part(spec.scale, drawn);
         let bounds = bounds::of(&spec.lines, &x, scale, spec.y_range, &spec.limits);
         let (lo, hi) = bounds.unwrap_or((0.0, 1.0));
-        let (y, y_values) = ticks::widen(lo, hi, scale, Y_TICKS);
+        let room = (height - TOP - LANE - LABELS) / Y_TICK_PIXELS;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 3 to 6"
+        )]
+        let most = room.clamp(Y_TICKS.0, Y_TICKS.1) as u32;
+        let (y, y_values) = ticks::widen(lo, hi, scale, most);
         let y_labels = if bounds.is_some() {
             label::ticks(&y_values.values, y_values.step)
         } else {

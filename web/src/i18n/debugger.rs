@@ -52,7 +52,7 @@ pub struct DebuggerTexts {
     pub inspector: &'static str,
     /// Link to the curve of a scalar.
     pub show_curve: &'static str,
-    /// The hit's tensor is not among the statistics.
+    /// Nothing is known of the hit's tensor.
     pub no_statistics: &'static str,
     /// Heading of the bar of classes.
     pub elements: &'static str,

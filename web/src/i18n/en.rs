@@ -116,7 +116,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_hits: "No watchpoint was hit.",
         inspector: "The tensor of the hit",
         show_curve: "Show its curve",
-        no_statistics: "There are no statistics of it in the event files of this run.",
+        no_statistics: "Neither its values nor statistics of them are in the files of this run.",
         elements: "Elements",
         finite: "finite values",
         magnitudes: "Magnitudes",

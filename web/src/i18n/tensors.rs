@@ -70,6 +70,10 @@ pub struct TensorsTexts {
     pub with_run: fn(&str) -> String,
     /// How many differ: of the elements in view.
     pub beyond: fn(u64, u64) -> String,
+    /// Label of a field: how far apart elements may be and still be alike.
+    pub absolute: &'static str,
+    /// The same, as a share of what is compared with.
+    pub relative: &'static str,
     /// Label of the table.
     pub values: &'static str,
     /// A tensor without elements.
@@ -104,8 +108,10 @@ pub struct TensorsTexts {
     pub first_neg_inf: &'static str,
     /// Button: look at all of a large tensor.
     pub look_at_all: fn(&str) -> String,
-    /// While that goes on.
-    pub looking: &'static str,
+    /// While that goes on: read, all.
+    pub looking: fn(&str, &str) -> String,
+    /// What a press does then.
+    pub stop: &'static str,
     /// Beside downloads.
     pub whole: &'static str,
     /// Link.
@@ -168,6 +174,8 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     with_rank: |rank| format!("rank {rank}"),
     with_run: |run| run.to_owned(),
     beyond: |beyond, all| format!("{} of {} differ", format::count(beyond), format::count(all)),
+    absolute: "Absolute tolerance",
+    relative: "Relative tolerance",
     values: "Values",
     empty: "This slice has no elements.",
     too_long: "A browser cannot scroll further: give a range in the slice to see the rest.",
@@ -185,7 +193,8 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     first_pos_inf: "first +∞",
     first_neg_inf: "first −∞",
     look_at_all: |size| format!("Look at all {size}"),
-    looking: "Reading…",
+    looking: |read, all| format!("{read} of {all} read"),
+    stop: "Stop reading",
     whole: "whole tensor",
     debugger: "Debugger",
     show_values: "Show values",
@@ -247,6 +256,8 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
             format::count(all)
         )
     },
+    absolute: "绝对容差",
+    relative: "相对容差",
     values: "张量值",
     empty: "该切片没有元素。",
     too_long: "浏览器无法继续滚动：请在切片中给出范围以查看其余部分。",
@@ -264,7 +275,8 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     first_pos_inf: "首个 +∞",
     first_neg_inf: "首个 −∞",
     look_at_all: |size| format!("读取全部 {size}"),
-    looking: "读取中…",
+    looking: |read, all| format!("已读取 {read} / {all}"),
+    stop: "停止读取",
     whole: "整个张量",
     debugger: "调试器",
     show_values: "查看张量值",

@@ -104,7 +104,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_hits: "没有监测点命中。",
         inspector: "命中的张量",
         show_curve: "查看曲线",
-        no_statistics: "该训练的事件文件中没有它的统计信息。",
+        no_statistics: "该训练的文件中既没有它的值，也没有其统计量。",
         elements: "元素",
         finite: "有限值",
         magnitudes: "数量级",

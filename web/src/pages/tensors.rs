@@ -18,6 +18,7 @@ mod table;
 
 use chart::StepChart;
 use inspector::Inspector;
+pub(super) use inspector::bins_picture;
 use list::TensorList;
 use model::Model;
 use table::Values;

@@ -24,6 +24,8 @@ use crate::console;
 use crate::event_file::EventFile;
 use crate::random::Random;
 
+mod hits;
+
 const WATCH: &str = include_str!("pages/watch.js");
 /// A page that asked for nothing and drew nothing for so long has finished.
 const QUIET_MILLIS: u32 = 250;
@@ -60,6 +62,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     long_series(bench, report)?;
     many_runs(bench, report)?;
     many_cards(bench, report)?;
+    hits::measure(bench, report)?;
     growing(bench, report)
 }
 

@@ -105,6 +105,20 @@ impl Server {
         Ok(())
     }
 
+    /// Waits until the watchpoints of a run are evaluated.
+    pub(super) fn wait_until_judged(&self, run: &str) -> Result<()> {
+        let url = format!("{}/api/findings?run={run}&limit=1", self.address);
+        let mut findings = Connection::get(&url)?;
+        self.wait_for("what watchpoints find", || {
+            // While the run is not known yet the server refuses, which is no failure here.
+            let Ok(answer) = findings.ask() else {
+                return Ok(None);
+            };
+            let findings: Value = serde_json::from_slice(answer)?;
+            Ok((findings["state"] == "done").then_some(()))
+        })
+    }
+
     fn wait_for_count(&self, field: &str, wanted: u64) -> Result<f64> {
         self.wait_for_ingest(|ingest| ingest["idle"] == true && ingest[field] == wanted)
     }

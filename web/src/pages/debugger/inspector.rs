@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::Hit;
-use trainscope_api::records::At;
+use trainscope_api::tensors::{Bins, HistoryPoint, TensorQuery};
+use trainscope_format::tensor::{ChangeStats, TensorStats};
 use trainscope_format::{Kind, TensorSummary};
 
 use super::model::use_model;
@@ -14,6 +15,7 @@ use crate::components::{Icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::pages::tensors::bins_picture;
 use crate::route;
 use crate::state::use_app_state;
 
@@ -21,15 +23,27 @@ use crate::state::use_app_state;
 const STEPS: usize = 3;
 /// Recorded steps before and after the one that is looked at.
 const AROUND: (usize, usize) = (47, 16);
+/// Of the histogram of elements.
+const BINS: usize = 40;
 
 /// What is known of the tensor.
 #[derive(Clone, PartialEq)]
 enum Known {
     Loading,
-    /// It is not among the statistics: a scalar, or a tensor of a dump.
+    /// It is a scalar, or nothing of it is there any more.
     Nothing,
     /// Steps around the one that is looked at, and which that is.
-    Steps(Vec<At<TensorSummary>>, usize),
+    Steps(Vec<Seen>, usize),
+}
+
+/// The tensor at a step: as the program has recorded it, or as its elements say.
+#[derive(Clone, PartialEq)]
+pub(super) struct Seen {
+    pub(super) step: i64,
+    pub(super) stats: TensorStats,
+    /// Type and shape, where the statistics are recorded.
+    kind: Option<String>,
+    change: Option<ChangeStats>,
 }
 
 /// The panel at the right.
@@ -39,6 +53,7 @@ pub(super) fn Inspector() -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let known = RwSignal::new(Known::Loading);
+    let bins = RwSignal::new(None::<Bins>);
     let asked = StoredValue::new(0_u64);
     let shown = StoredValue::new((String::new(), 0));
     let place = Memo::new(move |_| Some((model.run.get(), model.place.get()?)));
@@ -65,29 +80,59 @@ pub(super) fn Inspector() -> impl IntoView {
         asked.set_value(number);
         // Of a scalar, or of a tensor in a dump, there are none to ask for.
         state.load_tags([run.clone()], false);
-        let is_recorded = state.tags(&run).map(|list| {
-            let mut tags = list.tags.iter();
-            tags.any(|tag| tag.kind == Kind::Statistics && tag.tag == tensor && tag.rank == rank)
-        });
-        match is_recorded {
-            // Another step of what is shown takes its place when it is there.
-            Some(true) if shown.get_value() == (tensor.clone(), rank) => {}
-            Some(true) => known.set(Known::Loading),
-            Some(false) => return known.set(Known::Nothing),
-            // The tags are on their way.
-            None => return known.set(Known::Loading),
+        let has = |kind: Kind| {
+            state.tags(&run).map(|list| {
+                let mut tags = list.tags.iter();
+                tags.any(|tag| tag.kind == kind && tag.tag == tensor && tag.rank == rank)
+            })
+        };
+        // The tags are on their way.
+        let (Some(is_recorded), Some(is_scalar)) = (has(Kind::Statistics), has(Kind::Scalars))
+        else {
+            return known.set(Known::Loading);
+        };
+        bins.set(None);
+        if is_scalar && !is_recorded {
+            return known.set(Known::Nothing);
+        }
+        // Another step of what is shown takes its place when it is there.
+        if shown.get_value() != (tensor.clone(), rank) {
+            known.set(Known::Loading);
         }
         spawn_local(async move {
-            let found = client::statistics_around(&run, &tensor, rank, step, AROUND).await;
-            if asked.try_get_value() == Some(number) {
-                shown.set_value((tensor, rank));
-                known.set(match found {
-                    Ok(steps) if !steps.is_empty() => {
-                        let at = steps.partition_point(|own| own.step <= step);
-                        Known::Steps(steps, at.saturating_sub(1))
-                    }
-                    _ => Known::Nothing,
-                });
+            let is_wanted = || asked.try_get_value() == Some(number);
+            let found = if is_recorded {
+                let found = client::statistics_around(&run, &tensor, rank, step, AROUND).await;
+                let found = found.unwrap_or_default().into_iter();
+                found.map(|at| Seen::recorded(at.step, at.body)).collect()
+            } else {
+                seen_in_files(&run, &tensor, rank, step, &is_wanted).await
+            };
+            if !is_wanted() {
+                return;
+            }
+            shown.set_value((tensor.clone(), rank));
+            if found.is_empty() {
+                return known.set(Known::Nothing);
+            }
+            let at = found.partition_point(|own| own.step <= step);
+            let at = at.saturating_sub(1);
+            let is_here = found.get(at).is_some_and(|own| own.step == step);
+            known.set(Known::Steps(found, at));
+            if is_recorded || !is_here {
+                return;
+            }
+            let query = TensorQuery {
+                run,
+                tensor,
+                rank,
+                step: Some(step),
+                bins: Some(BINS),
+                ..TensorQuery::default()
+            };
+            let found = client::tensor_summary(&query).await.ok();
+            if is_wanted() {
+                bins.set(found.and_then(|found| found.histogram));
             }
         });
     });
@@ -97,7 +142,7 @@ pub(super) fn Inspector() -> impl IntoView {
             let tensor = model.place.get().map_or_else(String::new, |place| place.0);
             let is_other = tensor != hit.tensor;
             let kind = known.with(|known| match known {
-                Known::Steps(steps, at) => steps.get(*at).map(|at| kind_of(&at.body)),
+                Known::Steps(steps, at) => steps.get(*at).and_then(|at| at.kind.clone()),
                 _ => None,
             });
             // A scalar has no values but its curve.
@@ -160,6 +205,15 @@ pub(super) fn Inspector() -> impl IntoView {
             Known::Steps(steps, at) => with(steps, at),
         })
     };
+    let histogram = move || {
+        let bins = bins.get()?;
+        Some(view! {
+            <section>
+                <h3>{i18n.texts().tensors.histogram}</h3>
+                {bins_picture(&bins)}
+            </section>
+        })
+    };
     let advice = move || {
         let hit = model.selected.get()?;
         let advice = model.findings.with(|findings| {
@@ -184,22 +238,81 @@ pub(super) fn Inspector() -> impl IntoView {
     view! {
         <aside class="insp" aria-label=move || i18n.texts().debugger.inspector>
             {head}
-            {move || {
-                model
-                    .is_lost
-                    .get()
-                    .then(|| {
-                        view! {
-                            <section>
-                                <p class="small ink2">{i18n.texts().debugger.lost}</p>
-                            </section>
-                        }
-                    })
-            }}
+            {move || model.is_lost.get().then(|| lost(&model.run.get(), model.named.get()))}
             {content}
+            {histogram}
             {advice}
         </aside>
     }
+}
+
+impl Seen {
+    fn recorded(step: i64, body: TensorSummary) -> Self {
+        Self {
+            step,
+            kind: Some(kind_of(&body)),
+            stats: body.stats,
+            change: body.change,
+        }
+    }
+}
+
+/// The steps around one at which the elements of a tensor, or tables of statistics, lie in files. They are read for it,
+/// so that it takes several requests until that step is among them.
+async fn seen_in_files(
+    run: &str,
+    tensor: &str,
+    rank: u32,
+    step: i64,
+    is_wanted: &impl Fn() -> bool,
+) -> Vec<Seen> {
+    loop {
+        let found = client::tensor_history(run, tensor, rank).await;
+        let Ok(found) = found else {
+            return Vec::new();
+        };
+        let is_missing = |own: &HistoryPoint| own.step == step && own.stats.is_none();
+        let is_pending = found.pending_bytes > 0 && found.points.iter().any(is_missing);
+        if is_pending && is_wanted() {
+            continue;
+        }
+        let known = found.points.into_iter().filter_map(|point| {
+            Some(Seen {
+                step: point.step,
+                stats: point.stats?,
+                kind: None,
+                change: None,
+            })
+        });
+        let mut known: Vec<Seen> = known.collect();
+        let at = known.partition_point(|own| own.step < step);
+        known.truncate(at + 1 + AROUND.1);
+        return known.split_off(at.saturating_sub(AROUND.0));
+    }
+}
+
+/// A hit that the address names and that is not there: what it was of, why, and where what is left of it is.
+fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
+    let i18n = use_i18n();
+    let named = named?;
+    let mut parts = named.splitn(4, ':');
+    let (rank, step) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let (condition, tensor) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    let href = route::tensors_href(run, &tensor, rank, Some(step));
+    let at = format!("{} {}", i18n.texts().frame.step, format::integer(step));
+    let view = view! {
+        <section class="inspector-head">
+            <h2 class="cut" title=tensor.clone()>
+                <bdi>{tensor.clone()}</bdi>
+            </h2>
+            <p class="micro ink3">{at} " · " <span class="mono">{condition}</span></p>
+            <p class="small ink2">{i18n.texts().debugger.lost}</p>
+            <a class="link small" href=href>
+                {i18n.texts().tensors.show_values}
+            </a>
+        </section>
+    };
+    Some(view.into_any())
 }
 
 fn kind_of(summary: &TensorSummary) -> String {
@@ -212,7 +325,7 @@ fn kind_of(summary: &TensorSummary) -> String {
     format!("{}{shape}", summary.dtype)
 }
 
-/// A scalar leads to its curve; of a tensor that lies in a dump only the hit is known.
+/// A scalar leads to its curve; of a tensor whose files are gone only the hit is known.
 fn without(hit: &Hit, run: &str, is_scalar: bool) -> AnyView {
     let i18n = use_i18n();
     let href = route::scalars_href(run, &[], Some(&hit.tensor));
@@ -228,7 +341,7 @@ fn without(hit: &Hit, run: &str, is_scalar: bool) -> AnyView {
     .into_any()
 }
 
-fn with(around: Vec<At<TensorSummary>>, at: usize) -> AnyView {
+fn with(around: Vec<Seen>, at: usize) -> AnyView {
     let i18n = use_i18n();
     let texts = &i18n.texts().debugger;
     let until = around.get(..=at).unwrap_or(&around);
@@ -236,22 +349,23 @@ fn with(around: Vec<At<TensorSummary>>, at: usize) -> AnyView {
         .get(until.len().saturating_sub(STEPS)..)
         .unwrap_or(until)
         .to_vec();
-    let last = steps.last().map(|at| at.body.clone());
+    let last = steps.last().map(|at| at.stats.clone());
+    let has_change = steps.iter().any(|at| at.change.is_some());
     let heads = steps.iter().map(|at| {
         view! { <th class="num">{format::integer(at.step)}</th> }
     });
-    let figure = |name: &'static str, read: fn(&TensorSummary) -> Option<f64>| {
+    let figure = |name: &'static str, read: fn(&Seen) -> Option<f64>| {
         let cells = steps.iter().map(|at| {
-            let value = read(&at.body);
+            let value = read(at);
             let is_bad = value.is_none_or(|value| !value.is_finite());
             let text = value.map_or_else(|| "–".to_owned(), |value| format::number(value, 4));
             view! { <td class="num" class:ink3=is_bad>{text}</td> }
         });
         view! { <tr><td class="ink3">{name}</td> {cells.collect_view()}</tr> }
     };
-    let counted = |name: &'static str, read: fn(&TensorSummary) -> u64| {
+    let counted = |name: &'static str, read: fn(&Seen) -> u64| {
         let cells = steps.iter().map(|at| {
-            let count = read(&at.body);
+            let count = read(at);
             view! { <td class="num" class:err=count != 0 class:med=count != 0>{format::count(count)}</td> }
         });
         view! { <tr><td class="ink3">{name}</td> {cells.collect_view()}</tr> }
@@ -264,9 +378,9 @@ fn with(around: Vec<At<TensorSummary>>, at: usize) -> AnyView {
                     <section>
                         <h3 class="flex">
                             {texts.elements} <span class="grow"></span>
-                            <span class="micro ink3">{format::count(last.stats.count)}</span>
+                            <span class="micro ink3">{format::count(last.count)}</span>
                         </h3>
-                        <ClassBar stats=last.stats />
+                        <ClassBar stats=last />
                     </section>
                 }
             })}
@@ -284,7 +398,7 @@ fn with(around: Vec<At<TensorSummary>>, at: usize) -> AnyView {
                     {figure("min", |s| Some(s.stats.finite?.min))}
                     {figure("std", |s| Some(s.stats.variance()?.sqrt()))}
                     {figure("L2", |s| Some(s.stats.finite?.l2))}
-                    {figure("Δ/|w|", |s| s.change?.mean_change_ratio(1e-9))}
+                    {has_change.then(|| figure("Δ/|w|", |s| s.change?.mean_change_ratio(1e-9)))}
                     {counted("NaN", |s| s.stats.nan)}
                     {counted("±Inf", |s| s.stats.pos_inf + s.stats.neg_inf)}
                 </tbody>
@@ -292,7 +406,7 @@ fn with(around: Vec<At<TensorSummary>>, at: usize) -> AnyView {
         </section>
         <OverSteps records=around at=at />
         {last
-            .and_then(|last| last.stats.exponents)
+            .and_then(|last| last.exponents)
             .filter(|exponents| !exponents.counts().is_empty())
             .map(|exponents| {
                 view! {

@@ -48,11 +48,15 @@ pub(super) struct Model {
     pub(super) rank: Memo<Option<u32>>,
     pub(super) steps: Memo<String>,
     pub(super) findings: RwSignal<Arc<Findings>>,
+    /// The hit that the answer was asked about.
+    told_of: RwSignal<Option<String>>,
     pub(super) load: Memo<Load>,
     /// The hit that is looked at: the address says which, else where it began.
     pub(super) selected: Memo<Option<Hit>>,
     /// Whether the address names a hit that is not there.
     pub(super) is_lost: Memo<bool>,
+    /// That name.
+    pub(super) named: Memo<Option<String>>,
     /// Tensor, rank and step that are looked at: those of the hit, unless the address says otherwise.
     pub(super) place: Memo<Option<(String, u32, i64)>>,
     /// The first line that is asked for.
@@ -111,6 +115,7 @@ impl Model {
             Memo::new(move |_| text.with(|text| text.as_ref()?.parse::<u32>().ok()))
         };
         let findings = RwSignal::new(Arc::new(Findings::default()));
+        let told_of = RwSignal::new(None::<String>);
         let answered = RwSignal::new(false);
         let load = Memo::new(move |_| {
             if !answered.get() {
@@ -131,8 +136,9 @@ impl Model {
                 };
                 let told = findings.wanted.iter().map(|wanted| &wanted.hit);
                 let found = all.chain(told).find(|hit| hit.key() == wanted).cloned();
-                // It may have left the window that is loaded.
-                let before = before.cloned().flatten();
+                // It may have left the window that is loaded, unless somebody has asked for it: then it is gone.
+                let is_gone = told_of.with(|told| told.as_ref() == Some(&wanted));
+                let before = before.cloned().flatten().filter(|_| !is_gone);
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
             })
         });
@@ -155,9 +161,11 @@ impl Model {
             rank: number(rank),
             steps: text(STEPS),
             findings,
+            told_of,
             load,
             selected,
             is_lost,
+            named: hit,
             place,
             line: RwSignal::new(0),
             reveal: RwSignal::new(None),
@@ -217,6 +225,7 @@ impl Model {
                         self.show_from(place);
                     }
                 }
+                self.told_of.set(query.hit);
                 self.findings.set(Arc::new(answer));
                 answered.set(true);
             });

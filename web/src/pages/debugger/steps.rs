@@ -3,10 +3,9 @@
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
-use trainscope_api::records::At;
-use trainscope_format::TensorSummary;
 use wasm_bindgen::JsCast;
 
+use super::inspector::Seen;
 use super::model::use_model;
 use crate::format;
 use crate::i18n::use_i18n;
@@ -22,15 +21,15 @@ const FOOT: f64 = 6.0;
     clippy::needless_pass_by_value,
     reason = "components own what they are given"
 )]
-pub(super) fn OverSteps(records: Vec<At<TensorSummary>>, at: usize) -> impl IntoView {
+pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return ().into_any();
     };
     let (first, last) = (first.step, last.step);
-    let pair = |record: &At<TensorSummary>| {
-        let finite = record.body.stats.finite?;
+    let pair = |record: &Seen| {
+        let finite = record.stats.finite?;
         Some((finite.min.abs().max(finite.max.abs()), finite.mean_abs))
     };
     let values: Vec<Option<(f64, f64)>> = records.iter().map(pair).collect();
@@ -58,7 +57,7 @@ pub(super) fn OverSteps(records: Vec<At<TensorSummary>>, at: usize) -> impl Into
     };
     let mut marks = String::new();
     for (index, record) in records.iter().enumerate() {
-        let stats = &record.body.stats;
+        let stats = &record.stats;
         if stats.nan + stats.pos_inf + stats.neg_inf > 0 {
             marks.extend([format!("M{:.1} {HEIGHT}v-{FOOT}", x(index))]);
         }

@@ -122,6 +122,10 @@ impl Sparks {
         self.asked.set(true);
         spawn_local(async move {
             let answer = client::scalars_many(&request).await;
+            // The page may have been left.
+            if self.asked.try_get_untracked().is_none() {
+                return;
+            }
             for ((run, stamp), position) in wanted.into_iter().zip(0..) {
                 // A failed request is not repeated before the run changes; the lost connection is said elsewhere.
                 let signal = self.get(&run.id);

@@ -2,6 +2,7 @@
 //!
 //! Rows are laid out as grids, because the columns that fit depend on the card; the roles say that it is a table.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use leptos::html::Div;
@@ -14,10 +15,13 @@ use super::order::{Item, SortKey};
 use super::row::{GroupRow, RunRow};
 use super::selection::SelectionBar;
 use super::sparks::use_sparks;
-use super::window::{HEAD, Offsets, Window};
+use super::window::{HEAD, Offsets, Window, height_of};
 use crate::components::Check;
 use crate::i18n::use_i18n;
 use crate::state::use_runs;
+
+/// Rows made anew in one frame at most: forty at once would be a pause that one feels.
+const BATCH: usize = 14;
 
 /// The card with the table and the bar of the selection.
 #[component]
@@ -44,6 +48,7 @@ pub(super) fn RunsTable() -> impl IntoView {
             stuck.into_iter().chain(shown).collect::<Vec<_>>()
         })
     });
+    let made = in_batches(rows);
     Effect::new(move |_| {
         let ids = rows.with(|rows| {
             let ids = rows.iter().filter_map(|item| match item {
@@ -161,7 +166,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                     <tbody role="rowgroup">
                         <Spacer height=Signal::derive(move || window.get().above) />
                         <For
-                            each=move || rows.get()
+                            each=move || made.get()
                             key=Item::key
                             children=move |item| match item {
                                 Item::Group(group) => view! { <GroupRow group=group /> }.into_any(),
@@ -170,13 +175,46 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 }
                             }
                         />
-                        <Spacer height=Signal::derive(move || window.get().below) />
+                        <Spacer height=Signal::derive(move || {
+                            let missing = rows.with(Vec::len).saturating_sub(made.with(Vec::len));
+                            window.get().below + height_of(missing)
+                        }) />
                     </tbody>
                 </table>
             </div>
             <SelectionBar />
         </section>
     }
+}
+
+/// The rows, those that are new a few a frame.
+fn in_batches(rows: Memo<Vec<Item>>) -> RwSignal<Vec<Item>> {
+    let made = RwSignal::new(Vec::new());
+    let turn = RwSignal::new(0_u32);
+    Effect::new(move |_| {
+        turn.track();
+        let wanted = rows.get();
+        let all = wanted.len();
+        let now = made.with_untracked(|before| next_batch(before, wanted));
+        if now.len() < all {
+            request_animation_frame(move || {
+                turn.try_update(|turn| *turn = turn.wrapping_add(1));
+            });
+        }
+        made.set(now);
+    });
+    made
+}
+
+/// The first rows of those wanted, with no more of them new than one frame has time for.
+fn next_batch(before: &[Item], mut wanted: Vec<Item>) -> Vec<Item> {
+    let known: HashSet<String> = before.iter().map(Item::key).collect();
+    let new = wanted.iter().enumerate();
+    let mut new = new.filter(|(_, item)| !known.contains(&item.key()));
+    if let Some((first_too_many, _)) = new.nth(BATCH) {
+        wanted.truncate(first_too_many);
+    }
+    wanted
 }
 
 /// A head that sorts. The text is a button, so that it works by keyboard.
@@ -281,4 +319,30 @@ fn use_window_height() -> Signal<f64> {
     let handle = window_event_listener(leptos::ev::resize, move |_| height.set(read()));
     on_cleanup(move || handle.remove());
     height.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_new_comes_a_few_at_a_time_and_what_stays_at_once() {
+        let run = |number: usize| Item::Run {
+            id: format!("run{number}"),
+            grouped: false,
+        };
+        let wanted: Vec<Item> = (0..40).map(run).collect();
+        let mut made = Vec::new();
+        let mut frames = 0;
+        while made.len() < wanted.len() {
+            let next = next_batch(&made, wanted.clone());
+            assert!(next.len() > made.len() && next.len() - made.len() <= BATCH);
+            made = next;
+            frames += 1;
+        }
+        assert_eq!((frames, &made), (3, &wanted));
+        // Another order of the same rows makes none.
+        let turned: Vec<Item> = wanted.iter().rev().cloned().collect();
+        assert_eq!(next_batch(&made, turned.clone()), turned);
+    }
 }

@@ -34,6 +34,11 @@ pub(super) struct Window {
     pub(super) below: u32,
 }
 
+/// Height of so many runs, in pixels.
+pub(super) fn height_of(runs: usize) -> u32 {
+    u32::try_from(runs).unwrap_or(0).saturating_mul(RUN)
+}
+
 impl Offsets {
     pub(super) fn new(items: &[Item]) -> Self {
         let mut tops = Vec::with_capacity(items.len() + 1);

@@ -71,6 +71,8 @@ pub(super) struct Curve {
     pub(super) id: SeriesId,
     /// Its points.
     pub(super) series: Series,
+    /// Points that a restart has written again, in the order of writing; where they were asked for.
+    pub(super) superseded: Series,
     /// The scalar that x counts, over the same steps; empty if x counts something else.
     pub(super) over: Vec<f64>,
     /// What it stands for, if it is more than one line.
@@ -123,6 +125,7 @@ impl Loaded {
         let curves = want.series.iter().zip(answers).filter_map(|(id, series)| {
             let x = xs.next().flatten();
             let series = series.filter(|series| !series.steps.is_empty())?;
+            let (series, superseded) = split(series);
             let first = series.steps.first().copied().unwrap_or_default();
             let over = match (&want.x_tag, x) {
                 (None, _) => Vec::new(),
@@ -132,6 +135,7 @@ impl Loaded {
             Some(Curve {
                 id: id.clone(),
                 series,
+                superseded,
                 over,
                 group: None,
             })
@@ -163,6 +167,55 @@ impl Loaded {
         }
         out
     }
+}
+
+/// The points that are the curve, and those from a step on at which a later attempt begins.
+fn split(series: Series) -> (Series, Series) {
+    let (mut lowest, mut is_before) = (i64::MAX, false);
+    let mut is_kept: Vec<bool> = series
+        .steps
+        .iter()
+        .rev()
+        .map(|&step| {
+            // A step that was written twice running is no attempt of its own.
+            let is_kept = step < lowest || (step == lowest && !is_before);
+            is_before = !is_kept;
+            lowest = lowest.min(step);
+            is_kept
+        })
+        .collect();
+    is_kept.reverse();
+    if is_kept.iter().all(|&kept| kept) {
+        return (series, Series::default());
+    }
+    let part = |wanted: bool| {
+        let of = |list: &[f64]| -> Vec<f64> {
+            let pairs = list.iter().zip(&is_kept);
+            pairs
+                .filter(|(_, kept)| **kept == wanted)
+                .map(|(value, _)| *value)
+                .collect()
+        };
+        let steps = series.steps.iter().zip(&is_kept);
+        Series {
+            cut: series.cut,
+            steps: steps
+                .filter(|(_, kept)| **kept == wanted)
+                .map(|(step, _)| *step)
+                .collect(),
+            wall_times_secs: of(&series.wall_times_secs),
+            values: of(&series.values),
+            min: of(&series.min),
+            max: of(&series.max),
+            ..Series::default()
+        }
+    };
+    let kept = Series {
+        total: series.total,
+        non_finite: series.non_finite.clone(),
+        ..part(true)
+    };
+    (kept, part(false))
 }
 
 /// A series of buckets with a point at the step that it begins at: a bucket stands at its last step, so that what its
@@ -255,6 +308,23 @@ mod tests {
         assert_eq!(loaded.steps_of((25.0, 45.0), &relative), Some((10, 30)));
         assert_eq!(loaded.steps_of((22.0, 23.0), &relative), Some((10, 20)));
         assert_eq!(loaded.steps_of((99.0, 100.0), &relative), None);
+    }
+
+    #[test]
+    fn what_was_written_again_is_apart() {
+        let points = series(&[0, 5, 9, 5, 7, 12], &[0.0, 1.0, f64::NAN, 3.0, 4.0, 5.0]);
+        let loaded = Loaded::new(&want(None), vec![Some(points)]);
+        let curve = &loaded.curves[0];
+        assert_eq!(curve.series.steps, [0, 5, 7, 12]);
+        assert_eq!(curve.superseded.steps, [5, 9]);
+        assert!(curve.superseded.values[1].is_nan());
+        let equal = split(series(&[4, 5, 5, 6], &[0.0; 4]));
+        assert_eq!(equal.0.steps, [4, 5, 5, 6]);
+        let twice = split(series(&[0, 10, 20, 3, 4, 1, 30], &[0.0; 7]));
+        assert_eq!(
+            (&twice.0.steps[..], &twice.1.steps[..]),
+            (&[0, 1, 30][..], &[10, 20, 3, 4][..])
+        );
     }
 
     #[test]

@@ -87,6 +87,7 @@ pub(super) fn picture_of(
                 };
                 (palette.run(colour), colour.pattern && has_twin())
             },
+            paper: palette.theme.surface,
             is_live: &|run| facts.get(run).is_some_and(|facts| facts.is_live),
             start: &start,
             beyond: &|run| threshold(run).map_or_else(Vec::new, |limit| limits::beyond(&limit)),
@@ -132,8 +133,14 @@ fn limits_of(
 pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture, range: Range) -> Figure {
     let settings = page.settings;
     let x = settings.x.get();
+    let lines = if picture.superseded.is_empty() {
+        Arc::clone(&picture.lines)
+    } else {
+        let all = picture.superseded.iter().chain(&*picture.lines);
+        Arc::new(all.cloned().collect())
+    };
     Figure {
-        lines: Arc::clone(&picture.lines),
+        lines,
         x: range,
         x_kind: x.kind(),
         x_scale: settings.x_scale.get().scale(),

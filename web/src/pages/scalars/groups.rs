@@ -142,6 +142,7 @@ fn mean(
     let mut runs: Vec<String> = members.iter().map(|curve| curve.id.run.clone()).collect();
     runs.dedup();
     Some(Curve {
+        superseded: Series::default(),
         id: first.id.clone(),
         series,
         over,

@@ -32,6 +32,8 @@ pub(super) struct Look<'a> {
     pub(super) own: &'a str,
     /// Colour of a run, and whether its line is dashed.
     pub(super) colour: &'a dyn Fn(&str) -> (Rgb, bool),
+    /// What lies behind everything.
+    pub(super) paper: Rgb,
     /// Whether a run grows.
     pub(super) is_live: &'a dyn Fn(&str) -> bool,
     /// When a run began, in seconds since 1970.
@@ -51,6 +53,8 @@ pub(super) struct Picture {
     pub(super) whole: Option<Arc<Loaded>>,
     /// One line a curve, in the same order.
     pub(super) lines: Arc<Vec<Line>>,
+    /// What restarts have written again, below all lines.
+    pub(super) superseded: Vec<Line>,
     /// Whether all lines are the same, drawn as one.
     pub(super) is_shared: bool,
     /// Limits across it.
@@ -83,10 +87,13 @@ impl Picture {
                 line.is_main = false;
             }
         }
+        let curves = loaded.curves.iter();
+        let superseded = curves.filter_map(|curve| pale_line(curve, look)).collect();
         Self {
             loaded,
             whole,
             lines: Arc::new(lines),
+            superseded,
             is_shared,
             limits: Vec::new(),
         }
@@ -206,6 +213,43 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     }
 }
 
+/// The points of a curve that were written again; paler, and as they are.
+fn pale_line(curve: &Curve, look: &Look<'_>) -> Option<Line> {
+    let own = Curve {
+        id: curve.id.clone(),
+        series: curve.superseded.clone(),
+        ..Curve::default()
+    };
+    let x = x_values(&own, look.x, (look.start)(&own.id.run));
+    (!x.is_empty()).then(|| Line {
+        colour: mix((look.colour)(&own.id.run).0, look.paper),
+        stroke: Stroke::Solid,
+        is_main: false,
+        is_live: false,
+        x,
+        values: own.series.values,
+        raw: Vec::new(),
+        low: Vec::new(),
+        high: Vec::new(),
+        stretches: Vec::new(),
+        is_raw: !own.series.cut,
+        beyond: Vec::new(),
+    })
+}
+
+/// A colour that steps back.
+fn mix(colour: Rgb, paper: Rgb) -> Rgb {
+    let one = |colour: u8, paper: u8| {
+        let mixed = (u16::from(colour) * 2 + u16::from(paper) * 3) / 5;
+        u8::try_from(mixed).unwrap_or(u8::MAX)
+    };
+    Rgb(
+        one(colour.0, paper.0),
+        one(colour.1, paper.1),
+        one(colour.2, paper.2),
+    )
+}
+
 /// The envelope where it reaches what stands out, and nothing elsewhere.
 fn peaks(series: &Series, beyond: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
     let bounds = series.min.iter().zip(&series.max);
@@ -275,6 +319,7 @@ mod tests {
             has_band: true,
             own: "a",
             colour: &|_| (Rgb(1, 2, 3), false),
+            paper: Rgb(255, 255, 255),
             is_live: &|_| false,
             start: &|_| Some(1_000.0),
             beyond: &|_| Vec::new(),
@@ -355,6 +400,17 @@ mod tests {
         assert!(at[0].is_none());
         assert_eq!(at[1].unwrap().step, 100);
         assert_eq!(out.extent(), Some((0.0, 200.0)));
+    }
+
+    #[test]
+    fn what_was_written_again_is_paler() {
+        let twice = series(&[0, 10, 20, 15, 30], &[1.0, 2.0, 9.0, 3.0, 4.0]);
+        let out = picture(&[("a", twice)], &look(XChoice::Relative, 0.0));
+        assert_eq!(out.lines[0].values, [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(out.lines.len(), 1);
+        let pale = &out.superseded[0];
+        assert_eq!((&pale.x[..], &pale.values[..]), (&[40.0][..], &[9.0][..]));
+        assert_eq!(pale.colour, Rgb(153, 153, 154));
     }
 
     #[test]

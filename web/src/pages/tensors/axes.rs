@@ -120,8 +120,11 @@ fn axes() -> AnyView {
             };
             let body = match part {
                 Axis::Range(from, to) => {
-                    let last = to.saturating_sub(1);
-                    view! { <span>{format!("{from}–{last}")}</span> }.into_any()
+                    let text = match to.checked_sub(1).filter(|last| *last >= from) {
+                        Some(last) => format!("{from}–{last}"),
+                        None => "0".to_owned(),
+                    };
+                    view! { <span>{text}</span> }.into_any()
                 }
                 Axis::At(at) => {
                     let (slice, sizes) = (plane.slice.clone(), shape.clone());

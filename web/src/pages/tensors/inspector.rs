@@ -4,10 +4,12 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::paths;
-use trainscope_api::tensors::{Bins, Positions, TensorQuery, TensorSlice, TensorSource};
-use trainscope_format::tensor::TensorStats;
+use trainscope_api::tensors::{
+    Axis, Bins, Positions, Slice, TensorPlace, TensorQuery, TensorSlice, TensorSource,
+};
+use trainscope_format::tensor::{FiniteStats, TensorStats};
 
-use super::model::use_model;
+use super::model::{Loaded, use_model};
 use super::plane::short;
 use crate::client;
 use crate::components::{Icon, IconName};
@@ -18,6 +20,8 @@ use crate::route::{self, RunPage};
 
 /// Larger tensors are only looked at as a whole if somebody asks.
 const SMALL_BYTES: u64 = 64 << 20;
+/// How much of it is looked at in one request.
+const PIECE_BYTES: u64 = 128 << 20;
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 72.0;
 
@@ -36,27 +40,94 @@ pub(super) fn Inspector() -> impl IntoView {
             .source()
             .is_some_and(|s| s != TensorSource::Statistics)
     });
+    // The table says how large it is before anything more is read.
+    let place = Memo::new(move |_| {
+        model.loaded.with(|loaded| match loaded {
+            Loaded::Values(tile) => Some(tile.values.place.clone()),
+            _ => None,
+        })
+    });
+    let of_slice = Memo::new(move |_| {
+        let (place, plane) = (place.get()?, model.plane.get()?.ok()?);
+        let is_it = plane.slice.axes.len() == place.shape.len();
+        is_it.then(|| (bytes_of(&plane.slice, &place), plane.slice))
+    });
+    // None while nothing is known, or where nothing can be read.
+    let elements_of = Memo::new(move |_| {
+        place.with(|place| {
+            place
+                .as_ref()
+                .map_or(0, |place| Slice::whole(&place.shape).len())
+        })
+    });
     let slice_query = Memo::new(move |_| {
-        let plane = model.plane.get()?.ok()?;
-        has_elements.get().then(|| TensorQuery {
-            slice: Some(plane.slice.to_string()),
+        let (len_bytes, slice) = of_slice.get()?;
+        (has_elements.get() && len_bytes <= SMALL_BYTES).then(|| TensorQuery {
+            slice: Some(slice.to_string()),
             bins: Some(bins.get()),
             ..model.query()
         })
     });
     let whole_query = Memo::new(move |_| {
-        let is_small = slice.with(|slice| {
-            let place = slice.as_ref().map(|slice| &slice.place);
-            place.is_some_and(|place| place.len_bytes <= SMALL_BYTES)
-        });
-        (has_elements.get() && (is_small || asks_for_all.get())).then(|| model.query())
+        let is_small = place.with(|place| place.as_ref().is_some_and(is_small));
+        (has_elements.get() && is_small).then(|| model.query())
     });
     ask(slice_query, slice);
     ask(whole_query, whole);
+    // Of all bytes that are read because somebody asks, how many are.
+    let read_bytes = RwSignal::new(0_u64);
     Effect::new(move |_| {
         model.tensor.track();
         model.step.track();
+        model.rank.track();
         asks_for_all.set(false);
+    });
+    // What was counted of another large slice, or in other bins, is not that of this one.
+    Effect::new(move |_| {
+        of_slice.track();
+        bins.track();
+        if slice_query.with(Option::is_none) {
+            slice.set(None);
+        }
+    });
+    Effect::new(move |_| {
+        let (true, Some(place)) = (asks_for_all.get(), place.get_untracked()) else {
+            return;
+        };
+        let query = untrack(|| model.query());
+        let large = of_slice.get_untracked();
+        let large = large.filter(|(len_bytes, _)| *len_bytes > SMALL_BYTES);
+        let bins = bins.get_untracked();
+        read_bytes.set(0);
+        spawn_local(async move {
+            let is_wanted = |now: u64| {
+                read_bytes.try_set(now);
+                let is_it = || asks_for_all.get_untracked() && model.query() == query;
+                asks_for_all.try_get_untracked().is_some() && untrack(is_it)
+            };
+            let all = Slice::whole(&place.shape);
+            let found = look_at(&query, &place, &all, &is_wanted).await;
+            let counted = match (large, found.as_ref().and_then(|found| found.stats.finite)) {
+                (Some((_, large)), Some(finite)) => {
+                    let query = TensorQuery {
+                        bins: Some(bins),
+                        low: Some(finite.min),
+                        high: Some(finite.max),
+                        ..query.clone()
+                    };
+                    let is_wanted = |now: u64| is_wanted(place.len_bytes + now);
+                    look_at(&query, &place, &large, &is_wanted).await
+                }
+                _ => None,
+            };
+            if is_wanted(place.len_bytes) {
+                asks_for_all.set(false);
+                if counted.is_some() {
+                    slice.set(counted);
+                }
+                whole.set(found);
+            }
+        });
     });
     let stats = move || {
         let step = model.step.get()?;
@@ -84,7 +155,7 @@ pub(super) fn Inspector() -> impl IntoView {
     };
     let histogram = move || {
         let bins = slice.with(|slice| slice.as_ref()?.histogram.clone())?;
-        Some(picture(&bins))
+        Some(bins_picture(&bins))
     };
     let jumps = move || {
         let positions = whole
@@ -93,25 +164,38 @@ pub(super) fn Inspector() -> impl IntoView {
         Some(jump_buttons(positions))
     };
     let all = move || {
-        let len_bytes = slice.with(|slice| slice.as_ref().map(|s| s.place.len_bytes))?;
-        let is_known = whole.with(Option::is_some);
-        (len_bytes > SMALL_BYTES && !is_known).then(|| {
-            let is_asked = asks_for_all.get();
-            let text = if is_asked {
-                i18n.texts().tensors.looking.to_owned()
+        let place = place.get()?;
+        // The elements once for what they come to, and those of a large slice again for its histogram.
+        let again = of_slice.get().map_or(0, |(len_bytes, _)| len_bytes);
+        let again = if again > SMALL_BYTES { again } else { 0 };
+        let len_bytes = place.len_bytes + again;
+        let is_missing = |known: RwSignal<Option<TensorSlice>>| known.with(Option::is_none);
+        if is_small(&place) || !is_missing(whole) && !(again > 0 && is_missing(slice)) {
+            return None;
+        }
+        let is_asked = asks_for_all.get();
+        let text = move || {
+            let all = format::bytes(len_bytes);
+            if is_asked {
+                (i18n.texts().tensors.looking)(&format::bytes(read_bytes.get()), &all)
             } else {
-                (i18n.texts().tensors.look_at_all)(&format::bytes(len_bytes))
-            };
-            view! {
-                <button
-                    type="button"
-                    class="btn"
-                    disabled=is_asked
-                    on:click=move |_| asks_for_all.set(true)
-                >
-                    {text}
-                </button>
+                (i18n.texts().tensors.look_at_all)(&all)
             }
+        };
+        Some(view! {
+            <button
+                type="button"
+                class="btn look-at-all"
+                title=is_asked.then(|| i18n.texts().tensors.stop)
+                on:click=move |_| asks_for_all.set(!is_asked)
+            >
+                {text}
+            </button>
+            <progress
+                hidden=!is_asked
+                max=len_bytes.to_string()
+                prop:value=move || read_bytes.get() as f64
+            ></progress>
         })
     };
     let file = move |format: &str, of_slice: bool| {
@@ -136,14 +220,14 @@ pub(super) fn Inspector() -> impl IntoView {
             </a>
         }
     };
-    let of_slice = Signal::derive(move || i18n.texts().tensors.of_slice.to_owned());
+    let about_slice = Signal::derive(move || i18n.texts().tensors.of_slice.to_owned());
     let of_all = Signal::derive(move || i18n.texts().tensors.whole.to_owned());
     view! {
         <aside class="insp tensor-insp" aria-label=move || i18n.texts().tensors.statistics>
-            {elements} {figures} <section hidden=move || !has_elements.get()>
+            {elements} {figures} <section hidden=move || elements_of.get() == 0>
                 <h3 class="flex">
                     {move || i18n.texts().tensors.histogram}
-                    <span class="ink3 plain-weight grow">{of_slice}</span>
+                    <span class="ink3 plain-weight grow">{about_slice}</span>
                     <input
                         class="bins"
                         type="number"
@@ -160,16 +244,17 @@ pub(super) fn Inspector() -> impl IntoView {
                 </h3>
                 {histogram}
             </section>
-            <section hidden=move || !has_elements.get()>
+            // One element is where it is.
+            <section hidden=move || elements_of.get() < 2>
                 <h3>{move || i18n.texts().tensors.jump}</h3>
                 {jumps}
                 {all}
             </section>
             <span class="grow"></span>
             <div class="insp-foot">
-                <span class="flex" hidden=move || !has_elements.get()>
+                <span class="flex" hidden=move || place.with(Option::is_none)>
                     {link(of_all, "npy", false)}
-                    {link(of_slice, "csv", true)}
+                    {link(about_slice, "csv", true)}
                 </span>
                 <a class="btn grow" href=move || route::run_href(&model.run.get(), RunPage::Debugger)>
                     <Icon name=IconName::Debugger size=14 />
@@ -178,6 +263,79 @@ pub(super) fn Inspector() -> impl IntoView {
             </div>
         </aside>
     }
+}
+
+fn is_small(place: &TensorPlace) -> bool {
+    place.len_bytes <= SMALL_BYTES
+}
+
+/// Bytes that the elements of a slice take.
+fn bytes_of(slice: &Slice, place: &TensorPlace) -> u64 {
+    let all = Slice::whole(&place.shape).len().max(1);
+    slice.len().saturating_mul(place.len_bytes / all)
+}
+
+/// Looks at a large slice piece by piece, so that it can be said how far that is: `is_wanted` is told how many bytes are
+/// read, and says whether to go on.
+async fn look_at(
+    query: &TensorQuery,
+    place: &TensorPlace,
+    slice: &Slice,
+    is_wanted: &impl Fn(u64) -> bool,
+) -> Option<TensorSlice> {
+    let axis = slice.axes.iter().position(|axis| axis.len() > 1);
+    let first = axis.and_then(|axis| slice.axes.get(axis));
+    let (start, len) = first.map_or((0, 1), |axis| (axis.start(), axis.len()));
+    let of_one = (bytes_of(slice, place) / len.max(1)).max(1);
+    let many = (PIECE_BYTES / of_one).max(1);
+    let mut all = None::<TensorSlice>;
+    let mut from = 0;
+    while from < len && is_wanted(from.saturating_mul(of_one)) {
+        let to = (from + many).min(len);
+        let mut piece = slice.clone();
+        if let Some(axis) = axis.and_then(|axis| piece.axes.get_mut(axis)) {
+            *axis = Axis::Range(start + from, start + to);
+        }
+        let query = TensorQuery {
+            slice: Some(piece.to_string()),
+            ..query.clone()
+        };
+        let found = client::tensor_summary(&query).await.ok()?;
+        match &mut all {
+            Some(all) => merge(all, found),
+            None => all = Some(found),
+        }
+        from = to;
+    }
+    all.filter(|_| from >= len)
+}
+
+/// Adds what the elements behind those of `all` come to.
+fn merge(all: &mut TensorSlice, more: TensorSlice) {
+    let [known, new] = [&all.stats, &more.stats].map(|stats| stats.finite);
+    let is_beyond = |beyond: fn(f64, f64) -> bool, of: fn(&FiniteStats) -> f64| match (known, new) {
+        (Some(known), Some(new)) => beyond(of(&new), of(&known)),
+        (known, new) => known.is_none() && new.is_some(),
+    };
+    let (own, more_at) = (&mut all.positions, more.positions);
+    if is_beyond(|new, known| new < known, |finite| finite.min) {
+        own.min = more_at.min;
+    }
+    if is_beyond(|new, known| new > known, |finite| finite.max) {
+        own.max = more_at.max;
+    }
+    own.nan = own.nan.take().or(more_at.nan);
+    own.pos_inf = own.pos_inf.take().or(more_at.pos_inf);
+    own.neg_inf = own.neg_inf.take().or(more_at.neg_inf);
+    all.stats.merge(&more.stats);
+    if let (Some(own), Some(more)) = (&mut all.histogram, more.histogram) {
+        for (sum, count) in own.counts.iter_mut().zip(more.counts) {
+            *sum += count;
+        }
+        own.below += more.below;
+        own.above += more.above;
+    }
+    all.read_bytes += more.read_bytes;
 }
 
 /// Keeps an answer as that of the query; while the next is on its way the one before stays, unless there is no query.
@@ -287,7 +445,7 @@ fn jump_buttons(positions: Positions) -> AnyView {
 }
 
 /// Counts in bins; those that reach beyond zero are of the other colour.
-fn picture(bins: &Bins) -> AnyView {
+pub(in crate::pages) fn bins_picture(bins: &Bins) -> AnyView {
     let i18n = use_i18n();
     let most = bins.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let width = WIDTH / bins.counts.len().max(1) as f64;

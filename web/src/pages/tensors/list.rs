@@ -1,12 +1,21 @@
 //! The tensors at the left: in the order of their files, under what their names begin with, with what was found of each.
+//! Only the rows in view are there, so thousands cost as much as thirty.
 
+use std::collections::HashMap;
+
+use leptos::html;
 use leptos::prelude::*;
 use trainscope_api::tensors::{TensorEntry, TensorSource};
 
 use super::model::use_model;
-use crate::components::{Icon, IconName, fixed_icon, severity_icon};
+use crate::components::{Icon, IconName, fixed_icon, severity_icon, use_size};
 use crate::format;
 use crate::i18n::use_i18n;
+
+/// A row, in pixels.
+const ROW: f64 = 26.0;
+/// Rows drawn above and below the view; it begins at a multiple of this.
+const SPARE: usize = 12;
 
 /// Filter, roles and the tensors.
 #[component]
@@ -44,20 +53,6 @@ pub(super) fn TensorList() -> impl IntoView {
             view! { <div class="roles">{chips.collect_view()}</div> }
         })
     };
-    let groups = move || {
-        model.index.with(|index| {
-            let entries = index.iter().flat_map(|index| &index.tensors);
-            let mut groups: Vec<(String, Vec<TensorEntry>)> = Vec::new();
-            for entry in entries {
-                let (above, _) = split(&entry.tensor);
-                match groups.iter_mut().find(|(name, _)| name == above) {
-                    Some((_, group)) => group.push(entry.clone()),
-                    None => groups.push((above.to_owned(), vec![entry.clone()])),
-                }
-            }
-            groups.into_iter().map(group).collect_view()
-        })
-    };
     let foot = move || {
         model.index.with(|index| {
             let index = index.as_ref()?;
@@ -84,7 +79,8 @@ pub(super) fn TensorList() -> impl IntoView {
                 />
             </label>
             {roles}
-            <nav class="scroll">{groups} {foot}</nav>
+            <Rows />
+            {foot}
         </aside>
     }
 }
@@ -101,24 +97,167 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     }
 }
 
-fn group((name, entries): (String, Vec<TensorEntry>)) -> AnyView {
-    let rows = entries.iter().map(row).collect_view();
-    if name.is_empty() {
-        return rows.into_any();
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Row {
+    /// What the names below begin with, and whether they are shown.
+    Group(String, bool),
+    /// A tensor, by its place in the index.
+    Tensor(usize),
+}
+
+/// Puts together what begins alike, where the first of it stands.
+pub(super) fn arrange(tensors: &mut [TensorEntry]) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (at, entry) in tensors.iter().enumerate() {
+        let group = split(&entry.tensor).0;
+        if !places.contains_key(group) {
+            places.insert(group.to_owned(), at);
+        }
     }
-    let title = name.clone();
+    tensors.sort_by_key(|entry| places.get(split(&entry.tensor).0).copied());
+}
+
+/// Lines of all tensors, one more above each group; those of no group stand by themselves.
+fn rows_of<'a>(names: impl Iterator<Item = &'a str>, is_folded: impl Fn(&str) -> bool) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut last = None;
+    let mut is_open = true;
+    for (at, name) in names.enumerate() {
+        let group = split(name).0;
+        if last != Some(group) {
+            last = Some(group);
+            is_open = !is_folded(group);
+            if !group.is_empty() {
+                rows.push(Row::Group(group.to_owned(), is_open));
+            }
+        }
+        if is_open {
+            rows.push(Row::Tensor(at));
+        }
+    }
+    rows
+}
+
+/// The rows in view.
+#[component]
+fn Rows() -> impl IntoView {
+    let model = use_model();
+    let folded = RwSignal::new(Vec::<String>::new());
+    let holder = NodeRef::<html::Div>::new();
+    let size = use_size(holder);
+    let top = RwSignal::new(0.0);
+    let rows = Memo::new(move |_| {
+        let folded = folded.get();
+        model.index.with(|index| {
+            let entries = index.iter().flat_map(|index| &index.tensors);
+            let names = entries.map(|entry| &*entry.tensor);
+            rows_of(names, |name| folded.iter().any(|own| own == name))
+        })
+    });
+    let window = Memo::new(move |_| {
+        let first = whole(top.get() / ROW).saturating_sub(SPARE) / SPARE * SPARE;
+        (first, whole(size.get().1 / ROW) + 3 * SPARE)
+    });
+    // The tensor that is looked at comes into view when it changes.
+    Effect::new(move |before: Option<String>| {
+        let name = model.tensor.get();
+        let Some(holder) = holder.get() else {
+            return String::new();
+        };
+        if before.as_ref() == Some(&name) {
+            return name;
+        }
+        let at = model.index.with_untracked(|index| {
+            let tensors = &index.as_ref()?.tensors;
+            tensors.iter().position(|entry| entry.tensor == name)
+        });
+        let row = rows.with_untracked(|rows| {
+            let at = Row::Tensor(at?);
+            rows.iter().position(|row| *row == at)
+        });
+        if let Some(row) = row {
+            let (at, height) = (row as f64 * ROW, f64::from(holder.client_height()));
+            let now = f64::from(holder.scroll_top());
+            if at < now || at + ROW > now + height {
+                holder.set_scroll_top(pixels(at - height / 2.0));
+            }
+        }
+        name
+    });
+    let seen = move || {
+        let (first, count) = window.get();
+        rows.with(|rows| {
+            model.index.with(|index| {
+                let index = index.as_ref();
+                let rows = rows.iter().skip(first).take(count);
+                rows.map(|row| match row {
+                    Row::Group(name, is_open) => group(name.clone(), *is_open, folded),
+                    Row::Tensor(at) => {
+                        let entry = index.and_then(|index| index.tensors.get(*at));
+                        entry.map_or_else(|| ().into_any(), tensor_row)
+                    }
+                })
+                .collect_view()
+            })
+        })
+    };
     view! {
-        <details open>
-            <summary class="micro ink3 cut" title=title>
+        <div
+            class="scroll"
+            role="navigation"
+            node_ref=holder
+            on:scroll=move |_| {
+                if let Some(holder) = holder.get_untracked() {
+                    top.set(f64::from(holder.scroll_top()));
+                }
+            }
+        >
+            <div
+                class="rows"
+                style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW)
+                style:padding-top=move || format!("{}px", window.get().0 as f64 * ROW)
+            >
+                {seen}
+            </div>
+        </div>
+    }
+}
+
+fn group(name: String, is_open: bool, folded: RwSignal<Vec<String>>) -> AnyView {
+    let icon = if is_open {
+        IconName::Down
+    } else {
+        IconName::Right
+    };
+    let (title, pressed) = (name.clone(), name.clone());
+    let fold = move |_| {
+        folded.update(|folded| {
+            if is_open {
+                folded.push(pressed.clone());
+            } else {
+                folded.retain(|own| *own != pressed);
+            }
+        });
+    };
+    view! {
+        <button
+            type="button"
+            class="tensor-group micro ink3"
+            title=title
+            aria-expanded=is_open.to_string()
+            on:click=fold
+        >
+            {fixed_icon(icon, 12)}
+            <span class="cut">
                 <bdi>{name}</bdi>
-            </summary>
-            {rows}
-        </details>
+            </span>
+        </button>
     }
     .into_any()
 }
 
-fn row(entry: &TensorEntry) -> AnyView {
+fn tensor_row(entry: &TensorEntry) -> AnyView {
     let model = use_model();
     let name = entry.tensor.clone();
     let (watched, current, linked) = (name.clone(), name.clone(), name.clone());
@@ -161,9 +300,53 @@ pub(super) fn shape_text(shape: &[u64]) -> String {
     sizes.join("×")
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` saturates, and lists have few rows"
+)]
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+fn pixels(number: f64) -> i32 {
+    number as i32
+}
+
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use trainscope_api::tensors::TensorEntry;
+    use trainscope_format::Role;
+
+    use super::{Row, arrange, rows_of, split};
+
+    #[test]
+    fn groups_hold_what_begins_alike_wherever_it_stands() {
+        let names = ["fc1.weight", "logits", "fc2.weight", "fc1.bias"];
+        let entry = |name: &str| TensorEntry {
+            tensor: name.to_owned(),
+            role: Role::Other,
+            ranks: Vec::new(),
+            dtype: None,
+            shape: None,
+            sources: Vec::new(),
+        };
+        let mut entries = names.map(entry);
+        arrange(&mut entries);
+        let names = entries.each_ref().map(|entry| &*entry.tensor);
+        assert_eq!(names, ["fc1.weight", "fc1.bias", "logits", "fc2.weight"]);
+        let group = |name: &str, is_open| Row::Group(name.to_owned(), is_open);
+        let rows = rows_of(names.into_iter(), |name| name == "fc2");
+        let expected = [
+            group("fc1", true),
+            Row::Tensor(0),
+            Row::Tensor(1),
+            Row::Tensor(2),
+            group("fc2", false),
+        ];
+        assert_eq!(rows, expected);
+    }
 
     #[test]
     fn names_have_parts() {

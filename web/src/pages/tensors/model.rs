@@ -13,7 +13,8 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::Severity;
 
-use super::plane::{Plane, Window, short};
+use super::list::arrange;
+use super::plane::{Plane, Window, around, short};
 use crate::client::{self, ClientError};
 use crate::live::use_live;
 use crate::route::use_run;
@@ -27,11 +28,10 @@ const SWAP: &str = "swap";
 const AT: &str = "at";
 const COMPARE: &str = "compare";
 const SHOW: &str = "show";
+const ABSOLUTE: &str = "atol";
+const RELATIVE: &str = "rtol";
 const SEARCH: &str = "q";
 const ROLE: &str = "role";
-
-/// Rows and columns asked for at a time: what a large screen shows, and some around it.
-const WINDOW: (u64, u64) = (128, 64);
 
 /// What the cells hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +86,8 @@ pub(super) struct Model {
     pub(super) at: Memo<Option<(u64, u64)>>,
     pub(super) compare: Memo<Option<String>>,
     pub(super) shown: Memo<Shown>,
+    /// By how much elements may differ and still be alike, and by which share; the server's own choice without.
+    pub(super) tolerance: Memo<[Option<f64>; 2]>,
     /// What the table has in view.
     pub(super) view: RwSignal<Window>,
     pub(super) loaded: RwSignal<Loaded>,
@@ -178,6 +180,8 @@ impl Model {
             (Some(_), _) => Shown::Difference,
             (None, _) => Shown::Current,
         });
+        let limits = [url.param(ABSOLUTE), url.param(RELATIVE)];
+        let tolerance = Memo::new(move |_| limits.map(|text| parse_tolerance(&text.get()?)));
         let at = Memo::new(move |_| {
             let text = at.get()?;
             let (row, column) = text.split_once(',')?;
@@ -202,6 +206,7 @@ impl Model {
             at,
             compare,
             shown,
+            tolerance,
             view: RwSignal::new(Window::default()),
             loaded,
         };
@@ -221,12 +226,14 @@ impl Model {
             let number = next(asked);
             spawn_local(async move {
                 let found = client::tensor_index(&run, &search, role.as_deref()).await;
-                if asked.try_get_value() == Some(number)
-                    && let Ok(found) = found
-                    && self
-                        .index
-                        .with_untracked(|known| known.as_deref() != Some(&found))
-                {
+                let (Some(true), Ok(mut found)) =
+                    (asked.try_get_value().map(|asked| asked == number), found)
+                else {
+                    return;
+                };
+                arrange(&mut found.tensors);
+                let is_new = |known: &Option<Arc<TensorIndex>>| known.as_deref() != Some(&found);
+                if self.index.with_untracked(is_new) {
                     self.index.set(Some(Arc::new(found)));
                 }
             });
@@ -284,7 +291,16 @@ impl Model {
             if asked.try_get_value() != Some(number) {
                 return;
             }
-            let Ok(found) = found else { return };
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => {
+                    let is_new = self.history.with_untracked(|history| history.total == 0);
+                    if is_new {
+                        self.loaded.set(Loaded::Failed(sentence(&error)));
+                    }
+                    return;
+                }
+            };
             let is_pending = found.pending_bytes > 0;
             self.history.set(Arc::new(found));
             if is_pending {
@@ -318,6 +334,7 @@ impl Model {
             let plane = self.plane.get().and_then(Result::ok);
             let view = self.view.get();
             let window = plane.as_ref().map(|plane| around(view, plane.all()));
+            let [absolute, relative] = self.tolerance.get();
             let query = TensorQuery {
                 run: self.run.get(),
                 tensor: self.tensor.get(),
@@ -328,6 +345,8 @@ impl Model {
                     .zip(window)
                     .map(|(plane, window)| plane.slice_of(window).to_string()),
                 compare: self.compare.get(),
+                absolute,
+                relative,
                 ..TensorQuery::default()
             };
             if before.as_ref() == Some(&query) {
@@ -372,12 +391,13 @@ impl Model {
         });
     }
 
-    /// Where the elements of the step are; reactive.
+    /// Where the elements of the step are; reactive. Of a step that is left out or gone the server says what there is.
     pub(super) fn source(self) -> Option<TensorSource> {
         let step = self.step.get()?;
         self.history.with(|history| {
             let mut points = history.points.iter();
-            points.find(|point| point.step == step).map(|p| p.source)
+            let known = points.find(|point| point.step == step).map(|p| p.source);
+            known.or((history.total > 0).then_some(TensorSource::Dump))
         })
     }
 
@@ -446,6 +466,13 @@ impl Model {
             .set(&[(COMPARE, compare), (SHOW, show)], History::Push);
     }
 
+    /// What is not understood leaves the choice to the server.
+    pub(super) fn set_tolerance(self, is_relative: bool, text: &str) {
+        let key = if is_relative { RELATIVE } else { ABSOLUTE };
+        let known = parse_tolerance(text).map(|_| text.trim());
+        self.url.set(&[(key, known)], History::Push);
+    }
+
     pub(super) fn set_slice(self, text: &str) {
         let text = Some(text.trim()).filter(|text| !text.is_empty());
         self.url.set(&[(SLICE, text), (AT, None)], History::Replace);
@@ -512,6 +539,12 @@ impl Model {
     }
 }
 
+/// A tolerance is a number, and none is below zero.
+fn parse_tolerance(text: &str) -> Option<f64> {
+    let number = text.trim().parse::<f64>().ok();
+    number.filter(|number| number.is_finite() && *number >= 0.0)
+}
+
 /// The last step with elements, else the last.
 fn last_step(points: &[HistoryPoint]) -> Option<i64> {
     let mut newest = points.iter().rev();
@@ -527,51 +560,4 @@ fn next(asked: StoredValue<u64>) -> u64 {
     let number = asked.get_value() + 1;
     asked.set_value(number);
     number
-}
-
-/// What to ask for so that `view` is in it: whole steps of half a window, so that a little scrolling asks for nothing.
-fn around(view: Window, all: Window) -> Window {
-    let one = |from: u64, len: u64, first: u64, total: u64, most: u64| {
-        let half = (most / 2).max(1);
-        let offset = from.saturating_sub(first) / half * half;
-        let wanted = most.max(len + half).min(total.saturating_sub(offset));
-        (first + offset, wanted)
-    };
-    let (row, rows) = one(view.row, view.rows, all.row, all.rows, WINDOW.0);
-    let (column, columns) = one(view.column, view.columns, all.column, all.columns, WINDOW.1);
-    Window {
-        row,
-        column,
-        rows,
-        columns,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Window, around};
-
-    #[test]
-    fn what_is_in_view_is_asked_for() {
-        let all = Window {
-            row: 10,
-            column: 0,
-            rows: 1_000,
-            columns: 30,
-        };
-        for row in (10..1_000).step_by(7) {
-            let view = Window {
-                row,
-                column: 3,
-                rows: 40,
-                columns: 20,
-            };
-            let asked = around(view, all);
-            assert!(asked.row <= row && asked.column <= 3);
-            let end = (row + 40).min(1_010);
-            assert!(asked.row + asked.rows >= end, "{row}: {asked:?}");
-            assert!(asked.row + asked.rows <= 1_010 && asked.column + asked.columns <= 30);
-            assert!(asked.rows * asked.columns <= 16_384);
-        }
-    }
 }

@@ -2,6 +2,9 @@
 
 use trainscope_api::tensors::{Axis, Slice};
 
+/// Rows and columns asked for at a time: what a large screen shows, and some around it.
+const WINDOW: (u64, u64) = (128, 64);
+
 /// Rows and columns of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Plane {
@@ -134,11 +137,29 @@ pub(super) fn short(slice: &Slice, shape: &[u64]) -> String {
     axes.collect::<Vec<_>>().join(",")
 }
 
+/// What to ask for so that `view` is in it: whole steps of half a window, so that a little scrolling asks for nothing.
+pub(super) fn around(view: Window, all: Window) -> Window {
+    let one = |from: u64, len: u64, first: u64, total: u64, most: u64| {
+        let half = (most / 2).max(1);
+        let offset = from.saturating_sub(first) / half * half;
+        let wanted = most.max(len + half).min(total.saturating_sub(offset));
+        (first + offset, wanted)
+    };
+    let (row, rows) = one(view.row, view.rows, all.row, all.rows, WINDOW.0);
+    let (column, columns) = one(view.column, view.columns, all.column, all.columns, WINDOW.1);
+    Window {
+        row,
+        column,
+        rows,
+        columns,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use trainscope_api::tensors::Slice;
 
-    use super::{Plane, Window, short};
+    use super::{Plane, Window, around, short};
 
     fn plane(text: &str, shape: &[u64], is_swapped: bool) -> Plane {
         Plane::new(Slice::parse(text, shape).unwrap(), is_swapped).unwrap()
@@ -188,5 +209,29 @@ mod tests {
         assert_eq!(moved.slice.to_string(), "3,0:10,13:18");
         assert_eq!(cell, (7, 15));
         assert_eq!(short(&moved.slice, &[4, 10, 20]), "3,:,13:18");
+    }
+
+    #[test]
+    fn what_is_in_view_is_asked_for() {
+        let all = Window {
+            row: 10,
+            column: 0,
+            rows: 1_000,
+            columns: 30,
+        };
+        for row in (10..1_000).step_by(7) {
+            let view = Window {
+                row,
+                column: 3,
+                rows: 40,
+                columns: 20,
+            };
+            let asked = around(view, all);
+            assert!(asked.row <= row && asked.column <= 3);
+            let end = (row + 40).min(1_010);
+            assert!(asked.row + asked.rows >= end, "{row}: {asked:?}");
+            assert!(asked.row + asked.rows <= 1_010 && asked.column + asked.columns <= 30);
+            assert!(asked.rows * asked.columns <= 16_384);
+        }
     }
 }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use trainscope_api::tensors::{Element, TensorSource};
 
 use super::axes::SliceBar;
-use super::model::{Loaded, Shown, Tile, use_model};
+use super::model::{Loaded, Model, Shown, Tile, use_model};
 use super::plane::Window;
 use crate::components::use_size;
 use crate::format;
@@ -19,6 +19,8 @@ const ROW: f64 = 21.0;
 const COLUMN: f64 = 62.0;
 /// Heads of rows and of columns.
 const HEADS: (f64, f64) = (54.0, 20.0);
+/// Absolute and relative, if nobody chooses: as the server has them.
+const USUAL_TOLERANCE: [f64; 2] = [1e-8, 1e-5];
 /// The longest distance that browsers scroll.
 const MAX_PIXELS: f64 = 16_000_000.0;
 
@@ -149,7 +151,7 @@ fn Sheet() -> impl IntoView {
         let Loaded::Values(tile) = model.loaded.get() else {
             return ().into_any();
         };
-        cells(&tile, model.view.get(), model.shown.get(), model.at.get())
+        cells(&tile, model)
     };
     let status = move || {
         let Loaded::Values(tile) = model.loaded.get() else {
@@ -176,9 +178,15 @@ fn Sheet() -> impl IntoView {
         Some(view! {
             <span class="cell-readout">{text}</span>
             <span class="grow"></span>
-            <span class="ink3">{compared}</span>
+            <span class="ink3 beyond">{compared}</span>
         })
     };
+    let is_compared = Memo::new(move |_| {
+        let of_tile = |tile: &Tile| tile.values.compared.is_some();
+        model
+            .loaded
+            .with(|loaded| matches!(loaded, Loaded::Values(tile) if of_tile(tile)))
+    });
     let under = move |event: &web_sys::MouseEvent| {
         let rect = scroller.get_untracked()?.get_bounding_client_rect();
         let x = f64::from(event.client_x()) - rect.left() - HEADS.0;
@@ -234,11 +242,64 @@ fn Sheet() -> impl IntoView {
         </div>
         <div class="sheet-foot micro">
             {status}
+            <Show when=move || is_compared.get()>
+                <Tolerance />
+            </Show>
             <span class="ink3" hidden=move || !is_too_long()>
                 {move || i18n.texts().tensors.too_long}
             </span>
         </div>
     }
+}
+
+/// By how much elements may differ and still count as alike.
+#[component]
+fn Tolerance() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let field = move |is_relative: bool| {
+        let label = move || {
+            let texts = &i18n.texts().tensors;
+            if is_relative {
+                texts.relative
+            } else {
+                texts.absolute
+            }
+        };
+        let own = move || {
+            let index = usize::from(is_relative);
+            let number = model.tolerance.get()[index].unwrap_or(USUAL_TOLERANCE[index]);
+            if number == 0.0 || (1e-4..1e6).contains(&number) {
+                number.to_string()
+            } else {
+                format!("{number:e}")
+            }
+        };
+        view! {
+            <input
+                type="text"
+                inputmode="decimal"
+                spellcheck="false"
+                name=if is_relative { "relative" } else { "absolute" }
+                aria-label=label
+                title=label
+                prop:value=own
+                on:change=move |event| model.set_tolerance(is_relative, &event_target_value(&event))
+            />
+        }
+    };
+    view! {
+        <span class="tolerance ink3">
+            "|Δ| ≤ " {field(false)} " + " {field(true)} " · |" {move || i18n.texts().tensors.other}
+            "|"
+        </span>
+    }
+}
+
+/// Whether a difference to another element is no more than it may be.
+fn is_within(difference: f64, other: f64, tolerance: [Option<f64>; 2]) -> bool {
+    let [absolute, relative] = [0, 1].map(|at: usize| tolerance[at].unwrap_or(USUAL_TOLERANCE[at]));
+    difference.is_finite() && difference.abs() <= absolute + relative * other.abs()
 }
 
 /// What a tile holds on this side of a comparison.
@@ -251,7 +312,16 @@ fn shown(tile: &Tile, shown: Shown) -> &[Element] {
 }
 
 /// Heads and cells of what is in view.
-fn cells(tile: &Arc<Tile>, view: Window, side: Shown, at: Option<(u64, u64)>) -> AnyView {
+fn cells(tile: &Arc<Tile>, model: Model) -> AnyView {
+    let (view, side, at) = (model.view.get(), model.shown.get(), model.at.get());
+    // What differs by no more than it may is pale.
+    let compared = tile.values.compared.as_ref();
+    let others = compared.filter(|_| side == Shown::Difference);
+    let tolerance = model.tolerance.get();
+    let is_alike = |place: usize, difference: &Element| {
+        let other = others.and_then(|others| others.values.get(place));
+        other.is_some_and(|other| is_within(difference.number(), other.number(), tolerance))
+    };
     let values = shown(tile, side);
     // Of the tile, so that scrolling a little does not change colours.
     let most = values
@@ -267,9 +337,12 @@ fn cells(tile: &Arc<Tile>, view: Window, side: Shown, at: Option<(u64, u64)>) ->
         let is_at = at.is_some_and(|at| at.0 == row);
         let cells = (view.column..view.column + view.columns).map(|column| {
             let place = tile.plane.place(tile.window, row, column);
-            match place.and_then(|place| values.get(place)) {
-                Some(value) => {
+            match place.and_then(|place| Some((place, values.get(place)?))) {
+                Some((place, value)) => {
                     let mut class = class(value.number(), most).to_owned();
+                    if is_alike(place, value) {
+                        "alike".clone_into(&mut class);
+                    }
                     if at == Some((row, column)) {
                         class.push_str(" at");
                     }
@@ -356,7 +429,16 @@ fn pixels(number: f64) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::class;
+    use super::{class, is_within};
+
+    #[test]
+    fn what_may_differ_is_alike() {
+        assert!(is_within(1e-9, 0.0, [None, None]));
+        assert!(!is_within(2e-5, 1.0, [None, None]));
+        assert!(is_within(-0.4, 1.0, [Some(0.0), Some(0.5)]));
+        assert!(!is_within(f64::NAN, 1.0, [Some(9.0), None]));
+        assert!(!is_within(f64::INFINITY, 1.0, [Some(9.0), None]));
+    }
 
     #[test]
     fn colours_say_sign_and_size() {

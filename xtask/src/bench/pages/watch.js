@@ -5,6 +5,7 @@ const bench = (window.bench = {
   painted: [],
   pressed: 0,
   drawn: 0,
+  changed: 0,
   answered: 0,
   asked: 0,
   pending: 0,
@@ -97,6 +98,23 @@ bench.quiet = (millis) =>
     const look = () => {
       const last = Math.max(bench.drawn, bench.answered, bench.pressed);
       if (bench.pending === 0 && performance.now() - last > millis) done(bench.drawn - bench.pressed);
+      else setTimeout(look, 20);
+    };
+    look();
+  });
+
+// Keeps the time of the paint after the last change of an element's children.
+bench.watchChanges = (selector) => {
+  const note = () => afterPaint((now) => (bench.changed = now));
+  new MutationObserver(note).observe(document.querySelector(selector), { childList: true, subtree: true });
+};
+
+// The milliseconds from the last key to that paint, once nothing was asked for or changed for a while.
+bench.settled = (millis) =>
+  new Promise((done) => {
+    const look = () => {
+      const last = Math.max(bench.changed, bench.answered, bench.pressed);
+      if (bench.pending === 0 && performance.now() - last > millis) done(bench.changed - bench.pressed);
       else setTimeout(look, 20);
     };
     look();

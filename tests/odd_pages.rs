@@ -1,0 +1,223 @@
+//! Recordings that are odd, and a server that comes and goes: what the pages make of them, in a real browser.
+
+use std::fs;
+
+use trainscope_format::Histogram;
+use trainscope_format::encode::{Moment, RecordWriter};
+
+use crate::support::lab::STARTED_SECS;
+use crate::support::{Browser, Lab, Recording, Server};
+
+/// The curve in the card of a tag.
+fn canvas(tag: &str) -> String {
+    format!("section[data-tag={tag:?}] canvas[role=img]")
+}
+
+/// Waits until the curve of a tag is described so.
+async fn wait_until_said(browser: &Browser, tag: &str, wanted: &str) {
+    browser
+        .wait_for(&format!("{tag} to say `{wanted}`"), async || {
+            let said = browser.attribute(&canvas(tag), "aria-label").await;
+            said.contains(wanted).then_some(())
+        })
+        .await;
+}
+
+async fn open(browser: &Browser, server: &Server, run: &str, page: &str) {
+    browser.goto(server, &format!("/run/{run}/{page}")).await;
+}
+
+#[tokio::test]
+async fn a_run_whose_every_value_is_nan_is_said_to_be_one_on_every_page() {
+    let lab = Lab::new();
+    lab.record("nan")
+        .curve("train/loss", 0..50, |_| f32::NAN)
+        .curve("train/accuracy", 0..50, |_| f32::NAN);
+    let server = lab.start();
+    server.wait_for_points("nan", "train/accuracy", 50);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/").await;
+    browser
+        .wait_for_element("a.sev[href='/run/nan/debugger']")
+        .await;
+    assert_eq!(
+        browser.text_of("td.c-loss.err").await.as_deref(),
+        Some("NaN")
+    );
+    open(&browser, &server, "nan", "overview").await;
+    browser
+        .wait_for_text("train/loss is NaN from step 0 on")
+        .await;
+    open(&browser, &server, "nan", "scalars").await;
+    wait_until_said(&browser, "train/loss", "NaN from 0 to 49").await;
+    browser.settled_picture(&canvas("train/loss")).await;
+    open(&browser, &server, "nan", "debugger").await;
+    browser.wait_for_text("First cause").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_least_and_the_greatest_numbers_share_an_axis() {
+    let lab = Lab::new();
+    let folder = lab.base().join("wide");
+    fs::create_dir(&folder).unwrap();
+    let file = fs::File::create(folder.join("events.out.tfevents.1760000000.host.1.0")).unwrap();
+    let mut out = RecordWriter::new(file, STARTED_SECS).unwrap();
+    let mut scalar = |tag: &str, step: i64, value: f64| {
+        let at = Moment {
+            step,
+            wall_time_secs: STARTED_SECS + step as f64,
+        };
+        out.scalar(tag, at, value).unwrap();
+    };
+    for (step, value) in (0..).zip([1e-308, 1e308, -1e308, 1e-308]) {
+        scalar("wide", step, value);
+    }
+    scalar("one", 7, 0.5);
+    drop(out);
+    let server = lab.start();
+    server.wait_for_points("wide", "wide", 4);
+    let browser = Browser::open().await;
+    for scale in ["linear", "log", "symlog"] {
+        let page = format!("scalars?y={scale}&smooth=0");
+        open(&browser, &server, "wide", &page).await;
+        wait_until_said(&browser, "wide", "1 line").await;
+        browser.settled_picture(&canvas("wide")).await;
+    }
+    browser.hover(&canvas("wide"), 0.45).await;
+    browser.wait_for_text("1.00e308").await;
+    // One point by itself is seen, and has a readout.
+    browser.hover(&canvas("one"), 0.5).await;
+    browser.wait_for_text("0.5000").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
+    let lab = Lab::new();
+    let folder = lab.base().join("run");
+    let file = |number: u32| folder.join(format!("events.out.tfevents.176000000{number}.host.1.0"));
+    Recording::begin_file(&file(0), STARTED_SECS).curve("loss", 0..100, |_| 1.0);
+    let mut again = Recording::begin_file(&file(1), STARTED_SECS + 1e3);
+    for step in 50..150 {
+        again.scalar_at("loss", step, STARTED_SECS + 1e3 + step as f64, 2.0);
+    }
+    // Two that write at the same time are two lines, named by their files.
+    let both = lab.base().join("both");
+    for number in [0, 1] {
+        let path = both.join(format!("events.out.tfevents.176000000{number}.host.1.0"));
+        Recording::begin_file(&path, STARTED_SECS)
+            .curve("loss", 0..100, |step| step as f32 + number as f32);
+    }
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 150);
+    let browser = Browser::open().await;
+    open(&browser, &server, "run", "scalars?runs=run&smooth=0").await;
+    wait_until_said(&browser, "loss", "1 line").await;
+    let without = browser.settled_picture(&canvas("loss")).await;
+    // Half of the height is between the two attempts; a quarter of the width is where only the first one was.
+    let above = pale_pixels(&browser).await;
+    browser
+        .click("[role=checkbox][aria-label='Superseded points']")
+        .await;
+    browser
+        .wait_for_other_picture(&canvas("loss"), without)
+        .await;
+    assert!(browser.url().await.contains("superseded=1"));
+    assert!(pale_pixels(&browser).await > above + 20);
+    // What is read out is the curve, not what it has replaced.
+    browser.hover(&canvas("loss"), 0.5).await;
+    browser.wait_for_element(".tip td").await;
+    let tip = browser.text_of(".tip").await.unwrap();
+    assert!(tip.contains("2.000"), "{tip}");
+
+    open(&browser, &server, "both", "scalars?runs=both").await;
+    wait_until_said(&browser, "loss", "2 lines").await;
+    browser.hover(&canvas("loss"), 0.5).await;
+    browser
+        .wait_for_text("events.out.tfevents.1760000001.host.1.0")
+        .await;
+    browser.close().await;
+}
+
+/// Columns right of the restart in which something is drawn at the height of the first attempt.
+async fn pale_pixels(browser: &Browser) -> u64 {
+    let script = "const canvas = document.querySelector('canvas[role=img]');
+        const {width, height} = canvas;
+        const left = Math.round(width * 0.45), right = Math.round(width * 0.62);
+        const from = Math.round(height * 0.5), rows = Math.round(height * 0.4);
+        const pixels = canvas.getContext('2d').getImageData(left, from, right - left, rows).data;
+        const columns = new Set();
+        for (let at = 0; at < pixels.length; at += 4) {
+          const [r, g, b] = [pixels[at], pixels[at + 1], pixels[at + 2]];
+          if (pixels[at + 3] > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 12)
+            columns.add(at / 4 % (right - left));
+        }
+        return columns.size;";
+    browser.run(script).await.as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn a_tag_that_changes_its_kind_is_found_as_both() {
+    let lab = Lab::new();
+    let folder = lab.base().join("run");
+    fs::create_dir(&folder).unwrap();
+    let file = fs::File::create(folder.join("events.out.tfevents.1760000000.host.1.0")).unwrap();
+    let mut out = RecordWriter::new(file, STARTED_SECS).unwrap();
+    let histogram = Histogram {
+        lefts: vec![0.0, 1.0],
+        rights: vec![1.0, 2.0],
+        counts: vec![3.0, 5.0],
+        ..Histogram::default()
+    };
+    for step in 0..40 {
+        let at = Moment {
+            step,
+            wall_time_secs: STARTED_SECS + step as f64,
+        };
+        if step < 20 {
+            out.scalar("turns", at, step as f64).unwrap();
+        } else {
+            out.histogram("turns", at, &histogram).unwrap();
+        }
+    }
+    drop(out);
+    let server = lab.start();
+    server.wait_for_points("run", "turns", 20);
+    let browser = Browser::open().await;
+    open(&browser, &server, "run", "scalars").await;
+    wait_until_said(&browser, "turns", "step 0 to").await;
+    open(&browser, &server, "run", "histograms").await;
+    browser.wait_for_element("section[data-tag=turns]").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.curve("loss", 0..100, |step| step as f32);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 100);
+    let port = server.address().rsplit(':').next().unwrap().to_owned();
+    let browser = Browser::open().await;
+    open(&browser, &server, "run", "scalars").await;
+    wait_until_said(&browser, "loss", "step 0 to 100").await;
+    let picture = browser.settled_picture(&canvas("loss")).await;
+    server.crash();
+    browser.wait_for_text("No connection to the server").await;
+    // What is drawn stays.
+    assert_eq!(browser.picture(&canvas("loss")).await, picture);
+    recording.curve("loss", 100..300, |step| 300.0 - step as f32);
+    let server = lab.start_with(&["--port", &port]);
+    wait_until_said(&browser, "loss", "step 0 to 300").await;
+    browser
+        .wait_for("the note to go", async || {
+            let text = browser.text().await;
+            (!text.contains("No connection to the server")).then_some(())
+        })
+        .await;
+    drop(server);
+    // Requests that found no server are in the console.
+    browser.close_despite("net::ERR").await;
+}
