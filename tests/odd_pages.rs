@@ -150,7 +150,7 @@ async fn pale_pixels(browser: &Browser) -> u64 {
         const columns = new Set();
         for (let at = 0; at < pixels.length; at += 4) {
           const [r, g, b] = [pixels[at], pixels[at + 1], pixels[at + 2]];
-          if (pixels[at + 3] > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 12)
+          if (pixels[at + 3] > 200 && Math.max(r, g, b) - Math.min(r, g, b) > 24)
             columns.add(at / 4 % (right - left));
         }
         return columns.size;";

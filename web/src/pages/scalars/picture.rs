@@ -191,7 +191,8 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         .collect();
     Line {
         colour,
-        stroke: if is_dashed {
+        // A second writer has the colour of the first.
+        stroke: if is_dashed || curve.id.writer.is_some() {
             Stroke::Dashed
         } else {
             Stroke::Solid
