@@ -48,9 +48,9 @@ pub(super) fn Inspector() -> impl IntoView {
         })
     });
     let of_slice = Memo::new(move |_| {
-        let (place, plane) = (place.get()?, model.plane.get()?.ok()?);
-        let is_it = plane.slice.axes.len() == place.shape.len();
-        is_it.then(|| (bytes_of(&plane.slice, &place), plane.slice))
+        let (place, slice) = (place.get()?, model.plane.get()?.ok()?.slice);
+        let is_it = slice.axes.len() == place.shape.len();
+        is_it.then(|| (bytes_of(&slice, &place), slice))
     });
     // None while nothing is known, or where nothing can be read.
     let elements_of = Memo::new(move |_| {
@@ -169,8 +169,9 @@ pub(super) fn Inspector() -> impl IntoView {
         let again = of_slice.get().map_or(0, |(len_bytes, _)| len_bytes);
         let again = if again > SMALL_BYTES { again } else { 0 };
         let len_bytes = place.len_bytes + again;
-        let is_missing = |known: RwSignal<Option<TensorSlice>>| known.with(Option::is_none);
-        if is_small(&place) || !is_missing(whole) && !(again > 0 && is_missing(slice)) {
+        let is_known = |known: RwSignal<Option<TensorSlice>>| known.with(Option::is_some);
+        let is_all_known = is_known(whole) && (again == 0 || is_known(slice));
+        if is_small(&place) || is_all_known {
             return None;
         }
         let is_asked = asks_for_all.get();

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use trainscope_api::tensors::{Element, TensorSource};
 
 use super::axes::SliceBar;
-use super::model::{Loaded, Model, Shown, Tile, use_model};
+use super::model::{Loaded, Shown, Tile, use_model};
 use super::plane::Window;
 use crate::components::use_size;
 use crate::format;
@@ -151,7 +151,7 @@ fn Sheet() -> impl IntoView {
         let Loaded::Values(tile) = model.loaded.get() else {
             return ().into_any();
         };
-        cells(&tile, model)
+        cells(&tile)
     };
     let status = move || {
         let Loaded::Values(tile) = model.loaded.get() else {
@@ -312,7 +312,8 @@ fn shown(tile: &Tile, shown: Shown) -> &[Element] {
 }
 
 /// Heads and cells of what is in view.
-fn cells(tile: &Arc<Tile>, model: Model) -> AnyView {
+fn cells(tile: &Arc<Tile>) -> AnyView {
+    let model = use_model();
     let (view, side, at) = (model.view.get(), model.shown.get(), model.at.get());
     // What differs by no more than it may is pale.
     let compared = tile.values.compared.as_ref();
