@@ -21,12 +21,13 @@ const HIT: &str = "hit";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
 
-/// Hits asked for at a time: several screens.
-const WINDOW: usize = 200;
+/// Hits asked for at a time: those of a large screen, and some above and below. Making their lines is most of what a key
+/// in the filter takes.
+const WINDOW: usize = 110;
 /// Lines that the window begins above the first one in view.
-const ABOVE: u64 = 60;
+const ABOVE: u64 = 30;
 /// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
-const STRIDE: u64 = 40;
+const STRIDE: u64 = 20;
 
 /// How far the first answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

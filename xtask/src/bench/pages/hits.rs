@@ -8,7 +8,7 @@ use super::super::browser::{Browser, in_browser};
 use super::super::machine;
 use super::super::report::{Report, Samples};
 use super::super::server::Cache;
-use super::{BACKSPACE, QUIET_MILLIS, WATCH};
+use super::{BACKSPACE, WATCH, quiet};
 use crate::console;
 use crate::process::{cargo, run as run_command};
 
@@ -17,8 +17,9 @@ const FOLDER: &str = "data/hits";
 const RUN: &str = "run";
 /// What a hit is on the page, and the list of them.
 const HIT: &str = "tr.hit-row";
-const LIST: &str = ".hit-list tbody";
 const FILTER: &str = ".hits-bar input[type=search]";
+/// Of tensors that are looked for.
+const NUMBERS: [u32; 4] = [77, 42, 9, 63];
 /// Visits of the page; the first one fetches the program.
 const VISITS: usize = 6;
 
@@ -60,23 +61,20 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
                 first.push(shown);
             }
         }
-        browser
-            .run(&format!("bench.watchChanges({})", json!(LIST)))
-            .await?;
         browser.click(FILTER).await?;
-        let name = "layer77.w";
-        let keys = name
-            .chars()
-            .chain(std::iter::repeat_n(BACKSPACE, name.len()));
-        for key in keys {
-            browser.press(key).await?;
-            let script = "const [millis, done] = arguments; bench.settled(millis).then(done);";
-            let millis = browser.run_async(script, vec![json!(QUIET_MILLIS)]).await?;
-            let millis = millis.as_f64().context("the page keeps no time")?;
-            // A key that leaves the same hits changes nothing.
-            if millis > 0.0 {
-                filtered.push(millis);
+        for number in NUMBERS {
+            let name = format!("layer{number}.");
+            for (typed, key) in (1..).zip(name.chars()) {
+                browser.press(key).await?;
+                // What all names begin with leaves all of them.
+                if typed > "layer".len() {
+                    filtered.push(shows(browser, &name[..typed]).await?);
+                }
             }
+            for _ in name.chars() {
+                browser.press(BACKSPACE).await?;
+            }
+            quiet(browser).await?;
         }
         Ok(())
     })?;
@@ -90,6 +88,16 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         &filtered,
     );
     Ok(())
+}
+
+/// Milliseconds from the last key to the paint in which no other hits are left.
+async fn shows(browser: &Browser, text: &str) -> Result<f64> {
+    let script =
+        "const [selector, text, done] = arguments; bench.shows(selector, text).then(done);";
+    let millis = browser
+        .run_async(script, vec![json!(HIT), json!(text)])
+        .await?;
+    millis.as_f64().context("the filter leaves others")
 }
 
 /// Milliseconds from the start of the navigation to the paint with the first hits.

@@ -5,7 +5,6 @@ const bench = (window.bench = {
   painted: [],
   pressed: 0,
   drawn: 0,
-  changed: 0,
   answered: 0,
   asked: 0,
   pending: 0,
@@ -103,19 +102,14 @@ bench.quiet = (millis) =>
     look();
   });
 
-// Keeps the time of the paint after the last change of an element's children.
-bench.watchChanges = (selector) => {
-  const note = () => afterPaint((now) => (bench.changed = now));
-  new MutationObserver(note).observe(document.querySelector(selector), { childList: true, subtree: true });
-};
-
-// The milliseconds from the last key to that paint, once nothing was asked for or changed for a while.
-bench.settled = (millis) =>
+// The milliseconds from the last key to the paint in which all elements that a selector finds hold a text.
+bench.shows = (selector, text) =>
   new Promise((done) => {
     const look = () => {
-      const last = Math.max(bench.changed, bench.answered, bench.pressed);
-      if (bench.pending === 0 && performance.now() - last > millis) done(bench.changed - bench.pressed);
-      else setTimeout(look, 20);
+      const found = [...document.querySelectorAll(selector)];
+      if (found.length && found.every((one) => one.textContent.includes(text)))
+        afterPaint((now) => done(now - bench.pressed));
+      else requestAnimationFrame(look);
     };
     look();
   });
