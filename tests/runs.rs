@@ -2,6 +2,8 @@
 
 use trainscope_api::paths;
 
+use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::server::query;
 use crate::support::{Browser, Lab, Server};
 
 /// Three runs that end with a loss of 3, 1 and NaN; the last has no accuracy.
@@ -116,5 +118,98 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
             book["runs"].as_object()?.is_empty().then_some(())
         })
         .await;
+    browser.close().await;
+}
+
+/// How many runs stand in the list.
+async fn wait_for_count(browser: &Browser, wanted: usize) {
+    browser
+        .wait_for(&format!("{wanted} rows"), async || {
+            (rows(browser).await.len() == wanted).then_some(())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    // All of this folder are in view at once.
+    browser.goto(&server, "/?q=mlp").await;
+    wait_for_count(&browser, 8).await;
+    browser.click(".group-button[title=mlp]").await;
+    wait_for_count(&browser, 0).await;
+    assert!(browser.url().await.contains("folded=mlp"));
+    browser.click(".group-button[title=mlp]").await;
+    wait_for_count(&browser, 8).await;
+    browser.click(".toolbar button.hide-narrow").await;
+    browser
+        .wait_for("no heads of folders", async || {
+            (browser.count(".grouprow").await == 0).then_some(())
+        })
+        .await;
+    wait_for_count(&browser, 8).await;
+
+    // Two of them side by side; then out of the way, and back.
+    for run in ["mlp/healthy", "mlp/overflow"] {
+        browser
+            .click(&format!("[role=checkbox][aria-label='Select {run}']"))
+            .await;
+    }
+    browser.wait_for_text("2 selected").await;
+    let together = browser.attribute(".selbar a.primary", "href").await;
+    assert!(
+        together.contains("healthy") && together.contains("overflow"),
+        "{together}"
+    );
+    browser.click(".selbar button.bare").await;
+    wait_for_count(&browser, 6).await;
+    browser.wait_for_text("2 hidden").await;
+    browser.reload().await;
+    wait_for_count(&browser, 6).await;
+    browser.click(".toolbar button.tok").await;
+    wait_for_count(&browser, 8).await;
+
+    // A hyper-parameter, a state, a kind of data.
+    for (asked, left) in [
+        ("mlp status:gone", 0),
+        ("mlp file:unreadable", 0),
+        ("mlp learning_rate:>1", 0),
+        ("mlp batch_size:32", 8),
+        ("mlp kind:graph", 8),
+    ] {
+        browser
+            .goto(&server, &format!("/?{}", query(&[("q", asked)])))
+            .await;
+        wait_for_count(&browser, left).await;
+    }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn how_to_record_is_said_for_each_way_to_do_it() {
+    let lab = Lab::new();
+    let server = three_runs(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/?panel=record").await;
+    let mut seen = Vec::new();
+    browser.wait_for_element("[role=tab]").await;
+    let tabs = browser.count("[role=tab]").await;
+    for tab in 1..=tabs {
+        browser
+            .click(&format!("[role=tab]:nth-of-type({tab})"))
+            .await;
+        let code = browser
+            .wait_for("another snippet", async || {
+                let code = browser.text_of("[role=tabpanel], pre").await?;
+                (!code.is_empty() && !seen.contains(&code)).then_some(code)
+            })
+            .await;
+        seen.push(code);
+    }
+    assert_eq!(seen.len(), 4);
     browser.close().await;
 }
