@@ -383,6 +383,7 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::LOSSES),
         ("get", paths::LINEAGE),
         ("get", paths::HPARAMS),
+        ("get", paths::PIPELINE),
         ("get", paths::GRAPH),
         ("get", paths::GRAPH_SCENE),
         ("get", paths::GRAPH_SUMMARY),

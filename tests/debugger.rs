@@ -275,6 +275,8 @@ async fn tensors_over_steps_and_around() {
         .await;
     assert!(browser.url().await.contains("step="));
     let name = browser.text_of(".insp h2").await.unwrap();
+    // The columns take turns with the graph.
+    browser.click(".around .seg button:nth-child(2)").await;
     browser.click(".around .node:not(.cur)").await;
     browser
         .wait_for("another tensor", async || {
@@ -288,6 +290,48 @@ async fn tensors_over_steps_and_around() {
             (browser.text_of(".insp h2").await? == name).then_some(())
         })
         .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_graph_around_a_hit_leads_to_other_tensors() {
+    const CANVAS: &str = ".around canvas[role=img]";
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    browser
+        .goto(&server, "/run/vanishing/debugger?q=fc4.weight.grad")
+        .await;
+    browser.click("tr.hit-row .plain").await;
+    browser.wait_for_element(CANVAS).await;
+    let name = browser.text_of(".insp h2").await.unwrap();
+    browser.settled_picture(CANVAS).await;
+    // What the tensor is of stands in the middle: pressed, it tells which others there are of it.
+    browser.click(CANVAS).await;
+    browser.wait_for_element(".around .of-node button").await;
+    browser
+        .wait_for_element(".around .of-node a[href*='/run/vanishing/graph?node=']")
+        .await;
+    browser
+        .run(
+            "const own = document.querySelector('.insp h2').textContent;
+              const all = [...document.querySelectorAll('.around .of-node button')];
+              all.find(one => !own.includes(one.title)).click();",
+        )
+        .await;
+    browser
+        .wait_for("another tensor", async || {
+            (browser.text_of(".insp h2").await? != name).then_some(())
+        })
+        .await;
+    assert!(browser.url().await.contains("tensor="));
+    // It is dragged like any graph.
+    let before = browser.settled_picture(CANVAS).await;
+    browser.drag_over(CANVAS, 0.5, 0.2).await;
+    browser.wait_for_other_picture(CANVAS, before).await;
+    browser.click(".around .seg button:nth-child(2)").await;
+    browser.wait_for_text("weight.grad").await;
+    assert!(browser.url().await.contains("around=tensors"));
     browser.close().await;
 }
 

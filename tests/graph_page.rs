@@ -1,9 +1,14 @@
-//! The page of a graph in a real browser: scopes open, nodes are found, ways are drawn, the picture is moved.
+//! The page of a graph in a real browser: scopes open, nodes are found, ways are drawn, the picture is moved, compared and
+//! downloaded.
 
+use serde_json::json;
+use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
+use trainscope_format::profile::Span;
+use trainscope_format::{Profile, RecordWriter};
 
 use crate::graphs::{node, record};
-use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::{Browser, Lab};
 
 const CANVAS: &str = ".graph-page canvas[role=img]";
@@ -140,5 +145,175 @@ async fn names_are_text_and_what_is_odd_is_said() {
     // What another graph does not have is told.
     browser.goto(&server, "/run/other/graph?base=odd").await;
     browser.wait_for_text("1 added, 0 removed").await;
+    browser.close().await;
+}
+
+/// Presses the first of some elements whose text has a part.
+async fn click_on(browser: &Browser, selector: &str, part: &str) {
+    let script = format!(
+        "const own = [...document.querySelectorAll({selector:?})].find(one => one.textContent.includes({part:?}));
+         own?.click(); return !!own;"
+    );
+    browser
+        .wait_for(part, async || {
+            (browser.run(&script).await == json!(true)).then_some(())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
+    const OTHER: &str = ".graph-page .other canvas[role=img]";
+    let lab = Lab::new();
+    lab.copy_fixture("torch-onnx", "onnx");
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/onnx/graph").await;
+    browser.wait_for_text("cnn.dynamo").await;
+    browser
+        .run(
+            "const own = document.querySelector('select[aria-label^=Compare]');
+             own.value = [...own.options].find(one => one.text === 'cnn.torchscript').value;
+             own.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
+        .await;
+    browser
+        .wait_for_text("2 added, 1 removed, 9 changed, 3 renamed, 2 the same")
+        .await;
+    let before = browser.settled_picture(OTHER).await;
+
+    // What differs is shown in both, and told.
+    click_on(&browser, ".differing button", "node_linear").await;
+    browser.wait_for_text("Against the other graph").await;
+    browser.wait_for_text("≠ Flatten, fc.weight, fc.bias").await;
+    let there = browser.wait_for_other_picture(OTHER, before).await;
+    // What only the other graph has is looked at there alone.
+    click_on(&browser, ".differing button", "Flatten Flatten").await;
+    browser.wait_for_text("Flatten: only there").await;
+    browser.wait_for_other_picture(OTHER, there).await;
+    assert!(browser.url().await.contains("base_node="));
+    browser.reload().await;
+    browser.wait_for_text("Flatten: only there").await;
+
+    // The download is lines and text, and a picture without anything else.
+    browser
+        .run(
+            "window.saved = []; const make = URL.createObjectURL;
+             URL.createObjectURL = blob => { window.saved.push(blob); return make.call(URL, blob); };",
+        )
+        .await;
+    browser
+        .click(".graph-page .toolbar button[aria-label*=SVG]")
+        .await;
+    browser
+        .run(
+            "window.saved[0].text().then(text => {
+               const tree = new DOMParser().parseFromString(text, 'image/svg+xml');
+               const image = new Image();
+               const told = (loads) => window.told = {
+                 loads, root: tree.documentElement.nodeName,
+                 others: [...tree.querySelectorAll('*')].map(own => own.nodeName)
+                   .filter(name => !['svg', 'g', 'rect', 'path', 'text'].includes(name)).length,
+                 texts: [...tree.querySelectorAll('text')].map(own => own.textContent).join(' '),
+               };
+               image.onload = () => told(image.naturalWidth > 100);
+               image.onerror = () => told(false);
+               image.src = URL.createObjectURL(new Blob([text], {type: 'image/svg+xml'}));
+             });",
+        )
+        .await;
+    let told = browser
+        .wait_for("the picture", async || {
+            let told = browser.run("return window.told").await;
+            (!told.is_null()).then_some(told)
+        })
+        .await;
+    assert_eq!(
+        (&told["loads"], &told["root"], &told["others"]),
+        (&json!(true), &json!("svg"), &json!(0)),
+        "{told}"
+    );
+    assert!(
+        told["texts"].as_str().unwrap().contains("node_max_pool2d"),
+        "{told}"
+    );
+
+    browser.click(".graph-page .other .head button").await;
+    browser
+        .wait_for("one graph", async || {
+            (browser.count(OTHER).await == 0).then_some(())
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn nodes_are_coloured_by_the_time_of_their_spans() {
+    let lab = Lab::new();
+    let folder = lab.base().join("timed");
+    record(
+        &folder,
+        &Graph {
+            nodes: vec![
+                node("input", "Input", &[]),
+                node("net/matmul", "MatMul", &[0]),
+                node("net/relu", "Relu", &[1]),
+                node("loss", "Loss", &[2]),
+            ],
+            ..Graph::default()
+        },
+    );
+    let file = folder.join("events.out.tfevents.1760000001.host.1.1");
+    let file = std::fs::File::create(file).unwrap();
+    let mut writer = RecordWriter::new(file, STARTED_SECS).unwrap();
+    let span = |name: u32, step: i64, millis: u64| Span {
+        name,
+        lane: 0,
+        step,
+        start_nanos: step * 100_000_000,
+        duration_nanos: millis * 1_000_000,
+    };
+    let profile = Profile {
+        names: ["net/matmul", "net/relu", "loss", "elsewhere"]
+            .map(str::to_owned)
+            .to_vec(),
+        lanes: vec!["main".to_owned()],
+        spans: (0..10)
+            .flat_map(|step| {
+                [
+                    span(0, step, 6),
+                    span(1, step, 2),
+                    span(2, step, 1),
+                    span(3, step, 90),
+                ]
+            })
+            .collect(),
+        counters: Vec::new(),
+    };
+    let at = Moment {
+        step: 0,
+        wall_time_secs: STARTED_SECS,
+    };
+    writer.profile("profile", at, &profile).unwrap();
+    writer.flush().unwrap();
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/timed/graph").await;
+    browser.wait_for_element(&item("loss")).await;
+    let scene = server.get("/api/graph/scene?run=timed&open=net").json();
+    let of = |path: &str| {
+        let mut boxes = scene["boxes"].as_array().unwrap().iter();
+        boxes.find(|own| own["path"] == path).unwrap()["mean_nanos"].clone()
+    };
+    assert_eq!(of("net"), 8_000_000);
+    assert_eq!(of("net/relu"), 2_000_000);
+    assert_eq!(of("input"), json!(null));
+    // There is a choice by time because there are times; the panel says them.
+    let before = browser.settled_picture(CANVAS).await;
+    click_on(&browser, ".toolbar .seg button", "Time").await;
+    browser.wait_for_other_picture(CANVAS, before).await;
+    browser.wait_for_text("mean time of a step").await;
+    browser.click(&item("loss")).await;
+    browser.wait_for_text("1 ms").await;
     browser.close().await;
 }

@@ -21,6 +21,7 @@ mod graphs;
 mod live;
 mod odd_pages;
 mod overview;
+mod pipeline;
 mod recorded;
 mod records;
 mod recovery;

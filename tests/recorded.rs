@@ -330,6 +330,18 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         })
         .await;
     browser.wait_for_text("8,000 Hz").await;
+    // The clip is drawn, and a press goes to that place of it.
+    let columns = "return document.querySelector('.wave path').getAttribute('d').split('M').length";
+    browser.wait_for_element(".wave path").await;
+    assert!(browser.run(columns).await.as_u64().unwrap() > 100);
+    browser.click(".wave").await;
+    browser
+        .wait_for("the middle of the clip", async || {
+            let at = "return document.querySelector('.clip audio').currentTime";
+            let at = browser.run(at).await.as_f64().unwrap_or(0.0);
+            ((at - 0.125).abs() < 0.02).then_some(())
+        })
+        .await;
 
     browser.goto(&server, "/run/torch/run1/text?step=0").await;
     browser.wait_for_element(".md table th").await;

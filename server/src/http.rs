@@ -32,6 +32,7 @@ mod markdown;
 mod neighbours;
 mod notebook;
 mod openapi;
+mod pipeline;
 mod records;
 mod request;
 mod runs;
@@ -143,6 +144,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(records::losses))
         .routes(routes!(records::lineage))
         .routes(routes!(records::hparams))
+        .routes(routes!(pipeline::get))
         .routes(routes!(graph::get))
         .routes(routes!(graph::scene))
         .routes(routes!(graph::summary))

@@ -11,6 +11,7 @@ use trainscope_api::findings::{Findings, FindingsQuery, Neighbours, NeighboursQu
 use trainscope_api::graphs::{GraphScene, SceneQuery};
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
+use trainscope_api::pipeline::PipelineAnswer;
 use trainscope_api::records::{At, Records, RecordsQuery};
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
@@ -174,6 +175,11 @@ pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientEr
     get(paths::GRAPH_SUMMARY, &[("run", run)]).await
 }
 
+/// How the data of a run are made, and how long the training waits for them.
+pub async fn pipeline(run: &str) -> Result<PipelineAnswer, ClientError> {
+    get(paths::PIPELINE, &[("run", run)]).await
+}
+
 /// Which graph of a run: its tag and rank, the first one where they are left out.
 pub type GraphChoice<'a> = (Option<&'a str>, Option<u32>);
 
@@ -211,6 +217,17 @@ pub async fn of_graph<T: DeserializeOwned>(
 /// The address of bytes that an answer names.
 pub fn blob_url(id: &str) -> String {
     format!("{}?id={}", url(paths::BLOB), url_state::encode(id))
+}
+
+/// The bytes that an answer names.
+pub async fn blob(id: &str) -> Result<Vec<u8>, ClientError> {
+    let response = Request::get(&blob_url(id)).send().await;
+    let response = response.map_err(|_| ClientError::Unreachable)?;
+    accepted(response)
+        .await?
+        .binary()
+        .await
+        .map_err(|_| ClientError::Unreachable)
 }
 
 /// Tensors of a run; `role` by its name in the API.

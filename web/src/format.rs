@@ -101,6 +101,15 @@ pub fn bytes(len_bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// A stretch of time with three digits in the unit that reads best.
+pub fn nanos(nanos: u64) -> String {
+    let nanos = nanos as f64;
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let unit = units.into_iter().find(|(size, _)| nanos >= *size);
+    let (size, unit) = unit.unwrap_or((1.0, "ns"));
+    format!("{} {unit}", number(nanos / size, 3))
+}
+
 /// A stretch of time as `h:mm:ss`, so that a column lines up; an en dash if it is not known.
 pub fn duration(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
@@ -227,6 +236,15 @@ impl CivilTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_times_read_well() {
+        assert_eq!(nanos(0), "0 ns");
+        assert_eq!(nanos(999), "999 ns");
+        assert_eq!(nanos(1_500), "1.50 µs");
+        assert_eq!(nanos(12_340_000), "12.3 ms");
+        assert_eq!(nanos(250_000_000_000), "250 s");
+    }
 
     #[test]
     fn numbers_read_like_numbers() {

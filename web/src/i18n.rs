@@ -17,6 +17,7 @@ mod frame;
 mod graph;
 mod histograms;
 mod overview;
+mod pipeline;
 mod recorded;
 mod runs;
 mod scalars;
@@ -28,6 +29,7 @@ pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
 pub use overview::OverviewTexts;
+pub use pipeline::PipelineTexts;
 pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
@@ -61,6 +63,8 @@ pub struct Texts {
     pub histograms: &'static HistogramsTexts,
     /// The computation graph.
     pub graph: GraphTexts,
+    /// The data pipeline.
+    pub pipeline: &'static PipelineTexts,
     /// Values of tensors.
     pub tensors: TensorsTexts,
     /// Watchpoints and hits.

@@ -40,6 +40,8 @@ pub enum RunPage {
     PrCurves,
     /// The computation graph.
     Graph,
+    /// How data are made.
+    Pipeline,
     /// Values of tensors.
     Tensors,
     /// What watchpoints have found.
@@ -57,6 +59,7 @@ impl RunPage {
             Self::Text => "text",
             Self::PrCurves => "pr_curves",
             Self::Graph => "graph",
+            Self::Pipeline => "pipeline",
             Self::Tensors => "tensors",
             Self::Debugger => "debugger",
         }
@@ -84,6 +87,7 @@ impl RunPage {
             Self::Text,
             Self::PrCurves,
             Self::Graph,
+            Self::Pipeline,
             Self::Tensors,
             Self::Debugger,
         ]

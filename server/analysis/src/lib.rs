@@ -8,6 +8,7 @@ pub mod dump;
 pub mod graph;
 pub mod headline;
 pub mod histogram;
+pub mod pipeline;
 pub mod restart;
 pub mod series;
 pub mod watchpoint;

@@ -12,6 +12,7 @@ pub mod markdown;
 pub mod notebook;
 #[cfg(feature = "openapi")]
 mod openapi;
+pub mod pipeline;
 pub mod records;
 pub mod runs;
 pub mod scalars;
@@ -92,6 +93,8 @@ pub mod paths {
     pub const NOTEBOOK: &str = "/api/notebook";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).
     pub const LINEAGE: &str = "/api/lineage";
+    /// `GET ?run=`: [`PipelineAnswer`](crate::pipeline::PipelineAnswer).
+    pub const PIPELINE: &str = "/api/pipeline";
     /// `GET ?run=`: [`HparamsList`](crate::records::HparamsList).
     pub const HPARAMS: &str = "/api/hparams";
     /// `GET` with [`GraphQuery`](crate::graphs::GraphQuery): [`GraphAnswer`](crate::graphs::GraphAnswer).

@@ -37,6 +37,7 @@ pub struct Ink {
     pub ok: Rgb,
     pub ok_wash: Rgb,
     pub ok_line: Rgb,
+    pub time: Rgb,
     /// Colours for whatever is told apart by colour, the most frequent first.
     pub series: Vec<Rgb>,
     /// Font families, as CSS has them.
@@ -80,6 +81,8 @@ pub struct Node {
     pub more_chips: u64,
     /// Its colour.
     pub tone: Tone,
+    /// A bar at its foot: a share of its width, 0 to 1; 0 for none.
+    pub bar: f64,
     /// Whether an icon says its tone, too.
     pub has_icon: bool,
     /// Whether it can be opened.
@@ -244,6 +247,15 @@ pub fn draw(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
                 .collect();
             pen.boxes(&marks, 1.5, Some(stroke), None);
         }
+    }
+    let bar = |node: &Node| {
+        let [x, y, w, h] = node.at;
+        [x + 6.0, y + h - 5.0, ((w - 12.0) * node.bar).max(1.0), 3.0]
+    };
+    let bars = shown().filter(|node| node.bar > 0.0 && !node.is_open);
+    let bars: Vec<[f64; 4]> = bars.map(bar).collect();
+    if !bars.is_empty() {
+        pen.boxes(&bars, 1.5, Some(ink.time), None);
     }
     for node in shown() {
         let [x, y, w, h] = node.at;

@@ -56,7 +56,10 @@ pub fn GraphCanvas(
         if width < 1.0 || height < 1.0 {
             return;
         }
-        size.set((width, height));
+        // Whoever follows the size may change the view, on which this depends.
+        if size.get_untracked() != (width, height) {
+            size.set((width, height));
+        }
         let (figure, view, ink) = (figure.get(), view.get(), ink.get());
         ticket.ask(move || {
             let Some(canvas) = canvas.try_get_untracked().flatten() else {

@@ -61,6 +61,12 @@ pub(super) fn Rail() -> impl IntoView {
                             let run = state.run(&drawn);
                             run.is_some_and(|run| run.kinds.contains_key("graphs"))
                         });
+                        let fed = run.clone();
+                        let pipeline = route::run_href(&run, RunPage::Pipeline);
+                        let has_pipeline = Memo::new(move |_| {
+                            let kinds = state.run(&fed).map(|run| run.kinds).unwrap_or_default();
+                            ["lineage", "profile"].iter().any(|kind| kinds.contains_key(*kind))
+                        });
                         let (held, tensors) = (run.clone(), route::run_href(&run, RunPage::Tensors));
                         let tensor_count = Memo::new(move |_| {
                             let kinds = state.run(&held)?.kinds;
@@ -113,6 +119,16 @@ pub(super) fn Rail() -> impl IntoView {
                                 >
                                     <Icon name=IconName::Graph />
                                     <span>{move || i18n.texts().graph.title}</span>
+                                </a>
+                                <a
+                                    class="nav"
+                                    href=pipeline
+                                    title=move || i18n.texts().pipeline.title
+                                    aria-current=move || current(is_on(RunPage::Pipeline))
+                                    hidden=move || !has_pipeline.get()
+                                >
+                                    <Icon name=IconName::Pipeline />
+                                    <span>{move || i18n.texts().pipeline.title}</span>
                                 </a>
                                 <a
                                     class="nav"

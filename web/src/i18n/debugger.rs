@@ -136,6 +136,10 @@ pub struct DebuggerTexts {
     pub source: &'static str,
     /// Heading: what the tensor is made of, and what is made of it.
     pub around: &'static str,
+    /// How that is shown: as the graph, as tensors.
+    pub around_as: [&'static str; 2],
+    /// Of a node of the graph: nothing was recorded; link to it.
+    pub of_node: [&'static str; 2],
     /// Column of what it is made of.
     pub upstream: &'static str,
     /// Column of what is made of it.

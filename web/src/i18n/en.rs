@@ -168,6 +168,8 @@ pub(super) static TEXTS: Texts = Texts {
         },
         source: "Source",
         around: "Around this tensor",
+        around_as: ["Graph", "Tensors"],
+        of_node: ["nothing was recorded of it", "Open in the graph"],
         upstream: "from",
         downstream: "to",
         next_hit: "next, previous hit",
@@ -404,5 +406,6 @@ pub(super) static TEXTS: Texts = Texts {
     },
     overview: super::overview::EN,
     graph: super::graph::EN,
+    pipeline: &super::pipeline::EN,
     scalars: super::scalars::EN,
 };

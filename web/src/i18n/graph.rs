@@ -28,8 +28,16 @@ pub struct GraphTexts {
     pub of_rank: fn(&str, u32) -> String,
     /// Before the choice of what boxes are coloured by.
     pub colour: &'static str,
-    /// Type, device, health, precision.
-    pub colours: [&'static str; 4],
+    /// Type, device, health, precision, time.
+    pub colours: [&'static str; 5],
+    /// Legend of time.
+    pub time_legend: &'static str,
+    /// Row of the panel: its time.
+    pub mean_time: &'static str,
+    /// Head: how it differs from its like in the other graph.
+    pub against: &'static str,
+    /// There: it is the same; the other graph has none like it; only the other graph has it.
+    pub likeness: [&'static str; 3],
     /// Legend of health: error, warning, healthy, carries.
     pub health: [&'static str; 4],
     /// Legend of precision: reduced, raised.
@@ -143,7 +151,15 @@ pub(super) const EN: GraphTexts = GraphTexts {
     graph: "Graph of the run",
     of_rank: |tag, rank| format!("{tag} (rank {rank})"),
     colour: "Colour",
-    colours: ["Type", "Device", "Health", "Precision"],
+    colours: ["Type", "Device", "Health", "Precision", "Time"],
+    time_legend: "mean time of a step; the longest fills its box",
+    mean_time: "time, mean of a step",
+    against: "Against the other graph",
+    likeness: [
+        "The same there",
+        "The other graph has none like it",
+        "only there",
+    ],
     health: [
         "error found",
         "warning found",
@@ -225,7 +241,11 @@ pub(super) const ZH: GraphTexts = GraphTexts {
     graph: "训练的计算图",
     of_rank: |tag, rank| format!("{tag}（rank {rank}）"),
     colour: "着色",
-    colours: ["类型", "设备", "健康", "精度"],
+    colours: ["类型", "设备", "健康", "精度", "时间"],
+    time_legend: "每步平均时间；最长者占满方框",
+    mean_time: "每步平均时间",
+    against: "与另一计算图对比",
+    likeness: ["两图相同", "另一计算图中没有对应节点", "仅另一计算图有"],
     health: ["发现错误", "发现警告", "未发现问题", "由此传播"],
     precision: ["降低精度", "提高精度"],
     differing: ["仅此图有", "不相同"],

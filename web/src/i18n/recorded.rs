@@ -42,6 +42,10 @@ pub struct RecordedTexts {
     pub no_picture: &'static str,
     /// The bytes are no sound that is played here.
     pub no_sound: &'static str,
+    /// Label of the picture of a clip.
+    pub waveform: &'static str,
+    /// Samples that are no finite number.
+    pub non_finite: fn(u64) -> String,
     /// Link to the bytes.
     pub bytes: &'static str,
     /// The picture is of another size than the writer says.
@@ -110,6 +114,8 @@ pub(super) static EN: RecordedTexts = RecordedTexts {
     fit: "Fit",
     no_picture: "These bytes are no picture that a browser can show.",
     no_sound: "These bytes are no sound that this browser can play.",
+    waveform: "Waveform; press to go there",
+    non_finite: |samples| format!("{} samples are NaN or infinite", format::count(samples)),
     bytes: "Download them",
     other_size: |size| format!("the writer says {size}"),
     mono: "mono",
@@ -164,6 +170,8 @@ pub(super) static ZH: RecordedTexts = RecordedTexts {
     fit: "适应",
     no_picture: "这些字节不是浏览器能显示的图像。",
     no_sound: "这些字节不是此浏览器能播放的声音。",
+    waveform: "波形；点击可跳转",
+    non_finite: |samples| format!("{} 个采样为 NaN 或无穷大", format::count(samples)),
     bytes: "下载",
     other_size: |size| format!("写入者声明为 {size}"),
     mono: "单声道",

@@ -148,6 +148,8 @@ pub(super) static TEXTS: Texts = Texts {
         },
         source: "源码",
         around: "该张量的上下游",
+        around_as: ["计算图", "张量"],
+        of_node: ["没有记录其数据", "在计算图中打开"],
         upstream: "上游",
         downstream: "下游",
         next_hit: "下一个、上一个命中",
@@ -360,5 +362,6 @@ pub(super) static TEXTS: Texts = Texts {
     },
     overview: super::overview::ZH,
     graph: super::graph::ZH,
+    pipeline: &super::pipeline::ZH,
     scalars: super::scalars::ZH,
 };

@@ -8,15 +8,20 @@ use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
+mod beside;
 mod differing;
 mod legend;
+mod likeness;
 mod middle;
 mod model;
 mod node_panel;
+mod pane;
+mod press;
 mod shape;
 mod side;
 mod toolbar;
 
+use beside::Beside;
 use middle::Middle;
 use model::{Load, Model};
 use node_panel::NodePanel;
@@ -26,6 +31,7 @@ use side::Side;
 #[component]
 pub fn GraphPage() -> impl IntoView {
     let model = Model::provide();
+    Beside::provide(&model);
     let i18n = use_i18n();
     use_keys(move |key, _| model.press_key(key));
     let state = move |title: &'static str, next: String| {

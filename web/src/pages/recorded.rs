@@ -24,6 +24,7 @@ mod settings;
 mod step;
 mod text;
 mod toolbar;
+mod wave;
 
 use card::Card;
 use settings::Settings;

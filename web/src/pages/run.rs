@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
 use super::{
-    DebuggerPage, GraphPage, HistogramsPage, NotFoundPage, OverviewPage, RecordedPage, ScalarsPage,
-    Shelf, TensorsPage,
+    DebuggerPage, GraphPage, HistogramsPage, NotFoundPage, OverviewPage, PipelinePage,
+    RecordedPage, ScalarsPage, Shelf, TensorsPage,
 };
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::i18n::use_i18n;
@@ -43,6 +43,7 @@ pub fn RunPages() -> impl IntoView {
         {move || match shown.get() {
             Shown::Page(RunPage::Overview) => view! { <OverviewPage /> }.into_any(),
             Shown::Page(RunPage::Graph) => view! { <GraphPage /> }.into_any(),
+            Shown::Page(RunPage::Pipeline) => view! { <PipelinePage /> }.into_any(),
             Shown::Page(RunPage::Debugger) => view! { <DebuggerPage /> }.into_any(),
             Shown::Page(RunPage::Scalars) => view! { <ScalarsPage /> }.into_any(),
             Shown::Page(RunPage::Histograms) => view! { <HistogramsPage /> }.into_any(),

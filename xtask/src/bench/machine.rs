@@ -105,20 +105,27 @@ fn descendants(pid: u32) -> Result<Vec<(u32, String)>> {
 
 /// Seconds of processor time that the pages of a browser have taken, in all threads, `pid` being what started it.
 pub(super) fn pages_processor_secs(pid: u32) -> Result<f64> {
-    /// Ticks a second, which Linux has fixed for programs.
-    const TICKS: f64 = 100.0;
-    let mut ticks = 0.0;
+    let mut secs = 0.0;
     let all = descendants(pid)?;
     for (page, _) in all
         .iter()
         .filter(|(_, command)| command.contains("--type=renderer"))
     {
-        let stat = fs::read_to_string(format!("/proc/{page}/stat"))?;
-        // The name before them may hold spaces.
-        let (_, fields) = stat.rsplit_once(')').context("a process without a name")?;
-        for time in fields.split_whitespace().skip(11).take(2) {
-            ticks += time.parse::<f64>()?;
-        }
+        secs += processor_secs(*page)?;
+    }
+    Ok(secs)
+}
+
+/// Seconds of processor time that a process has taken, in all threads.
+pub(super) fn processor_secs(pid: u32) -> Result<f64> {
+    /// Ticks a second, which Linux has fixed for programs.
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // The name before them may hold spaces.
+    let (_, fields) = stat.rsplit_once(')').context("a process without a name")?;
+    let mut ticks = 0.0;
+    for time in fields.split_whitespace().skip(11).take(2) {
+        ticks += time.parse::<f64>()?;
     }
     Ok(ticks / TICKS)
 }

@@ -24,6 +24,7 @@ use crate::console;
 use crate::event_file::EventFile;
 use crate::random::Random;
 
+mod heavy;
 mod hits;
 
 const WATCH: &str = include_str!("pages/watch.js");
@@ -63,6 +64,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     many_runs(bench, report)?;
     many_cards(bench, report)?;
     hits::measure(bench, report)?;
+    heavy::measure(bench, report)?;
     growing(bench, report)
 }
 

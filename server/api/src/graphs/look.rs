@@ -36,7 +36,7 @@ pub struct SceneQuery {
     /// Paths of the scopes that are open, one a line; as many as make a good first picture if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<String>,
-    /// A node or scope whose scopes are open too.
+    /// A node or scope whose scopes are open too, if there is one of that path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,
     /// A node or scope from which the shortest path is marked.
@@ -165,6 +165,8 @@ pub struct GraphBox {
     pub severity: Option<Severity>,
     /// Whether everything that was found began in it.
     pub is_first_cause: bool,
+    /// Mean time of a step that it takes, nanoseconds, where spans of a profile are named by nodes.
+    pub mean_nanos: Option<u64>,
 }
 
 /// A parameter or constant beside its user.
@@ -264,6 +266,8 @@ pub struct GraphNode {
     pub device: String,
     /// With which precision it computes.
     pub precision: Option<Precision>,
+    /// Mean time of a step that it takes, nanoseconds, where spans of a profile are named by nodes.
+    pub mean_nanos: Option<u64>,
     /// Nodes in it.
     pub nodes: u64,
     /// Types of the operations in it, the most frequent first.
@@ -443,6 +447,8 @@ pub struct Different {
     pub op_type: String,
     /// What it was called before, if it was.
     pub before: String,
+    /// Its place in the tree of the graph before, if it was.
+    pub before_path: Option<String>,
     /// What is not the same: `type`, `attributes`, `outputs`, `inputs`, `device`.
     pub what: Vec<String>,
 }

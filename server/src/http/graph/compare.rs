@@ -39,6 +39,7 @@ pub(super) fn diff(site: &Site, query: &DiffQuery) -> Result<GraphDiff, Failure>
         .take(MAX_DIFFERENCES)
         .map(|changed| Different {
             before: before.graph.nodes[changed.before].name.clone(),
+            before_path: path(&before, changed.before),
             what: changed
                 .what
                 .iter()
@@ -52,6 +53,7 @@ pub(super) fn diff(site: &Site, query: &DiffQuery) -> Result<GraphDiff, Failure>
         .take(MAX_DIFFERENCES)
         .map(|(one, other)| Different {
             before: before.graph.nodes[*one].name.clone(),
+            before_path: path(&before, *one),
             ..different(&after, *other)
         });
     let only = |kept: &Kept, nodes: &[usize]| -> Vec<Different> {
@@ -73,13 +75,18 @@ pub(super) fn diff(site: &Site, query: &DiffQuery) -> Result<GraphDiff, Failure>
 
 fn different(kept: &Kept, node: usize) -> Different {
     let own = &kept.graph.nodes[node];
-    let item = kept.tree.shown_as.get(node).copied().flatten();
     Different {
-        path: item.map(|item| kept.tree.items[item].path.clone()),
+        path: path(kept, node),
         name: own.name.clone(),
         op_type: own.op_type.clone(),
         ..Different::default()
     }
+}
+
+/// The place of a node in its tree; of what is shown with its user, the user's.
+fn path(kept: &Kept, node: usize) -> Option<String> {
+    let item = kept.tree.shown_as.get(node).copied().flatten()?;
+    Some(kept.tree.items[item].path.clone())
 }
 
 const fn name(change: Change) -> &'static str {

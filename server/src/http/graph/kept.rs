@@ -12,6 +12,7 @@ use trainscope_api::graphs::GraphQuery;
 use trainscope_format::{Body, Graph, GraphFormat};
 
 use super::health::Health;
+use super::times::{self, Times};
 use super::{Chosen, choose};
 use crate::diagnosis::JudgedRun;
 use crate::http::error::Failure;
@@ -37,6 +38,8 @@ pub(super) struct Kept {
     pub(super) walk: Walk,
     names: OnceLock<Names>,
     health: Mutex<Option<(Arc<JudgedRun>, Arc<Health>)>>,
+    /// Of how many profiles, and what they say.
+    times: Mutex<(u64, Arc<Times>)>,
 }
 
 impl Kept {
@@ -49,6 +52,7 @@ impl Kept {
             tree,
             names: OnceLock::new(),
             health: Mutex::new(None),
+            times: Mutex::default(),
         }
     }
 
@@ -71,6 +75,20 @@ impl Kept {
         let health = Arc::new(Health::new(&judged.findings, self.names()));
         *known = Some((judged, Arc::clone(&health)));
         health
+    }
+
+    /// How long each part of the graph takes, as far as the run has profiles of that rank.
+    pub(super) fn times(&self, index: &Index, run: &str, rank: u32) -> Result<Arc<Times>, Failure> {
+        let profiles = times::profiles(index, run, rank)?;
+        if profiles == 0 {
+            return Ok(Arc::default());
+        }
+        let mut known = self.times.lock();
+        if known.0 != profiles {
+            let read = Times::read(index, run, rank, self.names())?;
+            *known = (profiles, Arc::new(read));
+        }
+        Ok(Arc::clone(&known.1))
     }
 }
 

@@ -18,6 +18,7 @@ use trainscope_format::graph::{Edge, Node, NodeKind};
 
 use super::health::Health;
 use super::kept::Kept;
+use super::times::Times;
 use crate::http::Site;
 use crate::http::error::Failure;
 use crate::http::findings;
@@ -42,6 +43,7 @@ macro_rules! graph_query {
 pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failure> {
     let (chosen, kept) = site.graphs.get(&site.index, &graph_query!(query))?;
     let health = kept.health(site.diagnosis.of(&query.run));
+    let times = kept.times(&site.index, &query.run, chosen.shown.rank)?;
     let tree = &kept.tree;
     let item = |path: &Option<String>| path.as_ref().map(|path| kept.item(path)).transpose();
     let mut view = View::default();
@@ -66,7 +68,8 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
     let (drawn, cut) = if let Some(centre) = centre {
         around(&kept.graph, tree, &kept.walk, centre, steps, MAX_AROUND)
     } else {
-        let shown = item(&query.show)?;
+        // A link may name what another graph has: without it there is still the graph.
+        let shown = query.show.as_ref().and_then(|path| tree.find(path));
         let around = shown.into_iter().flat_map(|item| tree.scopes_of(item));
         open = scene::opened(tree, &view);
         open.extend(around);
@@ -99,7 +102,7 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
         boxes: drawn
             .boxes
             .iter()
-            .map(|drawn| kept.drawn(drawn, &health))
+            .map(|drawn| kept.drawn(drawn, &health, &times))
             .collect(),
         lines: drawn.lines.iter().map(line).collect(),
     })
@@ -147,8 +150,9 @@ pub(super) fn search(site: &Site, query: &SearchQuery) -> Result<GraphSearch, Fa
 }
 
 pub(super) fn node(site: &Site, query: &NodeQuery) -> Result<GraphNode, Failure> {
-    let (_, kept) = site.graphs.get(&site.index, &graph_query!(query))?;
+    let (chosen, kept) = site.graphs.get(&site.index, &graph_query!(query))?;
     let item = kept.item(&query.node)?;
+    let times = kept.times(&site.index, &query.run, chosen.shown.rank)?;
     let judged = site.diagnosis.of(&query.run);
     let health = kept.health(judged.clone());
     let own = &kept.tree.items[item];
@@ -177,6 +181,7 @@ pub(super) fn node(site: &Site, query: &NodeQuery) -> Result<GraphNode, Failure>
         op_type: node.map_or_else(String::new, |node| node.op_type.clone()),
         device: kept.device(&inside),
         precision: kept.precision(&inside),
+        mean_nanos: times.mean(&kept.tree, &inside),
         nodes: own.nodes as u64,
         types: types.into_iter().take(MAX_LISTED).collect(),
         attributes: node.map(|node| node.attributes.clone()).unwrap_or_default(),
@@ -333,7 +338,7 @@ impl Kept {
         found
     }
 
-    fn drawn(&self, drawn: &scene::SceneBox, health: &Health) -> GraphBox {
+    fn drawn(&self, drawn: &scene::SceneBox, health: &Health, times: &Times) -> GraphBox {
         let item = &self.tree.items[drawn.item];
         let inside = drawn.item..item.end;
         let chips = drawn.attached.iter().take(MAX_CHIPS).map(|&node| {
@@ -368,6 +373,7 @@ impl Kept {
             precision: self.precision(&inside),
             severity: health.worst(inside.clone()),
             is_first_cause: health.is_first_cause_in(&inside),
+            mean_nanos: times.mean(&self.tree, &inside),
         }
     }
 

@@ -260,6 +260,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::LOSSES, &["get"]),
         (paths::LINEAGE, &["get"]),
         (paths::HPARAMS, &["get"]),
+        (paths::PIPELINE, &["get"]),
         (paths::GRAPH, &["get"]),
         (paths::GRAPH_SCENE, &["get"]),
         (paths::GRAPH_SUMMARY, &["get"]),

@@ -6,6 +6,8 @@ use trainscope_api::graphs::{BoxKind, GraphBox, GraphScene, Precision};
 use trainscope_charts::graph::{Curve, Figure, Node, Stroke, Tone};
 use trainscope_format::Severity;
 
+use crate::format;
+
 /// Kinds that are told apart by colour, at most; the rest has none.
 const MAX_KINDS: usize = 10;
 
@@ -21,6 +23,8 @@ pub enum Colour {
     Health,
     /// Reduced and raised precision.
     Precision,
+    /// How long it takes.
+    Time,
 }
 
 /// How a node differs from another graph.
@@ -55,6 +59,8 @@ pub fn figure_of(
         .boxes
         .iter()
         .position(|own| Some(&own.path) == look.selected.as_ref());
+    let longest = scene.boxes.iter().filter(|own| !own.open);
+    let longest = longest.filter_map(|own| own.mean_nanos).max().unwrap_or(0);
     let mut depths: Vec<usize> = Vec::with_capacity(scene.boxes.len());
     let mut nodes = Vec::with_capacity(scene.boxes.len());
     for (index, own) in scene.boxes.iter().enumerate() {
@@ -67,6 +73,9 @@ pub fn figure_of(
             depth,
             label: own.label.clone(),
             detail: match own.kind {
+                _ if look.colour == Colour::Time => {
+                    own.mean_nanos.map_or_else(String::new, format::nanos)
+                }
                 BoxKind::Scope => nodes_word(own.nodes),
                 BoxKind::Fold => format!("×{}", own.times),
                 _ if own
@@ -81,6 +90,12 @@ pub fn figure_of(
             chips: own.chips.iter().map(|chip| chip.label.clone()).collect(),
             more_chips: own.attached.saturating_sub(own.chips.len() as u64),
             tone,
+            bar: match own.mean_nanos {
+                Some(nanos) if look.colour == Colour::Time => {
+                    nanos as f64 / (longest as f64).max(1.0)
+                }
+                _ => 0.0,
+            },
             has_icon: matches!(tone, Tone::Error | Tone::Warning),
             is_scope: is_scope(own),
             is_open: own.open,
@@ -262,6 +277,23 @@ mod tests {
         assert_eq!(hit_at(&scene, (25.0, 5.0)), Some(2));
         assert_eq!(hit_at(&scene, (90.0, 5.0)), Some(0));
         assert_eq!(hit_at(&scene, (190.0, 5.0)), None);
+    }
+
+    #[test]
+    fn times_are_bars_of_the_longest() {
+        let mut scene = scene();
+        scene.boxes[1].mean_nanos = Some(4_000_000);
+        scene.boxes[2].mean_nanos = Some(1_000_000);
+        // What is open is no measure: what lies in it is shown.
+        scene.boxes[0].mean_nanos = Some(9_000_000);
+        let look = Look {
+            colour: Colour::Time,
+            ..Look::default()
+        };
+        let (figure, _) = figure_of(&scene, &look, words);
+        let bars: Vec<f64> = figure.nodes[1..].iter().map(|node| node.bar).collect();
+        assert_eq!(bars, [1.0, 0.25, 0.0]);
+        assert_eq!(figure.nodes[1].detail, "4 ms");
     }
 
     #[test]

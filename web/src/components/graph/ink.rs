@@ -50,6 +50,7 @@ fn read() -> Ink {
         ok: colour("--ok"),
         ok_wash: colour("--ok-wash"),
         ok_line: colour("--ok-line"),
+        time: colour("--k-compute"),
         series: (1..=COLOURS)
             .map(|number| colour(&format!("--run-{number}")))
             .collect(),

@@ -6,14 +6,16 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::graphs::{GraphScene, SceneQuery};
 
-use super::figure::{Colour, Look, figure_of, hit_at};
+use super::figure::{Colour, Look, figure_of, hit_at, place};
 use super::{GraphCanvas, View};
 use crate::client;
 use crate::i18n::use_i18n;
-use crate::route;
 
-/// What is around a tensor (or parameter, or module, as the run calls it) in the run's graph, coloured by health. A
-/// press leads to the graph. Nothing at all where there is no graph, or the tensor is not in it.
+/// Names in it can be read at this scale and above: below it, the tensor is in the middle and the rest is dragged to.
+const READABLE: f64 = 0.8;
+
+/// What is around a tensor (or parameter, or module, as the run calls it) in the run's graph, coloured by health.
+/// Nothing at all where there is no graph, or the tensor is not in it.
 #[component]
 pub fn NodeGraph(
     /// Name of the run.
@@ -25,6 +27,10 @@ pub fn NodeGraph(
     /// How many edges away is still near.
     #[prop(default = 2)]
     steps: usize,
+    /// Whether there is anything to see; set by this component.
+    is_there: RwSignal<bool>,
+    /// The path of the node that is looked at, if it is another than the tensor's; set by presses.
+    chosen: RwSignal<Option<String>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let scene = RwSignal::new(None::<Arc<GraphScene>>);
@@ -42,6 +48,8 @@ pub fn NodeGraph(
             let answer = client::graph_scene(&query).await.ok();
             // The page may have been left, or another tensor asked for meanwhile.
             if asked.try_get_value() == Some(number) {
+                chosen.set(None);
+                is_there.set(answer.is_some());
                 scene.set(answer.map(Arc::new));
             }
         });
@@ -53,25 +61,24 @@ pub fn NodeGraph(
         };
         let look = Look {
             colour: Colour::Health,
-            selected: scene.centre.clone(),
+            selected: chosen.get().or_else(|| scene.centre.clone()),
             ..Look::default()
         };
         Arc::new(figure_of(&scene, &look, i18n.texts().graph.nodes).0)
     });
     Effect::new(move |_| {
         let size = size.get();
-        figure.with(|figure| view.set(View::fitting((figure.width, figure.height), size, false)));
+        scene.with(|scene| {
+            let first = scene.as_ref().map(|scene| first(scene, size));
+            view.set(first.unwrap_or_default());
+        });
     });
-    let href = move |path: &str| route::graph_href(&run.get_untracked(), Some(path));
-    let navigate = leptos_router::hooks::use_navigate();
     let on_press = Callback::new(move |(at, _): ((f64, f64), bool)| {
         let path = scene.with_untracked(|scene| {
             let scene = scene.as_ref()?;
             Some(scene.boxes.get(hit_at(scene, at)?)?.path.clone())
         });
-        if let Some(path) = path {
-            navigate(&href(&path), leptos_router::NavigateOptions::default());
-        }
+        chosen.set(path);
     });
     let label = move || {
         let count = scene.with(|scene| scene.as_ref().map_or(0, |scene| scene.boxes.len()));
@@ -88,5 +95,27 @@ pub fn NodeGraph(
                 on_press=on_press
             />
         </div>
+    }
+}
+
+/// All of it, or the tensor in the middle where that would be too small to be read.
+fn first(scene: &GraphScene, size: (f64, f64)) -> View {
+    let whole = View::fitting(
+        (f64::from(scene.width), f64::from(scene.height)),
+        size,
+        false,
+    );
+    let mut boxes = scene.boxes.iter();
+    let centre = boxes.find(|own| Some(&own.path) == scene.centre.as_ref());
+    match centre {
+        Some(own) if whole.scale < READABLE => {
+            let [x, y, w, h] = place(own);
+            let readable = View {
+                scale: READABLE,
+                ..whole
+            };
+            readable.centred((x + w / 2.0, y + h / 2.0), size)
+        }
+        _ => whole,
     }
 }

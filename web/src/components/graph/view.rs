@@ -105,6 +105,23 @@ impl View {
         readable.centred((x + w / 2.0, y + h.min(200.0) / 2.0), size)
     }
 
+    /// So that at least one of the boxes is seen: the first one, if none was.
+    #[must_use]
+    pub fn seeing(&self, mut boxes: impl Iterator<Item = [f64; 4]>, size: (f64, f64)) -> Self {
+        let window = self.window(size.0, size.1);
+        let is_seen = |[x, y, w, h]: [f64; 4]| {
+            x < window.right && x + w > window.left && y < window.bottom && y + h > window.top
+        };
+        let Some(first) = boxes.next() else {
+            return *self;
+        };
+        if is_seen(first) || boxes.any(is_seen) {
+            *self
+        } else {
+            self.showing(first, size)
+        }
+    }
+
     /// As it stands in an address.
     pub fn to_text(self) -> String {
         format!("{:.3},{:.0},{:.0}", self.scale, self.x, self.y)
@@ -165,7 +182,17 @@ mod tests {
             view.showing([10.0, 10.0, 100.0, 28.0], (800.0, 600.0)),
             view
         );
-        let moved = view.showing([5_000.0, 10.0, 100.0, 28.0], (800.0, 600.0));
+        let far = [5_000.0, 10.0, 100.0, 28.0];
+        assert_eq!(
+            view.seeing([far, [10.0, 10.0, 100.0, 28.0]].into_iter(), (800.0, 600.0)),
+            view
+        );
+        let size = (800.0, 600.0);
+        assert_eq!(
+            view.seeing([far].into_iter(), size),
+            view.showing(far, size)
+        );
+        let moved = view.showing(far, size);
         assert_eq!(moved.inverse((400.0, 300.0)), (5_050.0, 24.0));
     }
 }

@@ -3,19 +3,29 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
+use trainscope_api::graphs::{GraphNode, NodeTensor};
+use trainscope_api::paths;
+use trainscope_format::Kind;
 
 use super::model::use_model;
 use crate::client;
-use crate::components::{IconName, fixed_icon, severity_icon};
+use crate::components::{IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon};
 use crate::i18n::use_i18n;
 use crate::live::use_live;
+use crate::route;
+use crate::url_state::{History, use_url_state};
 
-/// Three columns: upstream, the layer itself, downstream.
+/// In the address: whether the columns are shown where there is a graph.
+const AROUND: &str = "around";
+const TENSORS: &str = "tensors";
+
+/// The graph around the tensor, and as three columns: upstream, the layer itself, downstream.
 #[component]
 pub(super) fn Around() -> impl IntoView {
     let model = use_model();
     let live = use_live();
     let i18n = use_i18n();
+    let url = use_url_state();
     let known = RwSignal::new(Neighbours::default());
     let asked = StoredValue::new(0_u64);
     Effect::new(move |_| {
@@ -38,38 +48,160 @@ pub(super) fn Around() -> impl IntoView {
             }
         });
     });
-    move || {
-        let Neighbours {
-            upstream,
-            own,
-            downstream,
-            ..
-        } = known.get();
-        if upstream.is_empty() && downstream.is_empty() && own.len() < 2 {
-            return None;
-        }
-        let texts = &i18n.texts().debugger;
-        let column = |head: &'static str, all: Vec<Neighbour>| {
-            let all = all.into_iter().map(|one| node(&one)).collect_view();
-            view! { <div><p class="micro ink3">{head}</p> {all}</div> }.into_any()
-        };
-        let layer = own.first().map(|own| own.layer.clone()).unwrap_or_default();
-        let own = own.into_iter().map(|one| node(&one)).collect_view();
-        Some(view! {
-            <section class="around" aria-label=texts.around>
-                <h3>{texts.around}</h3>
-                <div class="columns">
-                    {column(texts.upstream, upstream)}
-                    <div>
-                        <p class="micro ink3 cut" title=layer.clone()>
-                            {layer.clone()}
-                        </p>
-                        {own}
-                    </div>
-                    {column(texts.downstream, downstream)}
-                </div>
-            </section>
+    let has_columns = Memo::new(move |_| {
+        known.with(|known| {
+            !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
         })
+    });
+    let has_graph = RwSignal::new(false);
+    let wanted = url.param(AROUND);
+    let is_graph = Memo::new(move |_| {
+        let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
+        has_graph.get() && !(wants_columns && has_columns.get())
+    });
+    let switch = move || {
+        let options = (0..2).map(|index: usize| SegOption {
+            value: index,
+            label: Signal::derive(move || i18n.texts().debugger.around_as[index].to_owned()),
+        });
+        let options = options.collect::<Vec<_>>();
+        (has_graph.get() && has_columns.get()).then(|| {
+            view! {
+                <Segmented
+                    label=Signal::derive(move || i18n.texts().debugger.around.to_owned())
+                    options=options
+                    value=Memo::new(move |_| usize::from(!is_graph.get()))
+                    on_choose=move |index: usize| {
+                        let value = (index == 1).then_some(TENSORS);
+                        url.set(&[(AROUND, value)], History::Replace);
+                    }
+                />
+            }
+        })
+    };
+    view! {
+        <section
+            class="around"
+            aria-label=move || i18n.texts().debugger.around
+            hidden=move || !has_graph.get() && !has_columns.get()
+        >
+            <div class="flex">
+                <h3>{move || i18n.texts().debugger.around}</h3>
+                <span class="grow"></span>
+                {switch}
+            </div>
+            <div hidden=move || !is_graph.get()>
+                <Embedded has_graph=has_graph />
+            </div>
+            <div class="columns" hidden=move || is_graph.get()>
+                {move || known.with(columns)}
+            </div>
+        </section>
+    }
+}
+
+fn columns(known: &Neighbours) -> AnyView {
+    let i18n = use_i18n();
+    let texts = &i18n.texts().debugger;
+    let column = |head: String, all: &[Neighbour]| {
+        let all = all.iter().map(node).collect_view();
+        view! {
+            <div>
+                <p class="micro ink3 cut" title=head.clone()>
+                    {head.clone()}
+                </p>
+                {all}
+            </div>
+        }
+        .into_any()
+    };
+    let layer = known.own.first();
+    let layer = layer.map(|own| own.layer.clone()).unwrap_or_default();
+    vec![
+        column(texts.upstream.to_owned(), &known.upstream),
+        column(layer, &known.own),
+        column(texts.downstream.to_owned(), &known.downstream),
+    ]
+    .into_any()
+}
+
+/// The graph, and what was recorded of the node that was pressed.
+#[component]
+fn Embedded(
+    /// Whether the tensor is in a graph; set by this component.
+    has_graph: RwSignal<bool>,
+) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let tensor = Memo::new(move |_| {
+        let place = model.place.get();
+        place.map_or_else(String::new, |(tensor, ..)| tensor)
+    });
+    let chosen = RwSignal::new(None::<String>);
+    let node = RwSignal::new(None::<GraphNode>);
+    let asked = StoredValue::new(0_u64);
+    Effect::new(move |_| {
+        let path = chosen.get();
+        let run = model.run.get();
+        let number = asked.get_value() + 1;
+        asked.set_value(number);
+        let Some(path) = path else {
+            node.set(None);
+            return;
+        };
+        spawn_local(async move {
+            let more = [("node", Some(&*path))];
+            let found = client::of_graph(paths::GRAPH_NODE, &run, (None, None), &more).await;
+            if asked.try_get_value() == Some(number) {
+                node.set(found.ok());
+            }
+        });
+    });
+    let told = move || {
+        let own = node.get()?;
+        let [nothing, in_graph] = i18n.texts().debugger.of_node;
+        let href = route::graph_href(&model.run.get(), Some(&own.path));
+        let is_shown = |tensor: &&NodeTensor| tensor.kind != Kind::Histograms;
+        let mut tags: Vec<String> = own
+            .tensors
+            .iter()
+            .filter(is_shown)
+            .map(|tensor| tensor.tag.clone())
+            .collect();
+        tags.dedup();
+        let is_empty = tags.is_empty();
+        let links = tags.into_iter().map(|tag| {
+            let pressed = tag.clone();
+            view! {
+                <button
+                    type="button"
+                    class="link cut"
+                    title=tag.clone()
+                    on:click=move |_| model.look_at(Some(&pressed))
+                >
+                    {tag.clone()}
+                </button>
+            }
+        });
+        let links = links.collect_view();
+        Some(view! {
+            <div class="of-node small" role="status">
+                <b class="med cut" title=own.path.clone()>
+                    {own.label.clone()}
+                </b>
+                <span class="ink3">{own.op_type.clone()}</span>
+                {links}
+                {is_empty.then(|| view! { <span class="ink3">{nothing}</span> })}
+                <span class="grow"></span>
+                <a class="link" href=href>
+                    {in_graph}
+                </a>
+            </div>
+        })
+    };
+    view! {
+        <NodeGraph run=model.run tensor=tensor is_there=has_graph chosen=chosen />
+        {told}
     }
 }
 

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::beside::use_beside;
 use super::model::use_model;
-use crate::components::{IconButton, IconName};
 use crate::i18n::use_i18n;
 
 /// Differences that are listed; the picture shows all of them.
@@ -13,6 +13,7 @@ const LISTED: usize = 100;
 #[component]
 pub(super) fn Differing() -> impl IntoView {
     let model = use_model();
+    let beside = use_beside();
     let i18n = use_i18n();
     move || {
         let diff = model.diff.get()?;
@@ -45,28 +46,25 @@ pub(super) fn Differing() -> impl IntoView {
             });
         let here = here.collect::<Vec<_>>();
         let gone = diff.removed.iter().take(LISTED).map(|own| {
+            let path = own.path.clone();
             view! {
-                <span class="cut ink2" title=own.name.clone()>
+                <button
+                    type="button"
+                    class="link cut"
+                    title=own.name.clone()
+                    on:click=move |_| beside.select(path.as_deref())
+                >
                     {short(&own.name)}
                     " "
                     <span class="ink3">{own.op_type.clone()}</span>
-                </span>
+                </button>
             }
         });
         let gone = gone.collect::<Vec<_>>();
         let has_gone = !gone.is_empty();
         Some(view! {
             <section class="differing small" aria-label=texts.compare>
-                <div class="flex">
-                    <b class="med">{counts}</b>
-                    <span class="grow"></span>
-                    <IconButton
-                        icon=IconName::Close
-                        label=Signal::derive(move || i18n.texts().frame.close.to_owned())
-                        size=12
-                        on_press=move || model.compare(None)
-                    />
-                </div>
+                <b class="med">{counts}</b>
                 <div class="rows">
                     {here}
                     {has_gone.then(|| view! { <h3>{texts.removed}</h3> })}

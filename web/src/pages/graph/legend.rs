@@ -59,6 +59,7 @@ pub(super) fn Legend(
                     swatch("added", raised.to_owned()),
                 ]
             }
+            Colour::Time => vec![swatch("time", texts.time_legend.to_owned())],
             Colour::Type | Colour::Device => {
                 let kinds = kinds.get().into_iter().enumerate();
                 kinds

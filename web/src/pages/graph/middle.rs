@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::differing::Differing;
 use super::legend::Legend;
-use super::model::{is_scope, place, use_model};
+use super::model::use_model;
+use super::pane::Other;
+use super::press::{Pressed, pressed};
 use super::toolbar::Toolbar;
-use crate::components::{GraphCanvas, IconButton, IconName, figure_of, hit_at};
+use crate::components::{GraphCanvas, IconButton, IconName, figure_of};
 use crate::i18n::{GraphTexts, use_i18n};
-
-/// Pixels at the left of a box with its arrow.
-const CHEVRON: f64 = 26.0;
 
 /// Toolbar and picture.
 #[component]
@@ -27,21 +25,13 @@ pub(super) fn Middle() -> impl IntoView {
     });
     let figure = Signal::derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
     let kinds = Signal::derive(move || drawn.with(|(_, kinds)| kinds.clone()));
-    let on_press = Callback::new(move |((x, y), twice): ((f64, f64), bool)| {
+    let on_press = Callback::new(move |(at, is_twice): ((f64, f64), bool)| {
         let scene = model.scene.get_untracked();
-        let Some(own) = hit_at(&scene, (x, y)).and_then(|at| scene.boxes.get(at)) else {
-            if !twice {
-                model.deselect();
-            }
-            return;
-        };
-        let [left, top, _, _] = place(own);
-        let icon = if own.severity.is_some() { 16.0 } else { 0.0 };
-        let on_arrow = x - left < CHEVRON + icon && y - top < 28.0;
-        if is_scope(own) && (twice != on_arrow) {
-            model.toggle(&own.path);
-        } else if !twice {
-            model.select(&own.path);
+        match pressed(&scene, at, is_twice) {
+            Pressed::Nothing => {}
+            Pressed::Ground => model.deselect(),
+            Pressed::Node(path) => model.select(&path),
+            Pressed::Scope(path) => model.toggle(&path),
         }
     });
     let label = move || {
@@ -114,6 +104,7 @@ pub(super) fn Middle() -> impl IntoView {
         <section class="mid">
             <Toolbar figure=figure />
             {odd}
+            <div class="panes">
             <div class="picture">
                 <GraphCanvas
                     figure=figure
@@ -128,9 +119,10 @@ pub(super) fn Middle() -> impl IntoView {
                     {button(IconName::Fit, |texts| texts.fit)}
                 </div>
                 <Legend kinds=kinds />
-                <Differing />
                 {way}
                 {empty}
+            </div>
+            <Other />
             </div>
         </section>
     }

@@ -30,11 +30,12 @@ const AT: &str = "at";
 const REST: Duration = Duration::from_millis(400);
 
 /// What boxes are coloured by, by its name in the address.
-pub(super) const COLOURS: [(Colour, &str); 4] = [
+pub(super) const COLOURS: [(Colour, &str); 5] = [
     (Colour::Type, "type"),
     (Colour::Device, "device"),
     (Colour::Health, "health"),
     (Colour::Precision, "precision"),
+    (Colour::Time, "time"),
 ];
 
 /// How far the first answer is.
@@ -59,7 +60,7 @@ pub(super) struct Model {
     pub(super) to: Memo<Option<String>>,
     colour: Memo<Option<Colour>>,
     pub(super) base: Memo<Option<String>>,
-    base_tag: Memo<Option<String>>,
+    pub(super) base_tag: Memo<Option<String>>,
     pub(super) scene: RwSignal<Arc<GraphScene>>,
     pub(super) load: RwSignal<Load>,
     pub(super) detail: RwSignal<Option<Arc<GraphNode>>>,
@@ -167,7 +168,7 @@ impl Model {
     }
 
     /// Keeps an answer for what is asked for, of this run and graph.
-    fn keep<T, F>(
+    pub(super) fn keep<T, F>(
         self,
         wanted: Memo<Option<String>>,
         answer: RwSignal<Option<Arc<T>>>,
@@ -294,7 +295,10 @@ impl Model {
                     .boxes
                     .iter()
                     .find(|own| Some(&own.path) == chosen.as_ref());
-                chosen.map_or(view, |own| view.showing(place(own), size))
+                match chosen {
+                    Some(own) => view.showing(place(own), size),
+                    None => view.seeing(scene.boxes.iter().map(place), size),
+                }
             });
             self.view.set(view);
         });
@@ -387,7 +391,12 @@ impl Model {
     /// Compares with the graph of another run, or another graph of this one.
     pub(super) fn compare(self, base: Option<(&str, &str)>) {
         let tag = base.map(|(_, tag)| tag).filter(|tag| !tag.is_empty());
-        let changes = [(BASE, base.map(|(run, _)| run)), (BASE_TAG, tag)];
+        let changes = [
+            (BASE, base.map(|(run, _)| run)),
+            (BASE_TAG, tag),
+            ("base_open", None),
+            ("base_node", None),
+        ];
         self.url.set(&changes, History::Push);
     }
 
@@ -416,7 +425,12 @@ impl Model {
     }
 
     pub(super) fn deselect(self) {
-        self.url.set(&[(NODE, None)], History::Replace);
+        self.select_alone(("base_node", None));
+    }
+
+    /// Looks at nothing here, but at something in the other graph.
+    pub(super) fn select_alone(self, other: (&str, Option<&str>)) {
+        self.url.set(&[(NODE, None), other], History::Replace);
     }
 
     /// Opens a scope, or closes it with all that is open in it.

@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use trainscope_api::graphs::{GraphNode, Neighbour, Precision};
 use trainscope_format::{Kind, Severity};
 
+use super::likeness::Likeness;
 use super::model::use_model;
 use super::shape::shape;
 use crate::components::{IconName, ToolButton, fixed_icon, severity_icon};
 use crate::format;
-use crate::i18n::use_i18n;
+use crate::i18n::{GraphTexts, use_i18n};
 use crate::route;
 
 /// Entries of a list that are shown.
@@ -35,6 +36,7 @@ pub(super) fn NodePanel() -> impl IntoView {
     view! {
         <aside class="insp" aria-label=move || i18n.texts().graph.node>
             {content}
+            <Likeness />
         </aside>
     }
 }
@@ -84,7 +86,7 @@ fn of_node(node: &GraphNode) -> AnyView {
         {neighbours(texts.users, &node.users, node.total_users)}
         {outputs(texts.outputs, node)}
         {rows(texts.types, node.types.iter().filter(|_| is_scope).map(|of| (of.op_type.clone(), format::count(of.nodes))).collect())}
-        {rows(texts.attributes, attributes(texts.device, node))}
+        {rows(texts.attributes, attributes(texts, node))}
         {source(texts.source, node)}
         {recorded(texts.tensors, node)}
         <div class="acts">
@@ -216,10 +218,13 @@ fn outputs(title: &'static str, node: &GraphNode) -> AnyView {
     section(title, shown, left_out)
 }
 
-fn attributes(device: &str, node: &GraphNode) -> Vec<(String, String)> {
-    let device = (!node.device.is_empty()).then(|| (device.to_owned(), node.device.clone()));
+fn attributes(texts: &GraphTexts, node: &GraphNode) -> Vec<(String, String)> {
+    let device = (!node.device.is_empty()).then(|| (texts.device.to_owned(), node.device.clone()));
+    let time = node.mean_nanos;
+    let time = time.map(|time| (texts.mean_time.to_owned(), format::nanos(time)));
     device
         .into_iter()
+        .chain(time)
         .chain(node.attributes.iter().cloned())
         .collect()
 }

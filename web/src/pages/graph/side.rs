@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound};
 
+use super::differing::Differing;
 use super::model::{is_scope, use_model};
 use crate::components::{Icon, IconName, fixed_icon, severity_icon};
 use crate::format;
@@ -77,6 +78,7 @@ pub(super) fn Side() -> impl IntoView {
                     />
                 </label>
             </div>
+            <Differing />
             <div class="scroll">{rows}</div>
             <p class="micro ink3 foot">{drawn}</p>
         </aside>

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use trainscope_api::graphs::GraphTag;
+use trainscope_api::graphs::{GraphBox, GraphTag};
 use trainscope_charts::graph::{Figure, svg};
 
 use super::model::{COLOURS, use_model};
@@ -31,17 +31,20 @@ pub(super) fn Toolbar(
     });
     // Only what the graph says something about, and what is chosen.
     let offered = Memo::new(move |_| {
-        let (has_device, has_precision) = model.scene.with(|scene| {
-            let mut boxes = scene.boxes.iter();
-            let has_device = boxes.any(|own| !own.device.is_empty());
-            let mut boxes = scene.boxes.iter();
-            (has_device, boxes.any(|own| own.precision.is_some()))
+        let [has_device, has_precision, has_time] = model.scene.with(|scene| {
+            let has = |is: fn(&GraphBox) -> bool| scene.boxes.iter().any(is);
+            [
+                has(|own| !own.device.is_empty()),
+                has(|own| own.precision.is_some()),
+                has(|own| own.mean_nanos.is_some()),
+            ]
         });
         [
             true,
             has_device || colour.get() == 1,
             true,
             has_precision || colour.get() == 3,
+            has_time || colour.get() == 4,
         ]
     });
     let options = move || {

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use leptos::html;
 use leptos::prelude::*;
 use trainscope_api::records::{At, Audio};
 
+use super::wave::Waveform;
 use crate::client;
 use crate::format;
 use crate::i18n::{RecordedTexts, use_i18n};
@@ -23,12 +25,24 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
         let address = client::blob_url(&item.id);
         let link = address.clone();
         let is_broken = RwSignal::new(false);
+        let player = NodeRef::<html::Audio>::new();
+        let progress = RwSignal::new(0.0);
+        let on_time = move |_| {
+            if let Some(player) = player.get_untracked() {
+                let share = player.current_time() / player.duration();
+                progress.set(if share.is_finite() { share } else { 0.0 });
+            }
+        };
+        let id = item.id.clone();
         let label = body.labels.get(index).cloned().unwrap_or_default();
         let (facts, len_bytes) = (facts.clone(), item.len_bytes);
         let caption = move || format!("{} · {}", facts(), format::bytes(len_bytes));
         view! {
             <figure class="clip">
+                <Waveform id=id len_bytes=len_bytes player=player progress=progress />
                 <audio
+                    node_ref=player
+                    on:timeupdate=on_time
                     controls=true
                     preload="metadata"
                     src=address

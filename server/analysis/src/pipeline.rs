@@ -1,0 +1,204 @@
+//! Data pipelines as one looks at them: operations in the order of the data, and what the training waits for.
+//!
+//! Input are the data-set graphs and profiles that a run has recorded. An operation stands after all that feed it.
+
+use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
+
+mod waiting;
+
+pub use waiting::{InputTimes, StepTime, Waiting};
+
+/// Operations of one pipeline at most.
+pub const MAX_OPERATIONS: usize = 500;
+/// Characters of one value at most.
+const MAX_CHARS: usize = 2_000;
+
+/// What a parameter is called that names its operation.
+const NAMES: [&str; 3] = ["op_type", "tensor_op_name", "sampler_name"];
+
+/// A data pipeline, sources first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Up to [`MAX_OPERATIONS`] of them.
+    pub operations: Vec<Operation>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// An operation of a data pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operation {
+    /// What it is called; empty if the file does not say.
+    pub name: String,
+    /// What it is given, its name left out, values as short text.
+    pub parameters: Vec<(String, String)>,
+    /// What it does to each sample, in order.
+    pub transforms: Vec<Part>,
+    /// How it chooses samples.
+    pub sampler: Option<Part>,
+    /// The operations that feed it, as indices.
+    pub inputs: Vec<usize>,
+    /// How many operations lie before it on the longest way from a source.
+    pub column: usize,
+    /// The row of its first source.
+    pub row: usize,
+}
+
+/// A part of an operation: what is done to each sample, or a sampler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// What it is called.
+    pub name: String,
+    /// What it is given, values as short text.
+    pub parameters: Vec<(String, String)>,
+}
+
+impl Pipeline {
+    /// The pipeline whose last operation is `last`.
+    pub fn new(last: &DatasetNode) -> Self {
+        let mut pipeline = Self::default();
+        let mut rows = 0;
+        pipeline.add(last, &mut rows);
+        pipeline
+    }
+
+    /// Adds a node after everything that feeds it; `None` if there is no room. Decoders bound how deep it goes.
+    fn add(&mut self, node: &DatasetNode, rows: &mut usize) -> Option<usize> {
+        let row = *rows;
+        let children = node.children.iter();
+        let inputs: Vec<usize> = children.filter_map(|child| self.add(child, rows)).collect();
+        self.total += 1;
+        if node.children.is_empty() {
+            *rows += 1;
+        }
+        if self.operations.len() >= MAX_OPERATIONS {
+            return None;
+        }
+        let before = inputs
+            .iter()
+            .map(|input| self.operations[*input].column + 1);
+        let Part { name, parameters } = part(&node.parameters, Vec::new());
+        self.operations.push(Operation {
+            name,
+            parameters,
+            transforms: node.operations.iter().map(operation).collect(),
+            sampler: node.sampler.as_ref().map(operation),
+            column: before.max().unwrap_or(0),
+            inputs,
+            row,
+        });
+        Some(self.operations.len() - 1)
+    }
+}
+
+fn operation(own: &DatasetOperation) -> Part {
+    let list = |name: &str, values: Vec<String>| {
+        (!values.is_empty()).then(|| (name.to_owned(), shortened(&values.join(", "))))
+    };
+    let sizes = list("size", own.sizes.iter().map(ToString::to_string).collect());
+    let weights = list(
+        "weights",
+        own.weights.iter().map(ToString::to_string).collect(),
+    );
+    part(&own.parameters, sizes.into_iter().chain(weights).collect())
+}
+
+fn part(parameters: &[(String, LineageValue)], more: Vec<(String, String)>) -> Part {
+    let is_name = |name: &str| NAMES.contains(&name);
+    let name = parameters.iter().find(|(name, _)| is_name(name));
+    let others = parameters.iter().filter(|(name, _)| !is_name(name));
+    Part {
+        name: name.map_or_else(String::new, |(_, value)| text(value)),
+        parameters: others
+            .map(|(name, value)| (name.clone(), text(value)))
+            .chain(more)
+            .collect(),
+    }
+}
+
+/// A value as short text. `MindSpore` writes texts in lists with their quotes.
+fn text(value: &LineageValue) -> String {
+    let bare = |text: &str| {
+        let inner = text.strip_prefix('"');
+        let inner = inner.and_then(|text| text.strip_suffix('"'));
+        inner.unwrap_or(text).to_owned()
+    };
+    let whole = match value {
+        LineageValue::Text(text) => bare(text),
+        LineageValue::Texts(texts) => texts
+            .iter()
+            .map(|text| bare(text))
+            .collect::<Vec<_>>()
+            .join(", "),
+        LineageValue::Bool(yes) => yes.to_string(),
+        LineageValue::Int(number) => number.to_string(),
+        LineageValue::Number(number) => number.to_string(),
+        LineageValue::Map(map) => map
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", text(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    shortened(&whole)
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, children: Vec<DatasetNode>) -> DatasetNode {
+        let name = LineageValue::Text(name.to_owned());
+        DatasetNode {
+            parameters: vec![("op_type".to_owned(), name)],
+            children,
+            ..DatasetNode::default()
+        }
+    }
+
+    #[test]
+    fn operations_stand_after_what_feeds_them() {
+        let images = node("Map", vec![node("Images", Vec::new())]);
+        let zip = node("Zip", vec![images, node("Labels", Vec::new())]);
+        let Pipeline { operations, total } = Pipeline::new(&node("Batch", vec![zip]));
+        let names: Vec<&str> = operations.iter().map(|own| &*own.name).collect();
+        assert_eq!(names, ["Images", "Map", "Labels", "Zip", "Batch"]);
+        let places: Vec<_> = operations.iter().map(|own| (own.column, own.row)).collect();
+        assert_eq!(places, [(0, 0), (1, 0), (0, 1), (2, 0), (3, 0)]);
+        assert_eq!(operations[3].inputs, [1, 2]);
+        assert_eq!(total, 5);
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_counted() {
+        let many = (0..MAX_OPERATIONS + 7).map(|_| node("Source", Vec::new()));
+        let pipeline = Pipeline::new(&node("Concat", many.collect()));
+        assert_eq!(pipeline.operations.len(), MAX_OPERATIONS);
+        assert_eq!(pipeline.total, MAX_OPERATIONS + 8);
+    }
+
+    #[test]
+    fn values_are_text() {
+        let texts = LineageValue::Texts(vec!["\"image\"".to_owned(), "label".to_owned()]);
+        assert_eq!(text(&texts), "image, label");
+        assert_eq!(text(&LineageValue::Number(f64::NAN)), "NaN");
+        assert_eq!(text(&LineageValue::Text("<b>".to_owned())), "<b>");
+        let long = text(&LineageValue::Text("é".repeat(MAX_CHARS + 1)));
+        assert_eq!(long.chars().count(), MAX_CHARS + 1);
+        let sampler = operation(&DatasetOperation {
+            sizes: vec![16, 8],
+            ..DatasetOperation::default()
+        });
+        assert_eq!(
+            sampler.parameters,
+            [("size".to_owned(), "16, 8".to_owned())]
+        );
+    }
+}

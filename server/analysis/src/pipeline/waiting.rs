@@ -1,0 +1,278 @@
+//! How long the training waits for its data: from the spans that its own lane spends on getting them.
+//!
+//! A fold over profiles. Only lanes that do something else, too, wait: a lane that does nothing but load runs beside the
+//! training. Which spans are about data is told by their names; parts of one another count once.
+
+use std::collections::{BTreeMap, HashMap};
+
+use trainscope_format::{Profile, Severity};
+
+/// A share of the time above which waiting is worth a warning, and above which it is the training's main occupation.
+const MUCH: f64 = 0.1;
+const MOST: f64 = 0.5;
+
+/// Names of spans in which a program gets its data, in lower case and without anything between their words.
+const NAMES: [&str; 17] = [
+    "data",
+    "dataset",
+    "dataload",
+    "dataloading",
+    "datawait",
+    "datafetch",
+    "datatime",
+    "loaddata",
+    "loadbatch",
+    "nextbatch",
+    "getbatch",
+    "getdata",
+    "getnext",
+    "fetch",
+    "fetchdata",
+    "input",
+    "inputwait",
+];
+
+/// Takes profiles of one rank and says what the training waited for.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    lanes: HashMap<String, BTreeMap<i64, Spent>>,
+}
+
+/// What a lane did in one step.
+#[derive(Clone, Debug, Default)]
+struct Spent {
+    from_nanos: i64,
+    to_nanos: i64,
+    /// From when to when it got data.
+    input: Vec<(i64, i64)>,
+    does_more: bool,
+}
+
+/// How long a step took, and how much of it the training waited for data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepTime {
+    /// The step.
+    pub step: i64,
+    /// From its first span to the end of its last one, on the lane of the training.
+    pub whole_nanos: u64,
+    /// Of that, time in which it got data.
+    pub input_nanos: u64,
+}
+
+/// How long the steps of a training waited for data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputTimes {
+    /// The lane that waits.
+    pub lane: String,
+    /// All of its steps, in order.
+    pub steps: Vec<StepTime>,
+}
+
+impl Waiting {
+    /// Takes one profile.
+    pub fn observe(&mut self, profile: &Profile) {
+        let inputs: Vec<bool> = profile.names.iter().map(|name| is_input(name)).collect();
+        for span in &profile.spans {
+            let lane = profile.lanes.get(span.lane as usize);
+            let (Some(lane), Some(is_input)) = (lane, inputs.get(span.name as usize)) else {
+                continue;
+            };
+            let duration = i64::try_from(span.duration_nanos).unwrap_or(i64::MAX);
+            let (from, to) = (span.start_nanos, span.start_nanos.saturating_add(duration));
+            if !self.lanes.contains_key(lane) {
+                self.lanes.insert(lane.clone(), BTreeMap::new());
+            }
+            let Some(steps) = self.lanes.get_mut(lane) else {
+                continue;
+            };
+            let spent = steps.entry(span.step).or_insert(Spent {
+                from_nanos: from,
+                to_nanos: to,
+                ..Spent::default()
+            });
+            spent.from_nanos = spent.from_nanos.min(from);
+            spent.to_nanos = spent.to_nanos.max(to);
+            if *is_input {
+                spent.input.push((from, to));
+            } else {
+                spent.does_more = true;
+            }
+        }
+    }
+
+    /// The times of the lane that trains: the one that both gets data and does something else in the most steps.
+    /// `None` if there is none.
+    pub fn times(self) -> Option<InputTimes> {
+        let both = |steps: &BTreeMap<i64, Spent>| {
+            let both = steps
+                .values()
+                .filter(|own| own.does_more && !own.input.is_empty());
+            both.count()
+        };
+        let counted = self
+            .lanes
+            .into_iter()
+            .map(|(lane, steps)| (both(&steps), lane, steps));
+        let counted = counted.filter(|(count, ..)| *count > 0);
+        // Of equals the first by name: the same profile always gives the same answer.
+        let (_, lane, steps) = counted.max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
+        let steps = steps.into_iter().map(|(step, spent)| StepTime {
+            step,
+            whole_nanos: spent.to_nanos.abs_diff(spent.from_nanos),
+            input_nanos: covered(spent.input),
+        });
+        Some(InputTimes {
+            lane,
+            steps: steps.collect(),
+        })
+    }
+}
+
+impl InputTimes {
+    /// The share of all steps' time that was waiting, 0 to 1; 0 if nothing took any time.
+    pub fn share(&self) -> f64 {
+        let sum =
+            |of: fn(&StepTime) -> u64| self.steps.iter().map(|own| of(own) as f64).sum::<f64>();
+        let whole = sum(|own| own.whole_nanos);
+        if whole > 0.0 {
+            sum(|own| own.input_nanos) / whole
+        } else {
+            0.0
+        }
+    }
+
+    /// How bad that is; `None` if it is no matter.
+    pub fn severity(&self) -> Option<Severity> {
+        let share = self.share();
+        if share > MOST {
+            Some(Severity::Error)
+        } else if share > MUCH {
+            Some(Severity::Warning)
+        } else {
+            None
+        }
+    }
+
+    /// The step that waited longest, the first of them.
+    pub fn longest(&self) -> Option<StepTime> {
+        let longest = self.steps.iter().rev().max_by_key(|own| own.input_nanos);
+        longest.copied()
+    }
+}
+
+/// Whether a span is about getting data, by the last part of its name.
+fn is_input(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let letters = last.chars().filter(|c| c.is_alphanumeric());
+    let word: String = letters.flat_map(char::to_lowercase).collect();
+    NAMES.contains(&&*word) || word.contains("dataloader")
+}
+
+/// How much of time lies in at least one of the stretches.
+fn covered(mut stretches: Vec<(i64, i64)>) -> u64 {
+    stretches.sort_unstable();
+    let mut sum = 0;
+    let mut until = i64::MIN;
+    for (from, to) in stretches {
+        let from = from.max(until);
+        if to > from {
+            sum += to.abs_diff(from);
+            until = to;
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::profile::Span;
+
+    use super::*;
+
+    /// Spans as (lane, name, step, start, duration).
+    fn profile(spans: &[(u32, u32, i64, i64, u64)]) -> Profile {
+        let names = ["data", "forward", "input/DataLoader.next", "data_parallel"];
+        let spans = spans
+            .iter()
+            .map(|&(lane, name, step, start_nanos, duration_nanos)| Span {
+                name,
+                lane,
+                step,
+                start_nanos,
+                duration_nanos,
+            });
+        Profile {
+            names: names.map(str::to_owned).to_vec(),
+            lanes: ["main", "loader"].map(str::to_owned).to_vec(),
+            spans: spans.collect(),
+            counters: Vec::new(),
+        }
+    }
+
+    fn times(all: &[Profile]) -> Option<InputTimes> {
+        let mut waiting = Waiting::default();
+        for profile in all {
+            waiting.observe(profile);
+        }
+        waiting.times()
+    }
+
+    #[test]
+    fn what_lies_in_one_another_counts_once_and_gaps_count_for_the_step() {
+        let one = profile(&[(0, 0, 0, 100, 40), (0, 2, 0, 110, 10), (0, 1, 0, 150, 50)]);
+        let other = profile(&[(0, 1, 1, 230, 70), (0, 0, 1, 200, 5)]);
+        let found = times(&[one, other]).unwrap();
+        assert_eq!(found.lane, "main");
+        let all: Vec<_> = found
+            .steps
+            .iter()
+            .map(|own| (own.step, own.whole_nanos, own.input_nanos))
+            .collect();
+        assert_eq!(all, [(0, 100, 40), (1, 100, 5)]);
+        assert_eq!(found.longest().unwrap().step, 0);
+        assert!((found.share() - 0.225).abs() < 1e-12);
+        assert_eq!(found.severity(), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn a_lane_that_only_loads_does_not_wait() {
+        assert_eq!(
+            times(&[profile(&[(1, 0, 0, 0, 90), (0, 1, 0, 0, 90)])]),
+            None
+        );
+        assert_eq!(
+            times(&[profile(&[(0, 3, 0, 0, 90), (0, 1, 0, 0, 9)])]),
+            None
+        );
+        assert_eq!(times(&[]), None);
+        // Indices that lead nowhere and times beyond the last are no reason to end.
+        let odd = profile(&[
+            (9, 0, 0, 0, 1),
+            (0, 9, 0, 0, 1),
+            (0, 0, 0, i64::MAX, u64::MAX),
+        ]);
+        assert_eq!(times(&[odd]), None);
+    }
+
+    #[test]
+    fn names_tell_what_a_span_is_about() {
+        for name in [
+            "data",
+            "train/Data",
+            "load_batch",
+            "enumerate(DataLoader)#next",
+            "GetNext",
+        ] {
+            assert!(is_input(name), "{name}");
+        }
+        for name in [
+            "data_parallel",
+            "forward",
+            "load_checkpoint",
+            "",
+            "batch_norm",
+        ] {
+            assert!(!is_input(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `GET /api/pipeline`: how the data of a run are made, and how long the training waits for them.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
+
+/// Pipelines, and ranks whose times are told, of one answer at most: the newest, and the lowest.
+pub const MAX_PIPELINES: usize = 64;
+/// Stretches of steps of one answer at most.
+pub const MAX_STRETCHES: usize = 400;
+
+/// What is known of the data of a run. Its query is that of `/api/lineage`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PipelineAnswer {
+    /// The newest first, those that are the same once.
+    pub pipelines: Vec<Pipeline>,
+    /// Where a profile says how long steps waited for data.
+    pub inputs: Vec<InputTimes>,
+    /// Whether the run has recorded a profile at all.
+    pub has_profile: bool,
+    /// Batches of an epoch, or samples: writers differ.
+    pub dataset_size: Option<i64>,
+    /// Samples a step.
+    pub batch_size: Option<i64>,
+    /// Whether pipelines, ranks or parts of a profile were left out.
+    pub cut: bool,
+}
+
+/// A data pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Pipeline {
+    /// Rank that recorded it.
+    pub rank: u32,
+    /// Step it was recorded at.
+    pub step: i64,
+    /// Each after all that feed it, the first 500.
+    pub operations: Vec<PipelineOperation>,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// An operation of a data pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PipelineOperation {
+    /// What it is called; empty if the file does not say.
+    pub name: String,
+    /// Names and values as short text.
+    pub parameters: Vec<(String, String)>,
+    /// What it does to each sample, in order.
+    pub transforms: Vec<PipelinePart>,
+    /// How it chooses samples.
+    pub sampler: Option<PipelinePart>,
+    /// What feeds it, as indices of operations.
+    pub inputs: Vec<u32>,
+    /// How many operations lie before it on the longest way from a source.
+    pub column: u32,
+    /// The row of its first source.
+    pub row: u32,
+}
+
+/// A part of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PipelinePart {
+    /// What it is called.
+    pub name: String,
+    /// Names and values as short text.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// How long the steps of a rank waited for data, as its profile says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InputTimes {
+    /// The rank.
+    pub rank: u32,
+    /// The lane that trains, and waits.
+    pub lane: String,
+    /// Steps that were profiled.
+    pub steps: u64,
+    /// The share of their time that was waiting, 0 to 1.
+    pub share: f64,
+    /// How bad that is; `None` if it is no matter.
+    pub severity: Option<Severity>,
+    /// Mean time of a step, nanoseconds.
+    pub mean_whole_nanos: u64,
+    /// Mean waiting of a step, nanoseconds.
+    pub mean_input_nanos: u64,
+    /// The step that waited longest.
+    pub longest: StepTime,
+    /// Steps in order, one of each stretch: the one that waited longest in it. Up to [`MAX_STRETCHES`].
+    pub stretches: Vec<StepTime>,
+}
+
+/// How long a step took, and how much of it was waiting for data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepTime {
+    /// The step.
+    pub step: i64,
+    /// The last step of its stretch.
+    pub last_step: i64,
+    /// How long it took, nanoseconds.
+    pub whole_nanos: u64,
+    /// How long it waited, nanoseconds.
+    pub input_nanos: u64,
+}

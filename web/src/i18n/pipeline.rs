@@ -1,0 +1,226 @@
+//! The texts of the data pipeline, in both languages.
+
+use crate::format;
+
+/// How data are made, and how long the training waits for them.
+pub struct PipelineTexts {
+    /// Title of the page.
+    pub title: &'static str,
+    /// Nothing was recorded, and what to do.
+    pub none: &'static str,
+    /// What to do.
+    pub none_next: &'static str,
+    /// There is a profile but no pipeline.
+    pub no_graph: &'static str,
+    /// Operations, batches or samples, batch size.
+    pub totals: fn(u64, Option<i64>, Option<i64>) -> String,
+    /// Operations are left out: shown, all.
+    pub cut: fn(u64, u64) -> String,
+    /// Which pipeline, if a run has several.
+    pub choose: &'static str,
+    /// A pipeline of a rank and a step.
+    pub of_rank: fn(u32, i64) -> String,
+    /// A rank.
+    pub rank: fn(u32) -> String,
+    /// Label of the picture.
+    pub picture: fn(u64) -> String,
+    /// An operation without a name.
+    pub unnamed: &'static str,
+    /// Place of an operation among all.
+    pub place: fn(u64, u64) -> String,
+    /// Head.
+    pub parameters: &'static str,
+    /// Head: what is done to each sample.
+    pub transforms: &'static str,
+    /// Head.
+    pub sampler: &'static str,
+    /// Heads: what feeds it, what it feeds.
+    pub neighbours: [&'static str; 2],
+    /// It is given nothing.
+    pub no_parameters: &'static str,
+    /// More rows of a list.
+    pub more: fn(u64) -> String,
+    /// Choice of a run whose pipeline it is compared with.
+    pub against: &'static str,
+    /// The other run's pipeline is the same, differs, or was not recorded.
+    pub compared: [&'static str; 3],
+    /// Only the other run has these operations.
+    pub only_there: fn(&str) -> String,
+    /// An operation: the other run has none like it, or gives it other parameters.
+    pub differs: [&'static str; 2],
+    /// Waiting by how bad it is: no matter, a warning, an error; waiting, step, share.
+    pub waits: [fn(&str, &str, &str) -> String; 3],
+    /// The step that waited longest: step, waiting, its time, steps profiled.
+    pub longest: fn(&str, &str, &str, u64) -> String,
+    /// What helps against waiting.
+    pub advice: &'static str,
+    /// No profile; a profile without spans of data.
+    pub not_timed: [&'static str; 2],
+    /// What to record for that.
+    pub not_timed_next: &'static str,
+    /// Head of the bars.
+    pub over_steps: &'static str,
+    /// Beside it: lane.
+    pub on_lane: fn(&str) -> String,
+    /// What the pointer is over: step or steps, waiting, time, share.
+    pub reading: fn(&str, &str, &str, &str) -> String,
+    /// Label of the bars: steps, longest waiting.
+    pub bars: fn(u64, &str) -> String,
+}
+
+fn joined(first: String, others: [Option<String>; 2]) -> String {
+    let all = std::iter::once(first).chain(others.into_iter().flatten());
+    all.collect::<Vec<_>>().join(" · ")
+}
+
+/// English.
+pub(super) const EN: PipelineTexts = PipelineTexts {
+    title: "Data pipeline",
+    none: "The data pipeline was not recorded",
+    none_next: "Record what is done to the data before training, and how long it takes:",
+    no_graph: "What is done to the data was not recorded. This records it:",
+    totals: |operations, size, batch| {
+        let operations = match operations {
+            1 => "1 operation".to_owned(),
+            many => format!("{} operations", format::count(many)),
+        };
+        let batch = batch.map(|batch| format!("{} samples a step", format::integer(batch)));
+        let size = size.map(|size| format!("data set of {}", format::integer(size)));
+        joined(operations, [batch, size])
+    },
+    cut: |shown, all| {
+        format!(
+            "the first {} of {} operations",
+            format::count(shown),
+            format::count(all)
+        )
+    },
+    choose: "Pipeline",
+    of_rank: |rank, step| format!("rank {rank}, step {}", format::integer(step)),
+    rank: |rank| format!("rank {rank}"),
+    picture: |operations| {
+        format!(
+            "Data pipeline of {} operations, sources first",
+            format::count(operations)
+        )
+    },
+    unnamed: "without a name",
+    place: |place, all| format!("{} of {}", format::count(place), format::count(all)),
+    parameters: "Parameters",
+    transforms: "Done to each sample",
+    sampler: "Sampler",
+    neighbours: ["From", "To"],
+    no_parameters: "no parameters",
+    more: |more| format!("{} more", format::count(more)),
+    against: "Compare with …",
+    compared: [
+        "The same pipeline",
+        "The pipelines differ",
+        "That run has recorded no pipeline",
+    ],
+    only_there: |names| format!("only there: {names}"),
+    differs: ["only here", "other parameters"],
+    waits: [
+        |wait, whole, share| {
+            format!(
+                "The training hardly waits for its data: {wait} of a step of {whole} ({share})."
+            )
+        },
+        |wait, whole, share| {
+            format!("The training waits for its data: {wait} of a step of {whole} ({share}).")
+        },
+        |wait, whole, share| {
+            format!(
+                "The training mostly waits for its data: {wait} of a step of {whole} ({share})."
+            )
+        },
+    ],
+    longest: |step, wait, whole, steps| {
+        format!(
+            "The longest wait is {wait} of {whole} at step {step}; {} steps were profiled.",
+            format::count(steps)
+        )
+    },
+    advice: "More workers, a longer queue ahead of the training, or data prepared once would make steps shorter.",
+    not_timed: [
+        "How long steps wait for their data was not recorded",
+        "No span of the profile is about getting data",
+    ],
+    not_timed_next: "A span called “data” around the line that gets a batch is enough:",
+    over_steps: "Waiting over steps",
+    on_lane: |lane| format!("by the spans of lane {lane}"),
+    reading: |step, wait, whole, share| format!("step {step}: {wait} of {whole} ({share})"),
+    bars: |steps, longest| {
+        format!(
+            "Waiting for data over {} steps, {longest} at most",
+            format::count(steps)
+        )
+    },
+};
+
+/// Chinese.
+pub(super) const ZH: PipelineTexts = PipelineTexts {
+    title: "数据流水线",
+    none: "未记录数据流水线",
+    none_next: "记录训练前对数据所做的处理及其耗时：",
+    no_graph: "未记录对数据所做的处理。可以这样记录：",
+    totals: |operations, size, batch| {
+        let operations = format!("{} 个算子", format::count(operations));
+        let batch = batch.map(|batch| format!("每步 {} 个样本", format::integer(batch)));
+        let size = size.map(|size| format!("数据集大小 {}", format::integer(size)));
+        joined(operations, [batch, size])
+    },
+    cut: |shown, all| {
+        format!(
+            "仅显示前 {} 个算子，共 {} 个",
+            format::count(shown),
+            format::count(all)
+        )
+    },
+    choose: "流水线",
+    of_rank: |rank, step| format!("rank {rank}，迭代 {}", format::integer(step)),
+    rank: |rank| format!("rank {rank}"),
+    picture: |operations| {
+        format!(
+            "由 {} 个算子组成的数据流水线，数据源在前",
+            format::count(operations)
+        )
+    },
+    unnamed: "未命名",
+    place: |place, all| format!("{} / {}", format::count(place), format::count(all)),
+    parameters: "参数",
+    transforms: "对每个样本的操作",
+    sampler: "采样器",
+    neighbours: ["输入", "输出"],
+    no_parameters: "无参数",
+    more: |more| format!("还有 {} 项", format::count(more)),
+    against: "对比 …",
+    compared: ["流水线相同", "流水线不同", "该训练未记录流水线"],
+    only_there: |names| format!("仅对方有：{names}"),
+    differs: ["仅此处有", "参数不同"],
+    waits: [
+        |wait, whole, share| format!("训练几乎不等待数据：每步 {whole} 中等待 {wait}（{share}）。"),
+        |wait, whole, share| format!("训练在等待数据：每步 {whole} 中等待 {wait}（{share}）。"),
+        |wait, whole, share| {
+            format!("训练大部分时间在等待数据：每步 {whole} 中等待 {wait}（{share}）。")
+        },
+    ],
+    longest: |step, wait, whole, steps| {
+        format!(
+            "等待最长的是迭代 {step}：{whole} 中等待 {wait}；共记录 {} 步。",
+            format::count(steps)
+        )
+    },
+    advice: "增加工作线程、加长预取队列，或预先处理数据，可缩短每步时间。",
+    not_timed: ["未记录每步等待数据的时间", "性能数据中没有获取数据的区间"],
+    not_timed_next: "在取一批数据的代码外加一个名为 data 的区间即可：",
+    over_steps: "各步等待时间",
+    on_lane: |lane| format!("取自 {lane} 的区间"),
+    reading: |step, wait, whole, share| format!("迭代 {step}：{whole} 中等待 {wait}（{share}）"),
+    bars: |steps, longest| {
+        format!(
+            "{} 步中等待数据的时间，最长 {longest}",
+            format::count(steps)
+        )
+    },
+};

@@ -1,0 +1,75 @@
+//! The other graph's picture, with its name over it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::beside::use_beside;
+use super::model::use_model;
+use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
+use crate::i18n::use_i18n;
+
+/// The picture beside, while there is a graph that this one is compared with.
+#[component]
+pub(super) fn Other() -> impl IntoView {
+    let model = use_model();
+    let beside = use_beside();
+    let i18n = use_i18n();
+    let figure = Memo::new(move |_| {
+        let Some(scene) = beside.scene.get() else {
+            return Arc::default();
+        };
+        Arc::new(figure_of(&scene, &beside.look(), i18n.texts().graph.nodes).0)
+    });
+    let on_press = Callback::new(move |(at, is_twice)| beside.press(at, is_twice));
+    let name = move || {
+        let shown = beside.scene.get().map(|scene| scene.shown.tag.clone());
+        let run = model.base.get()?;
+        let text = match shown {
+            Some(tag) => format!("{run} · {tag}"),
+            None => run.clone(),
+        };
+        Some(view! {
+            <RunChip run=run />
+            <span class="cut" title=text.clone()>
+                {text.clone()}
+            </span>
+        })
+    };
+    let label = move || {
+        beside.scene.with(|scene| {
+            scene.as_ref().map_or_else(String::new, |scene| {
+                let boxes = scene.boxes.len() as u64;
+                (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
+            })
+        })
+    };
+    let is_there = Memo::new(move |_| model.base.with(Option::is_some));
+    move || {
+        is_there.get().then(|| {
+            view! {
+                <div class="other">
+                    <div class="flex head small">
+                        {name} <span class="grow"></span>
+                        <IconButton
+                            icon=IconName::Close
+                            label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                            size=12
+                            on_press=move || model.compare(None)
+                        />
+                    </div>
+                    <div class="picture">
+                        <GraphCanvas
+                            figure=figure
+                            view=beside.view
+                            size=beside.size
+                            label=Signal::derive(label)
+                            has_small=false
+                            on_press=on_press
+                        />
+                    </div>
+                </div>
+            }
+        })
+    }
+}

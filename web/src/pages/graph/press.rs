@@ -1,0 +1,44 @@
+//! What a press on a picture means.
+
+use trainscope_api::graphs::GraphScene;
+
+use super::model::{is_scope, place};
+use crate::components::hit_at;
+
+/// Pixels at the left of a box with its arrow, and height of its row.
+const CHEVRON: f64 = 26.0;
+const ROW: f64 = 28.0;
+
+/// What was pressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pressed {
+    /// Nothing that does anything.
+    Nothing,
+    /// The ground: nothing is looked at any more.
+    Ground,
+    /// A box, to look at it.
+    Node(String),
+    /// A scope, to open or close it.
+    Scope(String),
+}
+
+/// What lies at a place, pressed once or twice.
+pub(super) fn pressed(scene: &GraphScene, (x, y): (f64, f64), is_twice: bool) -> Pressed {
+    let Some(own) = hit_at(scene, (x, y)).and_then(|at| scene.boxes.get(at)) else {
+        return if is_twice {
+            Pressed::Nothing
+        } else {
+            Pressed::Ground
+        };
+    };
+    let [left, top, _, _] = place(own);
+    let icon = if own.severity.is_some() { 16.0 } else { 0.0 };
+    let is_on_arrow = x - left < CHEVRON + icon && y - top < ROW;
+    if is_scope(own) && is_twice != is_on_arrow {
+        Pressed::Scope(own.path.clone())
+    } else if is_twice {
+        Pressed::Nothing
+    } else {
+        Pressed::Node(own.path.clone())
+    }
+}

@@ -1,0 +1,76 @@
+//! The data pipeline of a run: its operations with their parameters, what differs from another run's, and how long the
+//! training waits for its data.
+//!
+//! Which pipeline, which operation, and what it is compared with are in the address.
+
+use leptos::prelude::*;
+
+use crate::components::{IconName, StatePage};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+
+mod against;
+mod flow;
+mod inspector;
+mod model;
+mod recording;
+mod waiting;
+
+use flow::Flow;
+use inspector::Inspector;
+use model::{Load, Model};
+use recording::{Recording, Wanted};
+use waiting::{Verdict, Waiting};
+
+/// The data pipeline of the run that the address names.
+#[component]
+pub fn PipelinePage() -> impl IntoView {
+    let model = Model::provide();
+    let i18n = use_i18n();
+    use_keys(move |key, _| match key {
+        "j" | "ArrowRight" => model.step(1),
+        "k" | "ArrowLeft" => model.step(-1),
+        _ => false,
+    });
+    let state = move |title: String, next: String, has_more: bool| {
+        view! {
+            <main class="main">
+                <StatePage
+                    icon=IconName::Pipeline
+                    title=Signal::derive(move || title.clone())
+                    next=Signal::derive(move || next.clone())
+                >
+                    {has_more
+                        .then(|| {
+                            view! {
+                                <Recording wanted=Wanted::Graph />
+                                <Recording wanted=Wanted::Times />
+                            }
+                        })}
+                </StatePage>
+            </main>
+        }
+        .into_any()
+    };
+    view! {
+        {move || {
+            let texts = i18n.texts().pipeline;
+            match model.load.get() {
+                Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
+                Load::Refused(message) => state(texts.none.to_owned(), message, false),
+                Load::Empty => state(texts.none.to_owned(), texts.none_next.to_owned(), true),
+                Load::Ready => {
+                    view! {
+                        <main class="main flush pipeline-page">
+                            <Verdict />
+                            <Flow />
+                            <Inspector />
+                            <Waiting />
+                        </main>
+                    }
+                        .into_any()
+                }
+            }
+        }}
+    }
+}

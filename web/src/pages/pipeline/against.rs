@@ -1,0 +1,162 @@
+//! What differs between two pipelines: operations in the order of the data, and their parameters.
+
+use std::collections::BTreeMap;
+
+use trainscope_api::pipeline::{Pipeline, PipelineOperation};
+
+/// How a pipeline differs from another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Differing {
+    /// Whether there is another at all.
+    pub(super) is_there: bool,
+    /// Each operation of this one.
+    pub(super) operations: Vec<Difference>,
+    /// Names of the operations that only the other one has.
+    pub(super) only_there: Vec<String>,
+}
+
+/// How an operation differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// The other pipeline has none like it.
+    OnlyHere,
+    /// Parameters that are not the same, by their names here: what they are there, if anything. Empty: it is the same.
+    Values(BTreeMap<String, Option<String>>),
+}
+
+impl Differing {
+    /// Whether nothing differs.
+    pub(super) fn is_same(&self) -> bool {
+        let same = Difference::Values(BTreeMap::new());
+        self.is_there
+            && self.only_there.is_empty()
+            && self.operations.iter().all(|own| *own == same)
+    }
+}
+
+/// Operations are matched by name, in order, as many as can be.
+pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differing {
+    let Some(other) = other else {
+        return Differing::default();
+    };
+    let (here, there) = (&own.operations, &other.operations);
+    let partners = matched(here, there);
+    let operations = here.iter().zip(&partners).map(|(own, partner)| {
+        let other = partner.and_then(|partner| there.get(partner));
+        other.map_or(Difference::OnlyHere, |other| {
+            Difference::Values(values(own, other))
+        })
+    });
+    let is_alone = |(index, _): &(usize, &PipelineOperation)| !partners.contains(&Some(*index));
+    let alone = there.iter().enumerate().filter(is_alone);
+    Differing {
+        is_there: true,
+        operations: operations.collect(),
+        only_there: alone.map(|(_, own)| own.name.clone()).collect(),
+    }
+}
+
+/// The longest common subsequence of names; both sides are bounded by the API.
+fn matched(here: &[PipelineOperation], there: &[PipelineOperation]) -> Vec<Option<usize>> {
+    let width = there.len() + 1;
+    let mut best = vec![0_u32; (here.len() + 1) * width];
+    for row in (0..here.len()).rev() {
+        for column in (0..there.len()).rev() {
+            best[row * width + column] = if here[row].name == there[column].name {
+                best[(row + 1) * width + column + 1] + 1
+            } else {
+                best[(row + 1) * width + column].max(best[row * width + column + 1])
+            };
+        }
+    }
+    let mut column = 0;
+    let partner = |(row, own): (usize, &PipelineOperation)| {
+        while column < there.len() {
+            let skipped = best[row * width + column] == best[(row + 1) * width + column];
+            if own.name == there[column].name && !skipped {
+                column += 1;
+                return Some(column - 1);
+            }
+            if skipped {
+                return None;
+            }
+            column += 1;
+        }
+        None
+    };
+    here.iter().enumerate().map(partner).collect()
+}
+
+fn values(own: &PipelineOperation, other: &PipelineOperation) -> BTreeMap<String, Option<String>> {
+    let (here, there) = (flat(own), flat(other));
+    let mut differing = BTreeMap::new();
+    for (name, value) in &here {
+        if there.get(name) != Some(value) {
+            differing.insert(name.clone(), there.get(name).cloned());
+        }
+    }
+    let missing = there
+        .into_iter()
+        .filter(|(name, _)| !here.contains_key(name));
+    differing.extend(missing.map(|(name, value)| (name, Some(value))));
+    differing
+}
+
+/// All parameters of an operation by name; those of its parts with the part's name before them.
+fn flat(own: &PipelineOperation) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, String> = own.parameters.iter().cloned().collect();
+    let parts = own.transforms.iter().chain(&own.sampler).enumerate();
+    for (index, part) in parts {
+        all.insert(format!("{} {}", index + 1, part.name), String::new());
+        for (name, value) in &part.parameters {
+            all.insert(format!("{}.{name}", part.name), value.clone());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pipeline(names: &[(&str, &str)]) -> Pipeline {
+        let operations = names.iter().map(|(name, size)| PipelineOperation {
+            name: (*name).to_owned(),
+            parameters: vec![("size".to_owned(), (*size).to_owned())],
+            ..PipelineOperation::default()
+        });
+        Pipeline {
+            operations: operations.collect(),
+            ..Pipeline::default()
+        }
+    }
+
+    #[test]
+    fn operations_are_matched_in_order() {
+        let own = pipeline(&[("Source", "1"), ("Map", "1"), ("Map", "2"), ("Batch", "8")]);
+        let other = pipeline(&[
+            ("Source", "1"),
+            ("Shuffle", "9"),
+            ("Map", "1"),
+            ("Batch", "16"),
+        ]);
+        let found = differing(&own, Some(&other));
+        let size = |there: &str| {
+            let value = Some(there.to_owned());
+            Difference::Values(BTreeMap::from([("size".to_owned(), value)]))
+        };
+        let same = Difference::Values(BTreeMap::new());
+        let only = Difference::OnlyHere;
+        // Which of two that are called alike has the partner does not matter; that one has does.
+        assert_eq!(found.operations[0], same);
+        assert_eq!(
+            found.operations.iter().filter(|own| **own == only).count(),
+            1
+        );
+        assert_eq!(found.operations[3], size("16"));
+        assert_eq!(found.only_there, ["Shuffle"]);
+        assert!(!found.is_same());
+        assert!(differing(&own, Some(&own)).is_same());
+        assert!(!differing(&own, None).is_same());
+    }
+}

@@ -1,0 +1,274 @@
+//! The picture: operations in columns from the sources on, branches in rows, and what each is given below it.
+
+use leptos::prelude::*;
+use trainscope_api::pipeline::PipelineOperation;
+
+use super::against::Difference;
+use super::model::use_model;
+use super::recording::{Recording, Wanted};
+use crate::components::{IconName, fixed_icon, short_name};
+use crate::i18n::use_i18n;
+use crate::state::use_app_state;
+
+/// Parameters below an operation; all of them stand in the panel.
+const LISTED: usize = 4;
+
+/// Toolbar and picture.
+#[component]
+pub(super) fn Flow() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let totals = move || {
+        let texts = i18n.texts().pipeline;
+        let (shown, total) = model.with_pipeline(|own| (own.operations.len() as u64, own.total))?;
+        let (size, batch) = model
+            .answer
+            .with(|answer| (answer.dataset_size, answer.batch_size));
+        let mut text = (texts.totals)(total, size, batch);
+        if shown < total {
+            text = format!("{text} · {}", (texts.cut)(shown, total));
+        }
+        Some(text)
+    };
+    let picture = move || {
+        let texts = i18n.texts().pipeline;
+        let drawn = model.with_pipeline(|own| {
+            let columns = own.operations.iter().map(|own| own.column + 1).max();
+            let rows = own.operations.iter().map(|own| own.row + 1).max();
+            let all = own.operations.iter().enumerate();
+            let all = all.map(|(index, one)| operation(index, one)).collect_view();
+            let lines = lines(&own.operations);
+            view! {
+                <ol
+                    class="ops"
+                    aria-label=(texts.picture)(own.total)
+                    style:--columns=columns.unwrap_or(1).to_string()
+                    style:--rows=rows.unwrap_or(1).to_string()
+                >
+                    {lines}
+                    {all}
+                </ol>
+            }
+            .into_any()
+        });
+        drawn.unwrap_or_else(|| {
+            view! {
+                <div class="unknown">
+                    <p class="med">{texts.no_graph}</p>
+                    <Recording wanted=Wanted::Graph />
+                </div>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <section class="flow">
+            <div class="toolbar">
+                <Choice />
+                <span class="small ink2 cut">{totals}</span>
+                <span class="grow"></span>
+                <Against />
+            </div>
+            <div class="scroll">{picture}</div>
+        </section>
+    }
+}
+
+/// Lines from each operation to what it feeds.
+fn lines(operations: &[PipelineOperation]) -> Vec<AnyView> {
+    let from_to = |own: &PipelineOperation| {
+        let (column, row) = (own.column, own.row);
+        let inputs = own.inputs.iter();
+        let inputs = inputs.filter_map(|input| operations.get(*input as usize));
+        inputs
+            .map(move |from| {
+                view! {
+                    <li
+                        class="line"
+                        class:turns=from.row != row
+                        aria-hidden="true"
+                        style:--c=from.column.to_string()
+                        style:--r=row.to_string()
+                        style:--over=(column - from.column.min(column)).to_string()
+                        style:--down=(from.row.max(row) - row).to_string()
+                    ></li>
+                }
+                .into_any()
+            })
+            .collect::<Vec<_>>()
+    };
+    operations.iter().flat_map(from_to).collect()
+}
+
+fn operation(index: usize, own: &PipelineOperation) -> AnyView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let texts = i18n.texts().pipeline;
+    let is_shown = move || model.operation.get() == Some(index);
+    let difference = Memo::new(move |_| {
+        model
+            .differing
+            .with(|all| match all.as_ref()?.operations.get(index)? {
+                Difference::OnlyHere => Some(0),
+                Difference::Values(values) => (!values.is_empty()).then_some(1),
+            })
+    });
+    let sign = move || {
+        let difference = difference.get()?;
+        let text = *i18n.texts().pipeline.differs.get(difference)?;
+        Some(view! {
+            <span class="warn" role="img" aria-label=text title=text>
+                {fixed_icon(IconName::Warning, 12)}
+            </span>
+        })
+    };
+    let name = if own.name.is_empty() {
+        texts.unnamed.to_owned()
+    } else {
+        own.name.clone()
+    };
+    let parts = own.transforms.iter().chain(&own.sampler);
+    let parts: Vec<&str> = parts.map(|part| &*part.name).collect();
+    let parts = parts.join(" · ");
+    let rows = own.parameters.iter().take(LISTED).map(|(name, value)| {
+        view! {
+            <span class="cut">
+                {name.clone()} " " <b>{value.clone()}</b>
+            </span>
+        }
+    });
+    let rows = rows.collect::<Vec<_>>();
+    let more = own.parameters.len().saturating_sub(LISTED);
+    view! {
+        <li
+            class="op"
+            class:cur=is_shown
+            class:differs=move || difference.get().is_some()
+            style:--c=own.column.to_string()
+            style:--r=own.row.to_string()
+        >
+            <button
+                type="button"
+                title=name.clone()
+                aria-current=move || is_shown().to_string()
+                on:click=move |_| model.select(index)
+            >
+                <span class="flex">
+                    <b class="cut">{name.clone()}</b>
+                    <span class="grow"></span>
+                    {sign}
+                </span>
+                <span class="micro ink3 cut" title=parts.clone()>
+                    {parts.clone()}
+                </span>
+            </button>
+            <div class="micro ink3">
+                {rows} {(more > 0).then(|| view! { <span>{(texts.more)(more as u64)}</span> })}
+            </div>
+        </li>
+    }
+    .into_any()
+}
+
+/// Which pipeline, if the run has several.
+#[component]
+fn Choice() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let texts = i18n.texts().pipeline;
+        let chosen = model.chosen.get();
+        let all: Vec<(u32, i64)> = model.answer.with(|answer| {
+            let all = answer.pipelines.iter();
+            all.map(|own| (own.rank, own.step)).collect()
+        });
+        let options = all.iter().enumerate().map(|(index, (rank, step))| {
+            view! {
+                <option value=index.to_string() selected=index == chosen>
+                    {(texts.of_rank)(*rank, *step)}
+                </option>
+            }
+        });
+        let options = options.collect::<Vec<_>>();
+        (all.len() > 1).then(|| {
+            view! {
+                <select
+                    class="field choice"
+                    aria-label=texts.choose
+                    on:change=move |event| {
+                        if let Ok(index) = event_target_value(&event).parse() {
+                            model.choose(index);
+                        }
+                    }
+                >
+                    {options}
+                </select>
+            }
+        })
+    }
+}
+
+/// The run whose pipeline it is compared with, and how it came out.
+#[component]
+fn Against() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let runs = Memo::new(move |_| {
+        let own = model.run.get();
+        state.runs.with(|list| {
+            let runs = list.runs.iter();
+            let runs = runs.filter(|run| run.id != own && run.kinds.contains_key("lineage"));
+            runs.map(|run| run.id.clone()).collect::<Vec<_>>()
+        })
+    });
+    let outcome = move || {
+        let texts = i18n.texts().pipeline;
+        let found = model.differing.get()?;
+        let [same, differ, missing] = texts.compared;
+        let text = if !found.is_there {
+            missing
+        } else if found.is_same() {
+            same
+        } else {
+            differ
+        };
+        let only_there = (!found.only_there.is_empty())
+            .then(|| (texts.only_there)(&found.only_there.join(", ")));
+        Some(view! {
+            <span class="small cut" role="status">
+                {text} {only_there.map(|text| format!(" · {text}"))}
+            </span>
+        })
+    };
+    move || {
+        let (runs, now) = (runs.get(), model.base.get());
+        let against = i18n.texts().pipeline.against;
+        let options = runs.iter().map(|run| {
+            view! {
+                <option value=run.clone() selected=now.as_ref() == Some(run) title=run.clone()>
+                    {short_name(run).to_owned()}
+                </option>
+            }
+        });
+        let options = options.collect::<Vec<_>>();
+        (!runs.is_empty()).then(|| {
+            view! {
+                {outcome}
+                <select
+                    class="field choice"
+                    aria-label=against
+                    on:change=move |event| {
+                        let run = event_target_value(&event);
+                        model.compare(Some(&*run).filter(|run| !run.is_empty()));
+                    }
+                >
+                    <option value="" selected=now.is_none()>
+                        {against}
+                    </option>
+                    {options}
+                </select>
+            }
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! All that is known of one operation, with ways to its neighbours.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+use trainscope_api::pipeline::PipelinePart;
+
+use super::against::Difference;
+use super::model::use_model;
+use crate::i18n::use_i18n;
+
+/// What an operation is given, and how that differs from the other run's.
+type Values = BTreeMap<String, Option<String>>;
+
+/// The panel at the right.
+#[component]
+pub(super) fn Inspector() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let content = move || {
+        let texts = i18n.texts().pipeline;
+        let (index, own) = (model.operation.get()?, model.shown()?);
+        let difference = model
+            .differing
+            .with(|all| all.as_ref()?.operations.get(index).cloned());
+        let (values, is_alone) = match difference {
+            Some(Difference::Values(values)) => (values, false),
+            Some(Difference::OnlyHere) => (Values::new(), true),
+            None => (Values::new(), false),
+        };
+        let (all, users) = model.with_pipeline(|pipeline| {
+            let users = pipeline.operations.iter().enumerate().filter(|(_, user)| {
+                let mut inputs = user.inputs.iter();
+                inputs.any(|input| *input as usize == index)
+            });
+            let users = users.map(|(user, _)| user).collect::<Vec<_>>();
+            (pipeline.operations.len() as u64, users)
+        })?;
+        let inputs = own.inputs.iter().map(|input| *input as usize).collect();
+        let [from, to] = texts.neighbours;
+        let name = if own.name.is_empty() {
+            texts.unnamed.to_owned()
+        } else {
+            own.name.clone()
+        };
+        let nothing = own.parameters.is_empty() && own.transforms.is_empty();
+        let others = others(&values, &own.parameters);
+        Some(view! {
+            <section>
+                <h2 class="flex">
+                    <span class="cut" title=name.clone()>
+                        {name.clone()}
+                    </span>
+                    <span class="grow"></span>
+                    <span class="micro ink3">{(texts.place)(index as u64 + 1, all)}</span>
+                </h2>
+                {is_alone.then(|| view! { <span class="badge warning">{texts.differs[0]}</span> })}
+            </section>
+            <section>
+                <h3>{texts.parameters}</h3>
+                {pairs(&own.parameters, &values)}
+                {others}
+                {nothing.then(|| view! { <p class="small ink3">{texts.no_parameters}</p> })}
+            </section>
+            {parts(texts.transforms, &own.transforms, &values)}
+            {parts(texts.sampler, own.sampler.as_slice(), &values)}
+            {neighbours(from, inputs)}
+            {neighbours(to, users)}
+        })
+    };
+    view! {
+        <aside class="insp" aria-label=move || i18n.texts().pipeline.parameters>
+            {content}
+        </aside>
+    }
+}
+
+/// Names and values, and what they are in the other run where that differs.
+fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
+    let pair = |(name, value): &(String, String)| {
+        let there = values
+            .get(name)
+            .map(|there| format!("≠ {}", there.as_deref().unwrap_or("–")));
+        view! {
+            <div class="pair">
+                <span class="ink3 cut" title=name.clone()>
+                    {name.clone()}
+                </span>
+                <span class="value" title=value.clone()>
+                    {value.clone()}
+                    {there.map(|there| view! { <span class="warn">" " {there}</span> })}
+                </span>
+            </div>
+        }
+        .into_any()
+    };
+    parameters.iter().map(pair).collect()
+}
+
+/// What only the other run's operation is given.
+fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
+    let is_here = |name: &str| parameters.iter().any(|(own, _)| own == name);
+    let others = values.iter().filter(|(name, _)| !is_here(name));
+    let row = |(name, there): (&String, &Option<String>)| {
+        let value = format!("≠ {}", there.as_deref().unwrap_or("–"));
+        view! {
+            <div class="pair">
+                <span class="ink3 cut" title=name.clone()>
+                    {name.clone()}
+                </span>
+                <span class="value warn">{value}</span>
+            </div>
+        }
+        .into_any()
+    };
+    others.map(row).collect()
+}
+
+fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyView {
+    if parts.is_empty() {
+        return ().into_any();
+    }
+    let part = |part: &PipelinePart| {
+        let prefix = format!("{}.", part.name);
+        let own = values.iter().filter_map(|(name, there)| {
+            Some((name.strip_prefix(&prefix)?.to_owned(), there.clone()))
+        });
+        let own: Values = own.collect();
+        let rows = pairs(&part.parameters, &own);
+        view! {
+            <div class="part">
+                <b class="med small">{part.name.clone()}</b>
+                {rows}
+            </div>
+        }
+    };
+    let parts = parts.iter().map(part).collect_view();
+    view! { <section><h3>{title}</h3> {parts}</section> }.into_any()
+}
+
+fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
+    let model = use_model();
+    if all.is_empty() {
+        return ().into_any();
+    }
+    let link = |index: usize| {
+        let name = model.with_pipeline(|own| {
+            let other = own.operations.get(index);
+            other.map_or_else(String::new, |other| other.name.clone())
+        });
+        view! {
+            <button type="button" class="link cut" on:click=move |_| model.select(index)>
+                {name}
+            </button>
+        }
+    };
+    let links = all.into_iter().map(link).collect_view();
+    view! { <section><h3>{title}</h3> {links}</section> }.into_any()
+}

@@ -1,0 +1,203 @@
+//! What the page shows: the answer for this run, the one for the run it is compared with, and what the address chooses.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use trainscope_api::pipeline::{InputTimes, Pipeline, PipelineAnswer, PipelineOperation};
+
+use super::against::{Differing, differing};
+use crate::client::{self, ClientError};
+use crate::live::use_live;
+use crate::route::use_run;
+use crate::url_state::{History, UrlState, use_url_state};
+
+const PIPELINE: &str = "pipeline";
+const OPERATION: &str = "operation";
+const AGAINST: &str = "against";
+
+/// How far the first answer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    Loading,
+    /// What the server says.
+    Refused(String),
+    /// Neither a pipeline nor a profile was recorded.
+    Empty,
+    Ready,
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    url: UrlState,
+    pub(super) run: Memo<String>,
+    pub(super) load: RwSignal<Load>,
+    pub(super) answer: RwSignal<Arc<PipelineAnswer>>,
+    /// Which of the pipelines.
+    pub(super) chosen: Memo<usize>,
+    /// Which of its operations; `None` if it has none.
+    pub(super) operation: Memo<Option<usize>>,
+    /// The run it is compared with.
+    pub(super) base: Memo<Option<String>>,
+    /// What is known of that run.
+    other: RwSignal<Option<Arc<PipelineAnswer>>>,
+    /// What differs, if it is compared.
+    pub(super) differing: Memo<Option<Arc<Differing>>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let answer = RwSignal::new(Arc::<PipelineAnswer>::default());
+        let (chosen, operation) = (url.param(PIPELINE), url.param(OPERATION));
+        let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
+        let chosen = Memo::new(move |_| {
+            let last = answer.with(|answer| answer.pipelines.len().saturating_sub(1));
+            number(chosen).unwrap_or(0_usize).min(last)
+        });
+        let operation = Memo::new(move |_| {
+            let wanted = number(operation).unwrap_or(0_usize);
+            let last = answer.with(|answer| {
+                let own = answer.pipelines.get(chosen.get())?;
+                own.operations.len().checked_sub(1)
+            })?;
+            Some(wanted.min(last))
+        });
+        let other = RwSignal::new(None::<Arc<PipelineAnswer>>);
+        let differing = Memo::new(move |_| {
+            let base = other.get()?;
+            answer.with(|answer| {
+                let own = answer.pipelines.get(chosen.get())?;
+                Some(Arc::new(differing(own, base.pipelines.first())))
+            })
+        });
+        let model = Self {
+            url,
+            run,
+            load: RwSignal::new(Load::Loading),
+            answer,
+            chosen,
+            operation,
+            base: url.param(AGAINST),
+            other,
+            differing,
+        };
+        provide_context(model);
+        model.keep_answer();
+        model.keep_other();
+        model
+    }
+
+    fn keep_answer(self) {
+        let live = use_live();
+        let asked = StoredValue::new(0_u64);
+        Effect::new(move |_| {
+            live.list_version.track();
+            let run = self.run.get();
+            let number = asked.get_value() + 1;
+            asked.set_value(number);
+            spawn_local(async move {
+                let answer = client::pipeline(&run).await;
+                // The page may have been left, or another run asked for meanwhile.
+                if asked.try_get_value() != Some(number) {
+                    return;
+                }
+                match answer {
+                    Ok(answer) => self.put(answer),
+                    Err(ClientError::Refused(error)) => self.load.set(Load::Refused(error.message)),
+                    // What is shown stays; the lost connection is said by the stream.
+                    Err(ClientError::Unreachable | ClientError::Misunderstood) => {}
+                }
+            });
+        });
+    }
+
+    fn put(self, answer: PipelineAnswer) {
+        let is_empty = answer.pipelines.is_empty() && answer.inputs.is_empty();
+        if self.answer.with_untracked(|known| **known != answer) {
+            self.answer.set(Arc::new(answer));
+        }
+        let load = if is_empty { Load::Empty } else { Load::Ready };
+        if self.load.with_untracked(|known| *known != load) {
+            self.load.set(load);
+        }
+    }
+
+    fn keep_other(self) {
+        let asked = StoredValue::new(0_u64);
+        Effect::new(move |_| {
+            let base = self.base.get();
+            let number = asked.get_value() + 1;
+            asked.set_value(number);
+            self.other.set(None);
+            let Some(base) = base else { return };
+            spawn_local(async move {
+                let answer = client::pipeline(&base).await;
+                if asked.try_get_value() == Some(number)
+                    && let Ok(answer) = answer
+                {
+                    self.other.set(Some(Arc::new(answer)));
+                }
+            });
+        });
+    }
+
+    /// The pipeline that is shown; reactive.
+    pub(super) fn with_pipeline<T>(self, of: impl FnOnce(&Pipeline) -> T) -> Option<T> {
+        let chosen = self.chosen.get();
+        self.answer
+            .with(|answer| answer.pipelines.get(chosen).map(of))
+    }
+
+    /// The operation that is looked at; reactive.
+    pub(super) fn shown(self) -> Option<PipelineOperation> {
+        let index = self.operation.get()?;
+        self.with_pipeline(|own| own.operations.get(index).cloned())?
+    }
+
+    /// Waiting of the rank that recorded the pipeline, else of the first one that waited; reactive.
+    pub(super) fn input(self) -> Option<InputTimes> {
+        let rank = self.with_pipeline(|own| own.rank);
+        self.answer.with(|answer| {
+            let mut inputs = answer.inputs.iter();
+            let own = inputs.find(|own| Some(own.rank) == rank);
+            own.or_else(|| answer.inputs.first()).cloned()
+        })
+    }
+
+    pub(super) fn choose(self, pipeline: usize) {
+        let pipeline = (pipeline > 0).then(|| pipeline.to_string());
+        let changes = [(PIPELINE, pipeline.as_deref()), (OPERATION, None)];
+        self.url.set(&changes, History::Push);
+    }
+
+    pub(super) fn select(self, operation: usize) {
+        let operation = operation.to_string();
+        self.url
+            .set(&[(OPERATION, Some(&operation))], History::Replace);
+    }
+
+    pub(super) fn compare(self, run: Option<&str>) {
+        self.url.set(&[(AGAINST, run)], History::Push);
+    }
+
+    /// Looks at the operation so many further; whether there is one.
+    pub(super) fn step(self, by: isize) -> bool {
+        let all = self.with_pipeline(|own| own.operations.len());
+        let now = self.operation.get_untracked();
+        let next = now.and_then(|now| now.checked_add_signed(by));
+        let next = next.filter(|next| all.is_some_and(|all| *next < all));
+        if let Some(next) = next {
+            self.select(next);
+        }
+        next.is_some()
+    }
+}
