@@ -12,6 +12,7 @@ use std::sync::{Arc, mpsc};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 use tokio::sync::broadcast;
+use trainscope_analysis::diagnosis::Remark;
 use trainscope_analysis::watchpoint::{Findings, Hit, Surroundings, Watchpoints};
 use trainscope_api::findings::Progress;
 use trainscope_api::live::ChangeNotice;
@@ -69,6 +70,8 @@ enum Wish {
 pub struct JudgedRun {
     /// What they say.
     pub findings: Arc<Findings>,
+    /// What is said of the model and of what feeds it.
+    pub remarks: Arc<Vec<Remark>>,
     /// File, offset and reason of what could not be read.
     pub damaged: Vec<(String, u64, String)>,
     /// What was watched for.

@@ -45,7 +45,7 @@ mod tests;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
-pub(crate) use findings::notice_of;
+pub(crate) use findings::{notice_of, told as findings_of};
 pub use graph::Graphs;
 
 /// Bytes a request may send.

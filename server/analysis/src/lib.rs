@@ -4,6 +4,7 @@
 //! they were stored.
 
 mod blame;
+pub mod diagnosis;
 pub mod dump;
 pub mod graph;
 pub mod headline;

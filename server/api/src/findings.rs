@@ -77,6 +77,8 @@ pub struct Findings {
     pub counts: Counts,
     /// What could not be judged.
     pub inconclusive: Vec<Inconclusive>,
+    /// What is said of the model and of what feeds it, one for each rule, in the order in which to look.
+    pub remarks: Vec<Remark>,
     /// Parts of files that could not be read.
     pub damaged: Vec<DamagedPlace>,
     /// How much was judged.
@@ -266,6 +268,54 @@ pub struct Inconclusive {
     pub reason: String,
     /// At how many steps.
     pub steps: u64,
+}
+
+/// What a rule about the model, or about what feeds it, has to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Remark {
+    /// The rule: `loss_activation`, `broadcast`, `unused_parameters`, `useless_bias`, `settings`, `shuffling`, `scaling`.
+    pub rule: String,
+    /// What it is about.
+    pub topic: RemarkTopic,
+    /// What it says.
+    pub state: RemarkState,
+    /// What was found, or what would have to be recorded to tell.
+    pub sentence: Words,
+    /// The node of the graph that it is about first.
+    pub node: Option<String>,
+    /// In how many places; 0 where nothing was found.
+    pub places: u64,
+    /// A line of code that records what is missing; empty if nothing is.
+    pub record: String,
+}
+
+/// What a remark is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RemarkTopic {
+    /// Learning rate, batch size, momentum.
+    Hyperparameters,
+    /// The graph.
+    Model,
+    /// What is fed.
+    Input,
+}
+
+/// What a rule says; the worse, the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum RemarkState {
+    /// It could not be judged.
+    Unknown,
+    /// Nothing is odd.
+    Fine,
+    /// Worth knowing; it harms nothing.
+    Note,
+    /// It most likely harms the training.
+    Fault,
 }
 
 /// A part of a file that could not be read.

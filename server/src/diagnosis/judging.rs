@@ -361,10 +361,16 @@ fn watched(known: &mut super::Known, run: &str) -> Option<Watched> {
 }
 
 impl JudgedRun {
-    fn of(judged: judge::JudgedRun, signature: (u64, u64), changes: u64, is_waiting: bool) -> Self {
+    pub(crate) fn of(
+        judged: judge::JudgedRun,
+        signature: (u64, u64),
+        changes: u64,
+        is_waiting: bool,
+    ) -> Self {
         let damaged = judged.damaged.into_iter();
         Self {
             findings: Arc::new(judged.findings),
+            remarks: Arc::new(judged.remarks),
             damaged: damaged
                 .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
                 .collect(),

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
+use trainscope_analysis::diagnosis;
 use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{
     Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Watched, Words,
+    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Remark, RemarkState, RemarkTopic, Watched,
+    Words,
 };
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
@@ -47,7 +49,15 @@ pub(super) async fn get(
         return Err(Failure::bad_request(message));
     }
     blocking(move || match site.diagnosis.of(&query.run) {
-        Some(judged) => json(&answer(&site, &judged, &query, limit)),
+        Some(judged) => json(&Findings {
+            state: if site.diagnosis.is_behind(&query.run) {
+                Judging::Behind
+            } else {
+                Judging::Done
+            },
+            progress: site.diagnosis.progress(&query.run),
+            ..told(&judged, &query, limit)
+        }),
         None if site.index.runs().runs.iter().any(|run| run.id == query.run) => json(&Findings {
             progress: site.diagnosis.progress(&query.run),
             ..Findings::default()
@@ -60,7 +70,8 @@ pub(super) async fn get(
     .await
 }
 
-fn answer(site: &Site, judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
+/// What is told of a run that is judged as it is.
+pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
     let findings = &*judged.findings;
     let page = Page::new(&findings.hits, query);
     let (from, first_line) = match query.line {
@@ -69,11 +80,11 @@ fn answer(site: &Site, judged: &JudgedRun, query: &FindingsQuery, limit: usize) 
     };
     let sent = page.hits.iter().skip(from).take(limit);
     let starts_group = page.groups.binary_search(&from).is_ok();
-    let told = |own: &watchpoint::Hit| hit(judged, own);
+    let own_hit = |own: &watchpoint::Hit| hit(judged, own);
     let wanted = query
         .hit
         .as_ref()
-        .and_then(|key| page.wanted(&findings.hits, key, told));
+        .and_then(|key| page.wanted(&findings.hits, key, own_hit));
     let mut ranks: Vec<u32> = findings.hits.iter().map(|hit| hit.rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
@@ -112,12 +123,8 @@ fn answer(site: &Site, judged: &JudgedRun, query: &FindingsQuery, limit: usize) 
     }
     let all = (0..).zip(judged.watchpoints.all());
     Findings {
-        state: if site.diagnosis.is_behind(&query.run) {
-            Judging::Behind
-        } else {
-            Judging::Done
-        },
-        progress: site.diagnosis.progress(&query.run),
+        state: Judging::Done,
+        progress: None,
         first_cause,
         total: page.hits.len() as u64,
         lines: page.lines(),
@@ -125,12 +132,13 @@ fn answer(site: &Site, judged: &JudgedRun, query: &FindingsQuery, limit: usize) 
         starts_group,
         hits: sent
             .filter_map(|&at| findings.hits.get(at))
-            .map(told)
+            .map(own_hit)
             .collect(),
         wanted,
         ranks,
         counts: counts(findings),
         inconclusive: inconclusive.collect(),
+        remarks: judged.remarks.iter().map(remark).collect(),
         damaged: damaged.collect(),
         judged: Judged {
             tensors: findings.judged.tensors,
@@ -233,6 +241,27 @@ fn cause<'a>(
     of(cause)
         .is_some_and(|own| std::ptr::eq(own, hit))
         .then_some(cause)
+}
+
+fn remark(own: &diagnosis::Remark) -> Remark {
+    Remark {
+        rule: own.rule.name().to_owned(),
+        topic: match own.rule.topic() {
+            diagnosis::Topic::Hyperparameters => RemarkTopic::Hyperparameters,
+            diagnosis::Topic::Model => RemarkTopic::Model,
+            diagnosis::Topic::Input => RemarkTopic::Input,
+        },
+        state: match own.state {
+            diagnosis::State::Unknown => RemarkState::Unknown,
+            diagnosis::State::Fine => RemarkState::Fine,
+            diagnosis::State::Note => RemarkState::Note,
+            diagnosis::State::Fault => RemarkState::Fault,
+        },
+        sentence: words(&own.sentence),
+        node: own.node.clone(),
+        places: own.places,
+        record: own.record.to_owned(),
+    }
 }
 
 fn watched(own: &Watchpoint, hits: u64) -> Watched {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use trainscope_analysis::diagnosis::{Examiner, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
     Context, Evaluator, Findings, Needs, Observation, Surroundings, Watchpoints,
@@ -54,6 +55,8 @@ pub(crate) struct JudgedRun {
     pub(crate) watchpoints: Watchpoints,
     /// What lies around each layer; nothing unless it was asked for.
     pub(crate) surroundings: Surroundings,
+    /// What is said of the model and of what feeds it.
+    pub(crate) remarks: Vec<Remark>,
     /// How long it took.
     pub(crate) took: Duration,
     /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
@@ -110,6 +113,7 @@ pub(crate) fn judge(
 /// An evaluator, and what it was shown of event files.
 struct Shown {
     evaluator: Evaluator,
+    examiner: Examiner,
     /// When the statistics of each tensor were recorded.
     recorded: FxHashMap<(u32, Arc<str>), Recorded>,
     /// The last step of each tensor that was read from a dump.
@@ -161,6 +165,7 @@ impl Listener for Shown {
     }
 
     fn context(&mut self, rank: u32, context: Context<'_>) {
+        self.examiner.learn(&context);
         self.evaluator.context(rank, context);
     }
 }
@@ -194,6 +199,7 @@ impl Judging {
         let mut judging = Self {
             shown: Shown {
                 evaluator: Evaluator::new(watchpoints.clone()),
+                examiner: Examiner::default(),
                 recorded: FxHashMap::default(),
                 dumped: FxHashMap::default(),
                 is_disordered: false,
@@ -305,7 +311,7 @@ impl Judging {
                     .context(rank, Context::ExecutionOrder(&names));
             }
             for graph in &graphs.drawn {
-                self.shown.evaluator.context(rank, Context::Graph(graph));
+                self.shown.context(rank, Context::Graph(graph));
             }
             self.graphs.insert(rank, graphs);
         }
@@ -475,6 +481,7 @@ impl Judging {
         }
         judged.findings = self.shown.evaluator.findings();
         judged.sources = self.sources(&judged.findings);
+        judged.remarks = self.shown.examiner.remarks();
         judged
     }
 

@@ -1,0 +1,218 @@
+//! Guided diagnosis beyond watchpoints: what is odd about a model and about what feeds it, before any tensor is judged.
+//!
+//! An [`Examiner`] is shown what a run says of itself (graphs, hyper-parameters, the data pipeline) and answers with one
+//! [`Remark`] a rule: what was found, that nothing was, or what would have to be recorded to tell. A rule that is not
+//! sure says nothing.
+
+use trainscope_format::{Graph, Hparams, Lineage};
+
+use crate::watchpoint::Context;
+pub use crate::watchpoint::finding::Sentence;
+
+mod model;
+mod operation;
+mod pipeline;
+mod settings;
+
+/// What a remark is about, in the order in which an expert looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// Learning rate, batch size, momentum.
+    Hyperparameters,
+    /// The graph.
+    Model,
+    /// What is fed.
+    Input,
+}
+
+/// What is looked at. Its name is part of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// Values that an optimizer can work with.
+    Settings,
+    /// What stands between the last layer and the loss.
+    LossActivation,
+    /// A difference of two tensors that is larger than both.
+    Broadcast,
+    /// Parameters that nothing computes with.
+    UnusedParameters,
+    /// A bias that a normalisation takes out again.
+    UselessBias,
+    /// The order of samples.
+    Shuffling,
+    /// The range of samples.
+    Scaling,
+}
+
+impl Rule {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Settings => "settings",
+            Self::LossActivation => "loss_activation",
+            Self::Broadcast => "broadcast",
+            Self::UnusedParameters => "unused_parameters",
+            Self::UselessBias => "useless_bias",
+            Self::Shuffling => "shuffling",
+            Self::Scaling => "scaling",
+        }
+    }
+
+    /// What it is about.
+    pub const fn topic(self) -> Topic {
+        match self {
+            Self::Settings => Topic::Hyperparameters,
+            Self::Shuffling | Self::Scaling => Topic::Input,
+            _ => Topic::Model,
+        }
+    }
+}
+
+/// What a rule says; the worse, the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It could not be judged: the sentence says what to record.
+    Unknown,
+    /// It was looked at and nothing is odd.
+    Fine,
+    /// Worth knowing; it harms nothing.
+    Note,
+    /// It most likely harms the training.
+    Fault,
+}
+
+/// What a rule has found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remark {
+    /// Which rule.
+    pub rule: Rule,
+    /// What it says.
+    pub state: State,
+    /// What was found, with the evidence for it, or what would have to be recorded.
+    pub sentence: Sentence,
+    /// The node that it is about first, by its name in the graph.
+    pub node: Option<String>,
+    /// In how many places; 0 where nothing was found.
+    pub places: u64,
+    /// A line of code that records what is missing; empty if nothing is.
+    pub record: &'static str,
+}
+
+/// What one rule says of one graph.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Opinion {
+    state: State,
+    sentence: Sentence,
+    node: Option<String>,
+    places: u64,
+    record: &'static str,
+}
+
+impl Opinion {
+    pub(crate) fn fine(en: String, zh: String) -> Self {
+        Self {
+            state: State::Fine,
+            sentence: Sentence { en, zh },
+            node: None,
+            places: 0,
+            record: "",
+        }
+    }
+
+    pub(crate) fn unknown(en: &str, zh: &str, record: &'static str) -> Self {
+        Self {
+            state: State::Unknown,
+            record,
+            ..Self::fine(en.to_owned(), zh.to_owned())
+        }
+    }
+
+    /// About the first of so many places.
+    pub(crate) fn found(
+        state: State,
+        node: Option<&str>,
+        places: usize,
+        en: String,
+        zh: String,
+    ) -> Self {
+        Self {
+            state,
+            node: node.map(str::to_owned),
+            places: places as u64,
+            ..Self::fine(en, zh)
+        }
+    }
+}
+
+/// Looks at what a run says of itself, in any order.
+#[derive(Clone, Debug, Default)]
+pub struct Examiner {
+    /// What each rule about graphs says of the graphs so far: the worst of them.
+    of_graphs: Vec<(Rule, Opinion)>,
+    normalises_batches: bool,
+    settings: settings::Settings,
+    pipeline: pipeline::Pipeline,
+}
+
+impl Examiner {
+    /// Shows it something that was recorded.
+    pub fn learn(&mut self, context: &Context<'_>) {
+        match context {
+            Context::Graph(graph) => self.graph(graph),
+            Context::Lineage(lineage) => self.lineage(lineage),
+            Context::Hparams(hparams) => self.hparams(hparams),
+            _ => {}
+        }
+    }
+
+    fn graph(&mut self, graph: &Graph) {
+        let seen = model::examine(graph);
+        self.normalises_batches |= seen.normalises_batches;
+        for (rule, opinion) in seen.opinions {
+            match self.of_graphs.iter_mut().find(|(known, _)| *known == rule) {
+                // The same graph is often recorded by every rank, and in parts.
+                Some((_, known)) if known.state >= opinion.state => {}
+                Some((_, known)) => *known = opinion,
+                None => self.of_graphs.push((rule, opinion)),
+            }
+        }
+    }
+
+    fn lineage(&mut self, lineage: &Lineage) {
+        match lineage {
+            Lineage::Train(train) => self.settings.of_lineage(train),
+            // What comes later is what the model is evaluated on, which is not shuffled.
+            Lineage::Dataset(root) if self.pipeline.is_empty() => {
+                self.pipeline = pipeline::Pipeline::of(root);
+            }
+            Lineage::Dataset(_) | Lineage::Evaluation(_) | Lineage::UserDefined(_) => {}
+        }
+    }
+
+    fn hparams(&mut self, hparams: &Hparams) {
+        if let Hparams::SessionStart(session) = hparams {
+            self.settings.of_session(session);
+        }
+    }
+
+    /// One remark a rule, by topic, in the order of the rules.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let mut all = vec![(Rule::Settings, self.settings.judge(self.normalises_batches))];
+        if self.of_graphs.is_empty() {
+            let opinion = model::without_graph();
+            all.push((Rule::LossActivation, opinion));
+        }
+        all.extend(self.of_graphs.iter().cloned());
+        all.extend(self.pipeline.judge());
+        all.sort_by_key(|(rule, _)| (rule.topic(), *rule));
+        let told = all.into_iter().map(|(rule, opinion)| Remark {
+            rule,
+            state: opinion.state,
+            sentence: opinion.sentence,
+            node: opinion.node,
+            places: opinion.places,
+            record: opinion.record,
+        });
+        told.collect()
+    }
+}

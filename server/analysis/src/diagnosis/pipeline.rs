@@ -1,0 +1,150 @@
+//! Rules about how data are prepared, from the pipeline that a run has recorded.
+
+use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
+
+use super::{Opinion, Rule, State};
+
+const RECORD: &str =
+    "SummaryCollector(summary_dir, collect_specified_data={\"collect_dataset_graph\": True})";
+/// Operations of a pipeline that are looked at.
+const MAX_NODES: usize = 10_000;
+
+/// What was seen of a pipeline.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pipeline {
+    operations: usize,
+    shuffles: bool,
+    /// A sampler, or a source, that says it goes in order.
+    in_order: Option<String>,
+    scales: bool,
+    /// A source of pictures whose pixels go from 0 to 255.
+    pictures: Option<String>,
+}
+
+/// The text of a parameter.
+fn text<'a>(parameters: &'a [(String, LineageValue)], name: &str) -> Option<&'a str> {
+    let found = parameters.iter().find(|(own, _)| own == name);
+    match found {
+        Some((_, LineageValue::Text(text))) => Some(text),
+        _ => None,
+    }
+}
+
+impl Pipeline {
+    pub(super) fn of(root: &DatasetNode) -> Self {
+        let mut seen = Self::default();
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            if seen.operations == MAX_NODES {
+                break;
+            }
+            seen.operations += 1;
+            seen.node(node);
+            open.extend(&node.children);
+        }
+        seen
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.operations == 0
+    }
+
+    fn node(&mut self, node: &DatasetNode) {
+        let op = text(&node.parameters, "op_type").unwrap_or_default();
+        let is_true = |(name, value): &(String, LineageValue)| {
+            name == "shuffle"
+                && match value {
+                    LineageValue::Bool(yes) => *yes,
+                    LineageValue::Text(text) => !text.eq_ignore_ascii_case("false"),
+                    LineageValue::Int(number) => *number != 0,
+                    _ => false,
+                }
+        };
+        self.shuffles |= op == "Shuffle" || node.parameters.iter().any(is_true);
+        if let Some(sampler) = node.sampler.as_ref().and_then(name_of) {
+            // One that picks by weights or at random mixes, too.
+            if sampler.contains("Sequential") {
+                self.in_order = Some(sampler.to_owned());
+            } else {
+                self.shuffles = true;
+            }
+        }
+        let is_pictures = ["Mnist", "Cifar", "ImageFolder", "CelebA", "Coco", "VOC"]
+            .iter()
+            .any(|word| op.contains(word));
+        if is_pictures {
+            self.pictures = Some(op.to_owned());
+        }
+        for operation in &node.operations {
+            let name = name_of(operation).unwrap_or_default();
+            self.scales |= ["Rescale", "Normalize", "ToTensor", "NormalizePad"].contains(&name);
+            // Code of the user may do anything.
+            self.scales |= name.contains("PyFunc") || name.is_empty();
+        }
+    }
+
+    pub(super) fn judge(&self) -> Vec<(Rule, Opinion)> {
+        if self.is_empty() {
+            let opinion = Opinion::unknown(
+                "how data are prepared was not recorded, so their order and range are not judged",
+                "未记录数据预处理流程，无法判断样本顺序和取值范围",
+                RECORD,
+            );
+            return vec![(Rule::Shuffling, opinion)];
+        }
+        vec![
+            (Rule::Shuffling, self.shuffling()),
+            (Rule::Scaling, self.scaling()),
+        ]
+    }
+
+    fn shuffling(&self) -> Opinion {
+        match &self.in_order {
+            _ if self.shuffles => {
+                Opinion::fine("samples are shuffled".to_owned(), "样本已打乱".to_owned())
+            }
+            Some(sampler) => Opinion::found(
+                State::Note,
+                None,
+                1,
+                format!(
+                    "samples come in the same order each epoch ({sampler}); nothing shuffles them"
+                ),
+                format!("每轮样本顺序相同（{sampler}），没有打乱操作"),
+            ),
+            None => Opinion::unknown(
+                "the pipeline does not say whether samples are shuffled",
+                "数据流程未说明样本是否打乱",
+                "dataset = dataset.shuffle(buffer_size)",
+            ),
+        }
+    }
+
+    fn scaling(&self) -> Opinion {
+        match &self.pictures {
+            _ if self.scales => Opinion::fine(
+                "the range of values is changed on purpose".to_owned(),
+                "取值范围已处理".to_owned(),
+            ),
+            Some(source) => Opinion::found(
+                State::Note,
+                None,
+                1,
+                format!(
+                    "{source} gives pixels from 0 to 255, and no operation of the pipeline changes their range"
+                ),
+                format!("{source} 的像素取值为 0 到 255，数据流程中没有归一化操作"),
+            ),
+            None => Opinion::unknown(
+                "neither the pipeline nor tensors of inputs say in which range values are",
+                "数据流程和输入张量均未说明取值范围",
+                "save_file({\"activation/input\": x}, f\"{run}/dump/step_{step}.safetensors\")",
+            ),
+        }
+    }
+}
+
+fn name_of(operation: &DatasetOperation) -> Option<&str> {
+    let parameters = &operation.parameters;
+    text(parameters, "tensor_op_name").or_else(|| text(parameters, "sampler_name"))
+}

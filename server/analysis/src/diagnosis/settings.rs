@@ -1,0 +1,169 @@
+//! Rules about hyper-parameters: values that an optimizer cannot work with, and such as are rarely meant.
+
+use trainscope_format::hparams::{HparamValue, SessionStart};
+use trainscope_format::lineage::TrainLineage;
+
+use super::{Opinion, State};
+
+const RECORD: &str = "writer.add_hparams({\"lr\": lr, \"batch_size\": batch_size}, {})";
+
+/// What a run says that it was trained with; the last word counts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    /// Name as recorded, and value.
+    values: Vec<(String, f64)>,
+    optimizer: String,
+}
+
+/// What a setting means, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    LearningRate,
+    BatchSize,
+    /// Shares that must stay below 1: momentum, betas, dropout.
+    Share,
+    WeightDecay,
+}
+
+fn meaning(name: &str) -> Option<Meaning> {
+    let name = name.to_ascii_lowercase().replace(['-', ' '], "_");
+    let leaf = name.rsplit(['/', '.']).next().unwrap_or_default();
+    match leaf {
+        "lr" | "learning_rate" | "init_lr" | "base_lr" | "initial_lr" | "max_lr" => {
+            Some(Meaning::LearningRate)
+        }
+        "batch_size" | "bsize" | "batchsize" | "train_batch_size" | "bs" => {
+            Some(Meaning::BatchSize)
+        }
+        "momentum" | "beta1" | "beta2" | "beta_1" | "beta_2" | "dropout" | "dropout_rate"
+        | "dropout_p" | "p_dropout" | "drop_rate" | "label_smoothing" => Some(Meaning::Share),
+        "weight_decay" | "wd" => Some(Meaning::WeightDecay),
+        _ => None,
+    }
+}
+
+impl Settings {
+    pub(super) fn of_session(&mut self, session: &SessionStart) {
+        for (name, value) in &session.values {
+            match value {
+                HparamValue::Number(value) => self.set(name, *value),
+                HparamValue::Text(text)
+                    if matches!(&*name.to_ascii_lowercase(), "optimizer" | "optim") =>
+                {
+                    self.optimizer.clone_from(text);
+                }
+                HparamValue::Text(text) => {
+                    if let Ok(value) = text.trim().parse() {
+                        self.set(name, value);
+                    }
+                }
+                HparamValue::Null | HparamValue::Bool(_) => {}
+            }
+        }
+    }
+
+    pub(super) fn of_lineage(&mut self, train: &TrainLineage) {
+        if let Some(optimizer) = &train.optimizer {
+            self.optimizer.clone_from(optimizer);
+        }
+        // Writers say 0 where they do not know: a schedule, say.
+        if let Some(rate) = train.learning_rate.filter(|rate| *rate != 0.0) {
+            self.set("learning_rate", rate);
+        }
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a batch has fewer samples than 2^53"
+        )]
+        if let Some(size) = train.batch_size.filter(|size| *size != 0) {
+            self.set("batch_size", size as f64);
+        }
+    }
+
+    fn set(&mut self, name: &str, value: f64) {
+        match self.values.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => self.values.push((name.to_owned(), value)),
+        }
+    }
+
+    /// What is to be said of them; a batch normalisation wants more than one sample.
+    pub(super) fn judge(&self, normalises_batches: bool) -> Opinion {
+        let known = self.values.iter();
+        let known = known.filter_map(|(name, value)| Some((name, *value, meaning(name)?)));
+        let known: Vec<(&String, f64, Meaning)> = known.collect();
+        if known.is_empty() {
+            return Opinion::unknown(
+                "neither learning rate nor batch size was recorded, so they are not judged",
+                "未记录学习率和批大小，因此无法判断",
+                RECORD,
+            );
+        }
+        let found = known.iter().filter_map(|&(name, value, meaning)| {
+            self.complaint(name, value, meaning, normalises_batches)
+        });
+        let mut found: Vec<(State, String, String)> = found.collect();
+        found.sort_by_key(|(state, ..)| std::cmp::Reverse(*state));
+        let places = found.len();
+        if let Some((state, en, zh)) = found.into_iter().next() {
+            return Opinion::found(state, None, places, en, zh);
+        }
+        let names: Vec<&str> = known.iter().map(|(name, ..)| &***name).collect();
+        Opinion::fine(
+            format!("values in the usual range: {}", names.join(", ")),
+            format!("取值在常见范围内：{}", names.join("、")),
+        )
+    }
+
+    fn complaint(
+        &self,
+        name: &str,
+        value: f64,
+        meaning: Meaning,
+        normalises_batches: bool,
+    ) -> Option<(State, String, String)> {
+        let fault = |en: &str, zh: &str| {
+            Some((
+                State::Fault,
+                format!("{name} is {value}: {en}"),
+                format!("{name} 为 {value}：{zh}"),
+            ))
+        };
+        let note = |en: &str, zh: &str| fault(en, zh).map(|(_, en, zh)| (State::Note, en, zh));
+        if !value.is_finite() {
+            return fault("that is no number to train with", "无法用于训练");
+        }
+        let is_adaptive = ["adam", "lamb", "rmsprop", "adagrad"]
+            .iter()
+            .any(|word| self.optimizer.to_ascii_lowercase().contains(word));
+        match meaning {
+            Meaning::LearningRate if value == 0.0 => fault("nothing learns", "模型不会学习"),
+            Meaning::LearningRate if value < 0.0 => fault("the loss is made larger", "损失会变大"),
+            Meaning::LearningRate if value > 1_000.0 => {
+                fault("no weight survives such a step", "这样的步长会毁掉所有权重")
+            }
+            Meaning::LearningRate if is_adaptive && value > 0.1 => note(
+                "more than adaptive optimizers usually bear",
+                "超出自适应优化器通常能承受的范围",
+            ),
+            Meaning::LearningRate if value > 10.0 => note("rarely meant", "很少有意为之"),
+            Meaning::BatchSize if value < 1.0 => {
+                fault("a batch has at least one sample", "一个批次至少有一个样本")
+            }
+            Meaning::BatchSize if value < 2.0 && normalises_batches => fault(
+                "batch normalisation over one sample removes what it is to learn from",
+                "只有一个样本的批归一化会抹去学习所需的信息",
+            ),
+            Meaning::Share if !(0.0..1.0).contains(&value) => fault(
+                "it has to be at least 0 and below 1",
+                "取值须不小于 0 且小于 1",
+            ),
+            Meaning::WeightDecay if value < 0.0 => {
+                fault("weights are made to grow", "权重会不断增大")
+            }
+            Meaning::WeightDecay if value > 0.5 => {
+                note("weights are pulled to zero", "权重会被拉向零")
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! Rules of the guided diagnosis on small graphs and settings: what is wrong is told, and what only looks like it is not.
+
+use trainscope_analysis::diagnosis::{Examiner, Remark, Rule, State};
+use trainscope_analysis::watchpoint::Context;
+use trainscope_format::graph::{Dimension, Edge, Node, NodeKind, TensorType};
+use trainscope_format::hparams::{HparamValue, SessionStart};
+use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
+use trainscope_format::{Graph, Hparams, Lineage};
+
+/// Nodes as `name kind-or-op input,input [sizes]`; `#` is a parameter, `=` a constant, `>` an input.
+fn graph(lines: &[&str]) -> Graph {
+    let mut nodes: Vec<Node> = Vec::new();
+    for line in lines {
+        let mut parts = line.split_whitespace();
+        let name = parts.next().unwrap();
+        let op = parts.next().unwrap();
+        let inputs = parts.next().unwrap_or("-");
+        let shape = parts.next().map(|sizes| {
+            let sizes = sizes.trim_matches(['[', ']']);
+            let sizes = sizes.split(',').filter(|size| !size.is_empty());
+            sizes
+                .map(|size| Dimension::Size(size.parse().unwrap()))
+                .collect()
+        });
+        let inputs = inputs
+            .split(',')
+            .filter(|name| *name != "-")
+            .map(|name| Edge {
+                node: nodes
+                    .iter()
+                    .position(|node| node.name == name)
+                    .map(|at| u32::try_from(at).unwrap()),
+                ..Edge::default()
+            });
+        let inputs = inputs.collect();
+        nodes.push(Node {
+            name: name.to_owned(),
+            kind: match op {
+                "#" => NodeKind::Parameter,
+                "=" => NodeKind::Constant,
+                ">" => NodeKind::Input,
+                _ => NodeKind::Operation,
+            },
+            op_type: op.to_owned(),
+            inputs,
+            outputs: vec![TensorType {
+                dtype: "f32".to_owned(),
+                shape,
+            }],
+            ..Node::default()
+        });
+    }
+    Graph {
+        nodes,
+        ..Graph::default()
+    }
+}
+
+fn remark(graph: &Graph, rule: Rule) -> Remark {
+    let mut examiner = Examiner::default();
+    examiner.learn(&Context::Graph(graph));
+    let mut all = examiner.remarks().into_iter();
+    all.find(|remark| remark.rule == rule).unwrap()
+}
+
+fn state(lines: &[&str], rule: Rule) -> State {
+    remark(&graph(lines), rule).state
+}
+
+/// A classifier whose loss is fed by `last` through a reshape.
+fn classifier(last: &[&str], loss: &str) -> Graph {
+    let mut lines = vec![
+        "x > - [8,4]",
+        "fc.weight # - [3,4]",
+        "fc.bias # - [3]",
+        "scores aten::linear x,fc.weight,fc.bias [8,3]",
+    ];
+    lines.extend(last);
+    let out = last
+        .last()
+        .map_or("scores", |line| line.split(' ').next().unwrap());
+    let (view, loss) = (
+        format!("view aten::view {out} [8,3]"),
+        format!("loss {loss} view,x []"),
+    );
+    lines.extend([&*view, &*loss]);
+    graph(&lines)
+}
+
+#[test]
+fn a_loss_wants_what_it_wants() {
+    for (last, loss, expected) in [
+        (&[][..], "aten::cross_entropy_loss", State::Fine),
+        (
+            &["p aten::softmax scores"],
+            "aten::cross_entropy_loss",
+            State::Fault,
+        ),
+        (
+            &["p aten::log_softmax scores"],
+            "aten::cross_entropy_loss",
+            State::Note,
+        ),
+        (
+            &["p aten::relu scores"],
+            "aten::cross_entropy_loss",
+            State::Fault,
+        ),
+        (
+            &["p Sigmoid scores"],
+            "SoftmaxCrossEntropyWithLogits",
+            State::Fault,
+        ),
+        (&[], "SparseSoftmaxCrossEntropyWithLogits", State::Fine),
+        (
+            &["p aten::log_softmax scores"],
+            "aten::nll_loss_nd",
+            State::Fine,
+        ),
+        (&[], "aten::nll_loss_nd", State::Fault),
+        (
+            &["p aten::softmax scores"],
+            "aten::nll_loss_nd",
+            State::Fault,
+        ),
+        (
+            &["p aten::softmax scores", "l aten::log p"],
+            "aten::nll_loss",
+            State::Fine,
+        ),
+        (
+            &["p aten::sigmoid scores"],
+            "aten::binary_cross_entropy",
+            State::Fine,
+        ),
+        (&[], "aten::binary_cross_entropy", State::Fault),
+        (&["p aten::relu scores"], "BCELoss", State::Fault),
+        (
+            &["p aten::sigmoid scores"],
+            "aten::binary_cross_entropy_with_logits",
+            State::Fault,
+        ),
+        (&[], "aten::binary_cross_entropy_with_logits", State::Fine),
+        (&["p MyOwnOp scores"], "aten::nll_loss", State::Unknown),
+        (
+            &["p aten::softmax scores", "q aten::softmax p"],
+            "aten::mse_loss",
+            State::Fault,
+        ),
+    ] {
+        let remark = remark(&classifier(last, loss), Rule::LossActivation);
+        assert_eq!(remark.state, expected, "{last:?} {loss}: {remark:?}");
+        assert_eq!(remark.places > 0, expected > State::Fine);
+        assert_eq!(remark.node.is_some(), expected > State::Fine);
+        assert!(!remark.sentence.en.is_empty() && !remark.sentence.zh.is_empty());
+    }
+    // A softmax inside of the model is none before a loss, and what goes back is not looked at.
+    let attention = [
+        "x >",
+        "s Softmax x",
+        "v MatMul s,x",
+        "t Softmax v",
+        "o MatMul t,x",
+        "loss SoftmaxCrossEntropy o,x",
+    ];
+    assert_eq!(state(&attention, Rule::LossActivation), State::Fine);
+    let gradients = [
+        "x >",
+        "o MatMul x,x",
+        "loss NLLLoss o,x",
+        "Gradients/p Softmax o",
+        "Gradients/l NLLLoss Gradients/p,x",
+    ];
+    assert!(
+        remark(&graph(&gradients), Rule::LossActivation)
+            .sentence
+            .en
+            .contains("log-softmax is missing")
+    );
+    let no_loss = ["x >", "w # -", "o MatMul x,w"];
+    let unknown = remark(&graph(&no_loss), Rule::LossActivation);
+    assert_eq!(
+        (unknown.state, unknown.record.is_empty()),
+        (State::Unknown, false)
+    );
+}
+
+#[test]
+fn a_bias_before_a_normalisation_is_useless_only_if_nothing_else_reads_it() {
+    let head = [
+        "x > - [8,3,9,9]",
+        "c.weight # - [4,3,3,3]",
+        "c.bias # - [4]",
+    ];
+    let with = |lines: &[&'static str]| {
+        let all: Vec<&str> = head.iter().chain(lines).copied().collect();
+        state(&all, Rule::UselessBias)
+    };
+    assert_eq!(
+        with(&[
+            "c aten::_convolution x,c.weight,c.bias",
+            "n aten::batch_norm c",
+            "r aten::relu n"
+        ]),
+        State::Note
+    );
+    assert_eq!(
+        with(&["c Conv x,c.weight", "n BatchNormalization c"]),
+        State::Fine
+    );
+    assert_eq!(
+        with(&["c Conv2D x,c.weight", "b BiasAdd c,c.bias", "n BatchNorm b"]),
+        State::Note
+    );
+    // A skip connection reads it too; an activation between keeps it useful; layer norm takes out something else.
+    assert_eq!(
+        with(&[
+            "c Conv x,c.weight,c.bias",
+            "n BatchNormalization c",
+            "a Add n,c"
+        ]),
+        State::Fine
+    );
+    assert_eq!(
+        with(&[
+            "c Conv x,c.weight,c.bias",
+            "r Relu c",
+            "n BatchNormalization r"
+        ]),
+        State::Fine
+    );
+    assert_eq!(
+        with(&["c Conv x,c.weight,c.bias", "n LayerNormalization c"]),
+        State::Fine
+    );
+    // A constant in the place of the bias is none: traced graphs write `None` so.
+    assert_eq!(
+        with(&[
+            "k = -",
+            "c aten::_convolution x,c.weight,k",
+            "n aten::batch_norm c"
+        ]),
+        State::Fine
+    );
+    // A residual is added, not a bias.
+    assert_eq!(
+        with(&[
+            "m MatMul x,c.weight [8,4]",
+            "a Add m,x [8,4]",
+            "n BatchNormalization a"
+        ]),
+        State::Fine
+    );
+}
+
+#[test]
+fn parameters_that_are_only_handed_on_are_unused() {
+    let used = ["x >", "a.weight # -", "l Load a.weight", "m MatMul x,l"];
+    assert_eq!(state(&used, Rule::UnusedParameters), State::Fine);
+    let loaded = [
+        "x >",
+        "a.weight # -",
+        "b.weight # -",
+        "c.bias # -",
+        "l Load a.weight",
+        "m MatMul x,l",
+        "k Load b.weight",
+        "t MakeTuple k,l",
+        "u UpdateState x,t",
+        "d Depend m,c.bias",
+    ];
+    let found = remark(&graph(&loaded), Rule::UnusedParameters);
+    assert_eq!(
+        (found.state, found.places, found.node.as_deref()),
+        (State::Fault, 2, Some("b.weight"))
+    );
+    // What several parameters are put together for is their use; so is an unknown operation.
+    let together = [
+        "a.weight # -",
+        "b.weight # -",
+        "t MakeTuple a.weight,b.weight",
+        "c Concat t",
+    ];
+    assert_eq!(state(&together, Rule::UnusedParameters), State::Fine);
+    // Inputs, counters and what an optimizer remembers are no parameters of the model.
+    let others = [
+        "x >",
+        "a.weight # -",
+        "m MatMul x,a.weight",
+        "label # -",
+        "global_step # -",
+        "moments.a.weight # -",
+    ];
+    assert_eq!(state(&others, Rule::UnusedParameters), State::Fine);
+    assert_eq!(
+        state(
+            &["x >", "w prim::GetAttr -", "m aten::mm x,w"],
+            Rule::UnusedParameters
+        ),
+        State::Unknown
+    );
+}
+
+#[test]
+fn a_column_less_a_row_is_an_accident_where_its_mean_is_taken() {
+    let loss = |a: &str, b: &str, tail: &[&'static str]| {
+        let (a, b) = (format!("a > - {a}"), format!("b > - {b}"));
+        let mut lines = vec![&*a, &*b, "d Sub a,b"];
+        lines.extend(tail);
+        state(&lines, Rule::Broadcast)
+    };
+    let mean = &["s Square d", "m ReduceMean s"][..];
+    assert_eq!(loss("[32,1]", "[32]", mean), State::Fault);
+    assert_eq!(loss("[32]", "[32,1]", mean), State::Fault);
+    assert_eq!(loss("[32,1]", "[32,1]", mean), State::Fine);
+    assert_eq!(loss("[32,8]", "[8]", mean), State::Fine);
+    assert_eq!(loss("[1,1]", "[1]", mean), State::Fine);
+    // Tables that are meant have other sizes, as many axes, or end in no mean.
+    assert_eq!(loss("[32,1]", "[16]", mean), State::Fine);
+    assert_eq!(loss("[32,1]", "[1,32]", mean), State::Fine);
+    assert_eq!(
+        loss("[32,1]", "[32]", &["e Exp d", "v MatMul e,a"]),
+        State::Fine
+    );
+    let mse = ["a > - [32,1]", "b > - [32]", "loss aten::mse_loss a,b"];
+    let found = remark(&graph(&mse), Rule::Broadcast);
+    assert_eq!(
+        (found.state, found.node.as_deref()),
+        (State::Fault, Some("loss"))
+    );
+    assert!(found.sentence.en.contains("[32, 1]") && found.sentence.zh.contains("[32]"));
+    // Of one tensor with itself: distances.
+    let own = [
+        "a > - [32]",
+        "c Reshape a [32,1]",
+        "d Sub c,a",
+        "m ReduceMean d",
+    ];
+    assert_eq!(state(&own, Rule::Broadcast), State::Fine);
+    assert_eq!(
+        state(&["a > -", "b > -", "loss MSELoss a,b"], Rule::Broadcast),
+        State::Unknown
+    );
+}
+
+fn settings(values: &[(&str, HparamValue)]) -> Remark {
+    let mut examiner = Examiner::default();
+    let values = values
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        .collect();
+    let session = Hparams::SessionStart(SessionStart {
+        values,
+        ..SessionStart::default()
+    });
+    examiner.learn(&Context::Hparams(&session));
+    examiner.remarks().remove(0)
+}
+
+#[test]
+fn settings_that_cannot_train_are_faults_and_unusual_ones_are_notes() {
+    use HparamValue::{Number, Text};
+    for (name, value, expected) in [
+        ("lr", 1e-3, State::Fine),
+        ("lr", 0.0, State::Fault),
+        ("learning_rate", -0.1, State::Fault),
+        ("optimizer/lr", f64::NAN, State::Fault),
+        ("lr", 1e8, State::Fault),
+        ("lr", 30.0, State::Note),
+        ("momentum", 1.0, State::Fault),
+        ("momentum", 0.9, State::Fine),
+        ("dropout", 0.0, State::Fine),
+        ("batch_size", 0.0, State::Fault),
+        ("batch_size", 1.0, State::Fine),
+        ("weight_decay", 0.9, State::Note),
+        ("weight_decay", -1e-4, State::Fault),
+        ("hidden", -1.0, State::Unknown),
+    ] {
+        let remark = settings(&[(name, Number(value))]);
+        assert_eq!(
+            remark.state, expected,
+            "{name} {value}: {}",
+            remark.sentence.en
+        );
+    }
+    assert_eq!(
+        settings(&[("optimizer", Text("AdamW".into())), ("lr", Number(0.5))]).state,
+        State::Note
+    );
+    assert_eq!(
+        settings(&[
+            ("optimizer", Text("SGD".into())),
+            ("lr", Text("0.5".into()))
+        ])
+        .state,
+        State::Fine
+    );
+    assert_eq!(settings(&[]).state, State::Unknown);
+    // One sample and a batch normalisation.
+    let mut examiner = Examiner::default();
+    let session = SessionStart {
+        values: vec![("batch_size".into(), Number(1.0))],
+        ..SessionStart::default()
+    };
+    examiner.learn(&Context::Hparams(&Hparams::SessionStart(session)));
+    examiner.learn(&Context::Graph(&graph(&["x >", "n BatchNorm x"])));
+    assert_eq!(examiner.remarks()[0].state, State::Fault);
+}
+
+fn dataset(
+    op: &str,
+    operations: &[&str],
+    sampler: Option<&str>,
+    child: Option<DatasetNode>,
+) -> DatasetNode {
+    let named = |key: &str, name: &str| DatasetOperation {
+        parameters: vec![(key.to_owned(), LineageValue::Text(name.to_owned()))],
+        ..DatasetOperation::default()
+    };
+    DatasetNode {
+        parameters: vec![("op_type".to_owned(), LineageValue::Text(op.to_owned()))],
+        operations: operations
+            .iter()
+            .map(|name| named("tensor_op_name", name))
+            .collect(),
+        sampler: sampler.map(|name| named("sampler_name", name)),
+        children: child.into_iter().collect(),
+    }
+}
+
+fn prepared(train: DatasetNode, evaluated: Option<DatasetNode>) -> [State; 2] {
+    let mut examiner = Examiner::default();
+    for root in [Some(train), evaluated].into_iter().flatten() {
+        examiner.learn(&Context::Lineage(&Lineage::Dataset(root)));
+    }
+    let remarks = examiner.remarks();
+    [Rule::Shuffling, Rule::Scaling].map(|rule| {
+        let own = remarks.iter().find(|remark| remark.rule == rule);
+        own.map_or(State::Unknown, |own| own.state)
+    })
+}
+
+#[test]
+fn samples_are_shuffled_and_scaled_or_it_is_said() {
+    let source = |sampler| dataset("MnistDataset", &[], Some(sampler), None);
+    let in_order = || source("SequentialSampler");
+    assert_eq!(prepared(in_order(), None), [State::Note, State::Note]);
+    assert_eq!(
+        prepared(source("RandomSampler"), None),
+        [State::Fine, State::Note]
+    );
+    let map = dataset("Map", &["Resize", "Rescale"], None, Some(in_order()));
+    let shuffled = dataset("Shuffle", &[], None, Some(map));
+    assert_eq!(prepared(shuffled.clone(), None), [State::Fine, State::Fine]);
+    // What is evaluated on comes later and in order.
+    assert_eq!(
+        prepared(shuffled, Some(in_order())),
+        [State::Fine, State::Fine]
+    );
+    assert_eq!(
+        prepared(dataset("Generator", &[], None, None), None),
+        [State::Unknown; 2]
+    );
+    let nothing = Examiner::default().remarks();
+    assert!(
+        nothing
+            .iter()
+            .all(|remark| remark.state == State::Unknown && !remark.record.is_empty())
+    );
+    assert_eq!(nothing.len(), 3);
+}
+
+#[test]
+fn odd_graphs_are_looked_at_without_harm() {
+    let mut cyclic = graph(&[
+        "a Reshape -",
+        "b Reshape a",
+        "loss NLLLoss b",
+        "n BatchNorm a",
+        "w.bias # -",
+        "l Load w.bias",
+    ]);
+    cyclic.nodes[0].inputs = vec![Edge {
+        node: Some(1),
+        ..Edge::default()
+    }];
+    cyclic.nodes[5].inputs.push(Edge {
+        node: Some(99),
+        ..Edge::default()
+    });
+    cyclic.nodes[4].inputs.push(Edge {
+        node: Some(5),
+        ..Edge::default()
+    });
+    let mut examiner = Examiner::default();
+    examiner.learn(&Context::Graph(&cyclic));
+    examiner.learn(&Context::Graph(&Graph::default()));
+    assert_eq!(examiner.remarks().len(), 6);
+}
