@@ -68,7 +68,12 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
         ),
         (
             "trainscope",
-            &["trainscope-format", "trainscope-analysis", "trainscope-api"],
+            &[
+                "trainscope-format",
+                "trainscope-analysis",
+                "trainscope-api",
+                "trainscope-charts",
+            ],
         ),
         ("trainscope-charts", &[]),
         (

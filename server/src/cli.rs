@@ -12,7 +12,10 @@ use crate::settings::StartFlags;
 pub(crate) mod check;
 mod client;
 mod diff;
+mod export;
 mod mistake;
+mod reading;
+mod report;
 mod start;
 mod state;
 mod status;
@@ -54,6 +57,10 @@ enum Command {
     Check(Box<check::CheckFlags>),
     /// Say where two runs part
     Diff(Box<diff::DiffFlags>),
+    /// Write what a run has recorded for other programs: tables, JSON, pictures, files
+    Export(Box<export::ExportFlags>),
+    /// Write one run as a page that opens without a server
+    Report(report::ReportFlags),
     /// Say what is running on this machine
     Status,
     /// End what runs in the background; trainings go on
@@ -91,6 +98,8 @@ pub fn main() -> ExitCode {
                 Command::Start(flags) => start::run(*flags),
                 Command::Check(flags) => check::run(&flags),
                 Command::Diff(flags) => diff::run(&flags),
+                Command::Export(flags) => export::run(&flags),
+                Command::Report(flags) => report::run(&flags),
                 Command::Status => status::run(),
                 Command::Stop(flags) => stop::run(&flags),
             }
@@ -168,7 +177,9 @@ mod tests {
         let mut command = Cli::command();
         command.build();
         let mut help = String::new();
-        for name in ["start", "check", "diff", "status", "stop"] {
+        for name in [
+            "start", "check", "diff", "export", "report", "status", "stop",
+        ] {
             let sub = command.find_subcommand_mut(name).unwrap();
             help.push_str(&sub.render_help().to_string());
             help.push('\n');

@@ -45,8 +45,10 @@ mod tests;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
+pub(crate) use distributions::answer as distributions_of;
 pub(crate) use findings::{notice_of, told as findings_of};
 pub use graph::Graphs;
+pub(crate) use records::{audio_of, images_of};
 
 /// Bytes a request may send.
 const BODY_LIMIT_BYTES: usize = 4 << 20;

@@ -66,7 +66,8 @@ pub(super) async fn post(
     blocking(move || json(&answer(&site.index, &request, rows, bins)?)).await
 }
 
-fn answer(
+/// Distributions in shared bins: at most so many rows a series, of so many bins.
+pub(crate) fn answer(
     index: &Index,
     request: &DistributionsRequest,
     rows: usize,

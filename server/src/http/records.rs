@@ -150,6 +150,45 @@ pub(super) async fn profiles(
     .await
 }
 
+/// Pictures of a record; they are fetched as blobs.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the others move the body out"
+)]
+pub(crate) fn images_of(found: Found) -> Result<Option<Images>, ReadError> {
+    let Body::Images(body) = &found.body else {
+        return Ok(None);
+    };
+    let items = body.items.iter().map(|stretch| blob(&found, *stretch));
+    Ok(Some(Images {
+        width: body.width,
+        height: body.height,
+        channels: body.channels,
+        encoding: body.encoding,
+        items: items.collect(),
+    }))
+}
+
+/// Clips of a record; they are fetched as blobs.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the others move the body out"
+)]
+pub(crate) fn audio_of(found: Found) -> Result<Option<Audio>, ReadError> {
+    let Body::Audio(body) = &found.body else {
+        return Ok(None);
+    };
+    let items = body.items.iter().map(|stretch| blob(&found, *stretch));
+    Ok(Some(Audio {
+        sample_rate_hz: body.sample_rate_hz,
+        channels: body.channels,
+        frames: body.frames,
+        content_type: body.content_type.clone(),
+        labels: body.labels.clone(),
+        items: items.collect(),
+    }))
+}
+
 fn blob(found: &Found, stretch: Stretch) -> Blob {
     Blob {
         id: found.blob_id(stretch),
@@ -172,23 +211,7 @@ pub(super) async fn images(
     State(site): State<Site>,
     Params(query): Params<RecordsQuery>,
 ) -> Result<Response, Failure> {
-    list(site, Kind::Images, query, |found| {
-        let Body::Images(body) = &found.body else {
-            return Ok(None);
-        };
-        Ok(Some(Images {
-            width: body.width,
-            height: body.height,
-            channels: body.channels,
-            encoding: body.encoding,
-            items: body
-                .items
-                .iter()
-                .map(|stretch| blob(&found, *stretch))
-                .collect(),
-        }))
-    })
-    .await
+    list(site, Kind::Images, query, images_of).await
 }
 
 /// Sound of one tag
@@ -206,24 +229,7 @@ pub(super) async fn audio(
     State(site): State<Site>,
     Params(query): Params<RecordsQuery>,
 ) -> Result<Response, Failure> {
-    list(site, Kind::Audio, query, |found| {
-        let Body::Audio(body) = &found.body else {
-            return Ok(None);
-        };
-        Ok(Some(Audio {
-            sample_rate_hz: body.sample_rate_hz,
-            channels: body.channels,
-            frames: body.frames,
-            content_type: body.content_type.clone(),
-            labels: body.labels.clone(),
-            items: body
-                .items
-                .iter()
-                .map(|stretch| blob(&found, *stretch))
-                .collect(),
-        }))
-    })
-    .await
+    list(site, Kind::Audio, query, audio_of).await
 }
 
 /// Tensors of one tag

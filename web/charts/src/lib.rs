@@ -1,4 +1,4 @@
-//! Every plot, drawn to any plotters backend: canvas in the browser, SVG in tests and reports.
+//! Every plot, drawn to any plotters backend: canvas in the browser, SVG in tests and reports, PNG in exports.
 //!
 //! A plot is plain data ([`line::Spec`]); [`geometry::Geometry`] says where everything lies, in CSS pixels, and the
 //! drawing functions put it on a backend. Nothing here knows a browser or a framework, and no input makes it panic:
@@ -18,7 +18,11 @@ pub mod line;
 pub mod overlay;
 mod paint;
 mod path;
+#[cfg(feature = "png")]
+pub mod png;
 pub mod scale;
+#[cfg(feature = "svg")]
+pub mod sheet;
 pub mod smooth;
 pub mod spark;
 #[cfg(feature = "svg")]

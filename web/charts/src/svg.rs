@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use plotters::prelude::SVGBackend;
 
+use crate::distribution;
 use crate::geometry::Geometry;
-use crate::label;
 use crate::line::{Spec, draw};
 use crate::paint::SUBPIXELS;
+use crate::sheet::{self, Frame};
 use crate::theme::{Rgb, Theme};
 
 /// The SVG backend divides font sizes by this.
@@ -21,26 +22,42 @@ pub fn line(spec: &Spec, theme: &Theme) -> String {
         ..spec.clone()
     };
     let geometry = Geometry::new(&spec);
+    document(geometry.width, geometry.height, |backend| {
+        draw(backend, &spec, &geometry, theme, FONT_SCALE).is_ok()
+    })
+}
+
+/// Distributions as an SVG document, in the same way.
+pub fn distribution(spec: &distribution::Spec, theme: &Theme) -> String {
+    let spec = distribution::Spec {
+        dpr: 1.0,
+        ..spec.clone()
+    };
+    let layout = distribution::Layout::new(&spec);
+    document(spec.width, spec.height, |backend| {
+        distribution::draw(backend, &spec, &layout, theme, FONT_SCALE).is_ok()
+    })
+}
+
+fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) -> String {
     let units = |css: f64| {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "the geometry has clamped sizes to 0 … 32,768"
+            reason = "sizes are clamped to 0 … 32,768"
         )]
-        let units = (css * SUBPIXELS).round() as u32;
+        let units = (css.clamp(0.0, 32_768.0) * SUBPIXELS).round() as u32;
         units
     };
-    let (width, height) = (units(geometry.width), units(geometry.height));
+    let (wide, high) = (units(width), units(height));
     let mut text = String::new();
-    let backend = SVGBackend::with_string(&mut text, (width, height));
-    if draw(backend, &spec, &geometry, theme, FONT_SCALE).is_err() {
+    if !draw(SVGBackend::with_string(&mut text, (wide, high))) {
         return String::new();
     }
     // The backend knows whole numbers only; the root element scales them back and rounds all joins.
-    let head = format!("<svg width=\"{width}\" height=\"{height}\"");
+    let head = format!("<svg width=\"{wide}\" height=\"{high}\"");
     let scaled = format!(
-        "<svg width=\"{}\" height=\"{}\" stroke-linejoin=\"round\" stroke-linecap=\"round\"",
-        geometry.width, geometry.height
+        "<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\" stroke-linecap=\"round\"",
     );
     text.replacen(&head, &scaled, 1)
 }
@@ -56,46 +73,37 @@ pub struct Card {
     pub spec: Spec,
 }
 
-/// Space around and between cards.
-const GAP: f64 = 16.0;
-/// Height of a line of title or legend.
-const ROW: f64 = 18.0;
-
 /// Cards side by side in so many columns, as one SVG document with the ground of the theme. Names are text.
 pub fn sheet(cards: &[Card], columns: usize, theme: &Theme) -> String {
-    let columns = columns.clamp(1, cards.len().max(1));
-    let size = |card: &Card| {
+    let frames = cards.iter().map(|card| {
         let geometry = Geometry::new(&card.spec);
-        (geometry.width, geometry.height)
-    };
-    let (mut body, mut width, mut top) = (String::new(), 0.0_f64, GAP);
-    for row in cards.chunks(columns) {
-        let (mut left, mut bottom) = (GAP, top);
-        for card in row {
-            let (card_width, card_height) = size(card);
-            let head = head(&mut body, card, (left, top), card_width, theme);
-            let plot = line(&card.spec, theme);
-            let at = format!("<svg x=\"{left}\" y=\"{}\"", top + head);
-            body.push_str(&plot.replacen("<svg", &at, 1));
-            left += card_width + GAP;
-            bottom = bottom.max(top + head + card_height);
+        Frame {
+            title: card.title.clone(),
+            legend: card.legend.clone(),
+            width: geometry.width,
+            height: geometry.height,
         }
-        width = width.max(left);
-        top = bottom + GAP;
-    }
-    let ground = theme.surface;
-    format!(
-        "<svg width=\"{width}\" height=\"{top}\" viewBox=\"0 0 {width} {top}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n{body}</svg>\n",
-        hex(ground)
-    )
+    });
+    let frames: Vec<Frame> = frames.collect();
+    sheet_of(&frames, columns, theme, |at| line(&cards[at].spec, theme))
 }
 
-/// Title and legend; returns their height. Names that have no room in a line begin the next one.
-fn head(out: &mut String, card: &Card, (left, top): (f64, f64), width: f64, theme: &Theme) -> f64 {
+/// Plots of any kind side by side: `plot` gives the SVG document of each.
+pub fn sheet_of(
+    frames: &[Frame],
+    columns: usize,
+    theme: &Theme,
+    plot: impl Fn(usize) -> String,
+) -> String {
+    let (width, height, placed) = sheet::place(frames, columns);
     let font = escaped(&theme.font);
-    let mut text = |x: f64, y: f64, ink: Rgb, weight: u32, text: &str| {
-        // Writing to a String does not fail.
+    let mut out = format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+        hex(theme.surface)
+    );
+    // Writing to a String does not fail.
+    let text = |out: &mut String, (x, y): (f64, f64), ink: Rgb, weight: u32, text: &str| {
         writeln!(
             out,
             "<text x=\"{x}\" y=\"{y}\" font-family=\"{font}\" font-size=\"12\" font-weight=\"{weight}\" \
@@ -105,26 +113,25 @@ fn head(out: &mut String, card: &Card, (left, top): (f64, f64), width: f64, them
         )
         .unwrap_or_default();
     };
-    text(left, top + 13.0, theme.ink, 600, &card.title);
-    let (mut x, mut y) = (left, top + ROW);
-    let mut swatches = String::new();
-    for (colour, name) in &card.legend {
-        let wanted = 14.0 + 1.2 * label::width(name) + 14.0;
-        if x > left && x + wanted > left + width {
-            (x, y) = (left, y + ROW);
+    for (number, placed) in placed.into_iter().enumerate() {
+        let (x, y, title) = placed.title;
+        text(&mut out, (x, y), theme.ink, 600, title);
+        for (x, y, colour, name) in placed.legend {
+            text(&mut out, (x, y), theme.ink_2, 400, name);
+            writeln!(
+                out,
+                "<rect x=\"{}\" y=\"{}\" width=\"9\" height=\"9\" rx=\"2\" fill=\"{}\"/>",
+                x - sheet::SWATCH,
+                y - 9.0,
+                hex(colour)
+            )
+            .unwrap_or_default();
         }
-        writeln!(
-            swatches,
-            "<rect x=\"{x}\" y=\"{}\" width=\"9\" height=\"9\" rx=\"2\" fill=\"{}\"/>",
-            y + 4.0,
-            hex(*colour)
-        )
-        .unwrap_or_default();
-        text(x + 14.0, y + 13.0, theme.ink_2, 400, name);
-        x += wanted;
+        let at = format!("<svg x=\"{}\" y=\"{}\"", placed.plot.0, placed.plot.1);
+        out.push_str(&plot(number).replacen("<svg", &at, 1));
     }
-    out.push_str(&swatches);
-    y + ROW - top
+    out.push_str("</svg>\n");
+    out
 }
 
 pub(crate) fn hex(Rgb(r, g, b): Rgb) -> String {

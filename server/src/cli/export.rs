@@ -1,0 +1,336 @@
+//! `trainscope export`: what a run has recorded, for other programs: tables, JSON, pictures, the files themselves.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use regex::Regex;
+use trainscope_api::records::RecordsQuery;
+use trainscope_api::tags::Tag;
+use trainscope_format::Kind;
+
+use super::mistake::Mistake;
+use super::reading::Reading;
+use super::{Failed, words};
+
+mod files;
+mod judged;
+pub(super) mod pictures;
+pub(super) mod records;
+mod table;
+
+use table::Table;
+
+/// Names of tags that a mistake tells.
+const TOLD_TAGS: usize = 8;
+
+/// The flags of `trainscope export`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ExportFlags {
+    /// The folder of a run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+
+    /// What to export
+    #[arg(long, short, value_name = "KIND", value_enum)]
+    kind: ExportKind,
+
+    /// As what; pictures are of scalars and histograms, files of images, audio and tensors
+    #[arg(long, short, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Csv)]
+    format: ExportFormat,
+
+    /// Tags, tensors or conditions in whose name this regular expression is found [default: all]
+    #[arg(long, short, value_name = "REGEX", value_parser = Regex::new)]
+    tags: Option<Regex>,
+
+    /// Of this rank only [default: all]
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
+
+    /// From this step on
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    since_step: Option<i64>,
+
+    /// Up to and with this step
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    until_step: Option<i64>,
+
+    /// Dark pictures
+    #[arg(long)]
+    dark: bool,
+
+    /// Write to a file, or to a folder if the format is `files`; `-` is standard output
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExportKind {
+    /// Numbers over steps
+    Scalars,
+    /// Distributions over steps
+    Histograms,
+    /// Pictures
+    Images,
+    /// Sound
+    Audio,
+    /// Texts
+    Text,
+    /// Tensors, and their elements as npy files
+    Tensors,
+    /// What is known of tensors: counts, extremes, moments
+    Statistics,
+    /// What watchpoints find
+    Hits,
+    /// What the rows of the guided diagnosis say
+    Diagnosis,
+    /// Nodes of computation graphs
+    Graph,
+    /// Where the model comes from: how it was trained, on what
+    Lineage,
+    /// Hyper-parameters
+    Hparams,
+    /// Precision and recall
+    PrCurves,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    /// A table with commas
+    Csv,
+    /// An array of objects, as the API has them
+    Json,
+    /// A picture that scales
+    Svg,
+    /// A picture
+    Png,
+    /// What was recorded, byte by byte, and a file each
+    Files,
+}
+
+impl ExportKind {
+    const fn recorded(self) -> Option<Kind> {
+        Some(match self {
+            Self::Scalars => Kind::Scalars,
+            Self::Histograms => Kind::Histograms,
+            Self::Images => Kind::Images,
+            Self::Audio => Kind::Audio,
+            Self::Text => Kind::Text,
+            Self::Statistics => Kind::Statistics,
+            Self::Graph => Kind::Graphs,
+            Self::Lineage => Kind::Lineage,
+            Self::Hparams => Kind::Hparams,
+            Self::PrCurves => Kind::PrCurves,
+            Self::Tensors | Self::Hits | Self::Diagnosis => return None,
+        })
+    }
+
+    const fn allows(self, format: ExportFormat) -> bool {
+        match format {
+            ExportFormat::Csv | ExportFormat::Json => true,
+            ExportFormat::Svg | ExportFormat::Png => {
+                matches!(self, Self::Scalars | Self::Histograms)
+            }
+            ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),
+        }
+    }
+}
+
+/// The name of a choice as it is typed.
+fn typed(value: impl ValueEnum) -> String {
+    value
+        .to_possible_value()
+        .map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
+    if !flags.kind.allows(flags.format) {
+        return Err(wrong_format(flags).into());
+    }
+    let reading = Reading::of(&flags.run, "export")?;
+    let tags = match flags.kind.recorded() {
+        Some(kind) => chosen(flags, &reading, kind)?,
+        None => Vec::new(),
+    };
+    match flags.format {
+        ExportFormat::Files => return files::write(flags, &reading, &tags),
+        ExportFormat::Svg | ExportFormat::Png => {
+            let picture = pictures::picture(flags, &reading, &tags)?;
+            write_out(flags, |out| Ok(out.write_all(&picture)?))?;
+        }
+        ExportFormat::Csv | ExportFormat::Json => write_out(flags, |out| {
+            let mut table = Table::new(out, flags.format == ExportFormat::Json);
+            match flags.kind {
+                ExportKind::Tensors => judged::tensors(flags, &reading, &mut table)?,
+                ExportKind::Hits => judged::hits(flags, &reading, &mut table)?,
+                ExportKind::Diagnosis => judged::diagnosis(&reading, &mut table)?,
+                _ => records::write(flags, &reading, &tags, &mut table)?,
+            }
+            Ok(table.finish()?)
+        })?,
+    }
+    Ok(0)
+}
+
+fn wrong_format(flags: &ExportFlags) -> Mistake {
+    let (kind, format) = (typed(flags.kind), typed(flags.format));
+    let formats = ExportFormat::value_variants().iter();
+    let allowed: Vec<String> = formats
+        .filter(|own| flags.kind.allows(**own))
+        .map(|own| typed(*own))
+        .collect();
+    Mistake::new(2, format!("{kind} cannot be exported as {format}"))
+        .at(format!("--kind {kind} --format {format}"))
+        .attempt(format!("--format {}", allowed.join(", or ")))
+}
+
+/// The tags that are asked for; if there are none, what there is instead.
+fn chosen(flags: &ExportFlags, reading: &Reading, kind: Kind) -> Result<Vec<Tag>, Mistake> {
+    let all = reading.tags()?;
+    let is_asked = |tag: &&Tag| {
+        tag.kind == kind
+            && flags.rank.is_none_or(|rank| rank == tag.rank)
+            && flags
+                .tags
+                .as_ref()
+                .is_none_or(|regex| regex.is_match(&tag.tag))
+    };
+    let asked: Vec<Tag> = all.iter().filter(is_asked).cloned().collect();
+    if !asked.is_empty() {
+        return Ok(asked);
+    }
+    let name = typed(flags.kind);
+    let title = words::name(&reading.title, None);
+    let mut names: Vec<&str> = all
+        .iter()
+        .filter(|tag| tag.kind == kind)
+        .map(|tag| &*tag.tag)
+        .collect();
+    names.dedup();
+    if names.is_empty() {
+        let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+        for tag in &all {
+            *kinds.entry(name_of_kind(tag.kind)).or_default() += 1;
+        }
+        let kinds = kinds
+            .iter()
+            .map(|(kind, count)| format!("{} {kind}", words::count(*count)));
+        let kinds: Vec<String> = kinds.collect();
+        let there = match &kinds[..] {
+            [] => "it has recorded tensors alone, or nothing".to_owned(),
+            kinds => format!("tags that are there: {}", kinds.join(", ")),
+        };
+        return Err(Mistake::new(2, format!("{title} has recorded no {name}"))
+            .at(there)
+            .attempt("another --kind"));
+    }
+    let told: Vec<String> = names
+        .iter()
+        .take(TOLD_TAGS)
+        .map(|tag| words::name(tag, None))
+        .collect();
+    let more = match names.len().saturating_sub(TOLD_TAGS) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let asked = flags
+        .tags
+        .as_ref()
+        .map_or_else(String::new, |regex| format!("--tags '{regex}'"));
+    let rank = flags
+        .rank
+        .map_or_else(String::new, |rank| format!(" --rank {rank}"));
+    Err(
+        Mistake::new(2, format!("none of the {name} of {title} is asked for"))
+            .at(format!("{asked}{rank}").trim().to_owned())
+            .attempt(format!(
+                "a part of one of these names: {}{more}",
+                told.join(", ")
+            )),
+    )
+}
+
+/// The name of a kind in the API.
+fn name_of_kind(kind: Kind) -> String {
+    crate::watchpoints::name_of(&kind)
+}
+
+impl ExportFlags {
+    /// All records of a tag in the range that is asked for.
+    fn query(&self, reading: &Reading, tag: &Tag) -> RecordsQuery {
+        RecordsQuery {
+            run: reading.run.clone(),
+            tag: tag.tag.clone(),
+            rank: tag.rank,
+            from: self.since_step,
+            to: self.until_step,
+            points: Some(usize::MAX),
+            writer: tag.writer.clone(),
+            ..RecordsQuery::default()
+        }
+    }
+
+    fn wants_step(&self, step: i64) -> bool {
+        self.since_step.is_none_or(|since| step >= since)
+            && self.until_step.is_none_or(|until| step <= until)
+    }
+
+    /// Where to write, if not to standard output.
+    fn path(&self) -> Option<&Path> {
+        self.output
+            .as_deref()
+            .filter(|path| *path != Path::new("-"))
+    }
+}
+
+/// What cannot be written to.
+fn unwritable(path: &Path, error: &std::io::Error) -> Mistake {
+    Mistake::new(2, format!("the result cannot be written: {error}"))
+        .at(format!("--output {}", words::path(path)))
+        .attempt("--output in a folder that is there and may be written to")
+}
+
+/// Writes the result to where it shall go. A file that was there is replaced once the new one is whole.
+fn write_out(
+    flags: &ExportFlags,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let Some(path) = flags.path() else {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        write(&mut out)?;
+        return out.flush().map_err(Failed::Output);
+    };
+    replace(path, write)
+}
+
+/// Writes a file beside its place and moves it there when it is whole.
+pub(super) fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let failed = |error: std::io::Error| Failed::from(unwritable(path, &error));
+    // What is no plain file (`/dev/null`, a pipe) is written to as it is.
+    if path.exists() && !path.is_file() {
+        let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+        write(&mut out)?;
+        return out.flush().map_err(failed);
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    let mut out = BufWriter::new(&mut file);
+    write(&mut out)?;
+    out.flush().map_err(failed)?;
+    drop(out);
+    readable(file.path()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Temporary files are for their owner alone; results are as other files are.
+fn readable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
+}

@@ -1,0 +1,205 @@
+//! What was recorded as files of their own: pictures and sound byte by byte, elements of tensors as npy.
+//!
+//! Names of tags are text: of them only letters that are safe in any file system are kept, after a number that makes
+//! each name the only one.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use trainscope_api::tags::Tag;
+use trainscope_api::tensors::{Slice, TensorIndexQuery};
+use trainscope_format::ImageEncoding;
+
+use super::records::{audio, images};
+use super::{ExportFlags, ExportKind, judged, replace, unwritable};
+use crate::cli::mistake::Mistake;
+use crate::cli::reading::Reading;
+use crate::cli::{Failed, words};
+use crate::tensors::export;
+use crate::tensors::find::{Steps, TensorError};
+
+/// Letters of a tag in the name of a file.
+const NAME_LETTERS: usize = 80;
+
+/// Writes each file into the folder that was named.
+pub(super) fn write(flags: &ExportFlags, reading: &Reading, tags: &[Tag]) -> Result<u8, Failed> {
+    let Some(folder) = flags.path() else {
+        return Err(
+            Mistake::new(2, "files go into a folder, and none was named")
+                .at("--format files")
+                .attempt("--output DIR")
+                .into(),
+        );
+    };
+    fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let mut files = Files {
+        folder,
+        count: 0,
+        len_bytes: 0,
+    };
+    match flags.kind {
+        ExportKind::Tensors => files.tensors(flags, reading)?,
+        ExportKind::Images => {
+            for tag in tags {
+                for at in images(flags, reading, tag)? {
+                    for (index, item) in at.body.items.iter().enumerate() {
+                        let name = format!("{}.step_{}.{index}", plain(&tag.tag), at.step);
+                        files.blob(reading, &item.id, &name, |bytes| {
+                            picture(ImageEncoding::sniff(bytes))
+                        })?;
+                    }
+                }
+            }
+        }
+        _ => {
+            for tag in tags {
+                for at in audio(flags, reading, tag)? {
+                    for (index, item) in at.body.items.iter().enumerate() {
+                        let name = format!("{}.step_{}.{index}", plain(&tag.tag), at.step);
+                        files.blob(reading, &item.id, &name, sound)?;
+                    }
+                }
+            }
+        }
+    }
+    let many = words::plural(files.count, "file", "files");
+    let mut stderr = anstream::stderr().lock();
+    writeln!(
+        stderr,
+        "{many}, {}, in {}",
+        words::size(files.len_bytes),
+        words::path(folder)
+    )?;
+    Ok(0)
+}
+
+/// Letters that are safe in any file system.
+fn plain(tag: &str) -> String {
+    let safe = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+            c
+        } else {
+            '_'
+        }
+    };
+    let plain: String = tag.chars().map(safe).take(NAME_LETTERS).collect();
+    plain.trim_matches('.').to_owned()
+}
+
+fn picture(encoding: ImageEncoding) -> &'static str {
+    match encoding.content_type().rsplit('/').next() {
+        Some("jpeg") => "jpg",
+        Some("png") => "png",
+        Some("gif") => "gif",
+        Some("bmp") => "bmp",
+        Some("webp") => "webp",
+        _ => "bin",
+    }
+}
+
+fn sound(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [b'R', b'I', b'F', b'F', ..] => "wav",
+        [b'f', b'L', b'a', b'C', ..] => "flac",
+        [b'O', b'g', b'g', b'S', ..] => "ogg",
+        [b'I', b'D', b'3', ..] => "mp3",
+        _ => "bin",
+    }
+}
+
+struct Files<'a> {
+    folder: &'a Path,
+    count: u64,
+    len_bytes: u64,
+}
+
+impl Files<'_> {
+    fn blob(
+        &mut self,
+        reading: &Reading,
+        id: &str,
+        name: &str,
+        extension: impl Fn(&[u8]) -> &'static str,
+    ) -> Result<(), Failed> {
+        let bytes = reading
+            .index
+            .blob(id)
+            .map_err(|error| reading.unread(&error))?;
+        self.put(name, extension(&bytes), |out| Ok(out.write_all(&bytes)?))
+    }
+
+    fn put(
+        &mut self,
+        name: &str,
+        extension: &str,
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        self.count += 1;
+        let path = self
+            .folder
+            .join(format!("{:06}_{name}.{extension}", self.count));
+        replace(&path, write)?;
+        self.len_bytes += fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        Ok(())
+    }
+
+    fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<(), Failed> {
+        for entry in judged::listed(flags, reading, &TensorIndexQuery::default())? {
+            for rank in entry
+                .ranks
+                .iter()
+                .filter(|rank| flags.rank.is_none_or(|own| own == **rank))
+            {
+                let failed = |error: TensorError| {
+                    Mistake::new(2, error.to_string()).at(words::name(&entry.tensor, None))
+                };
+                let steps = Steps::find(&reading.index, &reading.run, &entry.tensor, *rank)
+                    .map_err(failed)?;
+                for step in steps
+                    .elements
+                    .keys()
+                    .filter(|step| flags.wants_step(**step))
+                {
+                    let opened = steps.open(*step, None).map_err(failed)?;
+                    let name = format!("{}.rank_{rank}.step_{step}", plain(&entry.tensor));
+                    let slice = Slice::whole(&opened.stored.shape);
+                    self.put(&name, "npy", |out| {
+                        let mut written = Ok(());
+                        let read = export::npy(&opened.stored, &slice, &mut |piece| {
+                            written = out.write_all(&piece);
+                            written.is_ok()
+                        });
+                        written?;
+                        Ok(read.map_err(|unread| {
+                            failed(TensorError::unread(&opened.place.file, unread))
+                        })?)
+                    })?;
+                }
+            }
+        }
+        if self.count == 0 {
+            let title = words::name(&reading.title, None);
+            let what =
+                format!("{title} has recorded no elements of the tensors that are asked for");
+            return Err(Mistake::new(2, what)
+                .at("--kind tensors --format files")
+                .attempt("--kind tensors, which lists what is there, or --kind statistics")
+                .into());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_of_tags_never_lead_anywhere() {
+        assert_eq!(plain("../../etc/passwd"), "_.._etc_passwd");
+        assert_eq!(plain("conv1/weight"), "conv1_weight");
+        assert_eq!(plain("损失"), "__");
+        assert_eq!(plain(".."), "");
+    }
+}

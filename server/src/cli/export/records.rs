@@ -1,0 +1,527 @@
+//! Records as rows: one table or one object a tag or a record, in the order of tags and steps.
+
+use std::io;
+
+use serde::Serialize;
+use trainscope_api::records::{At, Audio, Images};
+use trainscope_api::scalars::{ScalarsQuery, Series};
+use trainscope_api::tags::Tag;
+use trainscope_format::graph::{Dimension, Node};
+use trainscope_format::hparams::HparamValue;
+use trainscope_format::lineage::Lineage;
+use trainscope_format::{Body, Graph, Hparams, TensorSummary};
+
+use super::table::{Table, maybe, number};
+use super::{ExportFlags, ExportKind};
+use crate::cli::Failed;
+use crate::cli::reading::Reading;
+
+/// Whose record it is.
+#[derive(Serialize)]
+struct Of<'a, T: Serialize> {
+    tag: &'a str,
+    rank: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writer: Option<&'a str>,
+    #[serde(flatten)]
+    record: T,
+}
+
+impl<'a, T: Serialize> Of<'a, T> {
+    fn tag(tag: &'a Tag, record: T) -> Self {
+        Self {
+            tag: &tag.tag,
+            rank: tag.rank,
+            writer: tag.writer.as_deref(),
+            record,
+        }
+    }
+}
+
+const ENTRIES: [&str; 4] = ["record", "name", "value", "wall_time_secs"];
+
+fn columns(kind: ExportKind) -> &'static [&'static str] {
+    match kind {
+        ExportKind::Scalars => &["tag", "rank", "step", "wall_time_secs", "value"],
+        ExportKind::Histograms => &[
+            "tag",
+            "rank",
+            "step",
+            "wall_time_secs",
+            "left",
+            "right",
+            "count",
+            "nan",
+            "pos_inf",
+            "neg_inf",
+        ],
+        ExportKind::Images => &[
+            "tag",
+            "rank",
+            "step",
+            "wall_time_secs",
+            "index",
+            "width",
+            "height",
+            "channels",
+            "encoding",
+            "len_bytes",
+        ],
+        ExportKind::Audio => &[
+            "tag",
+            "rank",
+            "step",
+            "wall_time_secs",
+            "index",
+            "sample_rate_hz",
+            "channels",
+            "frames",
+            "content_type",
+            "label",
+            "len_bytes",
+        ],
+        ExportKind::Text => &["tag", "rank", "step", "wall_time_secs", "index", "text"],
+        ExportKind::Statistics => &[
+            "tag",
+            "rank",
+            "step",
+            "wall_time_secs",
+            "role",
+            "dtype",
+            "shape",
+            "count",
+            "nan",
+            "pos_inf",
+            "neg_inf",
+            "zero",
+            "negative",
+            "positive",
+            "subnormal",
+            "min",
+            "max",
+            "mean",
+            "std",
+            "mean_abs",
+            "l2",
+            "hash",
+        ],
+        ExportKind::Graph => &[
+            "tag", "rank", "node", "name", "kind", "op_type", "inputs", "dtypes", "shapes",
+            "device",
+        ],
+        ExportKind::PrCurves => &[
+            "tag",
+            "rank",
+            "step",
+            "wall_time_secs",
+            "threshold",
+            "true_positives",
+            "false_positives",
+            "true_negatives",
+            "false_negatives",
+            "precision",
+            "recall",
+        ],
+        _ => &ENTRIES,
+    }
+}
+
+pub(super) fn write(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tags: &[Tag],
+    table: &mut Table<'_>,
+) -> Result<(), Failed> {
+    table.head(columns(flags.kind))?;
+    for tag in tags {
+        match flags.kind {
+            ExportKind::Scalars => scalars(flags, reading, tag, table)?,
+            ExportKind::Images => {
+                for at in images(flags, reading, tag)? {
+                    let rows = at.body.items.iter().enumerate().map(|(index, item)| {
+                        let own = &at.body;
+                        let sizes =
+                            [own.width, own.height, own.channels].map(|size| size.to_string());
+                        let mut cells = vec![index.to_string()];
+                        cells.extend(sizes);
+                        cells.push(format!("{:?}", own.encoding).to_lowercase());
+                        cells.push(item.len_bytes.to_string());
+                        cells
+                    });
+                    put(table, tag, &at, rows)?;
+                }
+            }
+            ExportKind::Audio => {
+                for at in audio(flags, reading, tag)? {
+                    let rows = at.body.items.iter().enumerate().map(|(index, item)| {
+                        let own = &at.body;
+                        vec![
+                            index.to_string(),
+                            maybe(own.sample_rate_hz),
+                            own.channels.map(|n| n.to_string()).unwrap_or_default(),
+                            own.frames.map(|n| n.to_string()).unwrap_or_default(),
+                            own.content_type.clone(),
+                            own.labels.get(index).cloned().unwrap_or_default(),
+                            item.len_bytes.to_string(),
+                        ]
+                    });
+                    put(table, tag, &at, rows)?;
+                }
+            }
+            ExportKind::Graph => graphs(flags, reading, tag, table)?,
+            _ => bodies(flags, reading, tag, table)?,
+        }
+    }
+    Ok(())
+}
+
+/// A record as an object, or its rows after what all of them have.
+fn put<T: Serialize>(
+    table: &mut Table<'_>,
+    tag: &Tag,
+    at: &At<T>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> io::Result<()> {
+    if table.is_json() {
+        return table.object(&Of::tag(tag, at));
+    }
+    for row in rows {
+        let mut cells = vec![
+            tag.tag.clone(),
+            tag.rank.to_string(),
+            at.step.to_string(),
+            number(at.wall_time_secs),
+        ];
+        cells.extend(row);
+        table.cells(&cells)?;
+    }
+    Ok(())
+}
+
+/// All points of a tag in the range that is asked for.
+pub(super) fn series(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Series, Failed> {
+    let query = ScalarsQuery {
+        run: reading.run.clone(),
+        tag: tag.tag.clone(),
+        rank: tag.rank,
+        writer: tag.writer.clone(),
+        from: flags.since_step,
+        to: flags.until_step,
+        points: Some(usize::MAX),
+        ..ScalarsQuery::default()
+    };
+    let found = reading.index.series(&query).and_then(|found| found.read());
+    Ok(found.map_err(|error| reading.unread(&error))?)
+}
+
+fn scalars(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+    table: &mut Table<'_>,
+) -> Result<(), Failed> {
+    let series = series(flags, reading, tag)?;
+    if table.is_json() {
+        table.object(&Of::tag(tag, &series))?;
+        return Ok(());
+    }
+    for (at, step) in series.steps.iter().enumerate() {
+        let of = |column: &[f64]| {
+            column
+                .get(at)
+                .map_or_else(String::new, |value| number(*value))
+        };
+        table.cells(&[
+            tag.tag.clone(),
+            tag.rank.to_string(),
+            step.to_string(),
+            of(&series.wall_times_secs),
+            of(&series.values),
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn images(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+) -> Result<Vec<At<Images>>, Failed> {
+    let query = flags.query(reading, tag);
+    let found = reading
+        .index
+        .records(tag.kind, &query, crate::http::images_of);
+    Ok(found.map_err(|error| reading.unread(&error))?.records)
+}
+
+pub(super) fn audio(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+) -> Result<Vec<At<Audio>>, Failed> {
+    let query = flags.query(reading, tag);
+    let found = reading
+        .index
+        .records(tag.kind, &query, crate::http::audio_of);
+    Ok(found.map_err(|error| reading.unread(&error))?.records)
+}
+
+/// The graphs of a tag, or why one cannot be read.
+fn graphs(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+    table: &mut Table<'_>,
+) -> Result<(), Failed> {
+    let query = flags.query(reading, tag);
+    let found = reading
+        .index
+        .records(tag.kind, &query, |found| match &found.body {
+            Body::Graph(source) => Ok(Some(found.graph(*source)?)),
+            _ => Ok(None),
+        });
+    for at in found.map_err(|error| reading.unread(&error))?.records {
+        let graph: Graph = at.body.map_err(|reason| {
+            let what = format!("the graph {} cannot be read: {reason}", tag.tag);
+            crate::cli::mistake::Mistake::new(2, what)
+                .at(crate::cli::words::name(&reading.title, None))
+        })?;
+        if table.is_json() {
+            let (step, wall_time_secs) = (at.step, at.wall_time_secs);
+            table.object(&Of::tag(
+                tag,
+                At {
+                    step,
+                    wall_time_secs,
+                    body: graph,
+                },
+            ))?;
+            continue;
+        }
+        for (index, node) in graph.nodes.iter().enumerate() {
+            let mut cells = vec![tag.tag.clone(), tag.rank.to_string(), index.to_string()];
+            cells.extend(node_cells(&graph, node));
+            table.cells(&cells)?;
+        }
+    }
+    Ok(())
+}
+
+fn node_cells(graph: &Graph, node: &Node) -> [String; 7] {
+    let inputs = node.inputs.iter().map(|edge| {
+        let from = edge.node.and_then(|from| graph.nodes.get(from as usize));
+        let name = from.map_or(&*edge.missing, |from| &from.name);
+        let sign = if edge.is_control { "^" } else { "" };
+        format!("{sign}{name}:{}", edge.slot)
+    });
+    let shape = |sizes: &Vec<Dimension>| {
+        let sizes = sizes.iter().map(|size| match size {
+            Dimension::Size(size) => size.to_string(),
+            Dimension::Symbol(name) => name.clone(),
+        });
+        format!("[{}]", sizes.collect::<Vec<_>>().join("x"))
+    };
+    let shapes = node
+        .outputs
+        .iter()
+        .map(|own| own.shape.as_ref().map_or_else(|| "?".to_owned(), shape));
+    let dtypes = node.outputs.iter().map(|own| own.dtype.clone());
+    [
+        node.name.clone(),
+        crate::watchpoints::name_of(&node.kind),
+        node.op_type.clone(),
+        inputs.collect::<Vec<_>>().join(" "),
+        dtypes.collect::<Vec<_>>().join(" "),
+        shapes.collect::<Vec<_>>().join(" "),
+        node.device.clone(),
+    ]
+}
+
+/// Records whose bodies say it all. The first failure to write ends it.
+fn bodies(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+    table: &mut Table<'_>,
+) -> Result<(), Failed> {
+    let mut written = Ok(());
+    let mut count = 0_usize;
+    let read = reading
+        .index
+        .each_record(tag.kind, &flags.query(reading, tag), |at| {
+            if written.is_ok() {
+                written = body(tag, &at, count, table);
+            }
+            count += 1;
+        });
+    read.map_err(|error| reading.unread(&error))?;
+    Ok(written?)
+}
+
+fn body(tag: &Tag, at: &At<Body>, count: usize, table: &mut Table<'_>) -> io::Result<()> {
+    macro_rules! with {
+        ($body:expr, $rows:expr) => {
+            put(
+                table,
+                tag,
+                &At {
+                    step: at.step,
+                    wall_time_secs: at.wall_time_secs,
+                    body: $body,
+                },
+                $rows,
+            )
+        };
+    }
+    match &at.body {
+        Body::Histogram(own) => {
+            let outside = [own.nan, own.pos_inf, own.neg_inf].map(|count| count.to_string());
+            let bins = own.lefts.iter().zip(&own.rights).zip(&own.counts);
+            let mut rows: Vec<Vec<String>> = bins
+                .map(|((left, right), count)| {
+                    let cells = [*left, *right, *count].map(number);
+                    cells.into_iter().chain(outside.clone()).collect()
+                })
+                .collect();
+            if rows.is_empty() {
+                // No bin, but what lies in none.
+                let cells = [String::new(), String::new(), number(0.0)];
+                rows.push(cells.into_iter().chain(outside).collect());
+            }
+            with!(own, rows.into_iter())
+        }
+        Body::Text(own) => {
+            let rows = own.items.iter().enumerate();
+            with!(
+                own,
+                rows.map(|(index, text)| vec![index.to_string(), text.clone()])
+            )
+        }
+        Body::Statistics(own) => with!(own, std::iter::once(statistics(own))),
+        Body::PrCurve(own) => {
+            let columns = [
+                &own.thresholds,
+                &own.true_positives,
+                &own.false_positives,
+                &own.true_negatives,
+                &own.false_negatives,
+                &own.precision,
+                &own.recall,
+            ];
+            let rows = (0..own.thresholds.len()).map(|row| {
+                columns
+                    .iter()
+                    .map(|column| maybe(column.get(row).copied()))
+                    .collect()
+            });
+            with!(own, rows)
+        }
+        Body::Lineage(own) if table.is_json() => with!(own, std::iter::empty()),
+        Body::Hparams(own) if table.is_json() => with!(own, std::iter::empty()),
+        Body::Lineage(own) => entries(table, count, at, &lineage(own)),
+        Body::Hparams(Hparams::SessionStart(own)) => {
+            let values = own
+                .values
+                .iter()
+                .map(|(name, value)| (name.clone(), hparam(value)));
+            entries(table, count, at, &values.collect::<Vec<_>>())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Names and values, which have no tag.
+fn entries(
+    table: &mut Table<'_>,
+    record: usize,
+    at: &At<Body>,
+    values: &[(String, String)],
+) -> io::Result<()> {
+    for (name, value) in values {
+        table.cells(&[
+            record.to_string(),
+            name.clone(),
+            value.clone(),
+            number(at.wall_time_secs),
+        ])?;
+    }
+    Ok(())
+}
+
+/// The value of a hyper-parameter as text.
+fn hparam(value: &HparamValue) -> String {
+    match value {
+        HparamValue::Null => String::new(),
+        HparamValue::Number(value) => number(*value),
+        HparamValue::Text(text) => text.clone(),
+        HparamValue::Bool(yes) => yes.to_string(),
+    }
+}
+
+/// What a record of lineage says, as names and values: the leaves of its JSON.
+pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
+    fn leaves(value: &serde_json::Value, name: &str, out: &mut Vec<(String, String)>) {
+        let below = |part: &str| {
+            if name.is_empty() {
+                part.to_owned()
+            } else {
+                format!("{name}.{part}")
+            }
+        };
+        match value {
+            serde_json::Value::Null => {}
+            serde_json::Value::Object(fields) => {
+                for (field, value) in fields {
+                    leaves(value, &below(field), out);
+                }
+            }
+            serde_json::Value::Array(all) => {
+                for (index, value) in all.iter().enumerate() {
+                    leaves(value, &below(&index.to_string()), out);
+                }
+            }
+            serde_json::Value::String(text) => out.push((name.to_owned(), text.clone())),
+            other => out.push((name.to_owned(), other.to_string())),
+        }
+    }
+    let mut all = Vec::new();
+    leaves(
+        &serde_json::to_value(lineage).unwrap_or_default(),
+        "",
+        &mut all,
+    );
+    all
+}
+
+fn statistics(own: &TensorSummary) -> Vec<String> {
+    let stats = &own.stats;
+    let counts = [
+        stats.count,
+        stats.nan,
+        stats.pos_inf,
+        stats.neg_inf,
+        stats.zero,
+        stats.negative,
+        stats.positive,
+        stats.subnormal,
+    ];
+    let finite = stats.finite.as_ref();
+    let all = (stats.zero + stats.negative + stats.positive) as f64;
+    let of = |read: fn(&trainscope_format::tensor::FiniteStats) -> f64| maybe(finite.map(read));
+    let sizes: Vec<String> = own.shape.iter().map(u64::to_string).collect();
+    let mut cells = vec![
+        crate::watchpoints::name_of(&own.role),
+        own.dtype.as_str().to_owned(),
+        sizes.join("x"),
+    ];
+    cells.extend(counts.map(|count| count.to_string()));
+    cells.extend([of(|own| own.min), of(|own| own.max), of(|own| own.mean)]);
+    cells.push(maybe(finite.map(|own| (own.m2 / all).sqrt())));
+    cells.extend([of(|own| own.mean_abs), of(|own| own.l2)]);
+    cells.push(
+        own.hash
+            .map(|hash| format!("{hash:016x}"))
+            .unwrap_or_default(),
+    );
+    cells
+}

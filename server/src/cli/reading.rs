@@ -1,0 +1,162 @@
+//! Reads one run as `start` does, into an index that is gone afterwards: what is exported is what the pages show.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use trainscope_analysis::watchpoint::Watchpoints;
+use trainscope_api::runs::Run;
+use trainscope_api::tags::Tag;
+use trainscope_format::Kind;
+
+use super::check::{look, nothing_in, title};
+use super::mistake::Mistake;
+use super::words;
+use crate::diagnosis::JudgedRun;
+use crate::index::{Index, ReadError};
+use crate::ingest::{IngestSettings, Ingester};
+use crate::recording::find::FoundRun;
+use crate::recording::judge;
+use crate::watchpoints::WatchpointFile;
+
+/// Between two looks at how far reading is.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A run that was read.
+pub(super) struct Reading {
+    pub(super) index: Index,
+    /// Its name in the index.
+    pub(super) run: String,
+    /// As it was typed.
+    pub(super) title: String,
+    found: FoundRun,
+    dir: PathBuf,
+    /// Reads until it is dropped.
+    _ingester: Ingester,
+    _cache: TempDir,
+}
+
+impl Reading {
+    /// Reads everything that the run of a folder has recorded until now.
+    pub(super) fn of(dir: &Path, command: &str) -> Result<Self, Mistake> {
+        let found = only_run(dir, command)?;
+        let failed = |error: &dyn std::fmt::Display| {
+            Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
+                .at(words::path(dir))
+        };
+        let cache = tempfile::tempdir().map_err(|error| {
+            Mistake::new(2, format!("there is no room for temporary files: {error}"))
+                .at(std::env::temp_dir().display().to_string())
+                .attempt("free space, or set TMPDIR to another folder")
+        })?;
+        let base = dir.canonicalize().map_err(|error| failed(&error))?;
+        let (ingester, index) = Ingester::start(IngestSettings {
+            base_dirs: vec![base.clone()],
+            cache_dir: cache.path().to_owned(),
+            // One look is all that is wanted.
+            reload_interval: Duration::from_hours(1),
+            file_events: false,
+        })
+        .map_err(|error| failed(&error))?;
+        while !index.ingest().idle {
+            std::thread::sleep(PAUSE);
+        }
+        Ok(Self {
+            index,
+            run: found.name.clone(),
+            title: title(dir, &found.name),
+            found,
+            dir: base,
+            _ingester: ingester,
+            _cache: cache,
+        })
+    }
+
+    /// The run as lists of runs have it; nothing if it has no more than tensors.
+    pub(super) fn info(&self) -> Option<Run> {
+        let all = self.index.runs().runs.into_iter();
+        all.into_iter().find(|run| run.id == self.run)
+    }
+
+    /// Its tags, of all kinds.
+    pub(super) fn tags(&self) -> Result<Vec<Tag>, Mistake> {
+        let list = self.index.tags(&self.run);
+        list.map(|list| list.tags)
+            .map_err(|error| self.unread(&error))
+    }
+
+    /// Its tags of one kind.
+    pub(super) fn tags_of(&self, kind: Kind) -> Result<Vec<Tag>, Mistake> {
+        let mut tags = self.tags()?;
+        tags.retain(|tag| tag.kind == kind);
+        Ok(tags)
+    }
+
+    /// What is wrong with it, by the watchpoints of its folder where there are some.
+    pub(super) fn judged(&self) -> JudgedRun {
+        // The file lies in the base directory, which is the folder of the run or one above it.
+        let file = self
+            .dir
+            .ancestors()
+            .map(|folder| (folder, folder.join(".trainscope/watchpoints.toml")));
+        let own = file.into_iter().find(|(_, file)| file.is_file());
+        let (watchpoints, path) = match own {
+            Some((folder, path)) => {
+                let mut file = WatchpointFile::new(folder);
+                file.look();
+                let below = self.dir.strip_prefix(folder).unwrap_or(Path::new(""));
+                let parts = below.iter().map(|part| part.to_string_lossy().into_owned());
+                let parts: Vec<String> = parts
+                    .chain((self.run != ".").then(|| self.run.clone()))
+                    .collect();
+                let name = if parts.is_empty() {
+                    ".".to_owned()
+                } else {
+                    parts.join("/")
+                };
+                (file.of(&name).0.clone(), Some(path))
+            }
+            None => (Watchpoints::recommended(), None),
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let judged = judge::judge(&self.found, &watchpoints, threads, |_| {});
+        let mut judged = JudgedRun::of(judged, (0, 0), 0, false);
+        judged.watchpoints_file = path;
+        judged
+    }
+
+    /// What could not be read of it, as a mistake.
+    pub(super) fn unread(&self, error: &ReadError) -> Mistake {
+        let title = words::name(&self.title, None);
+        Mistake::new(2, error.to_string()).at(title)
+    }
+}
+
+/// The run that a folder holds: its own, or the only one below it.
+fn only_run(dir: &Path, command: &str) -> Result<FoundRun, Mistake> {
+    if dir.is_file() {
+        let folder = dir.parent().filter(|folder| *folder != Path::new(""));
+        let folder = words::path(folder.unwrap_or(Path::new(".")));
+        let what = format!("{} is a file, and a run is a folder", words::path(dir));
+        return Err(Mistake::new(2, what)
+            .at(words::path(dir))
+            .attempt(format!("trainscope {command} {folder}")));
+    }
+    let mut found = look(dir)?;
+    let count = found.runs.len();
+    if let Some(own) = found.runs.iter().position(|run| run.name == ".") {
+        return Ok(found.runs.swap_remove(own));
+    }
+    match found.runs.pop() {
+        Some(run) if count == 1 => Ok(run),
+        Some(run) => {
+            let what = format!("{} holds {count} runs, and one is wanted", words::path(dir));
+            let example = title(dir, &run.name);
+            Err(Mistake::new(2, what).at(words::path(dir)).attempt(format!(
+                "name one of them, such as {}",
+                words::name(&example, None)
+            )))
+        }
+        None => Err(nothing_in(dir, &found)),
+    }
+}

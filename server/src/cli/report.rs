@@ -1,0 +1,295 @@
+//! `trainscope report`: a run on one page that opens anywhere, without a server and without scripts.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::{Args, ValueEnum};
+use trainscope_analysis::watchpoint::role_of_name;
+use trainscope_api::findings::{Findings, FindingsQuery};
+use trainscope_api::runs::Run;
+use trainscope_api::scalars::Series;
+use trainscope_api::tags::Tag;
+use trainscope_charts::theme::Theme;
+use trainscope_charts::{distribution, svg};
+use trainscope_format::{ImageEncoding, Kind, Role};
+
+use super::export::pictures::{COLOURS, curve, heat_map, heat_request, read_curve};
+use super::mistake::Mistake;
+use super::reading::Reading;
+use super::{Failed, words};
+use crate::http::findings_of;
+
+mod page;
+mod texts;
+
+/// Curves on the page: those that say most come first.
+const MAX_CURVES: usize = 12;
+/// Distributions and pictures.
+const MAX_HEAT_MAPS: usize = 6;
+const MAX_PICTURES: usize = 8;
+/// Bytes of one picture.
+const MAX_PICTURE_BYTES: u64 = 512 << 10;
+/// Of a plot, CSS pixels; a page has three in a row.
+const PLOT: (f64, f64) = (316.0, 176.0);
+/// Columns and bins of a heat map.
+const HEAT: (usize, usize) = (96, 48);
+
+/// The flags of `trainscope report`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ReportFlags {
+    /// The folder of a run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+
+    /// File to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    output: PathBuf,
+
+    /// Language of the page
+    #[arg(long, value_name = "LANGUAGE", value_enum, default_value_t = Language::En)]
+    lang: Language,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Language {
+    /// English
+    En,
+    /// Chinese
+    Zh,
+}
+
+/// Everything that the page shows.
+struct Contents {
+    /// The run as it was typed.
+    title: String,
+    info: Option<Run>,
+    findings: Findings,
+    /// Why reading stopped where it did: file, and what is wrong.
+    files: Vec<(String, String, u64)>,
+    curves: Vec<Curve>,
+    /// Scalars that have no curve on the page.
+    other_curves: usize,
+    heat_maps: Vec<(String, String)>,
+    pictures: Vec<Picture>,
+    /// Names and values of what the lineage says.
+    lineage: Vec<(String, String)>,
+    /// What made it, and when.
+    made: String,
+}
+
+/// A scalar.
+struct Curve {
+    tag: String,
+    rank: u32,
+    last: f64,
+    svg: String,
+}
+
+/// A picture of a run.
+struct Picture {
+    tag: String,
+    step: i64,
+    /// With its bytes in it.
+    address: String,
+}
+
+pub(super) fn run(flags: &ReportFlags) -> Result<u8, Failed> {
+    let reading = Reading::of(&flags.run, "report")?;
+    let contents = gather(&reading)?;
+    let page = page::page(&contents, flags.lang);
+    if flags.output.as_os_str() == "-" {
+        let mut out = std::io::stdout().lock();
+        out.write_all(page.as_bytes())?;
+        out.flush()?;
+        return Ok(0);
+    }
+    super::export::replace(&flags.output, |out| Ok(out.write_all(page.as_bytes())?))?;
+    let mut out = anstream::stdout().lock();
+    let path = words::path(&flags.output);
+    writeln!(
+        out,
+        "{path}  {}, opens without a server",
+        words::size(page.len() as u64)
+    )?;
+    Ok(0)
+}
+
+fn gather(reading: &Reading) -> Result<Contents, Mistake> {
+    let findings = findings_of(&reading.judged(), &FindingsQuery::default(), page::MAX_HITS);
+    let info = reading.info();
+    let files = info.iter().flat_map(|run| &run.files).map(|file| {
+        let state = serde_json::to_value(&file.status).ok();
+        let state = state
+            .and_then(|state| Some(state.as_str()?.to_owned()))
+            .unwrap_or_default();
+        (file.path.clone(), state, file.len_bytes)
+    });
+    let (curves, other_curves) = curves(reading, info.as_ref(), &findings)?;
+    Ok(Contents {
+        title: reading.title.clone(),
+        files: files.collect(),
+        curves,
+        other_curves,
+        heat_maps: heat_maps(reading, &findings)?,
+        pictures: pictures(reading)?,
+        lineage: lineage(reading)?,
+        made: format!(
+            "{} · trainscope {}",
+            jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC"),
+            env!("CARGO_PKG_VERSION")
+        ),
+        info,
+        findings,
+    })
+}
+
+/// The loss, the metric, what was hit, learning rate and norms, then all others.
+fn curves(
+    reading: &Reading,
+    info: Option<&Run>,
+    findings: &Findings,
+) -> Result<(Vec<Curve>, usize), Mistake> {
+    let mut tags = reading.tags_of(Kind::Scalars)?;
+    let hit: BTreeSet<&str> = findings.hits.iter().map(|hit| &*hit.tensor).collect();
+    let is_last = |last: Option<&trainscope_api::runs::LastValue>, tag: &Tag| {
+        last.is_some_and(|last| last.tag == tag.tag)
+    };
+    let rank_of = |tag: &Tag| {
+        let name = tag.tag.to_lowercase();
+        if is_last(info.and_then(|run| run.loss.as_ref()), tag) {
+            0
+        } else if is_last(info.and_then(|run| run.metric.as_ref()), tag) {
+            1
+        } else if hit.contains(&*tag.tag) {
+            2
+        } else if ["loss", "acc", "lr", "learning_rate", "norm"]
+            .iter()
+            .any(|word| name.contains(word))
+        {
+            3
+        } else {
+            4
+        }
+    };
+    tags.sort_by_cached_key(rank_of);
+    let others = tags.len().saturating_sub(MAX_CURVES);
+    tags.truncate(MAX_CURVES);
+    let mut curves = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let series: Series = read_curve(reading, &tag, (None, None))?;
+        let last = series.values.last().copied().unwrap_or(f64::NAN);
+        let spec = curve(&[(COLOURS[0].0, series)], PLOT);
+        curves.push(Curve {
+            svg: svg::line(&spec, &theme()),
+            tag: tag.tag,
+            rank: tag.rank,
+            last,
+        });
+    }
+    Ok((curves, others))
+}
+
+/// The theme that plots are drawn in; the page gives its colours other ones in the dark.
+fn theme() -> Theme {
+    Theme {
+        font: String::new(),
+        ..Theme::light()
+    }
+}
+
+/// Distributions of what was hit, of weights, then of all others.
+fn heat_maps(reading: &Reading, findings: &Findings) -> Result<Vec<(String, String)>, Mistake> {
+    let mut tags = reading.tags_of(Kind::Histograms)?;
+    let hit: BTreeSet<&str> = findings.hits.iter().map(|hit| &*hit.tensor).collect();
+    tags.sort_by_cached_key(|tag| match role_of_name(&tag.tag) {
+        _ if hit.contains(&*tag.tag) => 0,
+        Some(Role::Weight | Role::Gradient) => 1,
+        _ => 2,
+    });
+    tags.truncate(MAX_HEAT_MAPS);
+    let mut maps = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let request = heat_request(reading, &tag);
+        let answer = crate::http::distributions_of(&reading.index, &request, HEAT.0, HEAT.1);
+        let answer = answer.map_err(|error| reading.unread(&error))?;
+        let spec: distribution::Spec = heat_map(&answer, PLOT);
+        maps.push((tag.tag, svg::distribution(&spec, &theme())));
+    }
+    Ok(maps)
+}
+
+/// The newest picture of each tag, as far as browsers show it.
+fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
+    let mut found = Vec::new();
+    for tag in reading
+        .tags_of(Kind::Images)?
+        .into_iter()
+        .take(MAX_PICTURES)
+    {
+        let query = trainscope_api::records::RecordsQuery {
+            run: reading.run.clone(),
+            tag: tag.tag.clone(),
+            rank: tag.rank,
+            writer: tag.writer.clone(),
+            from: tag.last_step,
+            points: Some(1),
+            ..Default::default()
+        };
+        let records = reading
+            .index
+            .records(Kind::Images, &query, crate::http::images_of);
+        let records = records.map_err(|error| reading.unread(&error))?.records;
+        let Some((step, blob)) = records
+            .into_iter()
+            .next_back()
+            .and_then(|at| Some((at.step, at.body.items.into_iter().next()?)))
+        else {
+            continue;
+        };
+        // A picture that is too large, or gone, is no reason to have no report.
+        let bytes =
+            (blob.len_bytes <= MAX_PICTURE_BYTES).then(|| reading.index.blob(&blob.id).ok());
+        let Some(bytes) = bytes.flatten() else {
+            continue;
+        };
+        let encoding = ImageEncoding::sniff(&bytes);
+        if encoding != ImageEncoding::Unknown {
+            found.push(Picture {
+                tag: tag.tag,
+                step,
+                address: format!(
+                    "data:{};base64,{}",
+                    encoding.content_type(),
+                    STANDARD.encode(&bytes)
+                ),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// What the run says of its model and data, without what each of its hyper-parameters says again.
+fn lineage(reading: &Reading) -> Result<Vec<(String, String)>, Mistake> {
+    let mut all = Vec::new();
+    for tag in reading.tags_of(Kind::Lineage)? {
+        let query = trainscope_api::records::RecordsQuery {
+            run: reading.run.clone(),
+            tag: tag.tag.clone(),
+            rank: tag.rank,
+            writer: tag.writer.clone(),
+            ..Default::default()
+        };
+        let read = reading.index.each_record(Kind::Lineage, &query, |at| {
+            if let trainscope_format::Body::Lineage(own) = &at.body
+                && !matches!(**own, trainscope_format::Lineage::Dataset(_))
+            {
+                all.extend(super::export::records::lineage(own));
+            }
+        });
+        read.map_err(|error| reading.unread(&error))?;
+    }
+    Ok(all)
+}
