@@ -76,3 +76,29 @@ async fn the_verdict_follows_a_run_that_grows() {
         .await;
     browser.close().await;
 }
+
+#[tokio::test]
+async fn rules_say_what_is_odd_and_lead_to_the_node() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(
+        &workspace_root().join("sample-runs/torch"),
+        &folder.join("torch"),
+    );
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/torch/run1/overview").await;
+    browser.wait_for_text("is taken out again by").await;
+    // The whole list opens above the rest, and what could not be judged says what to record.
+    browser.click(".guide .checks summary").await;
+    browser
+        .wait_for_element(".checks li[data-rule='loss_activation'] code")
+        .await;
+    assert_eq!(browser.count(".checks li").await, 6);
+    browser
+        .click(".checks li[data-rule='useless_bias'] a")
+        .await;
+    browser.wait_for_text("Net/Conv2d[conv1]/input.1").await;
+    assert!(browser.url().await.contains("/run/torch/run1/graph?node="));
+    browser.close().await;
+}

@@ -114,6 +114,11 @@ impl Browser {
             .unwrap();
     }
 
+    /// Opens a page that is no server's: a file, say.
+    pub(crate) async fn goto_address(&self, address: &str) {
+        self.client.goto(address).await.unwrap();
+    }
+
     /// Loads the page again.
     pub(crate) async fn reload(&self) {
         self.client.refresh().await.unwrap();

@@ -139,7 +139,7 @@ impl ExportKind {
 }
 
 /// The name of a choice as it is typed.
-fn typed(value: impl ValueEnum) -> String {
+fn typed(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()
         .map_or_else(String::new, |value| value.get_name().to_owned())
@@ -175,11 +175,11 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
 }
 
 fn wrong_format(flags: &ExportFlags) -> Mistake {
-    let (kind, format) = (typed(flags.kind), typed(flags.format));
+    let (kind, format) = (typed(&flags.kind), typed(&flags.format));
     let formats = ExportFormat::value_variants().iter();
     let allowed: Vec<String> = formats
         .filter(|own| flags.kind.allows(**own))
-        .map(|own| typed(*own))
+        .map(|own| typed(own))
         .collect();
     Mistake::new(2, format!("{kind} cannot be exported as {format}"))
         .at(format!("--kind {kind} --format {format}"))
@@ -201,7 +201,7 @@ fn chosen(flags: &ExportFlags, reading: &Reading, kind: Kind) -> Result<Vec<Tag>
     if !asked.is_empty() {
         return Ok(asked);
     }
-    let name = typed(flags.kind);
+    let name = typed(&flags.kind);
     let title = words::name(&reading.title, None);
     let mut names: Vec<&str> = all
         .iter()

@@ -121,7 +121,7 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
     let findings = findings_of(&reading.judged(), &FindingsQuery::default(), page::MAX_HITS);
     let info = reading.info();
     let files = info.iter().flat_map(|run| &run.files).map(|file| {
-        let state = serde_json::to_value(&file.status).ok();
+        let state = serde_json::to_value(file.status).ok();
         let state = state
             .and_then(|state| Some(state.as_str()?.to_owned()))
             .unwrap_or_default();
@@ -135,7 +135,7 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
         other_curves,
         heat_maps: heat_maps(reading, &findings)?,
         pictures: pictures(reading)?,
-        lineage: lineage(reading)?,
+        lineage: lineage(reading, info.as_ref())?,
         made: format!(
             "{} · trainscope {}",
             jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC"),
@@ -272,7 +272,7 @@ fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
 }
 
 /// What the run says of its model and data, without what each of its hyper-parameters says again.
-fn lineage(reading: &Reading) -> Result<Vec<(String, String)>, Mistake> {
+fn lineage(reading: &Reading, info: Option<&Run>) -> Result<Vec<(String, String)>, Mistake> {
     let mut all = Vec::new();
     for tag in reading.tags_of(Kind::Lineage)? {
         let query = trainscope_api::records::RecordsQuery {
@@ -291,5 +291,10 @@ fn lineage(reading: &Reading) -> Result<Vec<(String, String)>, Mistake> {
         });
         read.map_err(|error| reading.unread(&error))?;
     }
+    let is_known = |name: &str| {
+        let leaf = name.rsplit('.').next().unwrap_or(name);
+        info.is_some_and(|run| run.hparams.contains_key(leaf))
+    };
+    all.retain(|(name, _)| !is_known(name));
     Ok(all)
 }

@@ -153,7 +153,8 @@ pub(super) async fn profiles(
 /// Pictures of a record; they are fetched as blobs.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "the others move the body out"
+    clippy::unnecessary_wraps,
+    reason = "the signature is that of all that describe records"
 )]
 pub(crate) fn images_of(found: Found) -> Result<Option<Images>, ReadError> {
     let Body::Images(body) = &found.body else {
@@ -172,7 +173,8 @@ pub(crate) fn images_of(found: Found) -> Result<Option<Images>, ReadError> {
 /// Clips of a record; they are fetched as blobs.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "the others move the body out"
+    clippy::unnecessary_wraps,
+    reason = "the signature is that of all that describe records"
 )]
 pub(crate) fn audio_of(found: Found) -> Result<Option<Audio>, ReadError> {
     let Body::Audio(body) = &found.body else {

@@ -36,6 +36,10 @@ pub struct OverviewTexts {
     pub guide: &'static str,
     /// Beside it.
     pub guide_order: &'static str,
+    /// Rules that found nothing, and those that could not be judged.
+    pub checks: fn(u64, u64) -> String,
+    /// What a rule looks at, by its name in the API.
+    pub rule: fn(&str) -> &'static str,
     /// What a row is about, 0 to 5.
     pub topics: [&'static str; 6],
     /// A number of what is recorded, by the name of the kind of row.
@@ -156,6 +160,17 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     behind: "The run has grown since; it is being judged again.",
     guide: "Guided diagnosis",
     guide_order: "in the order in which to look",
+    checks: |fine, unknown| format!("{} fine, {unknown} not judged", many(fine, "rule", "rules")),
+    rule: |rule| match rule {
+        "settings" => "Values of hyper-parameters",
+        "loss_activation" => "Activation before the loss",
+        "broadcast" => "Accidental broadcast",
+        "unused_parameters" => "Unused parameters",
+        "useless_bias" => "Bias before a normalisation",
+        "shuffling" => "Order of samples",
+        "scaling" => "Range of samples",
+        _ => "Another rule",
+    },
     topics: [
         "What was recorded",
         "Hyper-parameters",
@@ -264,6 +279,17 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     behind: "此后训练又有新数据，正在重新判断。",
     guide: "引导式诊断",
     guide_order: "按排查顺序",
+    checks: |fine, unknown| format!("{fine} 条规则正常，{unknown} 条无法判断"),
+    rule: |rule| match rule {
+        "settings" => "超参数取值",
+        "loss_activation" => "损失前的激活函数",
+        "broadcast" => "意外广播",
+        "unused_parameters" => "未使用的参数",
+        "useless_bias" => "归一化前的偏置",
+        "shuffling" => "样本顺序",
+        "scaling" => "样本取值范围",
+        _ => "其他规则",
+    },
     topics: [
         "已记录的数据",
         "超参数",

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::route::use_run;
 
 mod cards;
+mod checks;
 mod diagnosis;
 mod guide;
 mod heat;

@@ -255,7 +255,7 @@ pub(super) fn picture(
 }
 
 fn too_many(flags: &ExportFlags, count: usize) -> Mistake {
-    let (kind, format) = (typed(flags.kind), typed(flags.format));
+    let (kind, format) = (typed(&flags.kind), typed(&flags.format));
     Mistake::new(
         2,
         format!("one picture holds {MAX_PICTURES} plots, and {count} are asked for"),

@@ -458,6 +458,9 @@ fn hparam(value: &HparamValue) -> String {
     }
 }
 
+/// Names of types of recorded values.
+const TYPES: [&str; 6] = ["text", "texts", "bool", "int", "number", "map"];
+
 /// What a record of lineage says, as names and values: the leaves of its JSON.
 pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
     fn leaves(value: &serde_json::Value, name: &str, out: &mut Vec<(String, String)>) {
@@ -470,9 +473,33 @@ pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
         };
         match value {
             serde_json::Value::Null => {}
+            // A value says of which type it is, which its text says again.
+            serde_json::Value::Object(fields)
+                if fields.len() == 1 && fields.keys().all(|own| TYPES.contains(&&**own)) =>
+            {
+                for value in fields.values() {
+                    leaves(value, name, out);
+                }
+            }
             serde_json::Value::Object(fields) => {
                 for (field, value) in fields {
                     leaves(value, &below(field), out);
+                }
+            }
+            // A name and what it stands for.
+            serde_json::Value::Array(pair) if matches!(&pair[..], [serde_json::Value::String(_), value] if !value.is_string()) => {
+                if let [serde_json::Value::String(own), value] = &pair[..] {
+                    leaves(value, &below(own), out);
+                }
+            }
+            // A list of such has no name of its own.
+            serde_json::Value::Array(all)
+                if all
+                    .iter()
+                    .all(|pair| pair.as_array().is_some_and(|pair| pair.len() == 2)) =>
+            {
+                for pair in all {
+                    leaves(pair, name, out);
                 }
             }
             serde_json::Value::Array(all) => {

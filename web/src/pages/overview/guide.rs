@@ -1,11 +1,12 @@
 //! The guided diagnosis: what an expert would look at, in order, with what was found and the page to open next.
 
 use leptos::prelude::*;
-use trainscope_api::findings::Findings;
+use trainscope_api::findings::{Findings, RemarkState};
 use trainscope_api::runs::{LastValue, Run};
 use trainscope_api::scalars::Series;
 use trainscope_format::Kind;
 
+use super::checks;
 use super::diagnosis::{Found, Topic, diagnose, undecided};
 use super::hyperparameters::named;
 use super::model::{Model, by_count, curve_of};
@@ -36,7 +37,8 @@ pub(super) fn view(model: Model) -> AnyView {
         <section class="card guide" aria-label=move || i18n.texts().overview.guide>
             <div class="head ruled">
                 <h2>{move || i18n.texts().overview.guide}</h2>
-                <span class="micro ink3 cut">{move || i18n.texts().overview.guide_order}</span>
+                <span class="micro ink3 cut grow">{move || i18n.texts().overview.guide_order}</span>
+                {checks::view(model)}
             </div>
             <ol class="steps">{rows}</ol>
             {move || advice(model, i18n)}
@@ -48,7 +50,11 @@ pub(super) fn view(model: Model) -> AnyView {
 /// Whether there is anything to say.
 fn is_shown(model: Model, topic: Topic, own: Option<&Found>) -> bool {
     let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
-    let is_hit = || own.is_some_and(|own| own.hits > 0);
+    let is_hit = || {
+        let found = model.findings.get();
+        let is_odd = found.is_some_and(|found| checks::worst(&found, topic).is_some());
+        is_odd || own.is_some_and(|own| own.hits > 0)
+    };
     let info = model.info.get();
     let of_run = |read: fn(&Run) -> bool| info.as_deref().is_some_and(read);
     match topic {
@@ -91,6 +97,13 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
     let Some(found) = model.findings.get() else {
         return ("ink3", IconName::Gone);
     };
+    let worst = checks::worst(&found, topic).map(|own| own.state);
+    if worst == Some(RemarkState::Fault) {
+        return ("warn", IconName::Warning);
+    }
+    if worst == Some(RemarkState::Note) {
+        return ("inf", IconName::Info);
+    }
     let tensors = found.judged.tensors;
     let is_wrong = found.first_cause.is_some();
     let is_open = match topic {
@@ -176,8 +189,18 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
             {more}
         }
     });
-    if own.hits == 0 {
-        let found = model.findings.get();
+    let found = model.findings.get();
+    let remark = found
+        .as_deref()
+        .and_then(|found| checks::worst(found, topic));
+    let remark = remark.map(|remark| {
+        let before = (!parts.is_empty() || own.hits > 0).then_some(texts.semicolon);
+        view! {
+            {before}
+            <b>{i18n.words(&remark.sentence)}</b>
+        }
+    });
+    if own.hits == 0 && remark.is_none() {
         let tensors = found.map_or(0, |found| found.judged.tensors);
         parts.extend(match topic {
             Topic::Model if tensors == 0 => Some(texts.structure_only.to_owned()),
@@ -191,6 +214,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
     view! {
         {parts.join(texts.semicolon)}
         {hit}
+        {remark}
     }
     .into_any()
 }
@@ -287,6 +311,16 @@ fn next_page(
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
         let href = route::debugger_href(&run, "hit", &hit.key());
         return Some((href, i18n.texts().debugger.title));
+    }
+    let found = model.findings.get();
+    let remark = found
+        .as_deref()
+        .and_then(|found| checks::worst(found, topic));
+    if let Some(node) = remark.and_then(|own| own.node.as_deref()) {
+        return Some((
+            route::graph_href(&run, Some(node)),
+            i18n.texts().graph.title,
+        ));
     }
     let info = model.info.get();
     let info = info.as_deref()?;

@@ -1,0 +1,435 @@
+//! The sections of a report, in the order in which one reads: each is nothing where nothing was recorded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maud::{Markup, PreEscaped, html};
+use trainscope_api::findings::{Findings, Hit, Remark, RemarkState, RemarkTopic, Watched};
+use trainscope_charts::label;
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+use trainscope_format::hparams::HparamValue;
+
+use super::super::{Contents, texts};
+use super::{Pen, Sign, icon};
+use crate::cli::words;
+
+/// Hits that are seen before one asks for more.
+const OPEN_HITS: usize = 40;
+/// Entries of a list.
+const MAX_ENTRIES: usize = 200;
+
+/// The advice on the first cause, else that on its watchpoint.
+pub(super) fn advice(pen: Pen, findings: &Findings) -> Option<&str> {
+    let cause = findings.first_cause.as_ref()?;
+    let own = findings.watchpoints.get(cause.hit.watchpoint as usize);
+    let all = [Some(&cause.advice), own.map(|own| &own.advice)];
+    let told = all.into_iter().flatten().map(|words| pen.words(words));
+    told.into_iter().find(|words| !words.is_empty())
+}
+
+pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
+    let Findings {
+        judged,
+        watchpoints,
+        hits,
+        ..
+    } = &contents.findings;
+    let watching = watchpoints.iter().filter(|own| own.is_on).count() as u64;
+    let ranks = contents
+        .info
+        .as_ref()
+        .map_or(1, |run| run.ranks.len().max(1)) as u64;
+    let hit: BTreeSet<&str> = hits.iter().map(|hit| &*hit.tensor).collect();
+    let len_bytes = contents.info.as_ref().map_or(0, |run| run.len_bytes);
+    let files = contents.files.len() as u64;
+    let loss = contents.info.as_ref().and_then(|run| run.loss.as_ref());
+    let mut tensors = words::count(judged.tensors);
+    if !hit.is_empty() && judged.tensors > 0 {
+        tensors = format!(
+            "{tensors} ({}: {})",
+            pen.texts.hits,
+            words::count(hit.len() as u64)
+        );
+    }
+    let values = [
+        words::count(watching),
+        words::count(judged.steps),
+        tensors,
+        words::count(ranks),
+        if files > 0 {
+            format!("{}, {}", words::count(files), words::size(len_bytes))
+        } else {
+            String::new()
+        },
+        loss.map_or_else(String::new, |last| number(Float(last.value))),
+    ];
+    html! {
+        dl class="facts" {
+            @for (name, value) in pen.texts.facts.iter().zip(values).filter(|(_, value)| !value.is_empty()) {
+                div { dt { (name) } dd { (value) } }
+            }
+        }
+    }
+}
+
+/// A number in as few digits as the pages give it, without zeros at the end.
+fn number(value: Float) -> String {
+    if let Some(word) = label::non_finite(value.0) {
+        return word.to_owned();
+    }
+    let text = label::value(value.0);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
+fn numbers(all: &BTreeMap<String, Float>) -> String {
+    let named = all
+        .iter()
+        .map(|(name, value)| format!("{name} {}", number(*value)));
+    named.collect::<Vec<String>>().join(", ")
+}
+
+pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
+    let Some(cause) = &findings.first_cause else {
+        return html! {};
+    };
+    let hit = &cause.hit;
+    let said = pen.words(&hit.sentence);
+    html! {
+        section {
+            h2 { (pen.texts.first_cause) small { (pen.texts.step) " " (words::step(hit.step)) } }
+            div class="cause" {
+                p { (said) }
+                div {
+                    div class="k" { (pen.texts.place) }
+                    div class="v" { code { (hit.tensor) } ", " (pen.texts.step) " " (words::step(hit.step)) ", rank " (hit.rank) }
+                    @if let Some((file, line)) = &hit.source {
+                        div class="k" { (pen.texts.source) }
+                        div class="v" { code { (file) ":" (line) } }
+                    }
+                    @if let Some(advice) = advice(pen, findings) {
+                        div class="k" { (pen.texts.advice) }
+                        div class="v" { (advice) }
+                    }
+                }
+                div {
+                    @if !hit.values.is_empty() {
+                        div class="k" { (pen.texts.found) }
+                        div class="v" { (numbers(&hit.values)) }
+                    }
+                    @if !hit.thresholds.is_empty() {
+                        div class="k" { (pen.texts.limit) }
+                        div class="v" { (numbers(&hit.thresholds)) }
+                    }
+                    div class="k" { (pen.texts.explains) }
+                    div class="v" { (words::count(cause.explains)) }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn diagnosis(pen: Pen, findings: &Findings) -> Markup {
+    let row = |remark: &Remark| {
+        let (sign, state) = match remark.state {
+            RemarkState::Unknown => (Sign::Unknown, 0),
+            RemarkState::Fine => (Sign::Ok, 1),
+            RemarkState::Note => (Sign::Info, 2),
+            RemarkState::Fault => (Sign::Warning, 3),
+        };
+        let topic = match remark.topic {
+            RemarkTopic::Hyperparameters => 0,
+            RemarkTopic::Model => 1,
+            RemarkTopic::Input => 2,
+        };
+        html! {
+            tr {
+                td class="nb" { span class="s" { (icon(sign, 14)) (pen.texts.states[state]) } }
+                td class="nb" { (pen.texts.topics[topic]) }
+                td class="nb" { (texts::rule(pen.language, &remark.rule)) }
+                td {
+                    (pen.words(&remark.sentence))
+                    @if !remark.record.is_empty() { p class="rec" { (pen.texts.record) " " code { (remark.record) } } }
+                }
+            }
+        }
+    };
+    html! {
+        @if !findings.remarks.is_empty() {
+            section {
+                h2 { (pen.texts.diagnosis) small { (pen.texts.diagnosis_order) } }
+                table class="rules" { tbody { @for remark in &findings.remarks { (row(remark)) } } }
+            }
+        }
+    }
+}
+
+pub(super) fn hits(pen: Pen, findings: &Findings) -> Markup {
+    if findings.hits.is_empty() {
+        return html! {};
+    }
+    let shown = findings.hits.len().min(OPEN_HITS);
+    let (open, folded) = findings.hits.split_at(shown);
+    let left_out = findings.total.saturating_sub(findings.hits.len() as u64);
+    let last = open.last().map(|hit| hit.step);
+    html! {
+        section {
+            h2 { (pen.texts.hits) small { (pen.texts.hits_order) } }
+            (hit_table(pen, findings, open, None))
+            @if !folded.is_empty() {
+                details {
+                    summary { (words::count(folded.len() as u64)) " " (pen.texts.more_hits) }
+                    (hit_table(pen, findings, folded, last))
+                }
+            }
+            @if left_out > 0 { p class="note" { ((pen.texts.left_out)(&words::count(left_out))) } }
+        }
+    }
+}
+
+fn hit_table(pen: Pen, findings: &Findings, hits: &[Hit], before: Option<i64>) -> Markup {
+    let cause = findings.first_cause.as_ref().map(|cause| cause.hit.key());
+    let mut step = before;
+    let mut rows = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let title = findings.watchpoints.get(hit.watchpoint as usize);
+        let title = title.map_or(&*hit.condition, |own| pen.words(&own.title));
+        let name = pen.texts.severities[match hit.severity {
+            Severity::Error => 0,
+            Severity::Warning => 1,
+            Severity::Info => 2,
+        }];
+        let sign = Sign::of(hit.severity);
+        let is_first = cause.as_ref().is_some_and(|key| *key == hit.key());
+        let is_new = step.replace(hit.step) != Some(hit.step);
+        rows.push(html! {
+            @if is_new { tr class="sg" { td colspan="5" { (pen.texts.step) " " (words::step(hit.step)) } } }
+            tr class=[is_first.then_some("first")] {
+                td class="nb" { span class=(format!("s {}", sign.class())) { (icon(sign, 14)) (name) } }
+                td { (hit.tensor) p { (pen.words(&hit.sentence)) } }
+                td class="n" { (hit.rank) }
+                td { (title) }
+                td class="n" { (numbers(&hit.thresholds)) }
+            }
+        });
+    }
+    html! {
+        table class="hits" {
+            thead { tr {
+                th { (pen.texts.severity) }
+                th { (pen.texts.tensor) }
+                th class="n" { (pen.texts.rank) }
+                th { (pen.texts.watchpoint) }
+                th class="n" { (pen.texts.limit) }
+            } }
+            tbody { @for row in rows { (row) } }
+        }
+    }
+}
+
+pub(super) fn curves(pen: Pen, contents: &Contents) -> Markup {
+    html! {
+        @if !contents.curves.is_empty() {
+            section {
+                h2 {
+                    (pen.texts.curves)
+                    @if contents.other_curves > 0 {
+                        small { ((pen.texts.left_out)(&words::count(contents.other_curves as u64))) }
+                    }
+                }
+                div class="grid" {
+                    @for curve in &contents.curves {
+                        div {
+                            h3 {
+                                b { (curve.tag) @if curve.rank > 0 { " (rank " (curve.rank) ")" } }
+                                span { (pen.texts.last) " " (number(Float(curve.last))) }
+                            }
+                            div class="plot" role="img" aria-label=(curve.tag) { (PreEscaped(&curve.svg)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn plots(title: &str, plots: &[(String, String)]) -> Markup {
+    html! {
+        @if !plots.is_empty() {
+            section {
+                h2 { (title) }
+                div class="grid" {
+                    @for (name, svg) in plots {
+                        div {
+                            h3 { b { (name) } }
+                            div class="plot" role="img" aria-label=(name) { (PreEscaped(svg)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn images(pen: Pen, contents: &Contents) -> Markup {
+    html! {
+        @if !contents.pictures.is_empty() {
+            section {
+                h2 { (pen.texts.images) }
+                div class="grid" {
+                    @for picture in &contents.pictures {
+                        div {
+                            h3 { b { (picture.tag) } span { (pen.texts.step) " " (words::step(picture.step)) } }
+                            img src=(picture.address) alt=(picture.tag);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn entries(pen: Pen, title: &str, all: &[(String, String)]) -> Markup {
+    let left_out = all.len().saturating_sub(MAX_ENTRIES) as u64;
+    html! {
+        @if !all.is_empty() {
+            section {
+                h2 { (title) }
+                table { tbody {
+                    @for (name, value) in all.iter().take(MAX_ENTRIES) { tr { td { (name) } td class="v" { (value) } } }
+                } }
+                @if left_out > 0 { p class="note" { ((pen.texts.left_out)(&words::count(left_out))) } }
+            }
+        }
+    }
+}
+
+pub(super) fn settings(pen: Pen, contents: &Contents) -> Markup {
+    let hparams = contents.info.iter().flat_map(|run| &run.hparams);
+    let hparams = hparams.map(|(name, value)| {
+        let value = match value {
+            HparamValue::Null => "null".to_owned(),
+            HparamValue::Number(value) => number(Float(*value)),
+            HparamValue::Text(text) => text.clone(),
+            HparamValue::Bool(yes) => yes.to_string(),
+        };
+        (name.clone(), value)
+    });
+    let hparams: Vec<(String, String)> = hparams.collect();
+    if hparams.is_empty() && contents.lineage.is_empty() {
+        return watchpoints(pen, &contents.findings);
+    }
+    html! {
+        div class="two" {
+            div {
+                (entries(pen, pen.texts.configuration, &hparams))
+                (entries(pen, pen.texts.lineage, &contents.lineage))
+            }
+            (watchpoints(pen, &contents.findings))
+        }
+    }
+}
+
+fn watchpoints(pen: Pen, findings: &Findings) -> Markup {
+    let which = findings
+        .watchpoints_file
+        .as_deref()
+        .unwrap_or(pen.texts.recommended);
+    let all = findings.watchpoints.iter().filter(|own| own.is_on);
+    let (mut hit, quiet): (Vec<&Watched>, Vec<&Watched>) = all.partition(|own| own.hits > 0);
+    hit.sort_by_key(|own| std::cmp::Reverse(own.severity));
+    let rows = |all: &[&Watched]| {
+        html! {
+            table { tbody {
+                @for own in all {
+                    tr {
+                        td { (pen.words(&own.title)) }
+                        @if own.hits > 0 {
+                            td class=(format!("n {}", Sign::of(own.severity).class())) { (words::count(own.hits)) }
+                        } @else {
+                            td class="n u" { (pen.texts.no_hit) }
+                        }
+                    }
+                }
+            } }
+        }
+    };
+    html! {
+        section {
+            h2 { (pen.texts.watchpoints) small { (which) } }
+            @if !hit.is_empty() { (rows(&hit)) }
+            details {
+                summary { (words::count(quiet.len() as u64)) " " (pen.texts.without_hit) }
+                (rows(&quiet))
+            }
+        }
+    }
+}
+
+pub(super) fn not_judged(pen: Pen, findings: &Findings) -> Markup {
+    let mut reasons: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for one in &findings.inconclusive {
+        reasons
+            .entry((&one.condition, &one.reason))
+            .or_default()
+            .insert(&one.tensor);
+    }
+    let title = |condition: &str| {
+        let own = findings
+            .watchpoints
+            .iter()
+            .find(|own| own.condition == condition);
+        own.map_or_else(
+            || condition.to_owned(),
+            |own| pen.words(&own.title).to_owned(),
+        )
+    };
+    let whose = |tensors: &BTreeSet<&str>| {
+        let first = tensors.iter().next().copied().unwrap_or_default();
+        match tensors.len() {
+            0 | 1 => first.to_owned(),
+            more => format!("{first} +{}", more - 1),
+        }
+    };
+    html! {
+        @if !reasons.is_empty() {
+            section {
+                h2 { (pen.texts.not_judged) }
+                table { tbody {
+                    @for ((condition, reason), tensors) in reasons.iter().take(MAX_ENTRIES) {
+                        tr {
+                            td { (title(condition)) }
+                            td { (whose(tensors)) }
+                            td { (texts::missing(pen.language, reason)) }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+pub(super) fn files(pen: Pen, contents: &Contents) -> Markup {
+    let damaged = &contents.findings.damaged;
+    html! {
+        @if !contents.files.is_empty() || !damaged.is_empty() {
+            section {
+                h2 { (pen.texts.files) }
+                table { tbody {
+                    @for place in damaged.iter().take(MAX_ENTRIES) {
+                        tr {
+                            td class="nb" { span class="s w" { (icon(Sign::Warning, 14)) (pen.texts.damaged) } }
+                            td { (place.file) p { (pen.texts.offset) " " (words::count(place.offset)) ": " (place.reason) } }
+                            td {}
+                        }
+                    }
+                    @for (path, state, len_bytes) in contents.files.iter().take(MAX_ENTRIES) {
+                        tr { td class="nb u" { (state) } td { (path) } td class="n" { (words::size(*len_bytes)) } }
+                    }
+                } }
+            }
+        }
+    }
+}

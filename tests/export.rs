@@ -1,0 +1,296 @@
+//! `trainscope export`: what a run has recorded arrives whole, in every form, and what cannot be exported says what can.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::lab::{Lab, fixture, workspace_root};
+use crate::support::server::query;
+use crate::support::terminal::{Printed, trainscope_in};
+
+fn export(run: &Path, kind: &str, flags: &[&str]) -> Printed {
+    let run = run.display().to_string();
+    trainscope_in(
+        Path::new("."),
+        &[&["export", &run, "--kind", kind], flags].concat(),
+    )
+}
+
+fn sample(name: &str) -> std::path::PathBuf {
+    workspace_root().join("sample-runs").join(name)
+}
+
+/// Lines of a table without quoted cells, by its head.
+fn rows(printed: &Printed) -> Vec<BTreeMap<&str, &str>> {
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let mut lines = printed
+        .out
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<&str>>());
+    let head = lines.next().unwrap();
+    lines
+        .map(|cells| head.iter().copied().zip(cells).collect())
+        .collect()
+}
+
+#[test]
+fn scalars_are_those_of_the_api_and_nothing_finite_is_lost() {
+    let run = sample("mlp/overflow");
+    let table = export(&run, "scalars", &["--tags", "^train/loss$"]);
+    let rows = rows(&table);
+    let lab = Lab::new();
+    let server = lab.start_on(&[&run], &[]);
+    let answer = server.wait_for_points(".", "train/loss", rows.len() as u64);
+    assert_eq!(rows.len(), answer.steps.len());
+    for ((row, step), value) in rows.iter().zip(&answer.steps).zip(&answer.values) {
+        assert_eq!(row["step"].parse::<i64>().unwrap(), *step);
+        // `NaN` parses as one.
+        let own: f64 = row["value"].parse().unwrap();
+        assert!(
+            own.to_bits() == value.to_bits() || own.is_nan() && value.is_nan(),
+            "{row:?}"
+        );
+    }
+    assert_eq!(
+        rows.iter().find(|row| row["value"] == "NaN").unwrap()["step"],
+        "43"
+    );
+    // The same as JSON, byte for byte what the API says of the series.
+    let json = export(
+        &run,
+        "scalars",
+        &["--tags", "^train/loss$", "--format", "json"],
+    )
+    .json();
+    let asked = server
+        .get(&format!(
+            "/api/scalars?{}",
+            query(&[("run", "."), ("tag", "train/loss")])
+        ))
+        .json();
+    for column in ["steps", "values", "wall_times_secs", "non_finite", "total"] {
+        assert_eq!(json[0][column], asked[column], "{column}");
+    }
+    // A part of it.
+    let part = export(
+        &run,
+        "scalars",
+        &[
+            "--tags",
+            "loss$",
+            "--since-step",
+            "40",
+            "--until-step",
+            "45",
+        ],
+    );
+    assert_eq!(
+        part.out
+            .lines()
+            .filter(|line| line.starts_with("train/loss"))
+            .count(),
+        6
+    );
+}
+
+#[test]
+fn every_kind_comes_as_a_table_and_as_objects() {
+    let torch = sample("torch/run1");
+    let mindspore = sample("mindspore/healthy");
+    for (run, kind, column, least) in [
+        (&torch, "histograms", "left", 10),
+        (&torch, "images", "encoding", 2),
+        (&torch, "audio", "sample_rate_hz", 1),
+        (&torch, "graph", "op_type", 44),
+        (&torch, "pr-curves", "recall", 10),
+        (&sample("mlp/healthy"), "statistics", "mean_abs", 100),
+        (&sample("mlp/healthy"), "tensors", "dtype", 6),
+        (&sample("mlp/overflow"), "hits", "condition", 20),
+        (&sample("mlp/overflow"), "diagnosis", "rule", 7),
+        (&sample("torch/hp0"), "hparams", "name", 2),
+        (&mindspore, "lineage", "value", 10),
+    ] {
+        let table = export(run, kind, &[]);
+        assert_eq!(table.status, 0, "{kind}: {table:?}");
+        let mut lines = table.out.lines();
+        let head = lines.next().unwrap();
+        assert!(head.split(',').any(|name| name == column), "{kind}: {head}");
+        assert!(lines.count() >= least, "{kind}: {}", table.out);
+        let json = export(run, kind, &["--format", "json"]);
+        assert!(!json.json().as_array().unwrap().is_empty(), "{kind}");
+    }
+    let text = export(&torch, "text", &["--format", "json"]).json();
+    assert!(text[0]["items"][0].is_string(), "{text}");
+}
+
+#[test]
+fn pictures_are_drawn_without_a_browser() {
+    let run = sample("mlp/overflow");
+    let svg = export(&run, "scalars", &["--format", "svg", "--tags", "^train/"]).out;
+    assert!(
+        svg.starts_with("<svg") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
+    assert!(
+        svg.contains(">train/loss</text>") && svg.contains("NaN</text>") || svg.contains("\nNaN\n"),
+        "{svg}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let (light, dark) = (
+        folder.path().join("light.png"),
+        folder.path().join("dark.png"),
+    );
+    for (path, flags) in [(&light, &[][..]), (&dark, &["--dark"])] {
+        let path = path.display().to_string();
+        let flags = [&["--format", "png", "-o", &path], flags].concat();
+        let printed = export(&run, "scalars", &flags);
+        assert_eq!(printed.status, 0, "{printed:?}");
+    }
+    let [light, dark] = [light, dark].map(|path| fs::read(path).unwrap());
+    assert_eq!(&light[..8], b"\x89PNG\r\n\x1a\n");
+    assert_ne!(light, dark);
+    // Three plots of 400 pixels and the space around them, twice as many pixels.
+    let width = u32::from_be_bytes(light[16..20].try_into().unwrap());
+    assert_eq!(width, 2 * (3 * 400 + 4 * 16));
+    let heat = export(&sample("torch/run1"), "histograms", &["--format", "svg"]);
+    assert!(heat.out.contains("<rect") && heat.status == 0, "{heat:?}");
+}
+
+#[test]
+fn files_are_written_byte_by_byte_under_safe_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("out");
+    let path = to.display().to_string();
+    let printed = export(
+        &sample("mlp/overflow"),
+        "images",
+        &["--format", "files", "-o", &path],
+    );
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let mut names: Vec<_> = fs::read_dir(&to)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 3);
+    assert!(
+        names[0].ends_with("000001_plane.step_15.0.png"),
+        "{names:?}"
+    );
+    assert_eq!(&fs::read(&names[0]).unwrap()[..4], b"\x89PNG");
+    // Elements of tensors, as NumPy reads them.
+    let to = folder.path().join("npy");
+    let path = to.display().to_string();
+    let flags = [
+        "--format",
+        "files",
+        "-o",
+        &path,
+        "--tags",
+        "fc3.weight$",
+        "--until-step",
+        "50",
+    ];
+    let printed = export(&sample("mlp/overflow"), "tensors", &flags);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    for entry in fs::read_dir(&to).unwrap() {
+        assert_eq!(&fs::read(entry.unwrap().path()).unwrap()[..6], b"\x93NUMPY");
+    }
+    let nowhere = export(&sample("mlp/overflow"), "images", &["--format", "files"]);
+    assert_eq!(nowhere.status, 2);
+    assert!(nowhere.err.contains("--output DIR"), "{nowhere:?}");
+}
+
+#[test]
+fn what_cannot_be_exported_says_what_can() {
+    let run = sample("mlp/overflow");
+    for (kind, flags, says) in [
+        ("audio", &[][..], "has recorded no audio"),
+        ("scalars", &["--tags", "nothing"], "train/loss"),
+        ("scalars", &["--rank", "7"], "--rank 7"),
+        ("text", &["--format", "png"], "--format csv, or json"),
+        ("scalars", &["--tags", "("], "regex"),
+        (
+            "scalars",
+            &["--output", "/nowhere/at/all.csv"],
+            "cannot be written",
+        ),
+        ("nothing", &[], "--kind"),
+    ] {
+        let printed = export(&run, kind, flags);
+        assert_eq!(printed.status, 2, "{kind}: {printed:?}");
+        assert!(printed.err.contains(says), "{kind}: {printed:?}");
+        assert!(printed.out.is_empty(), "{kind}: {printed:?}");
+    }
+    let many = export(&sample("mlp"), "scalars", &[]);
+    assert!(
+        many.status == 2 && many.err.contains("one is wanted"),
+        "{many:?}"
+    );
+    let missing = export(&sample("mlp/overflov"), "scalars", &[]);
+    assert!(
+        missing.status == 2 && missing.err.contains("mlp/overflow"),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn graphs_of_every_framework_are_exported_and_none_is_at_fault() {
+    let onnx = fixture("torch-onnx");
+    let mut faults = Vec::new();
+    for (run, kind) in [
+        (onnx, "Conv"),
+        (
+            fixture("ms210-summary/healthy"),
+            "SparseSoftmaxCrossEntropyWithLogits",
+        ),
+        (fixture("ms20-summary/healthy"), "Conv2D"),
+        (fixture("tensorflow-events/v2"), "MatMul"),
+        (fixture("tensorflow-events/keras/train"), "Dense"),
+        (fixture("torch-tensorboard/torch/run1"), "aten::linear"),
+        (
+            fixture("torch-tensorboard/tensorboardX/run1"),
+            "aten::linear",
+        ),
+        (fixture("mindspore-graphs"), "Conv2D"),
+        (sample("mlp/healthy"), "SoftmaxCrossEntropy"),
+    ] {
+        let graph = export(&run, "graph", &[]);
+        assert!(
+            graph.status == 0 && graph.out.contains(kind),
+            "{}: {graph:?}",
+            run.display()
+        );
+        let told = export(&run, "diagnosis", &["--format", "json"]).json();
+        let told = told.as_array().unwrap();
+        assert!(
+            told.iter()
+                .any(|own| own["topic"] == "model" && own["state"] != "unknown"),
+            "{told:?}"
+        );
+        faults.extend(
+            told.iter()
+                .filter(|own| own["state"] == "fault")
+                .map(|own| (run.clone(), Value::clone(own))),
+        );
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    // The batch normalisation of this one takes out the bias before it.
+    let run = fixture("torch-tensorboard/torch/run1");
+    let told = export(&run, "diagnosis", &["--format", "json"]).json();
+    let bias = told
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|own| own["rule"] == "useless_bias")
+        .unwrap();
+    assert_eq!(
+        (&bias["state"], &bias["node"]),
+        (
+            &Value::from("note"),
+            &Value::from("Net/Conv2d[conv1]/input.1")
+        )
+    );
+}

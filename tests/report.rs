@@ -1,0 +1,159 @@
+//! `trainscope report`: one file that a browser opens without a server, with everything that was found; names are text.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::support::browser::Browser;
+use crate::support::lab::{Recording, copy_folder, workspace_root};
+use crate::support::terminal::{Printed, trainscope_in};
+
+/// Writes a report of a run; its text.
+fn report(run: &Path, flags: &[&str]) -> (Printed, String) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("report.html");
+    let (run, to) = (run.display().to_string(), path.display().to_string());
+    let printed = trainscope_in(
+        Path::new("."),
+        &[&["report", &run, "-o", &to], flags].concat(),
+    );
+    (printed, fs::read_to_string(path).unwrap_or_default())
+}
+
+fn sample(name: &str) -> std::path::PathBuf {
+    workspace_root().join("sample-runs").join(name)
+}
+
+#[test]
+fn a_report_is_one_file_that_loads_nothing() {
+    for name in [
+        "mlp/overflow",
+        "mlp/healthy",
+        "torch/run1",
+        "mindspore/healthy",
+        "mlp/torn",
+        "mlp/diverging",
+        "candle",
+    ] {
+        let (printed, page) = report(&sample(name), &[]);
+        assert_eq!(printed.status, 0, "{name}: {printed:?}");
+        assert!(
+            page.starts_with("<!DOCTYPE html>") && page.contains("</html>"),
+            "{name}"
+        );
+        assert!(
+            page.contains("default-src 'none'") && page.contains("style-src 'sha256-"),
+            "{name}"
+        );
+        for word in [
+            "<script",
+            "javascript:",
+            "http://",
+            "https://",
+            "style=\"",
+            "@import",
+            "url(",
+        ] {
+            // The name of a namespace is no address that is loaded.
+            let page = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!page.contains(word), "{name}: {word}");
+        }
+        assert!(page.len() < 2 << 20, "{name}: {} bytes", page.len());
+    }
+}
+
+#[test]
+fn a_report_says_what_check_says() {
+    let run = sample("mlp/overflow");
+    let (_, page) = report(&run, &[]);
+    let checked = trainscope_in(
+        Path::new("."),
+        &["check", &run.display().to_string(), "--format", "json"],
+    )
+    .json();
+    let hits = ["hits", "notes"].map(|list| checked[list].as_array().unwrap().len());
+    let rows = page.matches("<td class=\"nb\"><span class=\"s ").count();
+    // Rows of the diagnosis begin in the same way.
+    assert!(rows >= hits[0] + hits[1], "{rows} {hits:?}");
+    assert!(page.contains("train/learning_rate jumps"), "{page}");
+    assert!(
+        page.contains("17 errors")
+            && page.contains("Guided diagnosis")
+            && page.contains("fc1.weight")
+    );
+    let (_, healthy) = report(&sample("mlp/healthy"), &[]);
+    assert!(healthy.contains("Nothing is wrong") && !healthy.contains("First cause"));
+    let (_, chinese) = report(&run, &["--lang", "zh"]);
+    assert!(
+        chinese.contains("<html lang=\"zh\">")
+            && chinese.contains("引导式诊断")
+            && chinese.contains("首个原因")
+    );
+}
+
+#[test]
+fn damage_is_told_and_what_is_no_run_is_a_mistake() {
+    let folder = TempDir::new().unwrap();
+    let run = folder.path().join("run");
+    copy_folder(&sample("candle"), &run);
+    let file = fs::read_dir(&run)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let file = file
+        .filter(|path| path.to_string_lossy().contains("tfevents"))
+        .last()
+        .unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    fs::write(&file, bytes).unwrap();
+    let (printed, page) = report(&run, &[]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    assert!(
+        page.contains("Damaged") && page.contains("could not be"),
+        "{page}"
+    );
+    let (printed, page) = report(folder.path().join("none").as_path(), &[]);
+    assert!(
+        printed.status == 2 && page.is_empty() && printed.err.contains("there is no folder"),
+        "{printed:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_browser_opens_it_without_a_server_and_names_are_text() {
+    let folder = TempDir::new().unwrap();
+    let run = folder.path().join("<b id=x>run");
+    let mut recording = Recording::begin(&run);
+    for step in 0..20_i16 {
+        let value = if step < 12 {
+            1.0 / f32::from(step + 1)
+        } else {
+            f32::NAN
+        };
+        recording.scalar("loss/<img src=x onerror=alert(1)>", i64::from(step), value);
+    }
+    drop(recording);
+    let (printed, page) = report(&run, &[]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let path = folder.path().join("report.html");
+    fs::write(&path, page).unwrap();
+    let browser = Browser::open().await;
+    browser
+        .goto_address(&format!("file://{}", path.display()))
+        .await;
+    assert_eq!(browser.count("img, b#x, script").await, 0);
+    browser.wait_for_text("<img src=x onerror=alert(1)>").await;
+    browser.wait_for_text("<b id=x>run").await;
+    // The style of the page applies, and its plots are there: a curve, and the cross of the first NaN.
+    let ground = browser
+        .run("return getComputedStyle(document.body).backgroundColor")
+        .await;
+    assert_eq!(ground, "rgb(245, 246, 248)");
+    assert!(browser.count(".plot svg polyline").await > 1);
+    // What is folded opens.
+    browser.click("details summary").await;
+    browser.wait_for_element("details[open] td").await;
+    browser.close().await;
+}
