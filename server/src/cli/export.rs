@@ -179,7 +179,7 @@ fn wrong_format(flags: &ExportFlags) -> Mistake {
     let formats = ExportFormat::value_variants().iter();
     let allowed: Vec<String> = formats
         .filter(|own| flags.kind.allows(**own))
-        .map(|own| typed(own))
+        .map(typed)
         .collect();
     Mistake::new(2, format!("{kind} cannot be exported as {format}"))
         .at(format!("--kind {kind} --format {format}"))
