@@ -1,5 +1,7 @@
 //! Rules of the guided diagnosis on small graphs and settings: what is wrong is told, and what only looks like it is not.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use trainscope_analysis::diagnosis::{Examiner, Remark, Rule, State};
 use trainscope_analysis::watchpoint::Context;
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind, TensorType};
