@@ -1,7 +1,10 @@
 //! `/api/blob`: the bytes of a picture, a clip or a tensor, read from the source file.
 
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, RANGE,
+};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use trainscope_api::error::ApiError;
 use trainscope_api::records::BlobQuery;
@@ -31,19 +34,44 @@ use super::{Site, blocking};
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<BlobQuery>,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
     blocking(move || {
         let bytes = site.index.blob(&query.id)?;
         // An id names one stretch of one file for ever.
         let kept = (CACHE_CONTROL, "private, max-age=31536000, immutable");
         if let Some(media_type) = media_type(&bytes) {
-            return Ok(([(CONTENT_TYPE, media_type), kept], bytes).into_response());
+            let head = [(CONTENT_TYPE, media_type), kept, (ACCEPT_RANGES, "bytes")];
+            let wanted = headers.get(RANGE).and_then(|range| range.to_str().ok());
+            // Players go to a place of a clip only where they may ask for it.
+            let Some((from, to)) = wanted.and_then(|range| part(range, bytes.len())) else {
+                return Ok((head, bytes).into_response());
+            };
+            let told = format!("bytes {from}-{to}/{}", bytes.len());
+            let part = bytes.get(from..=to).unwrap_or_default().to_vec();
+            let told = [(CONTENT_RANGE, told)];
+            return Ok((StatusCode::PARTIAL_CONTENT, head, told, part).into_response());
         }
         let download = (CONTENT_DISPOSITION, "attachment; filename=\"blob.bin\"");
         let media_type = (CONTENT_TYPE, "application/octet-stream");
         Ok(([media_type, kept, download], bytes).into_response())
     })
     .await
+}
+
+/// The first and the last byte of the one part that is asked for; `None` for everything else, which is answered whole.
+fn part(range: &str, len: usize) -> Option<(usize, usize)> {
+    let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let last = len.checked_sub(1)?;
+    let (from, to) = if from.is_empty() {
+        let count: usize = to.parse().ok().filter(|count| *count > 0)?;
+        (len.saturating_sub(count), last)
+    } else if to.is_empty() {
+        (from.parse().ok()?, last)
+    } else {
+        (from.parse().ok()?, to.parse::<usize>().ok()?.min(last))
+    };
+    (from <= to).then_some((from, to))
 }
 
 /// What a browser may show: never anything that holds scripts (SVG, HTML), whatever its writer called it.
@@ -80,3 +108,28 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Bytes(Vec<u8>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_what_was_asked_for() {
+        assert_eq!(part("bytes=0-", 10), Some((0, 9)));
+        assert_eq!(part("bytes=2-4", 10), Some((2, 4)));
+        assert_eq!(part("bytes=2-99", 10), Some((2, 9)));
+        assert_eq!(part("bytes=-3", 10), Some((7, 9)));
+        for odd in [
+            "bytes=10-",
+            "bytes=4-2",
+            "bytes=-0",
+            "bytes=0-1,3-4",
+            "x",
+            "bytes=a-b",
+            "bytes=-",
+        ] {
+            assert_eq!(part(odd, 10), None, "{odd}");
+        }
+        assert_eq!(part("bytes=0-", 0), None);
+    }
+}
