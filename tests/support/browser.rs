@@ -3,7 +3,8 @@
 //! The driver comes with the browser (`chromedriver`); where there is none the tests fail, they are not skipped.
 
 use std::future::Future;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -36,6 +37,8 @@ struct Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        // A browser outlives a driver that is killed: of a test that failed it would stay.
+        self.shut_down().ok();
         self.child.kill().ok();
         self.child.wait().ok();
     }
@@ -64,6 +67,17 @@ impl Driver {
             child,
             address: format!("http://127.0.0.1:{port}"),
         }
+    }
+
+    fn shut_down(&self) -> std::io::Result<()> {
+        let address = self.address.trim_start_matches("http://");
+        let mut connection = TcpStream::connect(address)?;
+        connection.set_read_timeout(Some(Duration::from_secs(5)))?;
+        write!(
+            connection,
+            "GET /shutdown HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+        )?;
+        connection.read_to_end(&mut Vec::new()).map(drop)
     }
 }
 

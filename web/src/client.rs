@@ -3,7 +3,10 @@
 //! Addresses are relative to the page's base (`<base href>`), so a server below a path prefix works. Every function
 //! says in its error whether the server could not be reached or refused.
 
-use gloo_net::http::{Request, Response};
+use std::pin::Pin;
+
+use gloo_net::http::{Request, RequestBuilder, Response};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use trainscope_api::distributions::{DistributionsAnswer, DistributionsRequest};
 use trainscope_api::error::ApiError;
@@ -25,7 +28,7 @@ use trainscope_api::tensors::{
 use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, WatchpointsChange};
 use trainscope_format::{Severity, TensorSummary};
 
-use crate::url_state;
+use crate::{json, url_state};
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,10 +54,7 @@ pub async fn runs() -> Result<RunList, ClientError> {
 
 /// The tags of several runs, all kinds.
 pub async fn tags(request: &TagsRequest) -> Result<TagLists, ClientError> {
-    let request = Request::post(&url(paths::TAGS))
-        .json(request)
-        .map_err(|_| ClientError::Misunderstood)?;
-    read(request.send().await).await
+    send(Request::post(&url(paths::TAGS)), request).await
 }
 
 /// What watchpoints have found in a run.
@@ -102,10 +102,7 @@ pub async fn watchpoints(run: &str) -> Result<WatchpointList, ClientError> {
 
 /// Changes what is watched for; the answer is the list as it is then.
 pub async fn change_watchpoints(change: &WatchpointsChange) -> Result<WatchpointList, ClientError> {
-    let request = Request::put(&url(paths::WATCHPOINTS))
-        .json(change)
-        .map_err(|_| ClientError::Misunderstood)?;
-    read(request.send().await).await
+    send(Request::put(&url(paths::WATCHPOINTS)), change).await
 }
 
 /// Has a run judged again from its first record on.
@@ -113,10 +110,7 @@ pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
     let wish = Recheck {
         run: run.to_owned(),
     };
-    let request = Request::post(&url(paths::RECHECK))
-        .json(&wish)
-        .map_err(|_| ClientError::Misunderstood)?;
-    read(request.send().await).await
+    send(Request::post(&url(paths::RECHECK)), &wish).await
 }
 
 /// Statistics of a tensor at up to `before` recorded steps before the one that is nearest to `step`, at that, and at up
@@ -246,13 +240,13 @@ pub async fn tensor_index(
 
 /// Elements of a slice.
 pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientError> {
-    read(Request::get(&tensor_url(paths::TENSOR, query)).send().await).await
+    parse(&bytes(Request::get(&tensor_url(paths::TENSOR, query)).send().await).await?)
 }
 
 /// What a slice comes to.
 pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientError> {
     let address = tensor_url(paths::TENSOR_SUMMARY, query);
-    read(Request::get(&address).send().await).await
+    parse(&bytes(Request::get(&address).send().await).await?)
 }
 
 /// A tensor over steps, as far as it is known.
@@ -310,10 +304,7 @@ pub async fn notebook() -> Result<Notebook, ClientError> {
 
 /// Notes something; the answer is the notebook with it.
 pub async fn change_notebook(change: &NotebookChange) -> Result<Notebook, ClientError> {
-    let request = Request::patch(&url(paths::NOTEBOOK))
-        .json(change)
-        .map_err(|_| ClientError::Misunderstood)?;
-    read(request.send().await).await
+    send(Request::patch(&url(paths::NOTEBOOK)), change).await
 }
 
 /// Points of one series, as JSON. For more than one, [`scalars_many`] is cheaper.
@@ -341,18 +332,8 @@ pub async fn scalars(query: &ScalarsQuery) -> Result<Series, ClientError> {
 /// Points of many series in one request, as binary columns. The answer has one entry for each series asked for, in
 /// the same order; `None` where there is no such series (any more).
 pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, ClientError> {
-    let response = Request::post(&url(paths::SCALARS))
-        .header("Accept", COLUMNS_MEDIA_TYPE)
-        .json(request)
-        .map_err(|_| ClientError::Misunderstood)?
-        .send()
-        .await
-        .map_err(|_| ClientError::Unreachable)?;
-    let response = accepted(response).await?;
-    let bytes = response
-        .binary()
-        .await
-        .map_err(|_| ClientError::Unreachable)?;
+    let post = Request::post(&url(paths::SCALARS)).header("Accept", COLUMNS_MEDIA_TYPE);
+    let bytes = bytes(with_body(post, request)?.send().await).await?;
     scalars::decode(&bytes).map_err(|_| ClientError::Misunderstood)
 }
 
@@ -360,10 +341,7 @@ pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, Cli
 pub async fn distributions(
     request: &DistributionsRequest,
 ) -> Result<DistributionsAnswer, ClientError> {
-    let request = Request::post(&url(paths::DISTRIBUTIONS))
-        .json(request)
-        .map_err(|_| ClientError::Misunderstood)?;
-    read(request.send().await).await
+    send(Request::post(&url(paths::DISTRIBUTIONS)), request).await
 }
 
 /// The absolute address of an API path, below the page's base.
@@ -382,20 +360,39 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
         address.push('=');
         address.push_str(&url_state::encode(value));
     }
-    read(Request::get(&address).send().await).await
+    parse(&bytes(Request::get(&address).send().await).await?)
+}
+
+/// Sends a body of JSON, and reads the answer.
+async fn send<T: DeserializeOwned>(
+    request: RequestBuilder,
+    body: &impl Serialize,
+) -> Result<T, ClientError> {
+    parse(&bytes(with_body(request, body)?.send().await).await?)
+}
+
+fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, ClientError> {
+    let body = json::to_string(body).map_err(|_| ClientError::Misunderstood)?;
+    request
+        .header("Content-Type", "application/json")
+        .body(body)
+        .map_err(|_| ClientError::Misunderstood)
 }
 
 /// What a JSON answer says.
-async fn read<T: DeserializeOwned>(
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ClientError> {
+    serde_json::from_slice(bytes).map_err(|_| ClientError::Misunderstood)
+}
+
+/// The body of an answer. Boxed, and of one type: the rest of a request is compiled anew for each type of answer.
+fn bytes(
     response: Result<Response, gloo_net::Error>,
-) -> Result<T, ClientError> {
-    let response = response.map_err(|_| ClientError::Unreachable)?;
-    let bytes = accepted(response)
-        .await?
-        .binary()
-        .await
-        .map_err(|_| ClientError::Unreachable)?;
-    serde_json::from_slice(&bytes).map_err(|_| ClientError::Misunderstood)
+) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, ClientError>>>> {
+    Box::pin(async move {
+        let response = response.map_err(|_| ClientError::Unreachable)?;
+        let body = accepted(response).await?.binary().await;
+        body.map_err(|_| ClientError::Unreachable)
+    })
 }
 
 /// Turns an answer with a status of 400 and above into the error that it carries.

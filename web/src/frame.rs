@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::erased::Show;
 use crate::keys::use_keys;
 use crate::live::use_live;
 

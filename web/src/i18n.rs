@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use trainscope_api::findings::Words;
 
+use crate::erased::{derive, effect};
 use crate::storage;
 
 mod debugger;
@@ -126,7 +127,7 @@ impl I18n {
     pub fn provide() -> Self {
         let i18n = Self(RwSignal::new(first_choice()));
         provide_context(i18n);
-        Effect::new(move |_| {
+        effect(move || {
             if let Some(root) = document().document_element() {
                 // Setting a plain attribute on an element that is there does not fail.
                 let _ignored = root.set_attribute("lang", i18n.0.get().lang());
@@ -138,6 +139,19 @@ impl I18n {
     /// The texts in the language in force; reactive.
     pub fn texts(self) -> &'static Texts {
         self.0.get().texts()
+    }
+
+    /// One of the texts, for where it stands: follows a switch of the language.
+    pub fn text(
+        self,
+        which: fn(&'static Texts) -> &'static str,
+    ) -> impl Fn() -> &'static str + Copy + Send + Sync + 'static {
+        move || which(self.texts())
+    }
+
+    /// The same as a label of a component.
+    pub fn label(self, which: fn(&'static Texts) -> &'static str) -> Signal<String> {
+        derive(move || which(self.texts()).to_owned())
     }
 
     /// What the server says in both languages, in the one in force; reactive.

@@ -12,9 +12,11 @@
 pub mod app;
 pub mod client;
 pub mod components;
+mod erased;
 pub mod format;
 pub mod frame;
 pub mod i18n;
+mod json;
 pub mod keys;
 pub mod live;
 pub mod notebook;

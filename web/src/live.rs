@@ -297,7 +297,7 @@ impl Live {
             let notice = event
                 .data()
                 .as_string()
-                .and_then(|text| serde_json::from_str(&text).ok());
+                .and_then(|text| serde_json::from_slice(text.as_bytes()).ok());
             if let Some(notice) = notice {
                 self.on_change(notice);
             }

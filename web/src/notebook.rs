@@ -10,6 +10,7 @@ use trainscope_api::error::ErrorCode;
 use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes};
 
 use crate::client::{self, ClientError};
+use crate::erased::effect;
 use crate::live::Live;
 
 /// Why the last change did not stay.
@@ -44,7 +45,7 @@ impl Notes {
             refusal: RwSignal::new(None),
         };
         provide_context(notes);
-        Effect::new(move |_| {
+        effect(move || {
             live.list_version.track();
             spawn_local(async move {
                 if let Ok(book) = client::notebook().await {

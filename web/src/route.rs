@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+use crate::erased::memo;
 use crate::url_state::{self, join_list};
 
 /// Escaped in a segment of a path.
@@ -134,13 +135,13 @@ impl Place {
 pub fn use_place() -> Memo<Place> {
     let pathname = use_location().pathname;
     let base = base_path();
-    Memo::new(move |_| pathname.with(|path| parse(path, &base)))
+    memo(move || pathname.with(|path| parse(path, &base)))
 }
 
 /// The run that the address bar names, if the page belongs to one.
 pub fn use_run() -> Memo<Option<String>> {
     let place = use_place();
-    Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)))
+    memo(move || place.with(|place| place.run().map(str::to_owned)))
 }
 
 /// The path of the page's base without its last slash: empty, or the server's prefix.

@@ -12,6 +12,7 @@ use trainscope_api::status::Status;
 use trainscope_api::tags::{MAX_RUNS, TagList, TagsRequest};
 
 use crate::client::{self, ClientError};
+use crate::erased::{effect, memo};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
@@ -67,7 +68,7 @@ impl AppState {
     /// Makes the state, asks for it, and asks again when something changes.
     pub fn provide(live: Live, colours: RunColours) -> Self {
         let runs = RwSignal::new(Arc::new(RunList::default()));
-        let index = Memo::new(move |_| {
+        let index = memo(move || {
             let positions = runs.with(|list| {
                 let ids = list.runs.iter().map(|run| run.id.clone());
                 ids.enumerate()
@@ -88,11 +89,11 @@ impl AppState {
             is_due: StoredValue::new(false),
         };
         provide_context(state);
-        Effect::new(move |_| {
+        effect(move || {
             live.list_version.track();
             state.refresh(live, colours);
         });
-        Effect::new(move |_| {
+        effect(move || {
             let has_grown = live.last_notice.with(|notice| {
                 state.apply(notice);
                 !notice.runs.is_empty()
@@ -108,7 +109,7 @@ impl AppState {
                 );
             }
         });
-        Effect::new(move |_| {
+        effect(move || {
             let failed = state
                 .load
                 .with_untracked(|load| matches!(load, Load::Failed(_)));
@@ -260,7 +261,7 @@ pub fn provide_all() {
     let live = Live::provide();
     live.watch_visibility();
     let notes = Notes::provide(live);
-    Effect::new(move |_| {
+    effect(move || {
         let chosen = notes.with(|book| {
             let runs = book.runs.iter();
             let chosen = runs.filter_map(|(run, notes)| {

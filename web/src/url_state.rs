@@ -9,6 +9,8 @@ use leptos_router::hooks::{use_location, use_navigate};
 use leptos_router::location::Location;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+use crate::erased::memo;
+
 /// Escaped in a value: all but letters, digits and what reads well in an address.
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -69,12 +71,12 @@ pub fn use_url_state() -> UrlState {
 impl UrlState {
     /// The value of `key` as a signal that changes only when this key does; `None` if it is absent.
     pub fn param(self, key: &'static str) -> Memo<Option<String>> {
-        Memo::new(move |_| self.search.with(|search| value(search, key)))
+        memo(move || self.search.with(|search| value(search, key)))
     }
 
     /// The items of a list, empty if the key is absent.
     pub fn list(self, key: &'static str) -> Memo<Vec<String>> {
-        Memo::new(move |_| {
+        memo(move || {
             self.search
                 .with(|search| value(search, key))
                 .map(|text| split_list(&text))

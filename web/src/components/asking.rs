@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::ClientError;
+use crate::erased::effect;
 use crate::live::use_live;
 
 /// Changes of a growing run within this time lead to one request.
@@ -69,7 +70,7 @@ impl<A: Send + Sync + 'static> Asking<A> {
                 }
             });
         };
-        Effect::new(move |_| {
+        effect(move || {
             want.track();
             fetch();
         });

@@ -10,6 +10,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use trainscope_format::{Kind, Role};
 
+use crate::erased::{effect, memo};
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
 use crate::route::use_run;
@@ -91,21 +92,21 @@ impl Browse {
         let url = use_url_state();
         let state = use_app_state();
         let run = use_run();
-        let own = Memo::new(move |_| run.get().unwrap_or_default());
+        let own = memo(move || run.get().unwrap_or_default());
         let (shown, hidden) = shown::chosen_runs(url, own, company);
         keep_tags(shown, state);
         let filter_text = url.param("q");
-        let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
-        let filter = Memo::new(move |_| filter_text.with(|text| Filter::new(text)));
+        let filter_text = memo(move || filter_text.get().unwrap_or_default());
+        let filter = memo(move || filter_text.with(|text| Filter::new(text)));
         let tags = url.list("tags");
-        let selection = Memo::new(move |_| tags.with(|items| Selection::from_items(items)));
-        let entries = Memo::new(move |_| {
+        let selection = memo(move || tags.with(|items| Selection::from_items(items)));
+        let entries = memo(move || {
             let shown = shown.get();
             Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds)))
         });
         let role = url.param("role");
-        let role = Memo::new(move |_| role.with(|word| parse_role(word.as_deref()?)));
-        let passing = Memo::new(move |_| {
+        let role = memo(move || role.with(|word| parse_role(word.as_deref()?)));
+        let passing = memo(move || {
             let (filter, role) = (filter.get(), role.get());
             entries.with(|entries| {
                 let all = entries.iter().enumerate();
@@ -116,7 +117,7 @@ impl Browse {
             })
         });
         let notes = use_notebook();
-        let pins = Memo::new(move |_| notes.pinned());
+        let pins = memo(move || notes.pinned());
         Self {
             url,
             own,
@@ -130,8 +131,8 @@ impl Browse {
             target: url.param("tag"),
             entries,
             passing,
-            cards: Memo::new(move |_| Arc::new(cards(selection, entries, passing, pins))),
-            is_loaded: Memo::new(move |_| {
+            cards: memo(move || Arc::new(cards(selection, entries, passing, pins))),
+            is_loaded: memo(move || {
                 let shown = shown.get();
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
             }),
@@ -218,7 +219,7 @@ fn cards(
 
 /// Asks for the tags of shown runs, and again while they grow.
 fn keep_tags(shown: RunNames, state: AppState) {
-    Effect::new(move |_| {
+    effect(move || {
         let shown = shown.get();
         state.load_tags(shown.iter().cloned(), false);
     });

@@ -6,6 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::browse::whole;
+use crate::erased::{derive, effect, handler, memo};
 
 /// How large cards are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +145,7 @@ pub fn CardGrid(
             view_at.set(now);
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         holder.track();
         cards.track();
         asked_full.track();
@@ -155,15 +156,15 @@ pub fn CardGrid(
     let handle = window_event_listener_untyped("resize", move |_| measure());
     on_cleanup(move || handle.remove());
 
-    let layout = Memo::new(move |_| {
+    let layout = memo(move || {
         let (_, width, height, window_width) = view_at.get();
         Layout::new(width, height, window_width, size.get())
     });
-    let full = Memo::new(move |_| {
+    let full = memo(move || {
         let full = asked_full.get()?;
         cards.with(|cards| cards.contains(&full)).then_some(full)
     });
-    let window = Memo::new(move |_| {
+    let window = memo(move || {
         let (scroll, width, height, _) = view_at.get();
         if width < 1.0 {
             return (0, 0);
@@ -172,7 +173,7 @@ pub fn CardGrid(
             .get()
             .window(scroll, height, cards.with(|cards| cards.len()))
     });
-    Effect::new(move |_| {
+    effect(move || {
         let Some(on_seen) = on_seen else { return };
         let (scroll, _, height, _) = view_at.get();
         let layout = layout.get();
@@ -226,7 +227,7 @@ pub fn CardGrid(
         };
         format!("repeat({columns}, minmax(0, 1fr))")
     };
-    let card_width = Signal::derive(move || {
+    let card_width = derive(move || {
         if full.get().is_some() {
             (view_at.get().1 - 2.0 * GAP).max(0.0)
         } else {
@@ -235,7 +236,7 @@ pub fn CardGrid(
     });
     // A link to a tag brings its card into view once there are cards.
     let arrived = StoredValue::new(None::<String>);
-    Effect::new(move |_| {
+    effect(move || {
         let target = target.get();
         let layout = layout.get();
         if layout.card_width < 1.0 || arrived.get_value() == target {
@@ -255,7 +256,7 @@ pub fn CardGrid(
         }
     });
     // The keyboard moves to a card: it comes into view.
-    Effect::new(move |_| {
+    effect(move || {
         let current = current.get();
         let (at, holder) = (
             cards
@@ -281,7 +282,7 @@ pub fn CardGrid(
         }
     });
     view! {
-        <div class="cards" node_ref=holder on:scroll=move |_| measure()>
+        <div class="cards" node_ref=holder on:scroll=handler(move |_| measure())>
             <div class="extent" style:height=total_height>
                 <div
                     class="grid"

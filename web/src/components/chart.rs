@@ -12,6 +12,8 @@ use trainscope_charts::line::{LimitLine, Line, Spec, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::{Axis, Scale};
 
+use crate::erased::{effect, handler, memo};
+
 mod canvas;
 mod distribution;
 mod gesture;
@@ -116,7 +118,7 @@ pub fn LineChart(
     // The range under the pointer while a drag goes on, in pixels.
     let drag = RwSignal::new(None::<(f64, f64)>);
 
-    Effect::new(move |_| {
+    effect(move || {
         let (width, height, dpr) = size.get();
         if width < 1.0 || height < 1.0 {
             return;
@@ -137,8 +139,8 @@ pub fn LineChart(
     on_cleanup(move || ticket.give_up());
 
     // Each canvas that is shown is copied for each frame in which anything on the page changes.
-    let has_overlay = Memo::new(move |_| crosshair.with(Option::is_some) || drag.get().is_some());
-    Effect::new(move |_| {
+    let has_overlay = memo(move || crosshair.with(Option::is_some) || drag.get().is_some());
+    effect(move || {
         if !has_overlay.get() {
             return;
         }
@@ -240,13 +242,13 @@ pub fn LineChart(
             on:pointerdown=on_down
             on:pointermove=on_move
             on:pointerup=on_up
-            on:pointercancel=move |_| {
+            on:pointercancel=handler(move |_| {
                 pan.set_value(None);
                 drag.set(None);
-            }
+            })
             on:wheel=on_wheel
-            on:pointerleave=move |_| events.hover.run(None)
-            on:dblclick=move |_| events.fit.run(())
+            on:pointerleave=handler(move |_| events.hover.run(None))
+            on:dblclick=handler(move |_| events.fit.run(()))
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
             <canvas node_ref=overlay aria-hidden="true" hidden=move || !has_overlay.get()></canvas>

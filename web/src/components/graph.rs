@@ -19,6 +19,7 @@ pub use near::NodeGraph;
 pub use view::View;
 
 use super::chart::{Ticket, use_size};
+use crate::erased::{effect, handler};
 use pen::CanvasPen;
 
 /// Pixels that a drag must cross to be one.
@@ -51,7 +52,7 @@ pub fn GraphCanvas(
     let small = NodeRef::<html::Canvas>::new();
     let measured = use_size(holder);
     let (ticket, small_ticket) = (Ticket::new(), Ticket::new());
-    Effect::new(move |_| {
+    effect(move || {
         let (width, height, dpr) = measured.get();
         if width < 1.0 || height < 1.0 {
             return;
@@ -74,7 +75,7 @@ pub fn GraphCanvas(
             }
         });
     });
-    Effect::new(move |_| {
+    effect(move || {
         let (width, height, dpr) = measured.get();
         let (figure, view, ink) = (figure.get(), view.get(), ink.get());
         if !has_small || width < 1.0 {
@@ -171,7 +172,7 @@ pub fn GraphCanvas(
                 on:pointerdown=on_down
                 on:pointermove=on_move
                 on:pointerup=on_up
-                on:pointercancel=move |_| drag.set_value(None)
+                on:pointercancel=handler(move |_| drag.set_value(None))
                 on:dblclick=on_double
                 on:wheel=on_wheel
             ></canvas>
@@ -191,8 +192,8 @@ pub fn GraphCanvas(
                                     jump(&event);
                                 }
                             }
-                            on:pointerup=move |_| jumping.set_value(false)
-                            on:pointerleave=move |_| jumping.set_value(false)
+                            on:pointerup=handler(move |_| jumping.set_value(false))
+                            on:pointerleave=handler(move |_| jumping.set_value(false))
                         ></canvas>
                     }
                 })}

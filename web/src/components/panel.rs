@@ -35,7 +35,7 @@ pub fn RightPanel(
                 <span class="grow"></span>
                 <IconButton
                     icon=IconName::Close
-                    label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                    label=i18n.label(|t| t.frame.close)
                     on_press=move || on_close.run(())
                 />
             </div>

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use trainscope_charts::label;
 
+use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 
 /// Two sliders over each other, of which only the handles take the pointer.
@@ -20,11 +21,11 @@ pub fn StepRange(
     let i18n = use_i18n();
     // What the handles say while one is held.
     let held = RwSignal::new(None::<(i64, i64)>);
-    Effect::new(move |_| {
+    effect(move || {
         chosen.track();
         held.set(None);
     });
-    let range = Memo::new(move |_| {
+    let range = memo(move || {
         let (first, last) = whole.get();
         let (from, to) = held.get().or_else(|| chosen.get()).unwrap_or((first, last));
         (from.clamp(first, last), to.clamp(first, last))
@@ -61,17 +62,17 @@ pub fn StepRange(
                     if is_low { from } else { to }.to_string()
                 }
                 on:input=on_input
-                on:change=move |_| {
+                on:change=handler(move |_| {
                     let Some(now) = held.get_untracked() else { return };
                     on_choose.run((now != whole.get_untracked()).then_some(now));
-                }
+                })
             />
         }
     };
     view! {
         <div class="stepbar">
             <span class="ink3">
-                {move || i18n.texts().histograms.steps} " "
+                {i18n.text(|t| t.histograms.steps)} " "
                 <b>
                     {move || {
                         let (from, to) = range.get();
@@ -91,8 +92,8 @@ pub fn StepRange(
                 {move || (i18n.texts().scalars.of_all)(&label::step(whole.get().1))}
             </span>
             <Show when=move || chosen.get().is_some()>
-                <button type="button" class="link" on:click=move |_| on_choose.run(None)>
-                    {move || i18n.texts().histograms.all_steps}
+                <button type="button" class="link" on:click=handler(move |_| on_choose.run(None))>
+                    {i18n.text(|t| t.histograms.all_steps)}
                 </button>
             </Show>
         </div>

@@ -6,6 +6,7 @@ use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
 use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_name};
+use crate::erased::{derive, effect, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{Locale, use_i18n};
 use crate::live::{Connection, use_live};
@@ -21,7 +22,7 @@ pub(super) fn Bar() -> impl IntoView {
     let state = use_app_state();
     let frame: FrameState = expect_context();
     let i18n = use_i18n();
-    let run = Memo::new(move |_| {
+    let run = memo(move || {
         let run = place.with(|place| place.run().map(str::to_owned));
         run.filter(|run| state.may_exist(run))
     });
@@ -35,7 +36,7 @@ pub(super) fn Bar() -> impl IntoView {
             <Search />
             <IconButton
                 icon=IconName::Search
-                label=Signal::derive(move || i18n.texts().frame.search.to_owned())
+                label=i18n.label(|t| t.frame.search)
                 size=16
                 class="show-small"
                 on_press=move || {
@@ -65,12 +66,12 @@ fn RunTitle(run: String) -> impl IntoView {
         format!("{} / ", folder.replace('/', " / "))
     };
     let name = if run == "." {
-        Signal::derive(move || i18n.texts().runs.base_run.to_owned())
+        i18n.label(|t| t.runs.base_run)
     } else {
         Signal::stored(name.to_owned())
     };
     let (id, full) = (run.clone(), run.clone());
-    let entry = Memo::new(move |_| state.run(&id).map(|run| (run.status, run.last_step)));
+    let entry = memo(move || state.run(&id).map(|run| (run.status, run.last_step)));
     let status = move || {
         entry.get().map(|(status, _)| {
             view! {
@@ -116,8 +117,8 @@ fn ListTitle(place: Memo<Place>) -> impl IntoView {
             ""
         }
     };
-    Effect::new(move |_| document().set_title(&format!("{} · trainscope", title())));
-    let reading = Memo::new(move |_| live.ingest.get().filter(|ingest| !ingest.idle));
+    effect(move || document().set_title(&format!("{} · trainscope", title())));
+    let reading = memo(move || live.ingest.get().filter(|ingest| !ingest.idle));
     let summary = move || {
         let texts = &i18n.texts().frame;
         if let Some(ingest) = reading.get() {
@@ -184,10 +185,10 @@ fn LiveAge() -> impl IntoView {
             <i class=dot></i>
             <span>{text}</span>
             <IconButton
-                icon=Signal::derive(move || {
+                icon=derive(move || {
                     if live.paused.get() { IconName::Play } else { IconName::Pause }
                 })
-                label=Signal::derive(move || {
+                label=derive(move || {
                     let texts = &i18n.texts().frame;
                     let label = if live.paused.get() { texts.resume } else { texts.pause };
                     format!("{label} (.)")
@@ -216,8 +217,8 @@ fn LanguageButton() -> impl IntoView {
         <button
             type="button"
             class="btn bare language"
-            aria-label=move || i18n.texts().frame.other_language
-            title=move || i18n.texts().frame.other_language
+            aria-label=i18n.text(|t| t.frame.other_language)
+            title=i18n.text(|t| t.frame.other_language)
             on:click=flip
         >
             <b class:on=move || is(Locale::En)>"EN"</b>
@@ -234,11 +235,11 @@ fn ThemeButton() -> impl IntoView {
     let url = use_url_state();
     view! {
         <IconButton
-            icon=Signal::derive(move || match theme.get() {
+            icon=derive(move || match theme.get() {
                 Theme::Light => IconName::Moon,
                 Theme::Dark => IconName::Sun,
             })
-            label=Signal::derive(move || {
+            label=derive(move || {
                 let texts = &i18n.texts().frame;
                 match theme.get() {
                     Theme::Light => texts.dark_theme.to_owned(),

@@ -84,11 +84,11 @@ pub(super) fn HelpPanel() -> impl IntoView {
     };
     view! {
         <RightPanel
-            title=Signal::derive(move || i18n.texts().keys.title.to_owned())
+            title=i18n.label(|t| t.keys.title)
             on_close=move || frame.help.set(false)
         >
             {groups}
-            <p class="micro ink3">{move || i18n.texts().keys.wheel}</p>
+            <p class="micro ink3">{i18n.text(|t| t.keys.wheel)}</p>
             <p class="micro ink3">
                 {move || {
                     let status = state.status.get();

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip, short_name};
+use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::route::{self, Place, RunPage, use_place};
@@ -16,14 +17,14 @@ pub(super) fn Rail() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
     let frame: FrameState = expect_context();
-    let run = Memo::new(move |_| {
+    let run = memo(move || {
         let run = place.with(|place| place.run().map(str::to_owned));
         run.filter(|run| state.may_exist(run))
     });
-    let runs = Memo::new(move |_| state.runs.with(|list| list.runs.len()));
+    let runs = memo(move || state.runs.with(|list| list.runs.len()));
     let current = move |is: bool| is.then_some("page");
     view! {
-        <nav class="rail" aria-label=move || i18n.texts().frame.main_navigation>
+        <nav class="rail" aria-label=i18n.text(|t| t.frame.main_navigation)>
             <a class="brand" href=route::runs_href()>
                 <Icon name=IconName::Brand size=18 />
                 <span>"trainscope"</span>
@@ -32,11 +33,11 @@ pub(super) fn Rail() -> impl IntoView {
                 <a
                     class="nav"
                     href=route::runs_href()
-                    title=move || i18n.texts().frame.runs
+                    title=i18n.text(|t| t.frame.runs)
                     aria-current=move || current(place.with(|place| *place == Place::Runs))
                 >
                     <Icon name=IconName::Runs />
-                    <span>{move || i18n.texts().frame.runs}</span>
+                    <span>{i18n.text(|t| t.frame.runs)}</span>
                     <span class="count">
                         {move || (runs.get() > 0).then(|| format::count(runs.get() as u64))}
                     </span>
@@ -57,23 +58,23 @@ pub(super) fn Rail() -> impl IntoView {
                         };
                         let (judged, run_pages, drawn) = (run.clone(), run.clone(), run.clone());
                         let graph = route::graph_href(&run, None);
-                        let has_graph = Memo::new(move |_| {
+                        let has_graph = memo(move || {
                             let run = state.run(&drawn);
                             run.is_some_and(|run| run.kinds.contains_key("graphs"))
                         });
                         let fed = run.clone();
                         let pipeline = route::run_href(&run, RunPage::Pipeline);
-                        let has_pipeline = Memo::new(move |_| {
+                        let has_pipeline = memo(move || {
                             let kinds = state.run(&fed).map(|run| run.kinds).unwrap_or_default();
                             ["lineage", "profile"].iter().any(|kind| kinds.contains_key(*kind))
                         });
                         let (held, tensors) = (run.clone(), route::run_href(&run, RunPage::Tensors));
-                        let tensor_count = Memo::new(move |_| {
+                        let tensor_count = memo(move || {
                             let kinds = state.run(&held)?.kinds;
                             let of = |kind: &str| kinds.get(kind).copied();
                             of("tensors").max(of("statistics"))
                         });
-                        let health = Memo::new(move |_| state.run(&judged)?.health);
+                        let health = memo(move || state.run(&judged)?.health);
                         let debugger = route::run_href(&run, RunPage::Debugger);
                         let is_on = move |page| place.with(|place| place.page() == Some(page));
                         let serious = move || {
@@ -93,52 +94,52 @@ pub(super) fn Rail() -> impl IntoView {
                                 <a
                                     class="nav"
                                     href=overview
-                                    title=move || i18n.texts().overview.title
+                                    title=i18n.text(|t| t.overview.title)
                                     aria-current=move || current(is_on(RunPage::Overview))
                                 >
                                     <Icon name=IconName::Overview />
-                                    <span>{move || i18n.texts().overview.title}</span>
+                                    <span>{i18n.text(|t| t.overview.title)}</span>
                                 </a>
                                 <a
                                     class="nav"
                                     href=href
-                                    title=move || i18n.texts().frame.scalars
+                                    title=i18n.text(|t| t.frame.scalars)
                                     aria-current=move || current(is_on(RunPage::Scalars))
                                 >
                                     <Icon name=IconName::Scalars />
-                                    <span>{move || i18n.texts().frame.scalars}</span>
+                                    <span>{i18n.text(|t| t.frame.scalars)}</span>
                                     <span class="count">{tags}</span>
                                 </a>
                                 {recorded(run_pages.clone(), state, place, i18n)}
                                 <a
                                     class="nav"
                                     href=graph
-                                    title=move || i18n.texts().graph.title
+                                    title=i18n.text(|t| t.graph.title)
                                     aria-current=move || current(is_on(RunPage::Graph))
                                     hidden=move || !has_graph.get()
                                 >
                                     <Icon name=IconName::Graph />
-                                    <span>{move || i18n.texts().graph.title}</span>
+                                    <span>{i18n.text(|t| t.graph.title)}</span>
                                 </a>
                                 <a
                                     class="nav"
                                     href=pipeline
-                                    title=move || i18n.texts().pipeline.title
+                                    title=i18n.text(|t| t.pipeline.title)
                                     aria-current=move || current(is_on(RunPage::Pipeline))
                                     hidden=move || !has_pipeline.get()
                                 >
                                     <Icon name=IconName::Pipeline />
-                                    <span>{move || i18n.texts().pipeline.title}</span>
+                                    <span>{i18n.text(|t| t.pipeline.title)}</span>
                                 </a>
                                 <a
                                     class="nav"
                                     href=tensors
-                                    title=move || i18n.texts().tensors.title
+                                    title=i18n.text(|t| t.tensors.title)
                                     aria-current=move || current(is_on(RunPage::Tensors))
                                     hidden=move || tensor_count.with(Option::is_none)
                                 >
                                     <Icon name=IconName::Tensors />
-                                    <span>{move || i18n.texts().tensors.title}</span>
+                                    <span>{i18n.text(|t| t.tensors.title)}</span>
                                     <span class="count">
                                         {move || tensor_count.get().map(format::count)}
                                     </span>
@@ -146,12 +147,12 @@ pub(super) fn Rail() -> impl IntoView {
                                 <a
                                     class="nav"
                                     href=debugger
-                                    title=move || i18n.texts().debugger.title
+                                    title=i18n.text(|t| t.debugger.title)
                                     aria-current=move || current(is_on(RunPage::Debugger))
                                     hidden=move || health.with(Option::is_none)
                                 >
                                     <Icon name=IconName::Debugger />
-                                    <span>{move || i18n.texts().debugger.title}</span>
+                                    <span>{i18n.text(|t| t.debugger.title)}</span>
                                     <span class="count" class:bad=is_bad>{serious}</span>
                                 </a>
                             </div>
@@ -162,12 +163,12 @@ pub(super) fn Rail() -> impl IntoView {
                 <button
                     type="button"
                     class="nav"
-                    title=move || i18n.texts().frame.help
+                    title=i18n.text(|t| t.frame.help)
                     aria-pressed=move || frame.help.get().to_string()
-                    on:click=move |_| frame.help.update(|open| *open = !*open)
+                    on:click=handler(move |_| frame.help.update(|open| *open = !*open))
                 >
                     <Icon name=IconName::Help />
-                    <span>{move || i18n.texts().frame.help}</span>
+                    <span>{i18n.text(|t| t.frame.help)}</span>
                     <span class="count">
                         <kbd>"?"</kbd>
                     </span>
@@ -214,7 +215,7 @@ const RECORDED: [Recorded; 4] = [
 
 /// Entries of the pages whose records the run has, each with the number of its tags.
 fn recorded(run: String, state: AppState, place: Memo<Place>, i18n: I18n) -> impl IntoView {
-    let kinds = Memo::new(move |_| state.run(&run).map(|run| (run.id, run.kinds)));
+    let kinds = memo(move || state.run(&run).map(|run| (run.id, run.kinds)));
     let entry = move |(page, title, icon, names): Recorded| {
         let count = move || {
             kinds.with(|run| {

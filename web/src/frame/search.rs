@@ -9,6 +9,7 @@ use trainscope_format::Kind;
 
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
+use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::route::{self, use_place};
 use crate::state::{AppState, use_app_state};
@@ -47,7 +48,7 @@ pub(super) fn Search() -> impl IntoView {
     let text = RwSignal::new(String::new());
     let open = RwSignal::new(false);
     let chosen = RwSignal::new(0_usize);
-    let hits = Memo::new(move |_| {
+    let hits = memo(move || {
         let wanted = text.get().trim().to_lowercase();
         if open.get() && !wanted.is_empty() {
             place.with(|place| find(state, place.run(), &wanted))
@@ -55,7 +56,7 @@ pub(super) fn Search() -> impl IntoView {
             Vec::new()
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         if frame.focus_search.get() > 0
             && let Some(field) = field.get_untracked()
         {
@@ -107,7 +108,7 @@ pub(super) fn Search() -> impl IntoView {
                 <li role="option" id=format!("hit-{position}") aria-selected=move || {
                     (chosen.get() == position).to_string()
                 }>
-                    <a class="hit" href=hit.href() on:click=move |_| leave()>
+                    <a class="hit" href=hit.href() on:click=handler(move |_| leave())>
                         <RunChip run=hit.run.clone() />
                         <span class="cut">{name}</span>
                         <span class="cut ink3 beside">{beside}</span>
@@ -139,7 +140,7 @@ pub(super) fn Search() -> impl IntoView {
         }
         .into_any()
     };
-    let shown = Memo::new(move |_| open.get() && text.with(|text| !text.trim().is_empty()));
+    let shown = memo(move || open.get() && text.with(|text| !text.trim().is_empty()));
     view! {
         <div class="search hide-small" role="search">
             <label class="field" class:focus=move || open.get()>
@@ -151,8 +152,8 @@ pub(super) fn Search() -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     node_ref=field
-                    placeholder=move || i18n.texts().frame.search
-                    aria-label=move || i18n.texts().frame.search
+                    placeholder=i18n.text(|t| t.frame.search)
+                    aria-label=i18n.text(|t| t.frame.search)
                     aria-expanded=move || shown.get().to_string()
                     aria-controls="search-hits"
                     aria-activedescendant=move || {
@@ -164,14 +165,14 @@ pub(super) fn Search() -> impl IntoView {
                         chosen.set(0);
                         open.set(true);
                     }
-                    on:focus=move |_| {
+                    on:focus=handler(move |_| {
                         open.set(true);
                         load_tags(state);
-                    }
-                    on:blur=move |_| {
+                    })
+                    on:blur=handler(move |_| {
                         open.set(false);
                         frame.searching.set(false);
-                    }
+                    })
                     on:keydown=on_keydown
                 />
                 <kbd>"/"</kbd>

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::components::{Icon, IconName, RunChip};
+use crate::erased::{Show, handler};
 use crate::i18n::use_i18n;
 use crate::route;
 use crate::state::use_runs;
@@ -53,7 +54,7 @@ pub(super) fn Switcher(
                             class="hit"
                             href=route::overview_href(&other.id)
                             aria-current=current
-                            on:click=move |_| open.set(false)
+                            on:click=handler(move |_| open.set(false))
                         >
                             <RunChip run=other.id.clone() />
                             <span class="cut">{other.id.clone()}</span>
@@ -68,14 +69,14 @@ pub(super) fn Switcher(
             class="switcher"
             node_ref=details
             prop:open=move || open.get()
-            on:toggle=move |_| {
+            on:toggle=handler(move |_| {
                 let is_open = details.get_untracked().is_some_and(|details| details.open());
                 open.set(is_open);
                 if let (true, Some(field)) = (is_open, field.get_untracked()) {
                     // The field is on the page while the list is open.
                     let _ignored = field.focus();
                 }
-            }
+            })
             on:keydown=move |event| {
                 if event.key() == "Escape" {
                     open.set(false);
@@ -85,8 +86,8 @@ pub(super) fn Switcher(
         >
             <summary
                 class="btn bare icon"
-                aria-label=move || i18n.texts().frame.switch_run
-                title=move || i18n.texts().frame.switch_run
+                aria-label=i18n.text(|t| t.frame.switch_run)
+                title=i18n.text(|t| t.frame.switch_run)
             >
                 <Icon name=IconName::Down size=12 />
             </summary>
@@ -97,8 +98,8 @@ pub(super) fn Switcher(
                         class="bare-input"
                         type="text"
                         node_ref=field
-                        placeholder=move || i18n.texts().frame.find_run
-                        aria-label=move || i18n.texts().frame.find_run
+                        placeholder=i18n.text(|t| t.frame.find_run)
+                        aria-label=i18n.text(|t| t.frame.find_run)
                         prop:value=move || text.get()
                         on:input=move |event| text.set(event_target_value(&event))
                     />

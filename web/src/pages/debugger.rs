@@ -5,6 +5,7 @@
 use leptos::prelude::*;
 
 use crate::components::{IconName, StatePage};
+use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::route;
@@ -64,14 +65,14 @@ pub fn DebuggerPage() -> impl IntoView {
                     <main class="main">
                         <StatePage
                             icon=IconName::Clock
-                            title=Signal::derive(move || i18n.texts().debugger.waiting.to_owned())
-                            next=Signal::derive(move || {
+                            title=i18n.label(|t| t.debugger.waiting)
+                            next=derive(move || {
                                 i18n.texts().debugger.waiting_next.to_owned()
                             })
                         >
                             <div class="acts">
                                 <a class="btn" href=scalars>
-                                    {move || i18n.texts().panel.open_scalars}
+                                    {i18n.text(|t| t.panel.open_scalars)}
                                 </a>
                             </div>
                         </StatePage>

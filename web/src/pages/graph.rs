@@ -5,6 +5,7 @@
 use leptos::prelude::*;
 
 use crate::components::{IconName, StatePage};
+use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
@@ -39,8 +40,8 @@ pub fn GraphPage() -> impl IntoView {
             <main class="main">
                 <StatePage
                     icon=IconName::Graph
-                    title=Signal::derive(move || title.to_owned())
-                    next=Signal::derive(move || next.clone())
+                    title=derive(move || title.to_owned())
+                    next=derive(move || next.clone())
                 >
                     ""
                 </StatePage>

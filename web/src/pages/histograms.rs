@@ -12,6 +12,7 @@ use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
 use crate::components::{CardGrid, CardSize, IconName, StepRange, use_palette};
+use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
@@ -33,14 +34,14 @@ pub fn HistogramsPage() -> impl IntoView {
     let i18n = use_i18n();
     let browse = Browse::from_address(&[Kind::Histograms, Kind::Statistics], Company::Alone);
     let settings = Settings::from_address(browse);
-    let nothing = Memo::new(move |_| Nothing::of(browse));
-    let totals = Signal::derive(move || {
+    let nothing = memo(move || Nothing::of(browse));
+    let totals = derive(move || {
         browse.entries.with(|entries| {
             let records = entries.iter().map(|entry| entry.points).sum();
             (i18n.texts().histograms.totals)(entries.len() as u64, records)
         })
     });
-    let none = Signal::derive(move || {
+    let none = derive(move || {
         browse
             .shown
             .with(|shown| (i18n.texts().histograms.none)(&shown.join(", ")))
@@ -56,7 +57,7 @@ pub fn HistogramsPage() -> impl IntoView {
         }
         _ => false,
     });
-    let size = Signal::derive(move || {
+    let size = derive(move || {
         // Several runs lie side by side in a card.
         if settings.is_divided() && browse.shown.with(|shown| shown.len()) > 1 {
             CardSize::Large
@@ -78,7 +79,7 @@ pub fn HistogramsPage() -> impl IntoView {
                                 reason=reason
                                 icon=IconName::Histograms
                                 none=none
-                                none_next=Signal::derive(move || {
+                                none_next=derive(move || {
                                     i18n.texts().histograms.none_next.to_owned()
                                 })
                             />

@@ -14,12 +14,12 @@ pub fn NotFoundPage() -> impl IntoView {
         <main class="main">
             <StatePage
                 icon=IconName::Gone
-                title=Signal::derive(move || i18n.texts().states.nowhere.to_owned())
-                next=Signal::derive(move || i18n.texts().states.nowhere_next.to_owned())
+                title=i18n.label(|t| t.states.nowhere)
+                next=i18n.label(|t| t.states.nowhere_next)
             >
                 <div class="acts">
                     <a class="btn primary" href=route::runs_href()>
-                        {move || i18n.texts().states.all_runs}
+                        {i18n.text(|t| t.states.all_runs)}
                     </a>
                 </div>
             </StatePage>

@@ -5,6 +5,7 @@
 
 use leptos::prelude::*;
 
+use crate::erased::{Show, memo};
 use crate::route::use_run;
 
 mod cards;
@@ -31,7 +32,7 @@ pub fn OverviewPage() -> impl IntoView {
 /// Another run has a page of its own, so that nothing of the one before stays.
 fn overview(run: String) -> AnyView {
     let model = Model::new(run);
-    let has_steps = Memo::new(move |_| model.kind("statistics") > 0);
+    let has_steps = memo(move || model.kind("statistics") > 0);
     view! {
         <main class="main overview">
             {verdict::view(model)}

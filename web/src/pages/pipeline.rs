@@ -6,6 +6,7 @@
 use leptos::prelude::*;
 
 use crate::components::{IconName, StatePage};
+use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
@@ -37,8 +38,8 @@ pub fn PipelinePage() -> impl IntoView {
             <main class="main">
                 <StatePage
                     icon=IconName::Pipeline
-                    title=Signal::derive(move || title.clone())
-                    next=Signal::derive(move || next.clone())
+                    title=derive(move || title.clone())
+                    next=derive(move || next.clone())
                 >
                     {has_more
                         .then(|| {

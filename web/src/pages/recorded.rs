@@ -12,6 +12,7 @@ use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
 use crate::components::{CardGrid, CardSize, IconName, use_palette};
+use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
@@ -67,14 +68,14 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     let i18n = use_i18n();
     let browse = Browse::from_address(shelf.kinds(), Company::Alone);
     let settings = Settings::provide(browse, shelf);
-    let nothing = Memo::new(move |_| Nothing::of(browse));
-    let totals = Signal::derive(move || {
+    let nothing = memo(move || Nothing::of(browse));
+    let totals = derive(move || {
         browse.entries.with(|entries| {
             let records = entries.iter().map(|entry| entry.points).sum();
             (i18n.texts().recorded.totals)(entries.len() as u64, records)
         })
     });
-    let none = Signal::derive(move || {
+    let none = derive(move || {
         let texts = i18n.texts().recorded;
         let runs = browse.shown.with(|shown| shown.join(", "));
         (texts.none)(&runs, texts.titles[shelf as usize])
@@ -91,7 +92,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
         }
         true
     });
-    let size = Signal::derive(move || {
+    let size = derive(move || {
         let is_wide = shelf == Shelf::Text || browse.shown.with(|shown| shown.len()) > 2;
         if is_wide && shelf != Shelf::PrCurves {
             CardSize::Large
@@ -113,7 +114,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                                 reason=reason
                                 icon=shelf.icon()
                                 none=none
-                                none_next=Signal::derive(move || {
+                                none_next=derive(move || {
                                     i18n.texts().recorded.none_next.to_owned()
                                 })
                             />

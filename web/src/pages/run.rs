@@ -8,6 +8,7 @@ use super::{
     RecordedPage, ScalarsPage, Shelf, TensorsPage,
 };
 use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
 use crate::route::{self, Place, RunPage, use_place};
 use crate::state::{Load, use_app_state};
@@ -26,9 +27,9 @@ pub fn RunPages() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
     let i18n = use_i18n();
-    let name = Memo::new(move |_| place.with(|place| place.run().unwrap_or_default().to_owned()));
-    let found = Memo::new(move |_| name.with(|name| state.run(name).map(|run| run.status)));
-    let shown = Memo::new(move |_| match place.get() {
+    let name = memo(move || place.with(|place| place.run().unwrap_or_default().to_owned()));
+    let found = memo(move || name.with(|name| state.run(name).map(|run| run.status)));
+    let shown = memo(move || match place.get() {
         Place::Run { page, .. } => {
             // While the list loads, the page may ask for its data already.
             if found.get().is_none() && state.load.get() == Load::Ready {
@@ -59,12 +60,12 @@ pub fn RunPages() -> impl IntoView {
                     <main class="main">
                         <StatePage
                             icon=IconName::Gone
-                            title=Signal::derive(move || (i18n.texts().states.no_run)(&name.get()))
-                            next=Signal::derive(move || i18n.texts().states.no_run_next.to_owned())
+                            title=derive(move || (i18n.texts().states.no_run)(&name.get()))
+                            next=i18n.label(|t| t.states.no_run_next)
                         >
                             <div class="acts">
                                 <a class="btn primary" href=route::runs_href()>
-                                    {move || i18n.texts().states.all_runs}
+                                    {i18n.text(|t| t.states.all_runs)}
                                 </a>
                             </div>
                         </StatePage>
@@ -78,11 +79,11 @@ pub fn RunPages() -> impl IntoView {
                 <Note
                     kind=NoteKind::Warning
                     icon=IconName::Gone
-                    title=Signal::derive(move || (i18n.texts().states.gone)(&name.get()))
-                    next=Signal::derive(move || i18n.texts().states.gone_next.to_owned())
+                    title=derive(move || (i18n.texts().states.gone)(&name.get()))
+                    next=i18n.label(|t| t.states.gone_next)
                 >
                     <a class="link" href=route::runs_href()>
-                        {move || i18n.texts().states.all_runs}
+                        {i18n.text(|t| t.states.all_runs)}
                     </a>
                 </Note>
             </div>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
+use crate::erased::Show;
 use crate::frame::FrameState;
 use crate::keys::use_keys;
 use crate::route;

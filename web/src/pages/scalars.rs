@@ -13,6 +13,7 @@ use wasm_bindgen::JsCast;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView};
 use crate::components::{IconName, use_palette};
+use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
@@ -69,9 +70,9 @@ pub fn ScalarsPage() -> impl IntoView {
             .is_some_and(|target| target.has_type::<web_sys::HtmlInputElement>());
         !(is_slider && key.starts_with("Arrow")) && on_key(page, key, event.shift_key())
     });
-    let nothing = Memo::new(move |_| Nothing::of(browse));
+    let nothing = memo(move || Nothing::of(browse));
     let i18n = use_i18n();
-    let none = Signal::derive(move || {
+    let none = derive(move || {
         browse
             .shown
             .with(|shown| (i18n.texts().scalars.none)(&shown.join(", ")))
@@ -90,7 +91,7 @@ pub fn ScalarsPage() -> impl IntoView {
                                 reason=reason
                                 icon=IconName::Scalars
                                 none=none
-                                none_next=Signal::derive(move || {
+                                none_next=derive(move || {
                                     i18n.texts().scalars.none_next.to_owned()
                                 })
                             />

@@ -5,6 +5,7 @@
 use leptos::prelude::*;
 
 use crate::components::{IconName, StatePage};
+use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
@@ -35,7 +36,7 @@ pub fn TensorsPage() -> impl IntoView {
         "k" => model.tensor_by(-1),
         _ => false,
     });
-    let state = Memo::new(move |_| {
+    let state = memo(move || {
         model.index.with(|index| {
             let is_filtered = !model.search.with(String::is_empty) || model.role.get().is_some();
             index.as_ref().map(|index| index.total > 0 || is_filtered)
@@ -49,8 +50,8 @@ pub fn TensorsPage() -> impl IntoView {
                     <main class="main">
                         <StatePage
                             icon=IconName::Tensors
-                            title=Signal::derive(move || i18n.texts().tensors.none.to_owned())
-                            next=Signal::derive(move || i18n.texts().tensors.none_next.to_owned())
+                            title=i18n.label(|t| t.tensors.none)
+                            next=i18n.label(|t| t.tensors.none_next)
                         >
                             ""
                         </StatePage>

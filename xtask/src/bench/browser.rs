@@ -146,6 +146,8 @@ struct Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        // A browser outlives a driver that is killed.
+        drop(ureq::get(format!("{}/shutdown", self.address)).call());
         if self.child.kill().is_ok() {
             drop(self.child.wait());
         }

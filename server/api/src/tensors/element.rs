@@ -20,7 +20,9 @@ impl Element {
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
-            Self::Digits(digits) => digits.parse().unwrap_or(f64::NAN),
+            Self::Digits(digits) => digits
+                .parse::<i128>()
+                .map_or(f64::NAN, |whole| whole as f64),
         }
     }
 }

@@ -1,3 +1,5 @@
+//! Elements of a stored tensor, wherever they lie: bytes, orders, and files that end too early.
+
 use std::fs::File;
 use std::io::Write as _;
 

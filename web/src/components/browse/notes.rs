@@ -5,6 +5,7 @@ use trainscope_api::runs::{File, FileStatus, RunStatus};
 
 use super::Browse;
 use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::state::use_app_state;
@@ -60,9 +61,8 @@ pub(crate) fn NothingView(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let text = move |text: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || text(texts()).to_owned())
-    };
+    let text =
+        move |text: fn(&ScalarsTexts) -> &'static str| derive(move || text(texts()).to_owned());
     match reason {
         Nothing::Loading => view! {
             <p class="loading small ink3" role="status">
@@ -87,13 +87,13 @@ pub(crate) fn NothingView(
         }
         .into_any(),
         Nothing::NoMatch => {
-            let title = Signal::derive(move || {
+            let title = derive(move || {
                 (texts().nothing_matches)(browse.entries.with(|entries| entries.len() as u64))
             });
             view! {
                 <div class="in-cards">
                     <Note icon=IconName::Filter title=title next=text(|t| t.nothing_matches_next)>
-                        <button type="button" class="link" on:click=move |_| browse.set_filter("")>
+                        <button type="button" class="link" on:click=handler(move |_| browse.set_filter(""))>
                             {move || texts().clear_filter}
                         </button>
                     </Note>
@@ -126,7 +126,7 @@ pub(crate) fn NothingView(
 pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
-    let bad = Memo::new(move |_| {
+    let bad = memo(move || {
         let shown = browse.shown.get();
         let runs = shown.iter().filter_map(|run| state.run(run));
         let files = runs.flat_map(|run| {
@@ -161,8 +161,8 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
                 <Note
                     kind=NoteKind::Warning
                     icon=IconName::File
-                    title=Signal::derive(title)
-                    next=Signal::derive(next)
+                    title=derive(title)
+                    next=derive(next)
                 >
                     ""
                 </Note>

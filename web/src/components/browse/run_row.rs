@@ -6,6 +6,7 @@ use trainscope_api::runs::RunStatus;
 
 use super::Browse;
 use crate::components::{IconButton, IconName, short_name};
+use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
@@ -18,9 +19,9 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     let state = use_app_state();
     let name = StoredValue::new(run);
     let is_shown =
-        Memo::new(move |_| name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
+        memo(move || name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
     let is_own = move || name.with_value(|name| browse.own.with(|own| own == name));
-    let is_baseline = Signal::derive(move || {
+    let is_baseline = derive(move || {
         let baseline = browse.baseline.get();
         name.with_value(|name| baseline.as_ref() == Some(name))
     });
@@ -44,8 +45,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
         }
         browse.set_runs(&shown, &hidden);
     };
-    let is_alone =
-        Signal::derive(move || is_shown.get() && browse.shown.with(|shown| shown.len() == 1));
+    let is_alone = derive(move || is_shown.get() && browse.shown.with(|shown| shown.len() == 1));
     let alone = move || {
         let run = name.get_value();
         let (mut shown, mut hidden) = lists();
@@ -89,7 +89,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     };
     let title = move || name.with_value(|name| (i18n.texts().scalars.run_row)(name));
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        derive(move || word(&i18n.texts().scalars).to_owned())
     };
     view! {
         <li class="run-row">
@@ -101,7 +101,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
                 aria-label=name.get_value()
                 title=title
                 on:click=toggle
-                on:dblclick=move |_| alone()
+                on:dblclick=handler(move |_| alone())
             >
                 <i class=chip_class></i>
                 <span class="cut" class:ink3=move || !is_shown.get() class:med=is_own>
@@ -111,7 +111,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
                     when=move || is_baseline.get()
                     fallback=move || view! { <span class="v">{move || remark().0}</span> }
                 >
-                    <span class="badge">{move || i18n.texts().scalars.baseline}</span>
+                    <span class="badge">{i18n.text(|t| t.scalars.baseline)}</span>
                 </Show>
                 <i class:dot=move || remark().1 == "live" class:live=move || remark().1 == "live"></i>
             </button>

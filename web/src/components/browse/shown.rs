@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use crate::erased::memo;
 use crate::state::use_runs;
 use crate::url_state::UrlState;
 
@@ -30,7 +31,7 @@ pub(crate) fn chosen_runs(
 ) -> (RunNames, RunNames) {
     let runs = use_runs();
     let (asked, hide) = (url.list("runs"), url.list("hide"));
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         let hide = hide.get();
         let mut shown = asked.get();
         if shown.is_empty() && company == Company::Alone {
@@ -55,7 +56,7 @@ pub(crate) fn chosen_runs(
         shown.dedup();
         Arc::new(shown)
     });
-    let hidden = Memo::new(move |_| {
+    let hidden = memo(move || {
         let mut hidden = hide.get();
         if asked.with(Vec::is_empty) && hidden.is_empty() {
             runs.with(|list| {

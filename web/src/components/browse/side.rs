@@ -7,6 +7,7 @@ use super::Browse;
 use super::run_row::RunRow;
 use super::tag_tree::TagTree;
 use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
+use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::state::use_app_state;
 
@@ -35,7 +36,7 @@ pub(crate) fn Side(
         })
     };
     view! {
-        <aside class="side" aria-label=move || i18n.texts().scalars.tags>
+        <aside class="side" aria-label=i18n.text(|t| t.scalars.tags)>
             <RunList browse=browse />
             {children.map(|children| children())}
             <FilterField browse=browse />
@@ -58,7 +59,7 @@ pub(crate) fn Side(
 fn RunList(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let is_adding = RwSignal::new(false);
-    let listed = Memo::new(move |_| {
+    let listed = memo(move || {
         let mut listed: Vec<String> = browse.shown.get().to_vec();
         browse
             .hidden
@@ -77,12 +78,12 @@ fn RunList(browse: Browse) -> impl IntoView {
     };
     view! {
         <div class="sec">
-            <b>{move || i18n.texts().scalars.runs}</b>
+            <b>{i18n.text(|t| t.scalars.runs)}</b>
             <span class="ink3">{counts}</span>
             <span class="grow"></span>
             <IconButton
                 icon=IconName::Plus
-                label=Signal::derive(move || i18n.texts().scalars.add_run.to_owned())
+                label=i18n.label(|t| t.scalars.add_run)
                 pressed=Signal::from(is_adding)
                 class="small-btn"
                 on_press=move || is_adding.update(|adding| *adding = !*adding)
@@ -91,7 +92,7 @@ fn RunList(browse: Browse) -> impl IntoView {
         <Show when=move || is_adding.get()>
             <AddRun browse=browse listed=listed is_adding=is_adding />
         </Show>
-        <ul class="runs" aria-label=move || i18n.texts().scalars.runs>
+        <ul class="runs" aria-label=i18n.text(|t| t.scalars.runs)>
             <For each=move || listed.get() key=Clone::clone let:run>
                 <RunRow browse=browse run=run />
             </For>
@@ -106,13 +107,13 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
     let state = use_app_state();
     let text = RwSignal::new(String::new());
     let field = NodeRef::<leptos::html::Input>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(field) = field.get() {
             // A field that cannot take the focus is still there to be clicked.
             let _ignored = field.focus();
         }
     });
-    let offered = Memo::new(move |_| {
+    let offered = memo(move || {
         let wanted = text.get().to_lowercase();
         let listed = listed.get();
         state.runs.with(|list| {
@@ -144,8 +145,8 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                 <input
                     class="bare-input"
                     node_ref=field
-                    aria-label=move || i18n.texts().scalars.add_run
-                    placeholder=move || i18n.texts().scalars.add_run
+                    aria-label=i18n.text(|t| t.scalars.add_run)
+                    placeholder=i18n.text(|t| t.scalars.add_run)
                     prop:value=text
                     on:input=move |event| text.set(event_target_value(&event))
                     on:keydown=on_key
@@ -161,7 +162,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                                     type="button"
                                     class="hit"
                                     title=run.clone()
-                                    on:click=move |_| add(added.clone())
+                                    on:click=handler(move |_| add(added.clone()))
                                 >
                                     <RunChip run=run.clone() />
                                     <span class="cut">{name}</span>
@@ -172,7 +173,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                 </For>
             </ul>
             <Show when=move || offered.with(Vec::is_empty)>
-                <p class="micro ink3">{move || i18n.texts().scalars.no_run_to_add}</p>
+                <p class="micro ink3">{i18n.text(|t| t.scalars.no_run_to_add)}</p>
             </Show>
         </div>
     }
@@ -196,10 +197,10 @@ fn FilterField(browse: Browse) -> impl IntoView {
                     type="search"
                     spellcheck="false"
                     autocomplete="off"
-                    aria-label=move || i18n.texts().scalars.filter
+                    aria-label=i18n.text(|t| t.scalars.filter)
                     aria-invalid=move || error().is_some().to_string()
-                    placeholder=move || i18n.texts().scalars.tags
-                    title=move || i18n.texts().scalars.filter
+                    placeholder=i18n.text(|t| t.scalars.tags)
+                    title=i18n.text(|t| t.scalars.filter)
                     prop:value=browse.filter_text
                     on:input=move |event| browse.set_filter(&event_target_value(&event))
                     on:keydown=move |event| {

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::Browse;
 use super::tree::{Row, rows};
 use crate::components::{Check, Icon, IconName};
+use crate::erased::{Show, derive, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -43,7 +44,7 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     // Groups that were opened or folded by hand.
     let folds = RwSignal::new(HashMap::<String, bool>::new());
-    let all = Memo::new(move |_| tree_rows(browse, folds));
+    let all = memo(move || tree_rows(browse, folds));
     let holder = NodeRef::<html::Div>::new();
     let scroll = RwSignal::new(0.0_f64);
     let height = RwSignal::new(800.0_f64);
@@ -53,14 +54,14 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
             height.set(f64::from(holder.client_height()).max(200.0));
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         holder.track();
         all.track();
         measure();
     });
     let handle = window_event_listener_untyped("resize", move |_| measure());
     on_cleanup(move || handle.remove());
-    let window = Memo::new(move |_| {
+    let window = memo(move || {
         let first = whole(scroll.get() / ROW_PIXELS).saturating_sub(SPARE_ROWS);
         let count = whole(height.get() / ROW_PIXELS) + 2 * SPARE_ROWS + 1;
         (first, count)
@@ -80,9 +81,9 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
         <div
             class="tree"
             role="tree"
-            aria-label=move || i18n.texts().scalars.tags
+            aria-label=i18n.text(|t| t.scalars.tags)
             node_ref=holder
-            on:scroll=move |_| measure()
+            on:scroll=handler(move |_| measure())
         >
             <div
                 class="rows"
@@ -183,7 +184,7 @@ fn TreeRowView(
         TreeRow::Pinned(count) => view! {
             <div class="t" style:top=top>
                 <Icon name=IconName::Down size=12 />
-                <b class="med on">{move || i18n.texts().scalars.pinned}</b>
+                <b class="med on">{i18n.text(|t| t.scalars.pinned)}</b>
                 <span class="n">{count}</span>
             </div>
         }
@@ -195,9 +196,9 @@ fn TreeRowView(
                     <button
                         type="button"
                         class="plain"
-                        aria-label=move || i18n.texts().scalars.unpin
-                        title=move || i18n.texts().scalars.unpin
-                        on:click=move |_| browse.toggle_pin(&unpinned)
+                        aria-label=i18n.text(|t| t.scalars.unpin)
+                        title=i18n.text(|t| t.scalars.unpin)
+                        on:click=handler(move |_| browse.toggle_pin(&unpinned))
                     >
                         <Icon name=IconName::Pin size=12 />
                     </button>
@@ -213,14 +214,14 @@ fn TreeRowView(
                     <Check
                         checked=is_all
                         some=is_some
-                        label=Signal::derive(move || {
+                        label=derive(move || {
                             (i18n.texts().scalars.show_tag)(i18n.texts().scalars.all_tags)
                         })
                         on_press=move || {
                             browse.change_selection(|chosen| chosen.set_group("", !is_all));
                         }
                     />
-                    <span class="ink3">{move || i18n.texts().scalars.all_tags}</span>
+                    <span class="ink3">{i18n.text(|t| t.scalars.all_tags)}</span>
                     <span class="n">{of(ticked, all)}</span>
                 </div>
             }
@@ -250,11 +251,11 @@ fn TreeRowView(
                     <button
                         type="button"
                         class="plain fold"
-                        on:click=move |_| {
+                        on:click=handler(move |_| {
                             folds.update(|folds| {
  folds.insert(folded.clone(), !is_open);
  });
-                        }
+                        })
                     >
                         <Icon name=if is_open { IconName::Down } else { IconName::Right } size=12 />
                         <span class="cut">{name}</span>
@@ -262,7 +263,7 @@ fn TreeRowView(
                     <Check
                         checked=is_all
                         some=is_some
-                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        label=derive(move || (i18n.texts().scalars.show_tag)(&label))
                         on_press=move || {
                             browse.change_selection(|chosen| chosen.set_group(&group, !is_all));
                         }
@@ -304,21 +305,21 @@ fn TreeRowView(
                 >
                     <Check
                         checked=is_ticked
-                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        label=derive(move || (i18n.texts().scalars.show_tag)(&label))
                         on_press=move || toggle(&pressed)
                     />
                     <button
                         type="button"
                         class="plain name"
                         tabindex="-1"
-                        on:click=move |_| toggle(&by_name)
-                        on:dblclick=move |_| {
+                        on:click=handler(move |_| toggle(&by_name))
+                        on:dblclick=handler(move |_| {
                             browse
                                 .change_selection(|chosen| {
                                     chosen.set_group("", false);
                                     chosen.set_tag(&alone, true);
                                 });
-                        }
+                        })
                     >
                         <span class="cut">{name}</span>
                     </button>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use trainscope_charts::distribution::{self, Hit, Layout, Spec, View};
 
 use super::{DRAG_PIXELS, canvas, schedule, size, use_palette};
+use crate::erased::{effect, handler};
 
 /// What the pointer is over, and where it is in the picture.
 pub type Pointed = Option<(Hit, f64, f64)>;
@@ -37,7 +38,7 @@ pub fn DistributionChart(
     // The picture as it is drawn, with its size.
     let drawn = RwSignal::new(None::<(Arc<Spec>, Arc<Layout>)>);
     let drag = RwSignal::new(None::<(f64, f64)>);
-    Effect::new(move |_| {
+    effect(move || {
         let (width, height, dpr) = size.get();
         if width < 1.0 || height < 1.0 {
             return;
@@ -61,7 +62,7 @@ pub fn DistributionChart(
         });
     });
     on_cleanup(move || ticket.give_up());
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(canvas), Some((spec, layout))) = (overlay.get(), drawn.get()) else {
             return;
         };
@@ -121,9 +122,9 @@ pub fn DistributionChart(
             on:pointerdown=on_down
             on:pointermove=on_move
             on:pointerup=on_up
-            on:pointercancel=move |_| drag.set(None)
-            on:pointerleave=move |_| pointed.set(None)
-            on:dblclick=move |_| on_fit.run(())
+            on:pointercancel=handler(move |_| drag.set(None))
+            on:pointerleave=handler(move |_| pointed.set(None))
+            on:dblclick=handler(move |_| on_fit.run(()))
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
             <canvas node_ref=overlay aria-hidden="true"></canvas>

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::erased::memo;
+use crate::json;
 use leptos::prelude::*;
 use trainscope_charts::theme::{Rgb, Theme};
 use web_sys::CssStyleDeclaration;
@@ -32,7 +34,7 @@ pub fn use_palette() -> Signal<Arc<Palette>> {
     use_context::<Memo<Arc<Palette>>>()
         .unwrap_or_else(|| {
             let theme = use_theme();
-            let palette = Memo::new(move |_| {
+            let palette = memo(move || {
                 theme.get();
                 Arc::new(read())
             });
@@ -78,7 +80,7 @@ fn read() -> Palette {
             *colour = value;
         }
     }
-    if let Ok(alpha) = property(&style, "--env").trim().parse() {
+    if let Some(alpha) = json::number(&property(&style, "--env")) {
         theme.envelope_alpha = alpha;
     }
     let font = property(&style, "--font");

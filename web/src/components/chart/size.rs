@@ -6,6 +6,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::ResizeObserver;
 
+use crate::erased::effect;
+
 /// The observer and what it calls; dropped together.
 struct Observing {
     observer: ResizeObserver,
@@ -35,7 +37,7 @@ pub fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
         }
     };
     let observing = StoredValue::new_local(None::<Observing>);
-    Effect::new(move |_| {
+    effect(move || {
         let Some(element) = element.get() else { return };
         measure();
         let callback = Closure::<dyn FnMut()>::new(measure);

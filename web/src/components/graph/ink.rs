@@ -6,13 +6,14 @@ use leptos::prelude::*;
 use trainscope_charts::graph::Ink;
 use trainscope_charts::theme::Rgb;
 
+use crate::erased::memo;
 use crate::run_colour::COLOURS;
 use crate::theme::use_theme;
 
 /// The colours in force.
 pub fn use_graph_ink() -> Memo<Arc<Ink>> {
     let theme = use_theme();
-    Memo::new(move |_| {
+    memo(move || {
         theme.get();
         Arc::new(read())
     })

@@ -9,6 +9,7 @@ use trainscope_api::graphs::{GraphScene, SceneQuery};
 use super::figure::{Colour, Look, figure_of, hit_at, place};
 use super::{GraphCanvas, View};
 use crate::client;
+use crate::erased::{derive, effect, memo};
 use crate::i18n::use_i18n;
 
 /// Names in it can be read at this scale and above: below it, the tensor is in the middle and the rest is dragged to.
@@ -35,7 +36,7 @@ pub fn NodeGraph(
     let i18n = use_i18n();
     let scene = RwSignal::new(None::<Arc<GraphScene>>);
     let asked = StoredValue::new(0_u64);
-    Effect::new(move |_| {
+    effect(move || {
         let query = SceneQuery {
             run: run.get(),
             tensor: Some(tensor.get()),
@@ -55,7 +56,7 @@ pub fn NodeGraph(
         });
     });
     let (view, size) = (RwSignal::new(View::default()), RwSignal::new((0.0, 0.0)));
-    let figure = Memo::new(move |_| {
+    let figure = memo(move || {
         let Some(scene) = scene.get() else {
             return Arc::default();
         };
@@ -66,7 +67,7 @@ pub fn NodeGraph(
         };
         Arc::new(figure_of(&scene, &look, i18n.texts().graph.nodes).0)
     });
-    Effect::new(move |_| {
+    effect(move || {
         let size = size.get();
         scene.with(|scene| {
             let first = scene.as_ref().map(|scene| first(scene, size));
@@ -90,7 +91,7 @@ pub fn NodeGraph(
                 figure=figure
                 view=view
                 size=size
-                label=Signal::derive(label)
+                label=derive(label)
                 has_small=false
                 on_press=on_press
             />

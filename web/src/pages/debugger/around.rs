@@ -10,6 +10,7 @@ use trainscope_format::Kind;
 use super::model::use_model;
 use crate::client;
 use crate::components::{IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon};
+use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::live::use_live;
 use crate::route;
@@ -28,7 +29,7 @@ pub(super) fn Around() -> impl IntoView {
     let url = use_url_state();
     let known = RwSignal::new(Neighbours::default());
     let asked = StoredValue::new(0_u64);
-    Effect::new(move |_| {
+    effect(move || {
         live.list_version.track();
         let Some((tensor, rank, step)) = model.place.get() else {
             return;
@@ -48,29 +49,29 @@ pub(super) fn Around() -> impl IntoView {
             }
         });
     });
-    let has_columns = Memo::new(move |_| {
+    let has_columns = memo(move || {
         known.with(|known| {
             !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
         })
     });
     let has_graph = RwSignal::new(false);
     let wanted = url.param(AROUND);
-    let is_graph = Memo::new(move |_| {
+    let is_graph = memo(move || {
         let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
         has_graph.get() && !(wants_columns && has_columns.get())
     });
     let switch = move || {
         let options = (0..2).map(|index: usize| SegOption {
             value: index,
-            label: Signal::derive(move || i18n.texts().debugger.around_as[index].to_owned()),
+            label: derive(move || i18n.texts().debugger.around_as[index].to_owned()),
         });
         let options = options.collect::<Vec<_>>();
         (has_graph.get() && has_columns.get()).then(|| {
             view! {
                 <Segmented
-                    label=Signal::derive(move || i18n.texts().debugger.around.to_owned())
+                    label=i18n.label(|t| t.debugger.around)
                     options=options
-                    value=Memo::new(move |_| usize::from(!is_graph.get()))
+                    value=memo(move || usize::from(!is_graph.get()))
                     on_choose=move |index: usize| {
                         let value = (index == 1).then_some(TENSORS);
                         url.set(&[(AROUND, value)], History::Replace);
@@ -82,11 +83,11 @@ pub(super) fn Around() -> impl IntoView {
     view! {
         <section
             class="around"
-            aria-label=move || i18n.texts().debugger.around
+            aria-label=i18n.text(|t| t.debugger.around)
             hidden=move || !has_graph.get() && !has_columns.get()
         >
             <div class="flex">
-                <h3>{move || i18n.texts().debugger.around}</h3>
+                <h3>{i18n.text(|t| t.debugger.around)}</h3>
                 <span class="grow"></span>
                 {switch}
             </div>
@@ -133,14 +134,14 @@ fn Embedded(
 ) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let tensor = Memo::new(move |_| {
+    let tensor = memo(move || {
         let place = model.place.get();
         place.map_or_else(String::new, |(tensor, ..)| tensor)
     });
     let chosen = RwSignal::new(None::<String>);
     let node = RwSignal::new(None::<GraphNode>);
     let asked = StoredValue::new(0_u64);
-    Effect::new(move |_| {
+    effect(move || {
         let path = chosen.get();
         let run = model.run.get();
         let number = asked.get_value() + 1;
@@ -177,7 +178,7 @@ fn Embedded(
                     type="button"
                     class="link cut"
                     title=tag.clone()
-                    on:click=move |_| model.look_at(Some(&pressed))
+                    on:click=handler(move |_| model.look_at(Some(&pressed)))
                 >
                     {tag.clone()}
                 </button>
@@ -244,7 +245,7 @@ fn node(one: &Neighbour) -> AnyView {
             class:cur=is_it
             aria-current=move || is_current().to_string()
             title=title
-            on:click=move |_| model.look_at(Some(&tensor))
+            on:click=handler(move |_| model.look_at(Some(&tensor)))
         >
             {fixed_icon(icon, 12)}
             <span class="cut">

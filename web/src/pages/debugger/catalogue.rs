@@ -5,6 +5,7 @@ use trainscope_api::watchpoints::Condition;
 
 use super::watching::{Mode, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
+use crate::erased::handler;
 use crate::i18n::use_i18n;
 
 /// The conditions by what they are about, in place of the list.
@@ -44,7 +45,7 @@ pub(super) fn CatalogueList() -> impl IntoView {
                             class="w"
                             data-condition=condition.id.clone()
                             title=i18n.words(&condition.checks)
-                            on:click=move |_| watching.begin(None, preset.clone())
+                            on:click=handler(move |_| watching.begin(None, preset.clone()))
                         >
                             <span class="name">{i18n.words(&condition.title)}</span>
                             <span class=format!("sev {class}")>{fixed_icon(icon, 12)}</span>
@@ -59,10 +60,10 @@ pub(super) fn CatalogueList() -> impl IntoView {
     };
     view! {
         <div class="head flex">
-            <h2 class="grow">{move || i18n.texts().debugger.add}</h2>
+            <h2 class="grow">{i18n.text(|t| t.debugger.add)}</h2>
             <IconButton
                 icon=IconName::Close
-                label=Signal::derive(move || i18n.texts().debugger.cancel.to_owned())
+                label=i18n.label(|t| t.debugger.cancel)
                 on_press=move || watching.mode.set(Mode::List)
             />
         </div>
@@ -70,8 +71,8 @@ pub(super) fn CatalogueList() -> impl IntoView {
             {fixed_icon(IconName::Search, 14)}
             <input
                 type="search"
-                placeholder=move || i18n.texts().debugger.find_condition
-                aria-label=move || i18n.texts().debugger.find_condition
+                placeholder=i18n.text(|t| t.debugger.find_condition)
+                aria-label=i18n.text(|t| t.debugger.find_condition)
                 on:input=move |event| wanted.set(event_target_value(&event))
             />
         </label>

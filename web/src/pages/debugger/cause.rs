@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::model::use_model;
 use crate::components::{Icon, IconName, severity_icon};
+use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -43,7 +44,7 @@ pub(super) fn Cause() -> impl IntoView {
                 <span>
                     <b>{i18n.texts().debugger.first_cause}</b>
                     " "
-                    <button type="button" class="link mono" on:click=move |_| model.select(&hit)>
+                    <button type="button" class="link mono" on:click=handler(move |_| model.select(&hit))>
                         {cause.hit.tensor.clone()}
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}

@@ -1,5 +1,7 @@
 //! The form of one watchpoint: every key that it may have, what it may be given, and what that means.
 
+use crate::erased::{Show, handler, memo};
+use crate::json;
 use leptos::prelude::*;
 use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting};
 use trainscope_format::Severity;
@@ -17,7 +19,7 @@ pub(super) fn Editor() -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
     // Typing changes the draft, but not what the form is made of.
-    let condition = Memo::new(move |_| {
+    let condition = memo(move || {
         let id = watching
             .draft
             .with(|draft| text(draft, "condition").map(str::to_owned))?;
@@ -37,10 +39,10 @@ pub(super) fn Editor() -> impl IntoView {
     let is_new = move || watching.mode.get() == Mode::Edit(None);
     view! {
         <div class="head flex">
-            <h2 class="grow">{move || i18n.texts().debugger.edit}</h2>
+            <h2 class="grow">{i18n.text(|t| t.debugger.edit)}</h2>
             <IconButton
                 icon=IconName::Close
-                label=Signal::derive(move || i18n.texts().debugger.cancel.to_owned())
+                label=i18n.label(|t| t.debugger.cancel)
                 on_press=move || watching.mode.set(Mode::List)
             />
         </div>
@@ -54,11 +56,11 @@ pub(super) fn Editor() -> impl IntoView {
             {form}
             <div class="acts">
                 <button type="submit" class="btn primary">
-                    {move || i18n.texts().debugger.save}
+                    {i18n.text(|t| t.debugger.save)}
                 </button>
                 <Show when=move || !is_new()>
-                    <button type="button" class="btn danger" on:click=move |_| watching.remove()>
-                        {move || i18n.texts().debugger.remove}
+                    <button type="button" class="btn danger" on:click=handler(move |_| watching.remove())>
+                        {i18n.text(|t| t.debugger.remove)}
                     </button>
                 </Show>
             </div>
@@ -239,9 +241,9 @@ fn setting(typed: &str, kind: ParameterKind) -> Option<Setting> {
                 .filter(|name| !name.is_empty());
             Setting::List(names.map(str::to_owned).collect())
         }
-        _ => match (typed.parse(), typed.parse::<f64>()) {
+        _ => match (typed.parse(), json::number(typed)) {
             (Ok(number), _) => Setting::Int(number),
-            (_, Ok(number)) if number.is_finite() => Setting::Float(number),
+            (_, Some(number)) => Setting::Float(number),
             _ => text(),
         },
     })

@@ -8,6 +8,7 @@ use trainscope_format::Severity;
 use super::model::{severity_name, use_model};
 use super::numbers::{found, steps};
 use crate::components::{fixed_icon, severity_icon};
+use crate::erased::{Show, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -25,8 +26,8 @@ pub(super) fn Hits() -> impl IntoView {
                 {fixed_icon(crate::components::IconName::Filter, 14)}
                 <input
                     type="search"
-                    placeholder=move || i18n.texts().debugger.filter
-                    aria-label=move || i18n.texts().debugger.filter
+                    placeholder=i18n.text(|t| t.debugger.filter)
+                    aria-label=i18n.text(|t| t.debugger.filter)
                     prop:value=move || model.search.get()
                     on:input=move |event| model.set_search(&event_target_value(&event))
                 />
@@ -35,8 +36,8 @@ pub(super) fn Hits() -> impl IntoView {
                 <input
                     type="text"
                     name="steps"
-                    placeholder=move || i18n.texts().debugger.steps
-                    aria-label=move || i18n.texts().debugger.steps
+                    placeholder=i18n.text(|t| t.debugger.steps)
+                    aria-label=i18n.text(|t| t.debugger.steps)
                     prop:value=move || model.steps.get()
                     on:change=move |event| model.set_steps(&event_target_value(&event))
                 />
@@ -53,7 +54,7 @@ pub(super) fn Hits() -> impl IntoView {
 fn Ranks() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let ranks = Memo::new(move |_| model.findings.with(|findings| findings.ranks.clone()));
+    let ranks = memo(move || model.findings.with(|findings| findings.ranks.clone()));
     move || {
         let ranks = ranks.get();
         if ranks.len() < 2 {
@@ -87,7 +88,7 @@ fn List() -> impl IntoView {
     let i18n = use_i18n();
     let scroller = NodeRef::<Div>::new();
     // What the rows are made of; the rest may change without drawing them anew.
-    let window = Memo::new(move |_| model.findings.with(|findings| Window::of(findings)));
+    let window = memo(move || model.findings.with(|findings| Window::of(findings)));
     let rows = move || {
         window.with(|window| {
             let mut rows = Vec::with_capacity(window.hits.len() + 2);
@@ -123,7 +124,7 @@ fn List() -> impl IntoView {
                 view! {
                     <p class="none small ink2">
                         {i18n.texts().debugger.nothing_matches} " "
-                        <button type="button" class="link" on:click=move |_| model.clear_filters()>
+                        <button type="button" class="link" on:click=handler(move |_| model.clear_filters())>
                             {i18n.texts().runs.clear_filter}
                         </button>
                     </p>
@@ -135,7 +136,7 @@ fn List() -> impl IntoView {
         })
     };
     // Lines are brought into view once there is room for them.
-    Effect::new(move |_| {
+    effect(move || {
         let lines = window.with(|window| window.lines);
         let (Some(line), Some(scroller)) = (model.reveal.get(), scroller.get()) else {
             return;
@@ -163,7 +164,7 @@ fn List() -> impl IntoView {
     };
     view! {
         <div class="scroll hit-list" node_ref=scroller on:scroll=scrolled>
-            <table class="dense" aria-label=move || i18n.texts().debugger.hits>
+            <table class="dense" aria-label=i18n.text(|t| t.debugger.hits)>
                 <colgroup>
                     <col class="c-icon" />
                     <col />
@@ -174,10 +175,10 @@ fn List() -> impl IntoView {
                 <thead>
                     <tr>
                         <th></th>
-                        <th>{move || i18n.texts().debugger.tensor}</th>
-                        <th>{move || i18n.texts().debugger.watchpoint}</th>
-                        <th class="num">{move || i18n.texts().debugger.found}</th>
-                        <th class="num">{move || i18n.texts().debugger.limit}</th>
+                        <th>{i18n.text(|t| t.debugger.tensor)}</th>
+                        <th>{i18n.text(|t| t.debugger.watchpoint)}</th>
+                        <th class="num">{i18n.text(|t| t.debugger.found)}</th>
+                        <th class="num">{i18n.text(|t| t.debugger.limit)}</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
@@ -246,7 +247,7 @@ fn space(lines: u64) -> AnyView {
 fn Severities() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let counts = Memo::new(move |_| model.findings.with(|findings| findings.counts));
+    let counts = memo(move || model.findings.with(|findings| findings.counts));
     let button = move |severity: Severity| {
         let (class, icon) = severity_icon(severity);
         let count = move || {
@@ -264,7 +265,7 @@ fn Severities() -> impl IntoView {
                 title=move || (i18n.texts().debugger.severity)(severity_name(severity))
                 aria-label=move || (i18n.texts().debugger.severity)(severity_name(severity))
                 aria-pressed=move || (model.severity.get() == Some(severity)).to_string()
-                on:click=move |_| model.press_severity(Some(severity))
+                on:click=handler(move |_| model.press_severity(Some(severity)))
             >
                 {fixed_icon(icon, 12)}
                 {count}
@@ -276,7 +277,7 @@ fn Severities() -> impl IntoView {
             <button
                 type="button"
                 aria-pressed=move || model.severity.get().is_none().to_string()
-                on:click=move |_| model.press_severity(None)
+                on:click=handler(move |_| model.press_severity(None))
             >
                 {move || {
                     let counts = counts.get();
@@ -312,14 +313,14 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
     let own = hit.key();
     let is_first = {
         let own = own.clone();
-        Memo::new(move |_| {
+        memo(move || {
             model.findings.with(|findings| {
                 let first = findings.first_cause.as_ref();
                 first.is_some_and(|cause| cause.hit.key() == own)
             })
         })
     };
-    let is_selected = Memo::new(move |_| {
+    let is_selected = memo(move || {
         model
             .selected
             .with(|hit| hit.as_ref().is_some_and(|hit| hit.key() == own))
@@ -336,7 +337,7 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
             class="hit-row"
             class:cur=move || is_selected.get()
             aria-selected=move || is_selected.get().to_string()
-            on:click=move |_| model.select(&clicked)
+            on:click=handler(move |_| model.select(&clicked))
         >
             <td class=class>{fixed_icon(icon, 12)}</td>
             <td title=full>
@@ -345,7 +346,7 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
                         <bdi>{name}</bdi>
                     </button>
                     <Show when=move || is_first.get()>
-                        <span class="tok first">{move || i18n.texts().debugger.first}</span>
+                        <span class="tok first">{i18n.text(|t| t.debugger.first)}</span>
                     </Show>
                     {explains
                         .map(|n| {

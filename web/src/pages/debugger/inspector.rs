@@ -12,6 +12,7 @@ use super::picture::{ClassBar, Magnitudes};
 use super::steps::OverSteps;
 use crate::client;
 use crate::components::{Icon, severity_icon};
+use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -56,7 +57,7 @@ pub(super) fn Inspector() -> impl IntoView {
     let bins = RwSignal::new(None::<Bins>);
     let asked = StoredValue::new(0_u64);
     let shown = StoredValue::new((String::new(), 0));
-    let place = Memo::new(move |_| Some((model.run.get(), model.place.get()?)));
+    let place = memo(move || Some((model.run.get(), model.place.get()?)));
     use_keys(move |key, _| {
         let by = match key {
             "ArrowLeft" => -1,
@@ -72,7 +73,7 @@ pub(super) fn Inspector() -> impl IntoView {
         }
         next.is_some()
     });
-    Effect::new(move |_| {
+    effect(move || {
         let Some((run, (tensor, rank, step))) = place.get() else {
             return;
         };
@@ -177,9 +178,9 @@ pub(super) fn Inspector() -> impl IntoView {
                             <button
                                 type="button"
                                 class="link small"
-                                on:click=move |_| model.look_at(None)
+                                on:click=handler(move |_| model.look_at(None))
                             >
-                                {move || i18n.texts().debugger.back_to_hit}
+                                {i18n.text(|t| t.debugger.back_to_hit)}
                             </button>
                         }
                             .into_any()
@@ -236,7 +237,7 @@ pub(super) fn Inspector() -> impl IntoView {
         })
     };
     view! {
-        <aside class="insp" aria-label=move || i18n.texts().debugger.inspector>
+        <aside class="insp" aria-label=i18n.text(|t| t.debugger.inspector)>
             {head}
             {move || model.is_lost.get().then(|| lost(&model.run.get(), model.named.get()))}
             {content}

@@ -8,6 +8,7 @@ use trainscope_api::findings::{Findings, FindingsQuery, Hit, Judging};
 use trainscope_format::Severity;
 
 use crate::client;
+use crate::erased::memo;
 use crate::live::use_live;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -103,22 +104,22 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let run = memo(move || run.get().unwrap_or_default());
         let severity = url.param(SEVERITY);
         let (watchpoint, rank) = (url.param(WATCHPOINT), url.param(RANK));
         let (hit, tensor, step) = (url.param(HIT), url.param(TENSOR), url.param(STEP));
-        let severity = Memo::new(move |_| severity.with(|text| parse_severity(text.as_deref())));
+        let severity = memo(move || severity.with(|text| parse_severity(text.as_deref())));
         let text = |key| {
             let text = url.param(key);
-            Memo::new(move |_| text.get().unwrap_or_default())
+            memo(move || text.get().unwrap_or_default())
         };
         let number = |text: Memo<Option<String>>| {
-            Memo::new(move |_| text.with(|text| text.as_ref()?.parse::<u32>().ok()))
+            memo(move || text.with(|text| text.as_ref()?.parse::<u32>().ok()))
         };
         let findings = RwSignal::new(Arc::new(Findings::default()));
         let told_of = RwSignal::new(None::<String>);
         let answered = RwSignal::new(false);
-        let load = Memo::new(move |_| {
+        let load = memo(move || {
             if !answered.get() {
                 Load::Loading
             } else if findings.with(|findings| findings.state == Judging::Waiting) {
@@ -143,11 +144,11 @@ impl Model {
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
             })
         });
-        let is_lost = Memo::new(move |_| {
+        let is_lost = memo(move || {
             let is_named = hit.with(Option::is_some);
             is_named && selected.with(Option::is_none) && load.get() == Load::Ready
         });
-        let place = Memo::new(move |_| {
+        let place = memo(move || {
             let hit = selected.get()?;
             let step = step.with(|step| step.as_ref()?.parse().ok());
             let tensor = tensor.get().unwrap_or(hit.tensor);

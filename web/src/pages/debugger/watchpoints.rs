@@ -11,6 +11,7 @@ use super::editor::Editor;
 use super::model::use_model;
 use super::watching::{Mode, is_on, severity, shown, title, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
+use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
@@ -36,7 +37,7 @@ pub(super) fn WatchpointList() -> impl IntoView {
         Mode::Edit(_) => view! { <Editor /> }.into_any(),
     };
     view! {
-        <aside class="side watchpoints" aria-label=move || i18n.texts().debugger.watchpoints>
+        <aside class="side watchpoints" aria-label=i18n.text(|t| t.debugger.watchpoints)>
             {content} <Said />
         </aside>
     }
@@ -55,11 +56,11 @@ fn List() -> impl IntoView {
         (i18n.texts().debugger.on)(on.count() as u64)
     };
     let label = move |word: fn(&crate::i18n::DebuggerTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().debugger).to_owned())
+        derive(move || word(&i18n.texts().debugger).to_owned())
     };
     view! {
         <div class="head flex">
-            <h2>{move || i18n.texts().debugger.watchpoints}</h2>
+            <h2>{i18n.text(|t| t.debugger.watchpoints)}</h2>
             <span class="micro ink3">{count}</span>
             <span class="grow"></span>
             <IconButton
@@ -89,7 +90,7 @@ fn List() -> impl IntoView {
 fn Progress() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let state = Memo::new(move |_| {
+    let state = memo(move || {
         model
             .findings
             .with(|findings| (findings.progress, findings.state))
@@ -126,7 +127,7 @@ fn Rows() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     // What the rows are made of: the rest of the findings may change without drawing them anew.
-    let counts = Memo::new(move |_| {
+    let counts = memo(move || {
         model.findings.with(|findings| {
             let all = findings.watchpoints.iter();
             all.map(|own| (own.condition.clone(), own.hits))
@@ -226,7 +227,7 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
                 class:found=hits != 0
                 aria-pressed=move || (model.watchpoint.get() == Some(number)).to_string()
                 title=condition.id.clone()
-                on:click=move |_| model.press_watchpoint(number)
+                on:click=handler(move |_| model.press_watchpoint(number))
             >
                 <span class="cut name">{title.clone()}</span>
                 {count}
@@ -234,7 +235,7 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
             </button>
             <IconButton
                 icon=IconName::Sliders
-                label=Signal::derive(edit)
+                label=derive(edit)
                 class="edit"
                 on_press=move || watching.edit(index)
             />
@@ -245,7 +246,7 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
                 role="switch"
                 aria-checked=is_on.to_string()
                 aria-label=(i18n.texts().debugger.switch)(&title)
-                on:click=move |_| watching.switch(index)
+                on:click=handler(move |_| watching.switch(index))
             ></button>
         </li>
     }
@@ -286,7 +287,7 @@ fn Foot() -> impl IntoView {
         };
         let scope = if list.origin == Origin::Run {
             view! {
-                <button type="button" class="link" on:click=move |_| watching.drop_list()>
+                <button type="button" class="link" on:click=handler(move |_| watching.drop_list())>
                     {texts.use_those_of_all}
                 </button>
             }

@@ -13,6 +13,7 @@ use super::model::{Model, place};
 use super::press::{Pressed, pressed};
 use crate::client;
 use crate::components::{Look, Shade, View};
+use crate::erased::{effect, memo};
 use crate::url_state::{History, join_list};
 
 const OPEN: &str = "base_open";
@@ -46,7 +47,7 @@ impl Beside {
         let beside = Self {
             model,
             open: model.url.list(OPEN),
-            node: Memo::new(move |_| match model.node.get() {
+            node: memo(move || match model.node.get() {
                 Some(own) => model.diff.with(|diff| there(diff.as_deref(), &own)),
                 None => alone.get(),
             }),
@@ -60,7 +61,7 @@ impl Beside {
         beside.keep_scene();
         beside.keep_view();
         // Not everything of one graph has its like in the other.
-        let drawn = Memo::new(move |_| {
+        let drawn = memo(move || {
             let node = beside.node.get()?;
             let scene = beside.scene.get()?;
             find(&scene, &node).is_some().then_some(node)
@@ -78,7 +79,7 @@ impl Beside {
 
     fn keep_scene(self) {
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             let number = asked.get_value() + 1;
             asked.set_value(number);
             let Some(run) = self.model.base.get() else {

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::beside::use_beside;
 use super::model::use_model;
+use crate::erased::handler;
 use crate::i18n::use_i18n;
 
 /// Differences that are listed; the picture shows all of them.
@@ -32,11 +33,11 @@ pub(super) fn Differing() -> impl IntoView {
                         type="button"
                         class="link cut"
                         title=own.name.clone()
-                        on:click=move |_| {
+                        on:click=handler(move |_| {
                             if let Some(path) = &path {
                                 model.select(path);
                             }
-                        }
+                        })
                     >
                         {short(&own.name)}
                         " "
@@ -52,7 +53,7 @@ pub(super) fn Differing() -> impl IntoView {
                     type="button"
                     class="link cut"
                     title=own.name.clone()
-                    on:click=move |_| beside.select(path.as_deref())
+                    on:click=handler(move |_| beside.select(path.as_deref()))
                 >
                     {short(&own.name)}
                     " "

@@ -10,6 +10,7 @@ use super::pane::Other;
 use super::press::{Pressed, pressed};
 use super::toolbar::Toolbar;
 use crate::components::{GraphCanvas, IconButton, IconName, figure_of};
+use crate::erased::{derive, memo};
 use crate::i18n::{GraphTexts, use_i18n};
 
 /// Toolbar and picture.
@@ -17,14 +18,14 @@ use crate::i18n::{GraphTexts, use_i18n};
 pub(super) fn Middle() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let drawn = Memo::new(move |_| {
+    let drawn = memo(move || {
         let look = model.look();
         let scene = model.scene.get();
         let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph.nodes);
         (Arc::new(figure), kinds)
     });
-    let figure = Signal::derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
-    let kinds = Signal::derive(move || drawn.with(|(_, kinds)| kinds.clone()));
+    let figure = derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
+    let kinds = derive(move || drawn.with(|(_, kinds)| kinds.clone()));
     let on_press = Callback::new(move |(at, is_twice): ((f64, f64), bool)| {
         let scene = model.scene.get_untracked();
         match pressed(&scene, at, is_twice) {
@@ -55,7 +56,7 @@ pub(super) fn Middle() -> impl IntoView {
                 <span class="cut">{text}</span>
                 <IconButton
                     icon=IconName::Close
-                    label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                    label=i18n.label(|t| t.frame.close)
                     size=12
                     on_press=move || model.set_way(None, None)
                 />
@@ -91,7 +92,7 @@ pub(super) fn Middle() -> impl IntoView {
         view! {
             <IconButton
                 icon=icon
-                label=Signal::derive(move || label(&i18n.texts().graph).to_owned())
+                label=derive(move || label(&i18n.texts().graph).to_owned())
                 on_press=move || match icon {
                     IconName::Plus => model.zoom(1.3),
                     IconName::Minus => model.zoom(1.0 / 1.3),
@@ -110,7 +111,7 @@ pub(super) fn Middle() -> impl IntoView {
                     figure=figure
                     view=model.view
                     size=model.size
-                    label=Signal::derive(label)
+                    label=derive(label)
                     on_press=on_press
                 />
                 <div class="zoom">

@@ -13,6 +13,7 @@ use trainscope_api::paths;
 
 use crate::client::{self, ClientError};
 use crate::components::{Colour, Look, Shade, View};
+use crate::erased::{effect, memo};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
@@ -84,19 +85,19 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let run = memo(move || run.get().unwrap_or_default());
         let rank = url.param(RANK);
         let colour = url.param(COLOUR);
         let model = Self {
             url,
             run,
             tag: url.param(TAG),
-            rank: Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok())),
+            rank: memo(move || rank.with(|text| text.as_ref()?.parse().ok())),
             open: url.list(OPEN),
             node: url.param(NODE),
             from: url.param(FROM),
             to: url.param(TO),
-            colour: Memo::new(move |_| {
+            colour: memo(move || {
                 let name = colour.get()?;
                 COLOURS
                     .iter()
@@ -127,8 +128,7 @@ impl Model {
                 .await
                 .ok()
         });
-        let text =
-            Memo::new(move |_| Some(model.query.get()).filter(|text| !text.trim().is_empty()));
+        let text = memo(move || Some(model.query.get()).filter(|text| !text.trim().is_empty()));
         model.keep(text, model.found, move |model, text| async move {
             let choice = model.choice();
             let more = [("q", Some(&*text))];
@@ -137,7 +137,7 @@ impl Model {
                 .await
                 .ok()
         });
-        let base = Memo::new(move |_| {
+        let base = memo(move || {
             let tag = model.base_tag.get();
             model
                 .base
@@ -178,7 +178,7 @@ impl Model {
         F: Future<Output = Option<T>> + 'static,
     {
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             self.run.track();
             self.tag.track();
             self.rank.track();
@@ -201,7 +201,7 @@ impl Model {
 
     fn keep_scene(self) {
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             let open = self.open.get();
             let query = SceneQuery {
                 run: self.run.get(),
@@ -275,7 +275,7 @@ impl Model {
     /// Gives a new graph its first view, brings what is chosen into view, and keeps the address true.
     fn keep_view(self) {
         let first = self.url.param(AT);
-        Effect::new(move |_| {
+        effect(move || {
             let (size, scene) = (self.size.get(), self.scene.get());
             if size.0 < 1.0 || self.load.get_untracked() != Load::Ready {
                 return;

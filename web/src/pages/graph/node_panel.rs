@@ -8,6 +8,7 @@ use super::likeness::Likeness;
 use super::model::use_model;
 use super::shape::shape;
 use crate::components::{IconName, ToolButton, fixed_icon, severity_icon};
+use crate::erased::handler;
 use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::route;
@@ -34,7 +35,7 @@ pub(super) fn NodePanel() -> impl IntoView {
         .into_any()
     };
     view! {
-        <aside class="insp" aria-label=move || i18n.texts().graph.node>
+        <aside class="insp" aria-label=i18n.text(|t| t.graph.node)>
             {content}
             <Likeness />
         </aside>
@@ -175,7 +176,7 @@ fn neighbour(own: &Neighbour) -> AnyView {
                 type="button"
                 class="link cut"
                 title=own.name.clone()
-                on:click=move |_| model.select(&path)
+                on:click=handler(move |_| model.select(&path))
             >
                 {short}
             </button>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::beside::use_beside;
 use super::model::use_model;
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
+use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 
 /// The picture beside, while there is a graph that this one is compared with.
@@ -15,7 +16,7 @@ pub(super) fn Other() -> impl IntoView {
     let model = use_model();
     let beside = use_beside();
     let i18n = use_i18n();
-    let figure = Memo::new(move |_| {
+    let figure = memo(move || {
         let Some(scene) = beside.scene.get() else {
             return Arc::default();
         };
@@ -44,7 +45,7 @@ pub(super) fn Other() -> impl IntoView {
             })
         })
     };
-    let is_there = Memo::new(move |_| model.base.with(Option::is_some));
+    let is_there = memo(move || model.base.with(Option::is_some));
     move || {
         is_there.get().then(|| {
             view! {
@@ -53,7 +54,7 @@ pub(super) fn Other() -> impl IntoView {
                         {name} <span class="grow"></span>
                         <IconButton
                             icon=IconName::Close
-                            label=Signal::derive(move || i18n.texts().frame.close.to_owned())
+                            label=i18n.label(|t| t.frame.close)
                             size=12
                             on_press=move || model.compare(None)
                         />
@@ -63,7 +64,7 @@ pub(super) fn Other() -> impl IntoView {
                             figure=figure
                             view=beside.view
                             size=beside.size
-                            label=Signal::derive(label)
+                            label=derive(label)
                             has_small=false
                             on_press=on_press
                         />

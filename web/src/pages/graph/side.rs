@@ -6,6 +6,7 @@ use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound};
 use super::differing::Differing;
 use super::model::{is_scope, use_model};
 use crate::components::{Icon, IconName, fixed_icon, severity_icon};
+use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -71,8 +72,8 @@ pub(super) fn Side() -> impl IntoView {
                     <input
                         class="bare-input"
                         type="search"
-                        placeholder=move || i18n.texts().graph.search
-                        aria-label=move || i18n.texts().graph.search
+                        placeholder=i18n.text(|t| t.graph.search)
+                        aria-label=i18n.text(|t| t.graph.search)
                         prop:value=move || model.query.get()
                         on:input=move |event| model.query.set(event_target_value(&event))
                     />
@@ -90,7 +91,7 @@ fn tree_row(own: &GraphBox, depth: usize) -> AnyView {
     let i18n = use_i18n();
     let path = own.path.clone();
     let (chosen, pressed, toggled) = (path.clone(), path.clone(), path.clone());
-    let is_chosen = Memo::new(move |_| model.node.with(|node| node.as_ref() == Some(&chosen)));
+    let is_chosen = memo(move || model.node.with(|node| node.as_ref() == Some(&chosen)));
     let is_open = own.open;
     let chevron = is_scope(own).then(|| {
         let texts = &i18n.texts().graph;
@@ -104,7 +105,7 @@ fn tree_row(own: &GraphBox, depth: usize) -> AnyView {
                 type="button"
                 class="chevron"
                 aria-label=label
-                on:click=move |_| model.toggle(&toggled)
+                on:click=handler(move |_| model.toggle(&toggled))
             >
                 {fixed_icon(if is_open { IconName::Down } else { IconName::Right }, 12)}
             </button>
@@ -139,7 +140,7 @@ fn tree_row(own: &GraphBox, depth: usize) -> AnyView {
                 class="cut name"
                 class:leaf=!is_scope(own)
                 title=path
-                on:click=move |_| model.select(&pressed)
+                on:click=handler(move |_| model.select(&pressed))
             >
                 {own.label.clone()}
             </button>
@@ -162,7 +163,7 @@ fn found_row(own: &GraphFound) -> AnyView {
             class="found"
             role="listitem"
             title=own.path.clone()
-            on:click=move |_| model.select(&path)
+            on:click=handler(move |_| model.select(&path))
         >
             <span class="flex">
                 {severity} <b class="med cut">{own.label.clone()}</b> <span class="grow"></span>

@@ -9,6 +9,7 @@ use trainscope_charts::graph::{Figure, svg};
 use super::model::{COLOURS, use_model};
 use crate::components::download::{download, file_name};
 use crate::components::{IconButton, IconName, SegOption, Segmented, use_graph_ink};
+use crate::erased::{derive, handler, memo};
 use crate::i18n::use_i18n;
 use crate::state::use_app_state;
 
@@ -22,7 +23,7 @@ pub(super) fn Toolbar(
     let model = use_model();
     let i18n = use_i18n();
     let ink = use_graph_ink();
-    let colour = Memo::new(move |_| {
+    let colour = memo(move || {
         let colour = model.colour();
         COLOURS
             .iter()
@@ -30,7 +31,7 @@ pub(super) fn Toolbar(
             .unwrap_or(0)
     });
     // Only what the graph says something about, and what is chosen.
-    let offered = Memo::new(move |_| {
+    let offered = memo(move || {
         let [has_device, has_precision, has_time] = model.scene.with(|scene| {
             let has = |is: fn(&GraphBox) -> bool| scene.boxes.iter().any(is);
             [
@@ -53,14 +54,14 @@ pub(super) fn Toolbar(
         indices
             .map(|index| SegOption {
                 value: index,
-                label: Signal::derive(move || i18n.texts().graph.colours[index].to_owned()),
+                label: derive(move || i18n.texts().graph.colours[index].to_owned()),
             })
             .collect::<Vec<_>>()
     };
     let colours = move || {
         view! {
             <Segmented
-                label=Signal::derive(move || i18n.texts().graph.colour.to_owned())
+                label=i18n.label(|t| t.graph.colour)
                 options=options()
                 value=colour
                 on_choose=move |index: usize| {
@@ -78,7 +79,7 @@ pub(super) fn Toolbar(
             let whole = path[..at].to_owned();
             let label = whole.rsplit('/').next().unwrap_or_default().to_owned();
             parts.push(view! {
-                <button type="button" class="link" on:click=move |_| model.select(&whole)>
+                <button type="button" class="link" on:click=handler(move |_| model.select(&whole))>
                     {label}
                 </button>
                 <span class="ink3">" / "</span>
@@ -87,7 +88,7 @@ pub(super) fn Toolbar(
         let last = path.rsplit('/').next().unwrap_or_default().to_owned();
         Some(view! { {parts} <b class="med">{last}</b> })
     };
-    let way_label = Signal::derive(move || {
+    let way_label = derive(move || {
         let texts = &i18n.texts().graph;
         let begun = model.from.with(Option::is_some) && model.to.with(Option::is_none);
         if begun { texts.way_to } else { texts.way_from }.to_owned()
@@ -102,14 +103,14 @@ pub(super) fn Toolbar(
             <IconButton
                 icon=IconName::Path
                 label=way_label
-                pressed=Signal::derive(move || model.from.with(Option::is_some))
+                pressed=derive(move || model.from.with(Option::is_some))
                 on_press=move || {
                     model.press_way();
                 }
             />
             <IconButton
                 icon=IconName::Download
-                label=Signal::derive(move || i18n.texts().graph.svg.to_owned())
+                label=i18n.label(|t| t.graph.svg)
                 on_press=move || {
                     let text = svg(&figure.get_untracked(), &ink.get_untracked());
                     let name = model.scene.with_untracked(|scene| file_name(&scene.shown.tag));
@@ -125,7 +126,7 @@ pub(super) fn Toolbar(
 fn GraphChoice() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let known = Memo::new(move |_| {
+    let known = memo(move || {
         model.scene.with(|scene| {
             let shown = scene.graphs.iter().position(|own| *own == scene.shown);
             (scene.graphs.clone(), shown.unwrap_or(0))
@@ -176,7 +177,7 @@ fn Base() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let state = use_app_state();
-    let bases = Memo::new(move |_| {
+    let bases = memo(move || {
         let run = model.run.get();
         let own = model.scene.with(|scene| {
             let others = scene.graphs.iter().filter(|own| **own != scene.shown);

@@ -20,6 +20,7 @@ use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
     Asking, DistributionChart, IconButton, IconName, Pointed, RunChip, to_png, use_palette,
 };
+use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
@@ -63,8 +64,8 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     let palette = use_palette();
     let state = use_app_state();
     let tag = StoredValue::new(tag);
-    let series = Memo::new(move |_| tag.with_value(|tag| series_of(settings, tag)));
-    let want = Memo::new(move |_| {
+    let series = memo(move || tag.with_value(|tag| series_of(settings, tag)));
+    let want = memo(move || {
         let series = series.get();
         let range = settings.range.get();
         (!series.is_empty()).then(|| DistributionsRequest {
@@ -89,14 +90,14 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
             spacing: settings.spacing.get(),
         })
     });
-    let runs = Signal::derive(move || {
+    let runs = derive(move || {
         let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
         Arc::new(runs)
     });
     let asking = Asking::start(want, runs, |want: DistributionsRequest| async move {
         client::distributions(&want).await
     });
-    let parts = Memo::new(move |_| {
+    let parts = memo(move || {
         let palette = palette.get();
         let Some(answer) = asking.answer.get() else {
             return Arc::new(Vec::new());
@@ -118,14 +119,14 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
         });
         Arc::new(parts.collect::<Vec<_>>())
     });
-    let look = Memo::new(move |_| Look {
+    let look = memo(move || Look {
         view: settings.view.get(),
         spacing: settings.spacing.get(),
         over: settings.over.get(),
         offset_secs: -60.0 * js_sys::Date::new_0().get_timezone_offset(),
     });
     // Each run by itself, or all in one picture.
-    let divided = Memo::new(move |_| {
+    let divided = memo(move || {
         let parts = parts.get();
         if settings.is_divided() {
             parts
@@ -140,9 +141,8 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     });
     let canvas = NodeRef::<html::Canvas>::new();
     let picture = move |index: usize| {
-        let mine = Memo::new(move |_| {
-            divided.with(|divided| divided.get(index).cloned().unwrap_or_default())
-        });
+        let mine =
+            memo(move || divided.with(|divided| divided.get(index).cloned().unwrap_or_default()));
         view! {
             <Picture
                 settings=settings
@@ -151,7 +151,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
                 parts=mine
                 look=look
                 canvas=if index == 0 { canvas } else { NodeRef::new() }
-                is_alone=Signal::derive(move || divided.with(Vec::len) <= 1)
+                is_alone=derive(move || divided.with(Vec::len) <= 1)
             />
         }
     };
@@ -178,7 +178,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
         };
         why.map(|why| (why, has_values))
     };
-    let is_full = Signal::derive(move || {
+    let is_full = derive(move || {
         settings
             .full
             .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
@@ -219,15 +219,15 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
                     <IconButton
                         icon=IconName::Download
                         size=12
-                        label=Signal::derive(move || i18n.texts().scalars.download_png.to_owned())
+                        label=i18n.label(|t| t.scalars.download_png)
                         on_press=save
                     />
                     <IconButton
-                        icon=Signal::derive(move || {
+                        icon=derive(move || {
                             if is_full.get() { IconName::Close } else { IconName::Full }
                         })
                         size=12
-                        label=Signal::derive(move || {
+                        label=derive(move || {
                             let texts = &i18n.texts().scalars;
                             if is_full.get() { texts.small } else { texts.full }.to_owned()
                         })
@@ -248,7 +248,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
                         })
                 }}
                 <Show when=move || asking.has_failed.get()>
-                    <p class="on-plot warn">{move || i18n.texts().scalars.card_failed}</p>
+                    <p class="on-plot warn">{i18n.text(|t| t.scalars.card_failed)}</p>
                 </Show>
             </div>
         </section>
@@ -268,11 +268,11 @@ fn Picture(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None as Pointed);
-    let drawn = Memo::new(move |_| {
+    let drawn = memo(move || {
         let answer = answer.get().unwrap_or_default();
         spec(&answer, &parts.get(), look.get())
     });
-    let label = Signal::derive(move || {
+    let label = derive(move || {
         let texts = i18n.texts().histograms;
         let parts = parts.get();
         let rows = || parts.iter().flat_map(|part| &part.of.rows);

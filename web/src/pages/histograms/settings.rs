@@ -5,6 +5,7 @@ use trainscope_api::distributions::{DEFAULT_BINS, Spacing};
 use trainscope_charts::distribution::View;
 
 use crate::components::browse::Browse;
+use crate::erased::{effect, memo};
 use crate::url_state::History;
 
 /// Fewest and most bins of the slider.
@@ -65,7 +66,7 @@ impl Settings {
     pub(super) fn from_address(browse: Browse) -> Self {
         let url = browse.url;
         let bins = url.param("bins");
-        let kept_bins = Memo::new(move |_| {
+        let kept_bins = memo(move || {
             let asked = bins.with(|text| text.as_deref()?.parse::<usize>().ok());
             asked.map_or(DEFAULT_BINS, |bins| bins.clamp(BINS.0, BINS.1))
         });
@@ -76,8 +77,8 @@ impl Settings {
             spacing: chosen(browse, "spacing", &SPACINGS),
             over: chosen(browse, "x", &OVERS),
             bins: RwSignal::new(DEFAULT_BINS),
-            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()?))),
-            whole: Memo::new(move |_| {
+            range: memo(move || range.with(|text| parse_range(text.as_deref()?))),
+            whole: memo(move || {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
                     let last = entries.iter().filter_map(|entry| entry.last_step).max();
@@ -86,7 +87,7 @@ impl Settings {
             }),
             full: url.param("full"),
         };
-        Effect::new(move |_| settings.bins.set(kept_bins.get()));
+        effect(move || settings.bins.set(kept_bins.get()));
         settings
     }
 
@@ -140,7 +141,7 @@ where
     T: Copy + Default + PartialEq + Send + Sync + 'static,
 {
     let text = browse.url.param(key);
-    Memo::new(move |_| {
+    memo(move || {
         text.with(|text| {
             let found = all.iter().find(|(_, word)| Some(*word) == text.as_deref());
             found.map_or_else(T::default, |(value, _)| *value)

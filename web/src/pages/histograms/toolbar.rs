@@ -7,6 +7,7 @@ use trainscope_format::Role;
 
 use super::settings::{BINS, Over, Settings};
 use crate::components::{SegOption, Segmented};
+use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{HistogramsTexts, ScalarsTexts, use_i18n};
 
 /// The bar over the cards.
@@ -15,10 +16,10 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let browse = settings.browse;
     let word = move |word: fn(&HistogramsTexts) -> &'static str| {
-        Signal::derive(move || word(i18n.texts().histograms).to_owned())
+        derive(move || word(i18n.texts().histograms).to_owned())
     };
     let axis = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        derive(move || word(&i18n.texts().scalars).to_owned())
     };
     // Numbers stand for the choices, so that all controls are of one type.
     let options = |labels: Vec<Signal<String>>| {
@@ -62,7 +63,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             .role
             .with(|role| place(roles.iter().position(|r| r == role)))
     };
-    let has_roles = Memo::new(move |_| {
+    let has_roles = memo(move || {
         browse.entries.with(|entries| {
             let mut found = entries.iter().filter_map(|entry| entry.role);
             let first = found.next();
@@ -91,13 +92,13 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                         word(|t| t.percentiles),
                     ],
                 )
-                value=Signal::derive(view)
+                value=derive(view)
                 on_choose=move |at: usize| {
                     settings.set_view(views.get(at).copied().unwrap_or_default());
                 }
             />
             <label class="ctl">
-                {move || i18n.texts().histograms.bins}
+                {i18n.text(|t| t.histograms.bins)}
                 <input
                     type="range"
                     class="range"
@@ -112,14 +113,14 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                             settings.bins.set(bins);
                         }
                     }
-                    on:change=move |_| settings.keep_bins()
+                    on:change=handler(move |_| settings.keep_bins())
                 />
                 <span class="weight">{move || settings.bins.get()}</span>
             </label>
             <Segmented
                 label=word(|t| t.spacing)
                 options=options(vec![axis(|t| t.linear), axis(|t| t.symlog)])
-                value=Signal::derive(spacing)
+                value=derive(spacing)
                 on_choose=move |at: usize| {
                     settings.set_spacing(spacings.get(at).copied().unwrap_or_default());
                 }
@@ -127,7 +128,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             <Segmented
                 label=word(|t| t.over)
                 options=options(vec![axis(|t| t.step), axis(|t| t.relative), axis(|t| t.wall)])
-                value=Signal::derive(over)
+                value=derive(over)
                 on_choose=move |at: usize| {
                     settings.set_over(overs.get(at).copied().unwrap_or_default());
                 }
@@ -136,7 +137,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 <select
                     class="field"
                     name="role"
-                    aria-label=move || i18n.texts().histograms.role
+                    aria-label=i18n.text(|t| t.histograms.role)
                     prop:value=move || role().to_string()
                     on:change=move |event| {
                         let at = event_target_value(&event).parse::<usize>().unwrap_or(0);

@@ -6,6 +6,7 @@ use trainscope_api::findings::{Findings, Remark, RemarkState, RemarkTopic};
 use super::diagnosis::Topic;
 use super::model::Model;
 use crate::components::{Icon, IconName};
+use crate::erased::memo;
 use crate::i18n::{I18n, use_i18n};
 use crate::route;
 
@@ -49,7 +50,7 @@ const fn sign(state: RemarkState) -> (&'static str, IconName) {
 /// All rules, opened from the heading.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
-    let has_some = Memo::new(move |_| {
+    let has_some = memo(move || {
         let found = model.findings.get();
         found.is_some_and(|found| !found.remarks.is_empty())
     });

@@ -34,10 +34,10 @@ pub(super) fn view(model: Model) -> AnyView {
         rows.collect::<Vec<AnyView>>()
     };
     view! {
-        <section class="card guide" aria-label=move || i18n.texts().overview.guide>
+        <section class="card guide" aria-label=i18n.text(|t| t.overview.guide)>
             <div class="head ruled">
-                <h2>{move || i18n.texts().overview.guide}</h2>
-                <span class="micro ink3 cut grow">{move || i18n.texts().overview.guide_order}</span>
+                <h2>{i18n.text(|t| t.overview.guide)}</h2>
+                <span class="micro ink3 cut grow">{i18n.text(|t| t.overview.guide_order)}</span>
                 {checks::view(model)}
             </div>
             <ol class="steps">{rows}</ol>

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::model::Model;
 use super::onset::{Cell, Onset, Row, State};
+use crate::erased::memo;
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::route;
@@ -16,7 +17,7 @@ const LABELLED: usize = 4;
 /// The card.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
-    let is_wrong = Memo::new(move |_| {
+    let is_wrong = memo(move || {
         let found = model.findings.get();
         found.is_none_or(|found| found.first_cause.is_some())
     });
@@ -32,7 +33,7 @@ pub(super) fn view(model: Model) -> AnyView {
         <section class="card onset-card" aria-label=title>
             <div class="head ruled">
                 <h2>{title}</h2>
-                <span class="micro ink3 cut">{move || i18n.texts().overview.onset_order}</span>
+                <span class="micro ink3 cut">{i18n.text(|t| t.overview.onset_order)}</span>
             </div>
             <div class="body">
                 {move || model.onset.get().map(|onset| table(model, &onset, i18n))}
@@ -171,16 +172,16 @@ fn legend(is_wrong: Memo<bool>, i18n: I18n) -> AnyView {
         <p class="legend onset-legend">
             <span hidden=move || !is_wrong.get()>
                 <i class="cell began"></i>
-                {move || i18n.texts().overview.first}
+                {i18n.text(|t| t.overview.first)}
             </span>
             <span class="grow"></span>
             <span>
                 <i class="cell fin"></i>
-                {move || i18n.texts().overview.finite}
+                {i18n.text(|t| t.overview.finite)}
             </span>
             <span>
                 <i class="cell grown g2"></i>
-                {move || i18n.texts().overview.grows}
+                {i18n.text(|t| t.overview.grows)}
             </span>
             <span>
                 <i class="cell inf-cell"></i>

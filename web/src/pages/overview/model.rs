@@ -18,6 +18,7 @@ use trainscope_format::{Kind, TensorSummary};
 use super::heat::{Bins, Heat};
 use super::onset::{self, Onset, Row, Seen};
 use crate::client::{self, ClientError};
+use crate::erased::{effect, memo};
 use crate::live::use_live;
 use crate::state::use_app_state;
 
@@ -117,8 +118,8 @@ impl Model {
         let run = StoredValue::new(run);
         let model = Self {
             run,
-            tags: Memo::new(move |_| run.with_value(|run| state.tags(run))),
-            info: Memo::new(move |_| run.with_value(|run| state.run(run)).map(Arc::new)),
+            tags: memo(move || run.with_value(|run| state.tags(run))),
+            info: memo(move || run.with_value(|run| state.run(run)).map(Arc::new)),
             findings: RwSignal::new(None),
             curves: RwSignal::new(Arc::default()),
             onset: RwSignal::new(None),
@@ -130,7 +131,7 @@ impl Model {
             is_busy: StoredValue::new(false),
             again: StoredValue::new(false),
         };
-        Effect::new(move |_| {
+        effect(move || {
             version.track();
             if model.info.get().is_some() && model.tags.get().is_some() {
                 model.ask();

@@ -44,11 +44,11 @@ pub(super) fn view(model: Model) -> AnyView {
             <div class="flex acts-head">
                 <a class="btn primary" href=debugger>
                     <Icon name=IconName::Debugger size=14 />
-                    {move || i18n.texts().overview.open_debugger}
+                    {i18n.text(|t| t.overview.open_debugger)}
                 </a>
                 <a class="btn" href=scalars hidden=move || model.kind("scalars") == 0>
                     <Icon name=IconName::Scalars size=14 />
-                    {move || i18n.texts().overview.show_scalars}
+                    {i18n.text(|t| t.overview.show_scalars)}
                 </a>
             </div>
         </section>

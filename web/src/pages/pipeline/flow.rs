@@ -7,6 +7,7 @@ use super::against::Difference;
 use super::model::use_model;
 use super::recording::{Recording, Wanted};
 use crate::components::{IconName, fixed_icon, short_name};
+use crate::erased::{handler, memo};
 use crate::i18n::use_i18n;
 use crate::state::use_app_state;
 
@@ -105,7 +106,7 @@ fn operation(index: usize, own: &PipelineOperation) -> AnyView {
     let i18n = use_i18n();
     let texts = i18n.texts().pipeline;
     let is_shown = move || model.operation.get() == Some(index);
-    let difference = Memo::new(move |_| {
+    let difference = memo(move || {
         model
             .differing
             .with(|all| match all.as_ref()?.operations.get(index)? {
@@ -151,7 +152,7 @@ fn operation(index: usize, own: &PipelineOperation) -> AnyView {
                 type="button"
                 title=name.clone()
                 aria-current=move || is_shown().to_string()
-                on:click=move |_| model.select(index)
+                on:click=handler(move |_| model.select(index))
             >
                 <span class="flex">
                     <b class="cut">{name.clone()}</b>
@@ -214,7 +215,7 @@ fn Against() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let state = use_app_state();
-    let runs = Memo::new(move |_| {
+    let runs = memo(move || {
         let own = model.run.get();
         state.runs.with(|list| {
             let runs = list.runs.iter();

@@ -7,6 +7,7 @@ use trainscope_api::pipeline::PipelinePart;
 
 use super::against::Difference;
 use super::model::use_model;
+use crate::erased::handler;
 use crate::i18n::use_i18n;
 
 /// What an operation is given, and how that differs from the other run's.
@@ -69,7 +70,7 @@ pub(super) fn Inspector() -> impl IntoView {
         })
     };
     view! {
-        <aside class="insp" aria-label=move || i18n.texts().pipeline.parameters>
+        <aside class="insp" aria-label=i18n.text(|t| t.pipeline.parameters)>
             {content}
         </aside>
     }
@@ -149,7 +150,7 @@ fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
             other.map_or_else(String::new, |other| other.name.clone())
         });
         view! {
-            <button type="button" class="link cut" on:click=move |_| model.select(index)>
+            <button type="button" class="link cut" on:click=handler(move |_| model.select(index))>
                 {name}
             </button>
         }

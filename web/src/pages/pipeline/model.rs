@@ -8,6 +8,7 @@ use trainscope_api::pipeline::{InputTimes, Pipeline, PipelineAnswer, PipelineOpe
 
 use super::against::{Differing, differing};
 use crate::client::{self, ClientError};
+use crate::erased::{effect, memo};
 use crate::live::use_live;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -55,15 +56,15 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let run = memo(move || run.get().unwrap_or_default());
         let answer = RwSignal::new(Arc::<PipelineAnswer>::default());
         let (chosen, operation) = (url.param(PIPELINE), url.param(OPERATION));
         let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
-        let chosen = Memo::new(move |_| {
+        let chosen = memo(move || {
             let last = answer.with(|answer| answer.pipelines.len().saturating_sub(1));
             number(chosen).unwrap_or(0_usize).min(last)
         });
-        let operation = Memo::new(move |_| {
+        let operation = memo(move || {
             let wanted = number(operation).unwrap_or(0_usize);
             let last = answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;
@@ -72,7 +73,7 @@ impl Model {
             Some(wanted.min(last))
         });
         let other = RwSignal::new(None::<Arc<PipelineAnswer>>);
-        let differing = Memo::new(move |_| {
+        let differing = memo(move || {
             let base = other.get()?;
             answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;
@@ -99,7 +100,7 @@ impl Model {
     fn keep_answer(self) {
         let live = use_live();
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             live.list_version.track();
             let run = self.run.get();
             let number = asked.get_value() + 1;
@@ -133,7 +134,7 @@ impl Model {
 
     fn keep_other(self) {
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             let base = self.base.get();
             let number = asked.get_value() + 1;
             asked.set_value(number);

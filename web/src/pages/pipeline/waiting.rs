@@ -10,6 +10,7 @@ use trainscope_format::Severity;
 use super::model::use_model;
 use super::recording::{Recording, Wanted};
 use crate::components::{IconName, fixed_icon, severity_icon};
+use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -130,7 +131,7 @@ fn Bars(input: InputTimes) -> impl IntoView {
     view! {
         <section class="lower">
             <div class="hd">
-                <h2>{move || i18n.texts().pipeline.over_steps}</h2>
+                <h2>{i18n.text(|t| t.pipeline.over_steps)}</h2>
                 <span class="micro ink3 cut">{move || (i18n.texts().pipeline.on_lane)(&lane)}</span>
                 <span class="grow"></span>
                 <span class="small" role="status">
@@ -143,7 +144,7 @@ fn Bars(input: InputTimes) -> impl IntoView {
                     class="plot"
                     node_ref=plot
                     on:pointermove=on_move
-                    on:pointerleave=move |_| pointed.set(None)
+                    on:pointerleave=handler(move |_| pointed.set(None))
                 >
                     <svg
                         role="img"

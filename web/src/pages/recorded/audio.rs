@@ -8,6 +8,7 @@ use trainscope_api::records::{At, Audio};
 
 use super::wave::Waveform;
 use crate::client;
+use crate::erased::{Show, handler};
 use crate::format;
 use crate::i18n::{RecordedTexts, use_i18n};
 
@@ -47,13 +48,13 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
                     preload="metadata"
                     src=address
                     hidden=move || is_broken.get()
-                    on:error=move |_| is_broken.set(true)
+                    on:error=handler(move |_| is_broken.set(true))
                 ></audio>
                 <Show when=move || is_broken.get()>
                     <p class="small warn">
-                        {move || i18n.texts().recorded.no_sound} " "
+                        {i18n.text(|t| t.recorded.no_sound)} " "
                         <a class="link" href=link.clone() download="">
-                            {move || i18n.texts().recorded.bytes}
+                            {i18n.text(|t| t.recorded.bytes)}
                         </a>
                     </p>
                 </Show>

@@ -14,6 +14,7 @@ use super::step::{OwnStep, step_text};
 use super::text::{Found, Texts};
 use crate::components::browse::SeriesId;
 use crate::components::{IconButton, IconName, RunChip};
+use crate::erased::{Show, derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -21,13 +22,13 @@ use crate::i18n::use_i18n;
 #[component]
 pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     let tag = StoredValue::new(tag);
-    let series = Memo::new(move |_| {
+    let series = memo(move || {
         let entry = tag.with_value(|tag| settings.browse.entry(tag));
         entry.map(|entry| entry.series).unwrap_or_default()
     });
     // A tag is of one kind in all runs, as a rule; where it is not, the first one decides.
     let kind = series.with_untracked(|series| series.first().map(|id| id.kind));
-    let series = Memo::new(move |_| {
+    let series = memo(move || {
         let mut series = series.get();
         series.retain(|id| Some(id.kind) == kind);
         series
@@ -144,7 +145,7 @@ fn around(
     body: AnyView,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let is_full = Signal::derive(move || {
+    let is_full = derive(move || {
         settings
             .full
             .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
@@ -165,11 +166,11 @@ fn around(
                 <OwnStep settings=settings tag=tag steps=steps />
                 <span class="acts">
                     <IconButton
-                        icon=Signal::derive(move || {
+                        icon=derive(move || {
                             if is_full.get() { IconName::Close } else { IconName::Full }
                         })
                         size=12
-                        label=Signal::derive(move || {
+                        label=derive(move || {
                             let texts = &i18n.texts().scalars;
                             if is_full.get() { texts.small } else { texts.full }.to_owned()
                         })
@@ -183,7 +184,7 @@ fn around(
             <div class="body">
                 {body}
                 <Show when=move || has_failed.get()>
-                    <p class="on-plot warn">{move || i18n.texts().scalars.card_failed}</p>
+                    <p class="on-plot warn">{i18n.text(|t| t.scalars.card_failed)}</p>
                 </Show>
             </div>
         </section>

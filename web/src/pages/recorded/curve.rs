@@ -14,6 +14,7 @@ use trainscope_format::PrCurve;
 use super::load::Shown;
 use super::settings::Settings;
 use crate::components::{ChartEvents, Figure, LineChart, RunChip, use_palette};
+use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::run_colour::use_run_colours;
 
@@ -28,7 +29,7 @@ pub(super) fn Curves(
     let palette = use_palette();
     let colours = use_run_colours();
     let pointer = RwSignal::new(None::<f64>);
-    let figure = Signal::derive(move || {
+    let figure = derive(move || {
         let palette = palette.get();
         let own = settings.browse.own.get();
         let lines = shown.get().into_iter().filter_map(|one| {
@@ -54,7 +55,7 @@ pub(super) fn Curves(
     });
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
-    let crosshair = Signal::derive(move || {
+    let crosshair = derive(move || {
         pointer.get().map(|x| Crosshair {
             x,
             text: label::value(x),
@@ -120,7 +121,7 @@ pub(super) fn Curves(
         <div class="curves">
             <LineChart
                 figure=figure
-                label=Signal::derive(move || {
+                label=derive(move || {
                     tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded.pr_axes))
                 })
                 crosshair=crosshair
@@ -129,7 +130,7 @@ pub(super) fn Curves(
                 events=events
                 wheel_zooms=false
             />
-            <p class="micro ink3 axes">{move || i18n.texts().recorded.pr_axes}</p>
+            <p class="micro ink3 axes">{i18n.text(|t| t.recorded.pr_axes)}</p>
             {rows}
         </div>
     }

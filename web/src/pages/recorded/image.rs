@@ -10,6 +10,7 @@ use wasm_bindgen::JsCast;
 
 use super::settings::Settings;
 use crate::client;
+use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -97,7 +98,7 @@ fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> 
                                 style:filter=filter
                                 style:width=width
                                 on:load=on_load
-                                on:error=move |_| is_broken.set(true)
+                                on:error=handler(move |_| is_broken.set(true))
                             />
                         </div>
                     }

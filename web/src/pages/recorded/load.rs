@@ -10,6 +10,7 @@ use super::settings::Settings;
 use crate::client::{self, ClientError};
 use crate::components::Asking;
 use crate::components::browse::SeriesId;
+use crate::erased::{derive, effect, memo};
 
 /// One run's record at the step of its card.
 #[derive(Clone)]
@@ -55,12 +56,12 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
         series: Memo<Vec<SeriesId>>,
         path: &'static str,
     ) -> Self {
-        let runs = Signal::derive(move || {
+        let runs = derive(move || {
             let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
             Arc::new(runs)
         });
         let ask = move |want: Want| ask::<T>(path, tag.get_value(), want);
-        let all = Memo::new(move |_| {
+        let all = memo(move || {
             Some(
                 series
                     .get()
@@ -70,7 +71,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             )
         });
         let last = Asking::start(all, runs, ask);
-        let one = Memo::new(move |_| {
+        let one = memo(move || {
             let wanted = tag.with_value(|tag| settings.step_of(tag));
             let last = last.answer.get()?;
             let series = series.get();
@@ -85,9 +86,9 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             Some(wanted.collect::<Want>())
         });
         // Only what is not the last record has to be asked for.
-        let other = Memo::new(move |_| one.get().filter(|want| want.iter().any(|w| w.1.is_some())));
+        let other = memo(move || one.get().filter(|want| want.iter().any(|w| w.1.is_some())));
         let other = Asking::start(other, Signal::stored(Arc::new(Vec::new())), ask);
-        let shown = Signal::derive(move || {
+        let shown = derive(move || {
             let (Some(last), Some(want)) = (last.answer.get(), one.get()) else {
                 return Vec::new();
             };
@@ -109,7 +110,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             });
             shown.collect::<Vec<_>>()
         });
-        let steps = Memo::new(move |_| {
+        let steps = memo(move || {
             let Some(last) = last.answer.get() else {
                 return Arc::new(Vec::new());
             };
@@ -121,7 +122,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             steps.dedup();
             Arc::new(steps)
         });
-        Effect::new(move |_| {
+        effect(move || {
             steps.with(|steps| {
                 settings
                     .known
@@ -131,8 +132,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
         Self {
             shown,
             steps,
-            is_fetching: Signal::derive(move || last.is_fetching.get() || other.is_fetching.get()),
-            has_failed: Signal::derive(move || last.has_failed.get() || other.has_failed.get()),
+            is_fetching: derive(move || last.is_fetching.get() || other.is_fetching.get()),
+            has_failed: derive(move || last.has_failed.get() || other.has_failed.get()),
         }
     }
 }

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::Shelf;
 use crate::components::browse::Browse;
+use crate::erased::{effect, memo};
 use crate::url_state::History;
 
 /// Sizes of pictures: fitted into their card, or so many pixels of the screen for each of theirs.
@@ -48,8 +49,8 @@ impl Settings {
             browse,
             shelf,
             step: RwSignal::new(None),
-            own: Memo::new(move |_| own.with(|items| parse_own(items))),
-            whole: Memo::new(move |_| {
+            own: memo(move || own.with(|items| parse_own(items))),
+            whole: memo(move || {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
                     let last = entries.iter().filter_map(|entry| entry.last_step).max();
@@ -58,19 +59,19 @@ impl Settings {
             }),
             known: RwSignal::new(BTreeSet::new()),
             light: RwSignal::new((100, 100)),
-            zoom: Memo::new(move |_| {
+            zoom: memo(move || {
                 let asked = zoom.with(|text| text.as_deref()?.parse().ok());
                 asked.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(0)
             }),
-            is_source: Memo::new(move |_| source.with(Option::is_some)),
-            find: Memo::new(move |_| find.get().unwrap_or_default()),
+            is_source: memo(move || source.with(Option::is_some)),
+            find: memo(move || find.get().unwrap_or_default()),
             full: url.param("full"),
         };
-        Effect::new(move |_| {
+        effect(move || {
             let asked = step.with(|text| text.as_deref()?.parse().ok());
             settings.step.set(asked);
         });
-        Effect::new(move |_| {
+        effect(move || {
             let asked = light.with(|text| {
                 let (brightness, contrast) = text.as_deref()?.split_once(':')?;
                 Some((brightness.parse().ok()?, contrast.parse().ok()?))

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use trainscope_charts::label;
 
 use super::settings::Settings;
+use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 
 /// A slider with a place for each recorded step; moving it parts the card from the others.
@@ -16,7 +17,7 @@ pub(super) fn OwnStep(
     steps: Memo<Arc<Vec<i64>>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let place = Memo::new(move |_| {
+    let place = memo(move || {
         let wanted = tag.with_value(|tag| settings.step_of(tag));
         steps.with(|steps| {
             let last = steps.len().saturating_sub(1);
@@ -45,7 +46,7 @@ pub(super) fn OwnStep(
                 <input
                     type="range"
                     class="range"
-                    aria-label=move || i18n.texts().recorded.own_step
+                    aria-label=i18n.text(|t| t.recorded.own_step)
                     min="0"
                     max=move || steps.with(|steps| steps.len().saturating_sub(1)).to_string()
                     prop:value=move || place.get().to_string()
@@ -66,9 +67,9 @@ pub(super) fn OwnStep(
                     <button
                         type="button"
                         class="link"
-                        on:click=move |_| tag.with_value(|tag| settings.set_own(tag, None))
+                        on:click=handler(move |_| tag.with_value(|tag| settings.set_own(tag, None)))
                     >
-                        {move || i18n.texts().recorded.follow}
+                        {i18n.text(|t| t.recorded.follow)}
                     </button>
                 </Show>
             </div>

@@ -16,6 +16,7 @@ use super::settings::Settings;
 use crate::client;
 use crate::components::Asking;
 use crate::components::browse::SeriesId;
+use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 use crate::url_state::History;
 
@@ -71,7 +72,7 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
         <div class="reading">
             {whole}
             <Show when=move || is_cut>
-                <p class="micro warn">{move || i18n.texts().recorded.text_cut}</p>
+                <p class="micro warn">{i18n.text(|t| t.recorded.text_cut)}</p>
             </Show>
         </div>
     }
@@ -166,7 +167,7 @@ fn places(text: &str, find: &str) -> Vec<(usize, usize)> {
 pub(super) fn Found(settings: Settings, tag: StoredValue<String>, id: SeriesId) -> impl IntoView {
     let i18n = use_i18n();
     let run = id.run.clone();
-    let want = Memo::new(move |_| {
+    let want = memo(move || {
         let is_wanted = !settings.find.with(String::is_empty);
         is_wanted.then(|| id.clone())
     });
@@ -199,7 +200,7 @@ pub(super) fn Found(settings: Settings, tag: StoredValue<String>, id: SeriesId) 
                 <button
                     type="button"
                     class="link"
-                    on:click=move |_| settings.set_step(Some(step), History::Push)
+                    on:click=handler(move |_| settings.set_step(Some(step), History::Push))
                 >
                     {label::step(step)}
                 </button>

@@ -6,6 +6,7 @@ use trainscope_charts::label;
 use super::Shelf;
 use super::settings::{Settings, ZOOMS};
 use crate::components::{IconButton, IconName, SegOption, Segmented};
+use crate::erased::{Show, derive, handler};
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::url_state::History;
 
@@ -14,7 +15,7 @@ use crate::url_state::History;
 pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let word = move |word: fn(&RecordedTexts) -> &'static str| {
-        Signal::derive(move || word(i18n.texts().recorded).to_owned())
+        derive(move || word(i18n.texts().recorded).to_owned())
     };
     let now = move || {
         let (first, last) = settings.whole.get();
@@ -32,7 +33,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     };
     view! {
         <div class="toolbar">
-            <span class="small ink2">{move || i18n.texts().recorded.step_cap}</span>
+            <span class="small ink2">{i18n.text(|t| t.recorded.step_cap)}</span>
             <IconButton
                 icon=IconName::Left
                 label=word(|t| t.before)
@@ -42,7 +43,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 type="range"
                 class="range step"
                 name="step"
-                aria-label=move || i18n.texts().recorded.step_cap
+                aria-label=i18n.text(|t| t.recorded.step_cap)
                 min=move || settings.whole.get().0.to_string()
                 max=move || settings.whole.get().1.to_string()
                 prop:value=move || now().to_string()
@@ -71,9 +72,9 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 <button
                     type="button"
                     class="link small"
-                    on:click=move |_| settings.set_step(None, History::Push)
+                    on:click=handler(move |_| settings.set_step(None, History::Push))
                 >
-                    {move || i18n.texts().recorded.last}
+                    {i18n.text(|t| t.recorded.last)}
                 </button>
             </Show>
             {own}
@@ -114,7 +115,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
                                 });
                         }
                     }
-                    on:change=move |_| settings.keep_light()
+                    on:change=handler(move |_| settings.keep_light())
                 />
                 <span class="weight">{move || format!("{} %", value())}</span>
             </label>
@@ -122,7 +123,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
     };
     let options = ZOOMS.map(|zoom| SegOption {
         value: zoom as usize,
-        label: Signal::derive(move || match zoom {
+        label: derive(move || match zoom {
             0 => i18n.texts().recorded.fit.to_owned(),
             zoom => format!("{zoom} : 1"),
         }),
@@ -134,18 +135,18 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
             <button
                 type="button"
                 class="link small"
-                on:click=move |_| {
+                on:click=handler(move |_| {
                     settings.light.set((100, 100));
                     settings.keep_light();
-                }
+                })
             >
-                {move || i18n.texts().recorded.reset}
+                {i18n.text(|t| t.recorded.reset)}
             </button>
         </Show>
         <Segmented
-            label=Signal::derive(move || i18n.texts().recorded.size.to_owned())
+            label=i18n.label(|t| t.recorded.size)
             options=options.to_vec()
-            value=Signal::derive(move || settings.zoom.get() as usize)
+            value=derive(move || settings.zoom.get() as usize)
             on_choose=move |zoom: usize| settings.set_zoom(u32::try_from(zoom).unwrap_or(0))
         />
     }
@@ -157,7 +158,7 @@ fn Reading(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let options = [false, true].map(|is_source| SegOption {
         value: usize::from(is_source),
-        label: Signal::derive(move || {
+        label: derive(move || {
             let texts = i18n.texts().recorded;
             if is_source {
                 texts.source
@@ -169,9 +170,9 @@ fn Reading(settings: Settings) -> impl IntoView {
     });
     view! {
         <Segmented
-            label=Signal::derive(move || i18n.texts().recorded.reading.to_owned())
+            label=i18n.label(|t| t.recorded.reading)
             options=options.to_vec()
-            value=Signal::derive(move || usize::from(settings.is_source.get()))
+            value=derive(move || usize::from(settings.is_source.get()))
             on_choose=move |at: usize| settings.set_source(at == 1)
         />
         <div class="field find">
@@ -181,8 +182,8 @@ fn Reading(settings: Settings) -> impl IntoView {
                 type="search"
                 name="find"
                 autocomplete="off"
-                aria-label=move || i18n.texts().recorded.find
-                placeholder=move || i18n.texts().recorded.find
+                aria-label=i18n.text(|t| t.recorded.find)
+                placeholder=i18n.text(|t| t.recorded.find)
                 prop:value=settings.find
                 on:input=move |event| settings.set_find(&event_target_value(&event))
             />

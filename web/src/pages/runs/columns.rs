@@ -10,6 +10,7 @@ use trainscope_format::hparams::HparamValue;
 
 use super::model::use_model;
 use crate::components::{Check, RightPanel};
+use crate::erased::{derive, effect, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -98,14 +99,14 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().runs;
     let search = RwSignal::new(String::new());
-    Effect::new(move |_| {
+    effect(move || {
         let list = model.state.runs.get();
         let first = list.runs.iter().take(RUNS_ASKED);
         let first: Vec<String> = first.map(|run| run.id.clone()).collect();
         model.state.load_tags(first, false);
     });
-    let hparams = Memo::new(move |_| model.state.runs.with(|list| names(&list.runs)));
-    let metrics = Memo::new(move |_| {
+    let hparams = memo(move || model.state.runs.with(|list| names(&list.runs)));
+    let metrics = memo(move || {
         model.state.with_tags(|known| {
             let mut names = BTreeMap::new();
             for list in known.values() {
@@ -133,7 +134,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             let rows = found.map(|(name, runs)| {
                 let own = column(name.clone());
                 let toggled = own.clone();
-                let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&own)));
+                let checked = memo(move || model.columns.with(|shown| shown.contains(&own)));
                 view! {
                     <li class="flex column-choice">
                         <Check
@@ -151,7 +152,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
         };
     view! {
         <RightPanel
-            title=Signal::derive(move || texts().columns.to_owned())
+            title=derive(move || texts().columns.to_owned())
             on_close=move || model.open_panel(None)
         >
             <p class="small ink2">{move || texts().columns_next}</p>

@@ -11,6 +11,7 @@ use trainscope_api::tags::TagList;
 use trainscope_format::hparams::HparamValue;
 
 use crate::components::split_name;
+use crate::json;
 
 /// Terms that must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -194,8 +195,7 @@ impl Comparison {
 
 /// Whether a hyper-parameter is what is wanted: a number against a number, anything else as text.
 fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
-    let number =
-        comparison(wanted).and_then(|(how, number)| Some((how, number.parse::<f64>().ok()?)));
+    let number = comparison(wanted).and_then(|(how, number)| Some((how, json::number(&number)?)));
     match (own, number) {
         (HparamValue::Number(own), Some((how, number))) => how.holds(own, &number),
         (HparamValue::Text(own), _) => contains(own, wanted),

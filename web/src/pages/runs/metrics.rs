@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use trainscope_api::scalars::{Field, MAX_SERIES, ScalarsRequest, SeriesKey};
 
 use super::columns::Column;
+use crate::erased::effect;
 use crate::state::AppState;
 use crate::{client, format};
 
@@ -39,7 +40,7 @@ impl Metrics {
             is_asking: RwSignal::new(false),
             asked_millis: StoredValue::new(0.0),
         };
-        Effect::new(move |_| {
+        effect(move || {
             let columns = columns.get();
             let tags = columns.iter().filter_map(|column| match column {
                 Column::Metric(tag) => Some(tag.as_str()),

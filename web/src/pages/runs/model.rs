@@ -14,6 +14,7 @@ use super::columns::{self, Column, MAX_COLUMNS};
 use super::filter::Filter;
 use super::metrics::Metrics;
 use super::order::{Files, Item, Sort, SortKey, arrange};
+use crate::erased::{effect, memo};
 use crate::notebook::{Notes, use_notebook};
 use crate::route;
 use crate::state::{AppState, use_app_state};
@@ -172,27 +173,27 @@ impl Model {
         let text = |key: &'static str| url.param(key);
         let (filter, only, sort) = (text(FILTER), text(ONLY), text(SORT));
         let (flat, panel) = (text(FLAT), text(PANEL));
-        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
-        let only = Memo::new(move |_| only.with(|text| Only::parse(text.as_deref())));
-        let sort = Memo::new(move |_| sort.with(|text| Sort::parse(text.as_deref())));
-        let grouped = Memo::new(move |_| flat.with(Option::is_none));
+        let filter = memo(move || filter.get().unwrap_or_default());
+        let only = memo(move || only.with(|text| Only::parse(text.as_deref())));
+        let sort = memo(move || sort.with(|text| Sort::parse(text.as_deref())));
+        let grouped = memo(move || flat.with(Option::is_none));
         let folded = url.list(FOLDED);
         let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
         let notebook = use_notebook();
-        let columns = Memo::new(move |_| {
+        let columns = memo(move || {
             let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
             // A link says which columns; without, those that were chosen last.
             let chosen = chosen.or_else(|| notebook.with(|book| book.columns.clone()));
             state.runs.with(|list| columns::shown(chosen, &list.runs))
         });
         let metrics = Metrics::new(state, columns);
-        let hidden = Memo::new(move |_| {
+        let hidden = memo(move || {
             notebook.with(|book| {
                 let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
                 hidden.map(|(run, _)| run.clone()).collect::<BTreeSet<_>>()
             })
         });
-        let counts = Memo::new(move |_| {
+        let counts = memo(move || {
             hidden.with(|hidden| {
                 let mut counts = Counts::default();
                 state.runs.with(|list| {
@@ -208,8 +209,8 @@ impl Model {
                 counts
             })
         });
-        let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
-        let items = Memo::new(move |_| {
+        let parsed = memo(move || filter.with(|text| Filter::parse(text)));
+        let items = memo(move || {
             let list = state.runs.get();
             let only = only.get();
             // Signals are read once, not once a run.
@@ -246,7 +247,7 @@ impl Model {
             };
             Arc::new(arrange(kept, &sort, grouped.get(), &folded, &cell))
         });
-        Effect::new(move |_| {
+        effect(move || {
             if parsed.with(Filter::asks_for_tags) {
                 let list = state.runs.get_untracked();
                 let first = list.runs.iter().take(TAGS_ASKED);
@@ -262,9 +263,7 @@ impl Model {
             grouped,
             folded,
             selected: url.list(SELECTED),
-            panel: Memo::new(move |_| {
-                panel.with(|text| text.as_deref().and_then(SidePanel::parse))
-            }),
+            panel: memo(move || panel.with(|text| text.as_deref().and_then(SidePanel::parse))),
             columns,
             metrics,
             notebook,

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 
 use super::model::{SidePanel, use_model};
+use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::run_colour::{RunColour, use_run_colours};
 
@@ -12,7 +13,7 @@ use crate::run_colour::{RunColour, use_run_colours};
 pub(super) fn NoteCell(run: StoredValue<String>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let notes = Memo::new(move |_| run.with_value(|run| model.notebook.notes(run)));
+    let notes = memo(move || run.with_value(|run| model.notebook.notes(run)));
     let words = move || {
         let tags = notes.with(|notes| notes.tags.clone());
         tags.into_iter()
@@ -38,7 +39,7 @@ pub(super) fn NoteCell(run: StoredValue<String>) -> impl IntoView {
                 {words}
                 <span class="cut ink2">{move || notes.with(|notes| notes.note.clone())}</span>
                 <span class="add ink3" hidden=move || notes.with(|notes| *notes != empty(notes))>
-                    {move || i18n.texts().runs.add_note}
+                    {i18n.text(|t| t.runs.add_note)}
                 </span>
             </a>
         </td>
@@ -59,7 +60,7 @@ fn empty(notes: &RunNotes) -> RunNotes {
 pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let notes = Memo::new(move |_| run.with_value(|run| model.notebook.notes(run)));
+    let notes = memo(move || run.with_value(|run| model.notebook.notes(run)));
     let keep = move |change: &dyn Fn(&mut RunNotes)| {
         let before = notes.get_untracked();
         let mut after = before.clone();
@@ -94,7 +95,7 @@ pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
         .collect_view();
     view! {
         <label class="field-label">
-            <span class="small ink2">{move || i18n.texts().runs.tags_label}</span>
+            <span class="small ink2">{i18n.text(|t| t.runs.tags_label)}</span>
             <input
                 class="field"
                 type="text"
@@ -104,11 +105,11 @@ pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
             />
         </label>
         <fieldset class="colours">
-            <legend class="small ink2">{move || i18n.texts().runs.colour_label}</legend>
+            <legend class="small ink2">{i18n.text(|t| t.runs.colour_label)}</legend>
             {colours}
         </fieldset>
         <label class="field-label">
-            <span class="small ink2">{move || i18n.texts().runs.note_label}</span>
+            <span class="small ink2">{i18n.text(|t| t.runs.note_label)}</span>
             <textarea
                 class="field area"
                 name="note"

@@ -7,6 +7,7 @@ use super::model::use_model;
 use super::noting::NoteFields;
 use super::order::Files;
 use crate::components::{Icon, IconName, RightPanel};
+use crate::erased::{derive, memo};
 use crate::i18n::{Texts, use_i18n};
 use crate::{format, route};
 
@@ -16,7 +17,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
     let i18n = use_i18n();
     let model = use_model();
     let id = StoredValue::new(run.clone());
-    let entry = Memo::new(move |_| id.with_value(|id| model.state.run(id)));
+    let entry = memo(move || id.with_value(|id| model.state.run(id)));
     let verdict = move || entry.with(|run| run.as_ref().map(|run| verdict(run, i18n.texts())));
     let content = move || {
         let texts = i18n.texts();
@@ -34,7 +35,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
     };
     view! {
         <RightPanel
-            title=Signal::derive(move || id.get_value())
+            title=derive(move || id.get_value())
             on_close=move || model.open_panel(None)
         >
             <NoteFields run=id />
@@ -42,7 +43,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
             {content}
             <div class="acts">
                 <a class="btn primary" href=route::scalars_href(&run, &[], None)>
-                    {move || i18n.texts().panel.open_scalars}
+                    {i18n.text(|t| t.panel.open_scalars)}
                 </a>
             </div>
         </RightPanel>

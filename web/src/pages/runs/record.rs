@@ -5,6 +5,7 @@ use leptos::task::spawn_local;
 
 use super::model::use_model;
 use crate::components::{Icon, IconName, RightPanel};
+use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
 use crate::state::use_app_state;
@@ -67,7 +68,7 @@ pub(super) fn EmptyPage() -> impl IntoView {
     view! {
         <section class="card state-page empty-page">
             <h1>{title}</h1>
-            <p>{move || i18n.texts().record.empty_next}</p>
+            <p>{i18n.text(|t| t.record.empty_next)}</p>
             <Snippets />
         </section>
     }
@@ -80,10 +81,10 @@ pub(super) fn RecordPanel() -> impl IntoView {
     let model = use_model();
     view! {
         <RightPanel
-            title=Signal::derive(move || i18n.texts().record.title.to_owned())
+            title=i18n.label(|t| t.record.title)
             on_close=move || model.open_panel(None)
         >
-            <p class="small ink2">{move || i18n.texts().record.next}</p>
+            <p class="small ink2">{i18n.text(|t| t.record.next)}</p>
             <Snippets />
         </RightPanel>
     }
@@ -96,7 +97,7 @@ fn Snippets() -> impl IntoView {
     let state = use_app_state();
     let chosen = RwSignal::new(0_usize);
     let copied = RwSignal::new(false);
-    let code = Memo::new(move |_| {
+    let code = memo(move || {
         let status = state.status.get();
         let dir = status.and_then(|status| status.base_dirs.into_iter().next());
         let template = SNIPPETS
@@ -113,10 +114,10 @@ fn Snippets() -> impl IntoView {
                     type="button"
                     role="tab"
                     aria-selected=move || (chosen.get() == position).to_string()
-                    on:click=move |_| {
+                    on:click=handler(move |_| {
                         chosen.set(position);
                         copied.set(false);
-                    }
+                    })
                 >
                     {snippet.tab}
                 </button>
@@ -155,7 +156,7 @@ fn Snippets() -> impl IntoView {
             <Show when=move || live.connection.get() == Connection::Open>
                 <span class="flex small ink3">
                     <i class="dot live small-dot"></i>
-                    {move || i18n.texts().record.watching}
+                    {i18n.text(|t| t.record.watching)}
                 </span>
             </Show>
         </div>

@@ -15,6 +15,7 @@ use super::sparks::use_sparks;
 use crate::components::{
     Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, short_name,
 };
+use crate::erased::{derive, handler, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::route::{self, RunPage};
@@ -53,7 +54,7 @@ pub(super) fn GroupRow(group: Group) -> impl IntoView {
                     class="group-button"
                     title=title
                     aria-expanded=(!folded).to_string()
-                    on:click=move |_| model.toggle_folded(&toggled)
+                    on:click=handler(move |_| model.toggle_folded(&toggled))
                 >
                     <span class="ink3">
                         {fixed_icon(if folded { IconName::Right } else { IconName::Down }, 12)}
@@ -96,12 +97,11 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
     let i18n = use_i18n();
     let now = use_now_secs();
     let id = StoredValue::new(id);
-    let run = Memo::new(move |_| id.with_value(|id| model.state.run(id)));
+    let run = memo(move || id.with_value(|id| model.state.run(id)));
     let is_selected =
-        Memo::new(move |_| id.with_value(|id| model.selected.with(|list| list.contains(id))));
-    let is_cursor = Memo::new(move |_| {
-        id.with_value(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id)))
-    });
+        memo(move || id.with_value(|id| model.selected.with(|list| list.contains(id))));
+    let is_cursor =
+        memo(move || id.with_value(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id))));
     let name = move || {
         id.with_value(|id| match id.as_str() {
             "." => i18n.texts().runs.base_run.to_owned(),
@@ -111,13 +111,12 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
     };
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
     // A growing run changes a few times a second, and what most of its cells show does not.
-    let kinds = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
-    let health = Memo::new(move |_| {
-        run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run))))
-    });
-    let status = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.status)));
+    let kinds = memo(move || run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
+    let health =
+        memo(move || run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run)))));
+    let status = memo(move || run.with(|run| run.as_ref().map(|run| run.status)));
     let updated =
-        Memo::new(move |_| run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
+        memo(move || run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
     let age = move || {
         let updated = updated.get();
         updated.map_or_else(
@@ -130,12 +129,12 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             role="row"
             class:cur=move || is_cursor.get()
             aria-selected=move || is_selected.get().to_string()
-            on:pointerdown=move |_| model.cursor.set(Some(id.get_value()))
+            on:pointerdown=handler(move |_| model.cursor.set(Some(id.get_value())))
         >
             <td role="cell" class="c-check">
                 <Check
                     checked=is_selected
-                    label=Signal::derive(move || {
+                    label=derive(move || {
                         id.with_value(|id| (i18n.texts().runs.select_run)(id))
                     })
                     on_press=move || id.with_value(|id| model.toggle_selected(id))
@@ -167,8 +166,8 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             <td role="cell" class="c-curve">
                 <Curve id=id run=run />
             </td>
-            <LastCell class="c-loss num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
-            <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
+            <LastCell class="c-loss num" value=memo(move || run.with(|run| run.as_ref()?.loss.clone())) />
+            <LastCell class="c-metric num" value=memo(move || run.with(|run| run.as_ref()?.metric.clone())) />
             {move || {
                 let columns = model.columns.get();
                 columns.into_iter().map(|column| view! { <ColumnCell run=run column=column /> }).collect_view()
@@ -282,7 +281,7 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
 #[component]
 fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
     let model = use_model();
-    let value = Memo::new(move |_| run.with(|run| model.cell(run.as_ref()?, &column)));
+    let value = memo(move || run.with(|run| model.cell(run.as_ref()?, &column)));
     let text = move || value.with(|value| value.as_ref().map(columns::text));
     let is_bad =
         move || value.with(|value| matches!(value, Some(HparamValue::Number(n)) if !n.is_finite()));

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::model::use_model;
 use super::order::Item;
 use crate::components::{IconButton, IconName, RunChip, ToolButton, short_name};
+use crate::erased::{Show, memo};
 use crate::i18n::use_i18n;
 
 /// Names shown in the bar; the others are a number.
@@ -15,8 +16,8 @@ const NAMES: usize = 5;
 pub(super) fn SelectionBar() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let count = Memo::new(move |_| model.selected.with(Vec::len));
-    let out_of_view = Memo::new(move |_| {
+    let count = memo(move || model.selected.with(Vec::len));
+    let out_of_view = memo(move || {
         model.selected.with(|selected| {
             model.items.with(|items| {
                 let shown = |id: &String| {
@@ -64,7 +65,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
                 <ToolButton
                     icon=IconName::Hide
                     class="bare"
-                    label=Signal::derive(move || i18n.texts().runs.hide.to_owned())
+                    label=i18n.label(|t| t.runs.hide)
                     on_press=move || model.hide_selected()
                 />
                 <a
@@ -74,13 +75,13 @@ pub(super) fn SelectionBar() -> impl IntoView {
                         model.together_href()
                     }
                 >
-                    {move || i18n.texts().runs.show_scalars}
+                    {i18n.text(|t| t.runs.show_scalars)}
                     " "
                     <kbd>"c"</kbd>
                 </a>
                 <IconButton
                     icon=IconName::Close
-                    label=Signal::derive(move || i18n.texts().runs.clear.to_owned())
+                    label=i18n.label(|t| t.runs.clear)
                     on_press=move || model.select(&[])
                 />
             </div>

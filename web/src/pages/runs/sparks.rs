@@ -9,6 +9,7 @@ use trainscope_api::runs::Run;
 use trainscope_api::scalars::{Field, ScalarsRequest, SeriesKey};
 
 use super::spark::{POINTS, Spark};
+use crate::erased::effect;
 use crate::state::{AppState, use_app_state};
 use crate::{client, format};
 
@@ -58,7 +59,7 @@ impl Sparks {
             asked: RwSignal::new(false),
         };
         provide_context(sparks);
-        Effect::new(move |_| {
+        effect(move || {
             sparks.in_view.track();
             sparks.state.runs.track();
             if !sparks.asked.get() {

@@ -7,6 +7,7 @@ use super::record::EmptyPage;
 use super::table::RunsTable;
 use crate::client::ClientError;
 use crate::components::{IconName, Note, StatePage};
+use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
@@ -34,7 +35,7 @@ pub(super) fn Content() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let live = use_live();
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         let no_runs = model.state.runs.with(|list| list.runs.is_empty());
         match model.state.load.get() {
             Load::Loading => Shown::First,
@@ -68,8 +69,8 @@ pub(super) fn Content() -> impl IntoView {
         Shown::Reading => view! {
             <StatePage
                 icon=IconName::Clock
-                title=Signal::derive(move || i18n.texts().states.loading.to_owned())
-                next=Signal::derive(move || i18n.texts().states.loading_next.to_owned())
+                title=i18n.label(|t| t.states.loading)
+                next=i18n.label(|t| t.states.loading_next)
             >
                 <div class="track">
                     <i class="read" style:width=share></i>
@@ -81,13 +82,13 @@ pub(super) fn Content() -> impl IntoView {
         Shown::NothingMatches => view! {
             <Note
                 icon=IconName::Filter
-                title=Signal::derive(move || {
+                title=derive(move || {
                     (i18n.texts().runs.nothing_matches)(model.counts.get().all)
                 })
                 next=""
             >
-                <button type="button" class="link" on:click=move |_| model.clear_filters()>
-                    {move || i18n.texts().runs.clear_filter}
+                <button type="button" class="link" on:click=handler(move |_| model.clear_filters())>
+                    {i18n.text(|t| t.runs.clear_filter)}
                 </button>
             </Note>
         }
@@ -102,7 +103,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
     let unreachable = error == ClientError::Unreachable;
-    let title = Signal::derive(move || {
+    let title = derive(move || {
         let states = &i18n.texts().states;
         if unreachable {
             states.unreachable.to_owned()
@@ -110,7 +111,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
             states.refused.to_owned()
         }
     });
-    let next = Signal::derive(move || {
+    let next = derive(move || {
         let states = &i18n.texts().states;
         match &error {
             ClientError::Unreachable => states.unreachable_next.to_owned(),
@@ -124,12 +125,12 @@ fn FailedPage(error: ClientError) -> impl IntoView {
                 <button
                     type="button"
                     class="btn primary"
-                    on:click=move |_| {
+                    on:click=handler(move |_| {
                         live.retry_now();
                         live.list_version.update(|version| *version += 1);
-                    }
+                    })
                 >
-                    {move || i18n.texts().states.try_now}
+                    {i18n.text(|t| t.states.try_now)}
                 </button>
             </div>
         </StatePage>
@@ -140,7 +141,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
 #[component]
 pub(super) fn ServerNotes() -> impl IntoView {
     let state = use_app_state();
-    let notes = Memo::new(move |_| {
+    let notes = memo(move || {
         state.status.with(|status| {
             status
                 .as_ref()

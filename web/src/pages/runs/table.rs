@@ -17,6 +17,7 @@ use super::selection::SelectionBar;
 use super::sparks::use_sparks;
 use super::window::{HEAD, Offsets, Window, height_of};
 use crate::components::Check;
+use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::state::use_runs;
 
@@ -32,13 +33,13 @@ pub(super) fn RunsTable() -> impl IntoView {
     let runs = use_runs();
     let scroller = NodeRef::<Div>::new();
     let scroll = RwSignal::new(0.0_f64);
-    let offsets = Memo::new(move |_| model.items.with(|items| Offsets::new(items)));
+    let offsets = memo(move || model.items.with(|items| Offsets::new(items)));
     let height = use_window_height();
-    let window = Memo::new(move |_| {
+    let window = memo(move || {
         // The table is never taller than the window; the few rows too many cost less than measuring.
         offsets.with(|offsets| offsets.window(scroll.get(), height.get()))
     });
-    let rows = Memo::new(move |_| {
+    let rows = memo(move || {
         let Window {
             group, start, end, ..
         } = window.get();
@@ -49,7 +50,7 @@ pub(super) fn RunsTable() -> impl IntoView {
         })
     });
     let made = in_batches(rows);
-    Effect::new(move |_| {
+    effect(move || {
         let ids = rows.with(|rows| {
             let ids = rows.iter().filter_map(|item| match item {
                 Item::Run { id, .. } => Some(id.clone()),
@@ -60,7 +61,7 @@ pub(super) fn RunsTable() -> impl IntoView {
         sparks.show(ids);
     });
     reveal_cursor(offsets, scroller);
-    let all = Memo::new(move |_| {
+    let all = memo(move || {
         model.selected.with(|selected| {
             model.items.with(|items| {
                 let mut ids = items.iter().filter_map(|item| match item {
@@ -71,23 +72,23 @@ pub(super) fn RunsTable() -> impl IntoView {
             })
         })
     });
-    let some = Memo::new(move |_| model.selected.with(|selected| !selected.is_empty()));
+    let some = memo(move || model.selected.with(|selected| !selected.is_empty()));
     view! {
         <section class="card runs-card">
             <div
                 class="scroll"
                 node_ref=scroller
-                on:scroll=move |_| {
+                on:scroll=handler(move |_| {
                     if let Some(scroller) = scroller.get_untracked() {
                         scroll.set(f64::from(scroller.scroll_top()));
                     }
-                }
+                })
             >
                 <table
                     style=("--extra", move || "66px ".repeat(model.columns.with(Vec::len)))
                     class="runs"
                     role="table"
-                    aria-label=move || i18n.texts().frame.runs
+                    aria-label=i18n.text(|t| t.frame.runs)
                     aria-rowcount=move || model.items.with(|items| (items.len() + 1).to_string())
                 >
                     <thead role="rowgroup">
@@ -96,7 +97,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 <Check
                                     checked=all
                                     some=some
-                                    label=Signal::derive(move || {
+                                    label=derive(move || {
                                         i18n.texts().runs.select_all.to_owned()
                                     })
                                     on_press=move || model.toggle_all()
@@ -156,15 +157,15 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 label=move || i18n.texts().runs.duration.to_owned()
                             />
                             <th class="c-data" role="columnheader">
-                                {move || i18n.texts().runs.data}
+                                {i18n.text(|t| t.runs.data)}
                             </th>
                             <th class="c-note" role="columnheader">
-                                {move || i18n.texts().runs.note_label}
+                                {i18n.text(|t| t.runs.note_label)}
                             </th>
                         </tr>
                     </thead>
                     <tbody role="rowgroup">
-                        <Spacer height=Signal::derive(move || window.get().above) />
+                        <Spacer height=derive(move || window.get().above) />
                         <For
                             each=move || made.get()
                             key=Item::key
@@ -175,7 +176,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 }
                             }
                         />
-                        <Spacer height=Signal::derive(move || {
+                        <Spacer height=derive(move || {
                             let missing = rows.with(Vec::len).saturating_sub(made.with(Vec::len));
                             window.get().below + height_of(missing)
                         }) />
@@ -191,7 +192,7 @@ pub(super) fn RunsTable() -> impl IntoView {
 fn in_batches(rows: Memo<Vec<Item>>) -> RwSignal<Vec<Item>> {
     let made = RwSignal::new(Vec::new());
     let turn = RwSignal::new(0_u32);
-    Effect::new(move |_| {
+    effect(move || {
         turn.track();
         let wanted = rows.get();
         let all = wanted.len();
@@ -240,7 +241,7 @@ fn Head(
                 class="head-button"
                 class:sort=move || own().is_some()
                 title=label
-                on:click=move |_| key.with_value(|key| model.press_sort(key))
+                on:click=handler(move |_| key.with_value(|key| model.press_sort(key)))
             >
                 <span class="cut">{label}</span>
                 {move || own().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
@@ -280,7 +281,7 @@ fn common_tag(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) 
 /// Scrolls the row into view that the keys have moved to.
 fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
     let model = use_model();
-    Effect::new(move |_| {
+    effect(move || {
         let Some(cursor) = model.cursor.get() else {
             return;
         };

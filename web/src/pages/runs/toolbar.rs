@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::filter;
 use super::model::{Only, SidePanel, use_model};
 use crate::components::{Icon, IconName, ToolButton};
+use crate::erased::{Show, derive, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -14,7 +15,7 @@ use crate::i18n::use_i18n;
 pub(super) fn Toolbar() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let hidden = Memo::new(move |_| {
+    let hidden = memo(move || {
         model.hidden.with(|hidden| {
             let list = model.state.runs.get();
             let count = list
@@ -25,16 +26,16 @@ pub(super) fn Toolbar() -> impl IntoView {
             count as u64
         })
     });
-    let columns_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Columns));
-    let record_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Record));
+    let columns_open = derive(move || model.panel.get() == Some(SidePanel::Columns));
+    let record_open = derive(move || model.panel.get() == Some(SidePanel::Record));
     view! {
         <div class="toolbar">
             <FilterField />
             <StateButtons />
             <Show when=move || { hidden.get() > 0 }>
-                <button type="button" class="tok" on:click=move |_| model.show_hidden()>
+                <button type="button" class="tok" on:click=handler(move |_| model.show_hidden())>
                     {move || (i18n.texts().runs.hidden)(hidden.get())}
-                    <span class="link">{move || i18n.texts().runs.show}</span>
+                    <span class="link">{i18n.text(|t| t.runs.show)}</span>
                 </button>
             </Show>
             <span class="grow"></span>
@@ -42,14 +43,14 @@ pub(super) fn Toolbar() -> impl IntoView {
                 icon=IconName::Folder
                 class="bare hide-narrow"
                 pressed=model.grouped
-                label=Signal::derive(move || i18n.texts().runs.grouped.to_owned())
+                label=i18n.label(|t| t.runs.grouped)
                 on_press=move || model.toggle_grouped()
             />
             <ToolButton
                 icon=IconName::Columns
                 class="bare hide-narrow"
                 pressed=columns_open
-                label=Signal::derive(move || i18n.texts().runs.columns.to_owned())
+                label=i18n.label(|t| t.runs.columns)
                 on_press=move || {
                     let panel = SidePanel::Columns;
                     model.open_panel((!columns_open.get_untracked()).then_some(&panel));
@@ -59,7 +60,7 @@ pub(super) fn Toolbar() -> impl IntoView {
                 icon=IconName::Plus
                 class="how-to"
                 pressed=record_open
-                label=Signal::derive(move || i18n.texts().runs.how_to_record.to_owned())
+                label=i18n.label(|t| t.runs.how_to_record)
                 on_press=move || {
                     let panel = SidePanel::Record;
                     model.open_panel((!record_open.get_untracked()).then_some(&panel));
@@ -83,7 +84,7 @@ fn FilterField() -> impl IntoView {
         words.join(" ").trim().to_owned()
     };
     // The address may change without this field: back button, a link, "clear the filter".
-    Effect::new(move |_| {
+    effect(move || {
         let text = model.filter.get();
         if text != joined() {
             let (terms, rest) = filter::chips(&text);
@@ -145,7 +146,7 @@ fn FilterField() -> impl IntoView {
                             type="button"
                             class="tok-x"
                             aria-label=label
-                            on:click=move |_| remove(position)
+                            on:click=handler(move |_| remove(position))
                         >
                             <Icon name=IconName::Close size=10 />
                         </button>
@@ -167,11 +168,11 @@ fn FilterField() -> impl IntoView {
                 placeholder=move || {
                     chips.with(Vec::is_empty).then(|| i18n.texts().runs.filter_placeholder)
                 }
-                aria-label=move || i18n.texts().runs.filter
+                aria-label=i18n.text(|t| t.runs.filter)
                 prop:value=move || draft.get()
                 on:input=on_input
                 on:keydown=on_keydown
-                on:blur=move |_| accept()
+                on:blur=handler(move |_| accept())
             />
         </label>
     }
@@ -208,7 +209,7 @@ fn StateButtons() -> impl IntoView {
                 title=title
                 aria-label=title
                 aria-pressed=move || pressed(only)
-                on:click=move |_| model.press_only(only)
+                on:click=handler(move |_| model.press_only(only))
             >
                 <span class=format!("sev {class}")>
                     <Icon name=icon size=14 />
@@ -218,11 +219,11 @@ fn StateButtons() -> impl IntoView {
         }
     };
     view! {
-        <div class="seg" role="group" aria-label=move || i18n.texts().runs.state>
+        <div class="seg" role="group" aria-label=i18n.text(|t| t.runs.state)>
             <button
                 type="button"
                 aria-pressed=move || pressed(Only::All)
-                on:click=move |_| model.press_only(Only::All)
+                on:click=handler(move |_| model.press_only(Only::All))
             >
                 {move || (i18n.texts().runs.all)(model.counts.get().all)}
             </button>
@@ -232,9 +233,9 @@ fn StateButtons() -> impl IntoView {
             {button(Only::Healthy, "okc", IconName::Ok)}
             <button
                 type="button"
-                title=move || i18n.texts().runs.only_live
+                title=i18n.text(|t| t.runs.only_live)
                 aria-pressed=move || pressed(Only::Live)
-                on:click=move |_| model.press_only(Only::Live)
+                on:click=handler(move |_| model.press_only(Only::Live))
             >
                 <i class="dot small-dot" class:live=move || { model.counts.get().live > 0 }></i>
                 {move || format::count(model.counts.get().live)}

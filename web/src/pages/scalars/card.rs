@@ -14,6 +14,7 @@ use super::page::{PageState, Pointer};
 use super::readout::ReadOut;
 use super::zoom::within;
 use crate::components::{ChartEvents, Figure, LineChart};
+use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
 
 /// The card of a tag.
@@ -31,7 +32,7 @@ pub(super) fn Card(
     let tag = StoredValue::new(tag);
     let loading = Loading::start(page, tag, width);
     let pens = Pens::get();
-    let zoomed = Memo::new(move |_| tag.with_value(|tag| page.zoom.range(tag)));
+    let zoomed = memo(move || tag.with_value(|tag| page.zoom.range(tag)));
     let picture = Memo::new_with_compare(
         move |_| {
             let whole = loading.outline.get().map(|(_, outline)| outline);
@@ -43,7 +44,7 @@ pub(super) fn Card(
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
 
-    let range = Memo::new(move |_| {
+    let range = memo(move || {
         zoomed.get().unwrap_or_else(|| {
             picture.with(|picture| tag.with_value(|tag| whole_range(page, tag, picture)))
         })
@@ -65,7 +66,7 @@ pub(super) fn Card(
         },
         |_, _| true,
     );
-    let crosshair = Signal::derive(move || {
+    let crosshair = derive(move || {
         let x = page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x))?;
         let readings = readings.get().unwrap_or_default();
         let dots = picture.with(|picture| {
@@ -79,7 +80,7 @@ pub(super) fn Card(
             dots,
         })
     });
-    let is_pointed = Memo::new(move |_| {
+    let is_pointed = memo(move || {
         page.pointer.with(|pointer| {
             pointer
                 .as_ref()
@@ -137,11 +138,10 @@ pub(super) fn Card(
         }
         number
     });
-    let is_full = Signal::derive(move || {
-        tag.with_value(|tag| settings.full.with(|full| full.as_ref() == Some(tag)))
-    });
+    let is_full =
+        derive(move || tag.with_value(|tag| settings.full.with(|full| full.as_ref() == Some(tag))));
     let section = NodeRef::<html::Section>::new();
-    let text = Signal::derive(move || {
+    let text = derive(move || {
         picture
             .with(|picture| tag.with_value(|tag| describe(page, tag, picture, range.get(), i18n)))
     });
@@ -190,7 +190,7 @@ pub(super) fn Card(
                     <p class="on-plot">{why_empty}</p>
                 </Show>
                 <Show when=move || loading.has_failed.get()>
-                    <p class="on-plot warn">{move || i18n.texts().scalars.card_failed}</p>
+                    <p class="on-plot warn">{i18n.text(|t| t.scalars.card_failed)}</p>
                 </Show>
             </div>
         </section>

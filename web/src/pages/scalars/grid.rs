@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::card::Card;
 use super::page::PageState;
 use crate::components::CardGrid;
+use crate::erased::derive;
 
 /// All cards, or the one that has the page for itself.
 #[component]
@@ -18,7 +19,7 @@ pub(super) fn Cards() -> impl IntoView {
             target=settings.target
             current=page.current.into()
             size=settings.card_size
-            beside=Signal::derive(move || page.panel.with(Option::is_some))
+            beside=derive(move || page.panel.with(Option::is_some))
             on_seen=Callback::new(move |seen| page.turns.show(seen))
             card=Callback::new(|(tag, width): (String, Signal<f64>)| {
                 view! { <Card tag=tag width=width /> }.into_any()

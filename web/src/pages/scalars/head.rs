@@ -10,6 +10,7 @@ use super::picture::Picture;
 use super::reading::Reading;
 use super::readout::HeadValues;
 use crate::components::{IconButton, IconName};
+use crate::erased::{Show, derive};
 use crate::i18n::use_i18n;
 
 /// Name, scale, values at the crosshair, buttons.
@@ -25,11 +26,11 @@ pub(super) fn Head(
     let settings = page.settings;
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let is_pinned = Signal::derive(move || {
+    let is_pinned = derive(move || {
         page.pins
             .with(|pins| tag.with_value(|tag| pins.contains(tag)))
     });
-    let is_full = Signal::derive(move || {
+    let is_full = derive(move || {
         settings
             .full
             .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
@@ -61,7 +62,7 @@ pub(super) fn Head(
                 size=12
                 class="pin"
                 pressed=is_pinned
-                label=Signal::derive(move || {
+                label=derive(move || {
                     if is_pinned.get() { texts().unpin } else { texts().pin }.to_owned()
                 })
                 on_press=move || page.toggle_pin(&tag.get_value())
@@ -74,16 +75,16 @@ pub(super) fn Head(
                     <IconButton
                         icon=IconName::Fit
                         size=12
-                        label=Signal::derive(move || texts().fit_card.to_owned())
+                        label=derive(move || texts().fit_card.to_owned())
                         on_press=move || page.zoom.set(&tag.get_value(), None)
                     />
                 </Show>
                 <IconButton
-                    icon=Signal::derive(move || {
+                    icon=derive(move || {
                         if is_full.get() { IconName::Close } else { IconName::Full }
                     })
                     size=12
-                    label=Signal::derive(move || {
+                    label=derive(move || {
                         if is_full.get() { texts().small } else { texts().full }.to_owned()
                     })
                     on_press=toggle_full

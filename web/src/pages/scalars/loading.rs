@@ -9,6 +9,7 @@ use super::choices::XChoice;
 use super::data::{Loaded, Want, x_values};
 use super::page::PageState;
 use crate::client;
+use crate::erased::memo;
 use crate::live::use_live;
 
 /// Lines of a card whose wall times are wanted whatever x counts.
@@ -48,7 +49,7 @@ impl Loading {
             outline: RwSignal::new(None),
             round: StoredValue::new(0),
         };
-        let want = Memo::new(move |_| loading.want(page, tag, width));
+        let want = memo(move || loading.want(page, tag, width));
         Effect::new(move |before: Option<Option<Want>>| {
             let now = want.get();
             if let Some(now) = &now {

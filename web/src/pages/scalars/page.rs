@@ -14,6 +14,7 @@ use super::settings::Settings;
 use super::turns::Turns;
 use super::zoom::Zoom;
 use crate::components::browse::{Browse, Filter, TagEntry};
+use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::notebook::{Notes, use_notebook};
 use crate::state::use_app_state;
@@ -103,7 +104,7 @@ impl PageState {
             entries,
             cards: browse.cards,
             pins: browse.pins,
-            extent: Memo::new(move |_| {
+            extent: memo(move || {
                 entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min()?;
                     let last = entries.iter().filter_map(|entry| entry.last_step).max()?;
@@ -115,7 +116,7 @@ impl PageState {
             key_zoom: RwSignal::new((0, (0.0, 1.0))),
             current: RwSignal::new(None),
             panel: RwSignal::new(None),
-            groups: Memo::new(move |_| {
+            groups: memo(move || {
                 let by = settings.group.get()?;
                 let pattern = match &by {
                     GroupBy::Pattern(pattern) => Filter::new(pattern),
@@ -133,7 +134,7 @@ impl PageState {
             }),
             saving: RwSignal::new(None),
             turns: Turns::new(),
-            facts: Memo::new(move |_| {
+            facts: memo(move || {
                 let shown = settings.shown.get();
                 let facts = shown
                     .iter()

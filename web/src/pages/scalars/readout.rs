@@ -14,6 +14,7 @@ use super::page::PageState;
 use super::picture::{Picture, class_of};
 use super::reading::Reading;
 use crate::components::RunChip;
+use crate::erased::{Show, memo};
 use crate::i18n::use_i18n;
 
 /// Values in a head, at most.
@@ -156,7 +157,7 @@ pub(super) fn ReadOut(
     };
     let is_smoothed = move || settings.smoothing.get() > 0.0;
     // Only where there is something to compare with.
-    let baseline = Memo::new(move |_| {
+    let baseline = memo(move || {
         let baseline = settings.baseline.get()?;
         picture.with(|picture| {
             let curves = &picture.loaded.curves;

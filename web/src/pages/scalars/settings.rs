@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::erased::{effect, memo};
+use crate::json;
 use leptos::prelude::*;
 use trainscope_charts::line::YRange;
 use trainscope_charts::smooth::Kind;
@@ -75,7 +77,7 @@ impl Settings {
     pub(super) fn from_address(browse: Browse) -> Self {
         let url = browse.url;
         let x = url.param("x");
-        let x = Memo::new(move |_| x.with(|text| XChoice::parse(text.as_deref())));
+        let x = memo(move || x.with(|text| XChoice::parse(text.as_deref())));
         let range = url.param("range");
         let own_ranges = url.list("zooms");
         let own_y = url.list("ys");
@@ -86,26 +88,26 @@ impl Settings {
             own: browse.own,
             shown: browse.shown,
             baseline: browse.baseline,
-            x: Memo::new(move |_| x.with(|(x, _)| *x)),
-            x_tag: Memo::new(move |_| x.with(|(_, tag)| tag.clone())),
+            x: memo(move || x.with(|(x, _)| *x)),
+            x_tag: memo(move || x.with(|(_, tag)| tag.clone())),
             x_scale: chosen(url, "xs", &ScaleChoice::ALL),
             y: chosen(url, "y", &ScaleChoice::ALL),
-            own_y: Memo::new(move |_| own_y.with(|items| parse_scales(items))),
+            own_y: memo(move || own_y.with(|items| parse_scales(items))),
             y_range: chosen(url, "yr", &Y_RANGES),
             smoothing: RwSignal::new(SMOOTHING),
             smoothing_kind: chosen(url, "by", &SMOOTHINGS),
             has_band: flag(url, "band", true),
             has_superseded: flag(url, "superseded", false),
             is_linked: flag(url, "link", true),
-            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()))),
-            own_ranges: Memo::new(move |_| own_ranges.with(|items| parse_ranges(items))),
-            group: Memo::new(move |_| group.with(|text| GroupBy::parse(text.as_deref()))),
+            range: memo(move || range.with(|text| parse_range(text.as_deref()))),
+            own_ranges: memo(move || own_ranges.with(|items| parse_ranges(items))),
+            group: memo(move || group.with(|text| GroupBy::parse(text.as_deref()))),
             spread: chosen(url, "spread", &Spread::ALL),
             card_size: chosen(url, "size", &CardSize::ALL),
             full: url.param("full"),
             target: browse.target,
         };
-        Effect::new(move |_| {
+        effect(move || {
             let weight = smooth.with(|text| parse_smoothing(text.as_deref()));
             if settings.smoothing.get_untracked().to_bits() != weight.to_bits() {
                 settings.smoothing.set(weight);
@@ -231,12 +233,12 @@ where
     T: Copy + Default + PartialEq + Send + Sync + 'static,
 {
     let word = url.param(name);
-    Memo::new(move |_| word.with(|word| choice(word.as_deref(), all)))
+    memo(move || word.with(|word| choice(word.as_deref(), all)))
 }
 
 fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
     let word = url.param(name);
-    Memo::new(move |_| {
+    memo(move || {
         word.with(|word| match word.as_deref() {
             Some("0") => false,
             Some("1") => true,
@@ -246,9 +248,7 @@ fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
 }
 
 fn parse_smoothing(text: Option<&str>) -> f64 {
-    let weight = text.and_then(|text| text.parse::<f64>().ok());
-    weight
-        .filter(|weight| weight.is_finite())
+    text.and_then(json::number)
         .map_or(SMOOTHING, |weight| weight.clamp(0.0, MOST_SMOOTHING))
 }
 
@@ -258,8 +258,8 @@ fn parse_range(text: Option<&str>) -> Option<Range> {
 }
 
 fn range_of(lo: &str, hi: &str) -> Option<Range> {
-    let (lo, hi): (f64, f64) = (lo.parse().ok()?, hi.parse().ok()?);
-    (lo.is_finite() && hi.is_finite() && lo < hi).then_some((lo, hi))
+    let (lo, hi) = (json::number(lo)?, json::number(hi)?);
+    (lo < hi).then_some((lo, hi))
 }
 
 /// Items like `10:20:train/loss`, or `::train/loss` for everything.

@@ -11,6 +11,7 @@ use super::data::{Loaded, Want};
 use super::page::PageState;
 use crate::client;
 use crate::components::{RightPanel, RunChip};
+use crate::erased::{Show, effect};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -25,7 +26,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
     let loaded = RwSignal::new(Arc::new(Loaded::default()));
     let name = tag.clone();
     let round = StoredValue::new(0_u64);
-    Effect::new(move |_| {
+    effect(move || {
         let Some(entry) = page.entry(&name) else {
             return;
         };

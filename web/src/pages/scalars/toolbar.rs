@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::erased::{Show, derive, handler};
+use crate::json;
 use leptos::prelude::*;
 use trainscope_charts::label;
 
@@ -26,9 +28,8 @@ pub(super) fn Toolbar() -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(texts()).to_owned())
-    };
+    let word =
+        move |word: fn(&ScalarsTexts) -> &'static str| derive(move || word(texts()).to_owned());
     let x_option = move |value, name| SegOption {
         value,
         label: word(name),
@@ -110,7 +111,7 @@ fn DownloadAll(page: PageState) -> impl IntoView {
     let pens = Pens::get();
     let is_open = RwSignal::new(false);
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
+        derive(move || word(&i18n.texts().scalars).to_owned())
     };
     let save = move |format: Format| {
         is_open.set(false);
@@ -168,7 +169,7 @@ fn Smoothing(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let round = StoredValue::new(0_u64);
     let on_input = move |event: leptos::ev::Event| {
-        let Ok(weight) = event_target_value(&event).parse::<f64>() else {
+        let Some(weight) = json::number(&event_target_value(&event)) else {
             return;
         };
         settings.smoothing.set(weight.clamp(0.0, MOST_SMOOTHING));
@@ -186,14 +187,14 @@ fn Smoothing(page: PageState) -> impl IntoView {
     let text = move || label::fixed(settings.smoothing.get(), 2);
     view! {
         <label class="ctl">
-            {move || i18n.texts().scalars.smoothing}
+            {i18n.text(|t| t.scalars.smoothing)}
             <input
                 type="range"
                 class="range"
                 min="0"
                 max=MOST_SMOOTHING
                 step="0.01"
-                aria-label=move || i18n.texts().scalars.smoothing
+                aria-label=i18n.text(|t| t.scalars.smoothing)
                 prop:value=move || settings.smoothing.get().to_string()
                 style:--v=move || format!("{:.1}%", settings.smoothing.get() / MOST_SMOOTHING * 100.0)
                 on:input=on_input
@@ -235,7 +236,7 @@ fn RangeChip(page: PageState) -> impl IntoView {
                         class="plain"
                         aria-label=move || texts().step_back
                         title=move || texts().step_back
-                        on:click=move |_| page.zoom.back()
+                        on:click=handler(move |_| page.zoom.back())
                     >
                         <Icon name=IconName::Left size=12 />
                     </button>
@@ -248,7 +249,7 @@ fn RangeChip(page: PageState) -> impl IntoView {
                         class="plain"
                         aria-label=move || texts().fit
                         title=move || texts().fit
-                        on:click=move |_| page.zoom.fit()
+                        on:click=handler(move |_| page.zoom.fit())
                     >
                         <Icon name=IconName::Close size=10 />
                     </button>

@@ -7,6 +7,7 @@ use super::choices::XChoice;
 use super::page::PageState;
 use super::popover::Popover;
 use crate::components::{Icon, IconName};
+use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 
 /// Tags offered at once.
@@ -18,7 +19,7 @@ pub(super) fn XTag(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let settings = page.settings;
     let is_open = RwSignal::new(false);
-    let is_chosen = Signal::derive(move || settings.x.get() == XChoice::Tag);
+    let is_chosen = derive(move || settings.x.get() == XChoice::Tag);
     let face = ViewFn::from(move || {
         let name = settings.x_tag.get();
         view! { <span class="cut">{name.unwrap_or_else(|| i18n.texts().scalars.x_tag.to_owned())}</span> }
@@ -26,7 +27,7 @@ pub(super) fn XTag(page: PageState) -> impl IntoView {
     view! {
         <Popover
             is_open=is_open
-            label=Signal::derive(move || i18n.texts().scalars.x_tag_title.to_owned())
+            label=i18n.label(|t| t.scalars.x_tag_title)
             class="btn x-tag"
             panel_class="popover x-tags"
             pressed=is_chosen
@@ -43,13 +44,13 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
     let settings = page.settings;
     let text = RwSignal::new(String::new());
     let field = NodeRef::<html::Input>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(field) = field.get() {
             // A field that cannot take the focus is still there to be clicked.
             let _ignored = field.focus();
         }
     });
-    let offered = Memo::new(move |_| {
+    let offered = memo(move || {
         let wanted = text.get().to_lowercase();
         page.entries.with(|entries| {
             let tags = entries.iter().map(|entry| &entry.tag);
@@ -74,8 +75,8 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
             <input
                 class="bare-input"
                 node_ref=field
-                aria-label=move || i18n.texts().scalars.x_tag_title
-                placeholder=move || i18n.texts().scalars.x_tag_title
+                aria-label=i18n.text(|t| t.scalars.x_tag_title)
+                placeholder=i18n.text(|t| t.scalars.x_tag_title)
                 on:input=move |event| text.set(event_target_value(&event))
                 on:keydown=on_key
             />
@@ -90,7 +91,7 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
                                 type="button"
                                 class="hit"
                                 title=title
-                                on:click=move |_| choose(&tag)
+                                on:click=handler(move |_| choose(&tag))
                             >
                                 <span class="cut">{name}</span>
                             </button>

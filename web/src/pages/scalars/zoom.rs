@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::settings::{OwnRanges, Range, Settings, rounded};
+use crate::erased::effect;
 
 /// A move that has rested that long is kept in the address.
 const REST: Duration = Duration::from_millis(250);
@@ -34,7 +35,7 @@ impl Zoom {
             round: StoredValue::new(0),
         };
         // What was zoomed on another axis is nothing to step back to.
-        Effect::new(move |_| {
+        effect(move || {
             settings.x.track();
             settings.x_tag.track();
             zoom.before.set(Vec::new());

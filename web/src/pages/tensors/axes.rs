@@ -6,6 +6,7 @@ use trainscope_api::tensors::{Axis, Slice};
 use super::model::{Shown, use_model};
 use super::plane::short;
 use crate::components::{IconButton, IconName, SegOption, Segmented};
+use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::state::use_runs;
 
@@ -31,7 +32,7 @@ pub(super) fn SliceBar() -> impl IntoView {
     let seg = move |value: Shown, label: fn(&crate::i18n::TensorsTexts, bool) -> &'static str| {
         SegOption {
             value,
-            label: Signal::derive(move || {
+            label: derive(move || {
                 let is_previous = model
                     .compare
                     .with(|compare| compare.as_deref().is_none_or(|c| c == "previous"));
@@ -57,8 +58,8 @@ pub(super) fn SliceBar() -> impl IntoView {
                 <input
                     type="text"
                     spellcheck="false"
-                    aria-label=move || i18n.texts().tensors.slice
-                    title=move || i18n.texts().tensors.slice_help
+                    aria-label=i18n.text(|t| t.tensors.slice)
+                    title=i18n.text(|t| t.tensors.slice_help)
                     prop:value=text
                     on:change=move |event| model.set_slice(&event_target_value(&event))
                 />
@@ -67,14 +68,14 @@ pub(super) fn SliceBar() -> impl IntoView {
             {axes}
             <IconButton
                 icon=IconName::Columns
-                label=Signal::derive(move || i18n.texts().tensors.swap.to_owned())
+                label=i18n.label(|t| t.tensors.swap)
                 pressed=Signal::from(model.is_swapped)
                 on_press=move || model.swap()
             />
             <span class="grow"></span>
             <Compare />
             <Segmented
-                label=Signal::derive(move || i18n.texts().tensors.values.to_owned())
+                label=i18n.label(|t| t.tensors.values)
                 options=options
                 value=Signal::from(model.shown)
                 on_choose=move |shown| model.show(shown)
@@ -216,8 +217,8 @@ fn Compare() -> impl IntoView {
     view! {
         <select
             class="btn compare"
-            aria-label=move || i18n.texts().tensors.compare
-            title=move || i18n.texts().tensors.compare
+            aria-label=i18n.text(|t| t.tensors.compare)
+            title=i18n.text(|t| t.tensors.compare)
             on:change=move |event| model.set_compare(Some(&event_target_value(&event)))
         >
             {options}

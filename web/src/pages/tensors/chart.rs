@@ -18,6 +18,7 @@ use crate::components::{
     ChartEvents, Figure, Icon, IconButton, IconName, LineChart, SegOption, Segmented,
     severity_icon, use_palette,
 };
+use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::run_colour::use_run_colours;
@@ -32,12 +33,12 @@ pub(super) fn StepChart() -> impl IntoView {
     let i18n = use_i18n();
     let palette = use_palette();
     let colours = use_run_colours();
-    let colour = Memo::new(move |_| model.run.with(|run| colours.get(run)));
+    let colour = memo(move || model.run.with(|run| colours.get(run)));
     let figures = RwSignal::new(0 as Figures);
     let hovered = RwSignal::new(None::<f64>);
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
-    let figure = Signal::derive(move || {
+    let figure = derive(move || {
         let palette = palette.get();
         let colour = palette.run(colour.get());
         model.history.with(|history| {
@@ -59,7 +60,7 @@ pub(super) fn StepChart() -> impl IntoView {
             }
         })
     });
-    let crosshair = Memo::new(move |_| {
+    let crosshair = memo(move || {
         let step = hovered
             .get()
             .or_else(|| model.step.get().map(|s| s as f64))?;
@@ -139,7 +140,7 @@ pub(super) fn StepChart() -> impl IntoView {
     };
     let option = move |value: Figures, label: fn() -> &'static str| SegOption {
         value,
-        label: Signal::derive(move || label().to_owned()),
+        label: derive(move || label().to_owned()),
     };
     let options = vec![
         option(0, move || use_i18n().texts().tensors.range),
@@ -154,7 +155,7 @@ pub(super) fn StepChart() -> impl IntoView {
         <Head />
         <div class="toolbar tensor-stats">
             <Segmented
-                label=Signal::derive(move || i18n.texts().tensors.statistics.to_owned())
+                label=i18n.label(|t| t.tensors.statistics)
                 options=options
                 value=figures
                 on_choose=move |value| figures.set(value)
@@ -165,12 +166,12 @@ pub(super) fn StepChart() -> impl IntoView {
         <div class="step-chart" on:click=choose>
             <LineChart
                 figure=figure
-                label=Signal::derive(move || (i18n.texts().tensors.chart)(&model.tensor.get()))
+                label=derive(move || (i18n.texts().tensors.chart)(&model.tensor.get()))
                 crosshair=crosshair
                 geometry=geometry
                 canvas=canvas
                 events=events
-                wheel_zooms=Signal::derive(|| false)
+                wheel_zooms=derive(|| false)
             />
         </div>
         <Slider />
@@ -215,7 +216,7 @@ fn Head() -> impl IntoView {
             view! {
                 <select
                     class="btn"
-                    aria-label=move || i18n.texts().tensors.rank
+                    aria-label=i18n.text(|t| t.tensors.rank)
                     on:change=move |event| model.set_rank(&event_target_value(&event))
                 >
                     {options.collect_view()}
@@ -235,7 +236,7 @@ fn Head() -> impl IntoView {
             <span class="step-buttons">
                 <IconButton
                     icon=IconName::Left
-                    label=Signal::derive(move || i18n.texts().tensors.previous_step.to_owned())
+                    label=i18n.label(|t| t.tensors.previous_step)
                     size=12
                     on_press=move || {
                         model.step_by(-1);
@@ -244,7 +245,7 @@ fn Head() -> impl IntoView {
                 <b>{step}</b>
                 <IconButton
                     icon=IconName::Right
-                    label=Signal::derive(move || i18n.texts().tensors.next_step.to_owned())
+                    label=i18n.label(|t| t.tensors.next_step)
                     size=12
                     on_press=move || {
                         model.step_by(1);
@@ -260,7 +261,7 @@ fn Head() -> impl IntoView {
 fn Slider() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let count = Memo::new(move |_| model.history.with(|history| history.points.len()));
+    let count = memo(move || model.history.with(|history| history.points.len()));
     let position = move || {
         let step = model.step.get().unwrap_or(0);
         model
@@ -289,7 +290,7 @@ fn Slider() -> impl IntoView {
             min="0"
             max=move || count.get().saturating_sub(1).to_string()
             hidden=move || { count.get() < 2 }
-            aria-label=move || i18n.texts().tensors.steps
+            aria-label=i18n.text(|t| t.tensors.steps)
             aria-valuetext=text
             prop:value=move || position().to_string()
             on:input=slide

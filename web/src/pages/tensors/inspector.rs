@@ -13,6 +13,7 @@ use super::model::{Loaded, use_model};
 use super::plane::short;
 use crate::client;
 use crate::components::{Icon, IconName};
+use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pages::debugger::ClassBar;
@@ -35,32 +36,32 @@ pub(super) fn Inspector() -> impl IntoView {
     let slice = RwSignal::new(None::<TensorSlice>);
     let whole = RwSignal::new(None::<TensorSlice>);
     let asks_for_all = RwSignal::new(false);
-    let has_elements = Memo::new(move |_| {
+    let has_elements = memo(move || {
         model
             .source()
             .is_some_and(|s| s != TensorSource::Statistics)
     });
     // The table says how large it is before anything more is read.
-    let place = Memo::new(move |_| {
+    let place = memo(move || {
         model.loaded.with(|loaded| match loaded {
             Loaded::Values(tile) => Some(tile.values.place.clone()),
             _ => None,
         })
     });
-    let of_slice = Memo::new(move |_| {
+    let of_slice = memo(move || {
         let (place, slice) = (place.get()?, model.plane.get()?.ok()?.slice);
         let is_it = slice.axes.len() == place.shape.len();
         is_it.then(|| (bytes_of(&slice, &place), slice))
     });
     // None while nothing is known, or where nothing can be read.
-    let elements_of = Memo::new(move |_| {
+    let elements_of = memo(move || {
         place.with(|place| {
             place
                 .as_ref()
                 .map_or(0, |place| Slice::whole(&place.shape).len())
         })
     });
-    let slice_query = Memo::new(move |_| {
+    let slice_query = memo(move || {
         let (len_bytes, slice) = of_slice.get()?;
         (has_elements.get() && len_bytes <= SMALL_BYTES).then(|| TensorQuery {
             slice: Some(slice.to_string()),
@@ -68,7 +69,7 @@ pub(super) fn Inspector() -> impl IntoView {
             ..model.query()
         })
     });
-    let whole_query = Memo::new(move |_| {
+    let whole_query = memo(move || {
         let is_small = place.with(|place| place.as_ref().is_some_and(is_small));
         (has_elements.get() && is_small).then(|| model.query())
     });
@@ -76,21 +77,21 @@ pub(super) fn Inspector() -> impl IntoView {
     ask(whole_query, whole);
     // Of all bytes that are read because somebody asks, how many are.
     let read_bytes = RwSignal::new(0_u64);
-    Effect::new(move |_| {
+    effect(move || {
         model.tensor.track();
         model.step.track();
         model.rank.track();
         asks_for_all.set(false);
     });
     // What was counted of another large slice, or in other bins, is not that of this one.
-    Effect::new(move |_| {
+    effect(move || {
         of_slice.track();
         bins.track();
         if slice_query.with(Option::is_none) {
             slice.set(None);
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         let (true, Some(place)) = (asks_for_all.get(), place.get_untracked()) else {
             return;
         };
@@ -188,7 +189,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 type="button"
                 class="btn look-at-all"
                 title=is_asked.then(|| i18n.texts().tensors.stop)
-                on:click=move |_| asks_for_all.set(!is_asked)
+                on:click=handler(move |_| asks_for_all.set(!is_asked))
             >
                 {text}
             </button>
@@ -221,21 +222,21 @@ pub(super) fn Inspector() -> impl IntoView {
             </a>
         }
     };
-    let about_slice = Signal::derive(move || i18n.texts().tensors.of_slice.to_owned());
-    let of_all = Signal::derive(move || i18n.texts().tensors.whole.to_owned());
+    let about_slice = i18n.label(|t| t.tensors.of_slice);
+    let of_all = i18n.label(|t| t.tensors.whole);
     view! {
-        <aside class="insp tensor-insp" aria-label=move || i18n.texts().tensors.statistics>
+        <aside class="insp tensor-insp" aria-label=i18n.text(|t| t.tensors.statistics)>
             {elements} {figures} <section hidden=move || elements_of.get() == 0>
                 <h3 class="flex">
-                    {move || i18n.texts().tensors.histogram}
+                    {i18n.text(|t| t.tensors.histogram)}
                     <span class="ink3 plain-weight grow">{about_slice}</span>
                     <input
                         class="bins"
                         type="number"
                         min="1"
                         max="512"
-                        aria-label=move || i18n.texts().tensors.bins
-                        title=move || i18n.texts().tensors.bins
+                        aria-label=i18n.text(|t| t.tensors.bins)
+                        title=i18n.text(|t| t.tensors.bins)
                         prop:value=move || bins.get().to_string()
                         on:change=move |event| {
                             let wanted = event_target_value(&event).parse().unwrap_or(40);
@@ -247,7 +248,7 @@ pub(super) fn Inspector() -> impl IntoView {
             </section>
             // One element is where it is.
             <section hidden=move || elements_of.get() < 2>
-                <h3>{move || i18n.texts().tensors.jump}</h3>
+                <h3>{i18n.text(|t| t.tensors.jump)}</h3>
                 {jumps}
                 {all}
             </section>
@@ -259,7 +260,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 </span>
                 <a class="btn grow" href=move || route::run_href(&model.run.get(), RunPage::Debugger)>
                     <Icon name=IconName::Debugger size=14 />
-                    {move || i18n.texts().tensors.debugger}
+                    {i18n.text(|t| t.tensors.debugger)}
                 </a>
             </div>
         </aside>
@@ -435,7 +436,7 @@ fn jump_buttons(positions: Positions) -> AnyView {
                 type="button"
                 class=format!("btn {class}")
                 title=title
-                on:click=move |_| model.jump(&place)
+                on:click=handler(move |_| model.jump(&place))
             >
                 {name}
                 <span class="cut ink3">{text}</span>

@@ -9,6 +9,7 @@ use trainscope_api::tensors::{TensorEntry, TensorSource};
 
 use super::model::use_model;
 use crate::components::{Icon, IconName, fixed_icon, severity_icon, use_size};
+use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -22,7 +23,7 @@ const SPARE: usize = 12;
 pub(super) fn TensorList() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let total = Memo::new(move |_| model.index.with(|i| i.as_ref().map_or(0, |i| i.total)));
+    let total = memo(move || model.index.with(|i| i.as_ref().map_or(0, |i| i.total)));
     let roles = move || {
         let mut roles: Vec<(String, u64)> = model.index.with(|index| {
             let roles = index.iter().flat_map(|index| &index.roles);
@@ -40,9 +41,9 @@ pub(super) fn TensorList() -> impl IntoView {
                         type="button"
                         class="tok"
                         aria-pressed=is_on.to_string()
-                        on:click=move |_| {
+                        on:click=handler(move |_| {
                             model.set_role((!is_on).then_some(&*role));
-                        }
+                        })
                     >
                         {name}
                         " "
@@ -67,7 +68,7 @@ pub(super) fn TensorList() -> impl IntoView {
         })
     };
     view! {
-        <aside class="tensor-list" aria-label=move || i18n.texts().tensors.title>
+        <aside class="tensor-list" aria-label=i18n.text(|t| t.tensors.title)>
             <label class="field">
                 {fixed_icon(IconName::Filter, 14)}
                 <input
@@ -147,7 +148,7 @@ fn Rows() -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let size = use_size(holder);
     let top = RwSignal::new(0.0);
-    let rows = Memo::new(move |_| {
+    let rows = memo(move || {
         let folded = folded.get();
         model.index.with(|index| {
             let entries = index.iter().flat_map(|index| &index.tensors);
@@ -155,7 +156,7 @@ fn Rows() -> impl IntoView {
             rows_of(names, |name| folded.iter().any(|own| own == name))
         })
     });
-    let window = Memo::new(move |_| {
+    let window = memo(move || {
         let first = whole(top.get() / ROW).saturating_sub(SPARE) / SPARE * SPARE;
         (first, whole(size.get().1 / ROW) + 3 * SPARE)
     });
@@ -207,11 +208,11 @@ fn Rows() -> impl IntoView {
             class="scroll"
             role="navigation"
             node_ref=holder
-            on:scroll=move |_| {
+            on:scroll=handler(move |_| {
                 if let Some(holder) = holder.get_untracked() {
                     top.set(f64::from(holder.scroll_top()));
                 }
-            }
+            })
         >
             <div
                 class="rows"

@@ -16,6 +16,7 @@ use trainscope_format::Severity;
 use super::list::arrange;
 use super::plane::{Plane, Window, around, short};
 use crate::client::{self, ClientError};
+use crate::erased::{effect, memo};
 use crate::live::use_live;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -110,15 +111,15 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let run = memo(move || run.get().unwrap_or_default());
         let (search, role) = (url.param(SEARCH), url.param(ROLE));
-        let search = Memo::new(move |_| search.get().unwrap_or_default());
+        let search = memo(move || search.get().unwrap_or_default());
         let (named, rank, step) = (url.param(TENSOR), url.param(RANK), url.param(STEP));
         let (slice_text, swap) = (url.param(SLICE), url.param(SWAP));
         let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
         let index = RwSignal::new(None::<Arc<TensorIndex>>);
         let history = RwSignal::new(Arc::new(TensorHistory::default()));
-        let tensor = Memo::new(move |_| {
+        let tensor = memo(move || {
             named.get().unwrap_or_else(|| {
                 index.with(|index| {
                     let first = index.as_ref().and_then(|index| index.tensors.first());
@@ -140,18 +141,18 @@ impl Model {
                     .filter(|entry| entry.tensor == name)
             })
         });
-        let rank = Memo::new(move |_| {
+        let rank = memo(move || {
             let asked = rank.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             let first = entry.with(|entry| entry.as_ref().and_then(|e| e.ranks.first().copied()));
             asked.or(first).unwrap_or(0)
         });
-        let step = Memo::new(move |_| {
+        let step = memo(move || {
             let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             asked.or_else(|| history.with(|history| last_step(&history.points)))
         });
         let loaded = RwSignal::new(Loaded::Loading);
         // What the list says of the last step; a step whose shape differs says so itself.
-        let shape = Memo::new(move |_| {
+        let shape = memo(move || {
             let of_step = loaded.with(|loaded| match loaded {
                 Loaded::Values(tile) => {
                     let is_it =
@@ -162,8 +163,8 @@ impl Model {
             });
             of_step.or_else(|| entry.with(|entry| entry.as_ref()?.shape.clone()))
         });
-        let is_swapped = Memo::new(move |_| swap.with(Option::is_some));
-        let plane = Memo::new(move |_| {
+        let is_swapped = memo(move || swap.with(Option::is_some));
+        let plane = memo(move || {
             let shape = shape.get()?;
             let slice = match slice_text.get() {
                 Some(text) => Slice::parse(&text, &shape),
@@ -175,14 +176,14 @@ impl Model {
                     .ok_or_else(|| format!("{shown}: at most two axes fit into a table"))
             }))
         });
-        let shown = Memo::new(move |_| match (compare.get(), show.get().as_deref()) {
+        let shown = memo(move || match (compare.get(), show.get().as_deref()) {
             (Some(_), Some("other")) => Shown::Other,
             (Some(_), _) => Shown::Difference,
             (None, _) => Shown::Current,
         });
         let limits = [url.param(ABSOLUTE), url.param(RELATIVE)];
-        let tolerance = Memo::new(move |_| limits.map(|text| parse_tolerance(&text.get()?)));
-        let at = Memo::new(move |_| {
+        let tolerance = memo(move || limits.map(|text| parse_tolerance(&text.get()?)));
+        let at = memo(move || {
             let text = at.get()?;
             let (row, column) = text.split_once(',')?;
             Some((row.parse().ok()?, column.parse().ok()?))
@@ -220,7 +221,7 @@ impl Model {
     fn load_index(self) {
         let live = use_live();
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             live.list_version.track();
             let (run, search, role) = (self.run.get(), self.search.get(), self.role.get());
             let number = next(asked);
@@ -239,7 +240,7 @@ impl Model {
             });
         });
         let asked = StoredValue::new(0_u64);
-        Effect::new(move |_| {
+        effect(move || {
             live.list_version.track();
             let query = FindingsQuery {
                 run: self.run.get(),
@@ -541,7 +542,7 @@ impl Model {
 
 /// A tolerance is a number, and none is below zero.
 fn parse_tolerance(text: &str) -> Option<f64> {
-    let number = text.trim().parse::<f64>().ok();
+    let number = crate::json::number(text);
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 

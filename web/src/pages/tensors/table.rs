@@ -10,6 +10,7 @@ use super::axes::SliceBar;
 use super::model::{Loaded, Shown, Tile, use_model};
 use super::plane::Window;
 use crate::components::use_size;
+use crate::erased::{Show, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -43,7 +44,7 @@ pub(super) fn Values() -> impl IntoView {
         }
         ().into_any()
     };
-    let is_table = Memo::new(move |_| {
+    let is_table = memo(move || {
         model.source() != Some(TensorSource::Statistics)
             && !model.plane.with(|plane| matches!(plane, Some(Err(_))))
             && !model
@@ -82,11 +83,11 @@ fn Sheet() -> impl IntoView {
     let size = use_size(scroller);
     let scrolled = RwSignal::new((0.0, 0.0));
     let hovered = RwSignal::new(None::<(u64, u64)>);
-    let all = Memo::new(move |_| {
+    let all = memo(move || {
         let plane = model.plane.get()?.ok()?;
         Some(plane.all())
     });
-    Effect::new(move |_| {
+    effect(move || {
         let (width, height, _) = size.get();
         let (left, top) = scrolled.get();
         let Some(all) = all.get() else { return };
@@ -109,7 +110,7 @@ fn Sheet() -> impl IntoView {
         }
     });
     // The cell of the address comes into view when it changes.
-    Effect::new(move |_| {
+    effect(move || {
         let (Some((row, column)), Some(all)) = (model.at.get(), all.get()) else {
             return;
         };
@@ -181,7 +182,7 @@ fn Sheet() -> impl IntoView {
             <span class="ink3 beyond">{compared}</span>
         })
     };
-    let is_compared = Memo::new(move |_| {
+    let is_compared = memo(move || {
         let of_tile = |tile: &Tile| tile.values.compared.is_some();
         model
             .loaded
@@ -208,15 +209,15 @@ fn Sheet() -> impl IntoView {
             node_ref=scroller
             tabindex="0"
             role="region"
-            aria-label=move || i18n.texts().tensors.values
-            on:scroll=move |_| {
+            aria-label=i18n.text(|t| t.tensors.values)
+            on:scroll=handler(move |_| {
                 if let Some(scroller) = scroller.get_untracked() {
                     let left = f64::from(scroller.scroll_left());
                     scrolled.set((left, f64::from(scroller.scroll_top())));
                 }
-            }
+            })
             on:mousemove=point
-            on:mouseleave=move |_| hovered.set(None)
+            on:mouseleave=handler(move |_| hovered.set(None))
             on:click=move |event: web_sys::MouseEvent| {
                 if let Some((row, column)) = under(&event) {
                     model.look_at(row, column);
@@ -237,7 +238,7 @@ fn Sheet() -> impl IntoView {
                 </div>
             </div>
             <p class="none small ink2 sheet-note" hidden=move || !is_empty()>
-                {move || i18n.texts().tensors.empty}
+                {i18n.text(|t| t.tensors.empty)}
             </p>
         </div>
         <div class="sheet-foot micro">
@@ -246,7 +247,7 @@ fn Sheet() -> impl IntoView {
                 <Tolerance />
             </Show>
             <span class="ink3" hidden=move || !is_too_long()>
-                {move || i18n.texts().tensors.too_long}
+                {i18n.text(|t| t.tensors.too_long)}
             </span>
         </div>
     }
@@ -290,7 +291,7 @@ fn Tolerance() -> impl IntoView {
     };
     view! {
         <span class="tolerance ink3">
-            "|Δ| ≤ " {field(false)} " + " {field(true)} " · |" {move || i18n.texts().tensors.other}
+            "|Δ| ≤ " {field(false)} " + " {field(true)} " · |" {i18n.text(|t| t.tensors.other)}
             "|"
         </span>
     }
