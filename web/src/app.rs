@@ -1,7 +1,7 @@
 //! Mounts shared state, routes and frame.
 
 use leptos::prelude::*;
-use leptos_router::components::{Route, Router, Routes};
+use leptos_router::components::{FlatRoutes, Route, Router};
 use leptos_router::path;
 
 use crate::frame::Frame;
@@ -20,11 +20,11 @@ pub fn App() -> impl IntoView {
     view! {
         <Router base=route::base_path()>
             <Frame>
-                <Routes fallback=NotFoundPage>
+                <FlatRoutes fallback=NotFoundPage>
                     <Route path=path!("/") view=RunsPage />
                     <Route path=path!("/index.html") view=RunsPage />
                     <Route path=path!("/run/*rest") view=RunPages />
-                </Routes>
+                </FlatRoutes>
             </Frame>
         </Router>
     }

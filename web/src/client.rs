@@ -28,7 +28,7 @@ use trainscope_api::tensors::{
 use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, WatchpointsChange};
 use trainscope_format::{Severity, TensorSummary};
 
-use crate::{json, url_state};
+use crate::url_state;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -372,7 +372,7 @@ async fn send<T: DeserializeOwned>(
 }
 
 fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, ClientError> {
-    let body = json::to_string(body).map_err(|_| ClientError::Misunderstood)?;
+    let body = serde_json::to_string(body).map_err(|_| ClientError::Misunderstood)?;
     request
         .header("Content-Type", "application/json")
         .body(body)

@@ -16,7 +16,6 @@ mod erased;
 pub mod format;
 pub mod frame;
 pub mod i18n;
-mod json;
 pub mod keys;
 pub mod live;
 pub mod notebook;
@@ -26,6 +25,7 @@ pub mod run_colour;
 pub mod state;
 pub mod storage;
 pub mod theme;
+mod typed;
 pub mod url_state;
 
 /// Mounts the program into the page. The bundle calls it as soon as it is loaded.

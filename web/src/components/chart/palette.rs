@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::erased::memo;
-use crate::json;
+use crate::typed;
 use leptos::prelude::*;
 use trainscope_charts::theme::{Rgb, Theme};
 use web_sys::CssStyleDeclaration;
@@ -80,7 +80,7 @@ fn read() -> Palette {
             *colour = value;
         }
     }
-    if let Some(alpha) = json::number(&property(&style, "--env")) {
+    if let Some(alpha) = typed::number(&property(&style, "--env")) {
         theme.envelope_alpha = alpha;
     }
     let font = property(&style, "--font");

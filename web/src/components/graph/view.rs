@@ -2,6 +2,8 @@
 
 use trainscope_charts::graph::Window;
 
+use crate::typed;
+
 /// How small and how large a unit may be drawn, pixels.
 const SCALES: std::ops::RangeInclusive<f64> = 0.01..=4.0;
 /// Space around a figure that is fitted, pixels.
@@ -129,18 +131,13 @@ impl View {
 
     /// From an address.
     pub fn parse(text: &str) -> Option<Self> {
-        let numbers: Vec<f64> = text
-            .split(',')
-            .filter_map(|part| part.parse().ok())
-            .collect();
+        let numbers: Vec<f64> = text.split(',').filter_map(typed::number).collect();
         match numbers.as_slice() {
-            [scale, x, y] if SCALES.contains(scale) && x.is_finite() && y.is_finite() => {
-                Some(Self {
-                    scale: *scale,
-                    x: *x,
-                    y: *y,
-                })
-            }
+            [scale, x, y] if SCALES.contains(scale) => Some(Self {
+                scale: *scale,
+                x: *x,
+                y: *y,
+            }),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! The form of one watchpoint: every key that it may have, what it may be given, and what that means.
 
 use crate::erased::{Show, handler, memo};
-use crate::json;
+use crate::typed;
 use leptos::prelude::*;
 use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting};
 use trainscope_format::Severity;
@@ -241,7 +241,7 @@ fn setting(typed: &str, kind: ParameterKind) -> Option<Setting> {
                 .filter(|name| !name.is_empty());
             Setting::List(names.map(str::to_owned).collect())
         }
-        _ => match (typed.parse(), json::number(typed)) {
+        _ => match (typed.parse(), typed::number(typed)) {
             (Ok(number), _) => Setting::Int(number),
             (_, Some(number)) => Setting::Float(number),
             _ => text(),

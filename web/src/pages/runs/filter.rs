@@ -11,7 +11,7 @@ use trainscope_api::tags::TagList;
 use trainscope_format::hparams::HparamValue;
 
 use crate::components::split_name;
-use crate::json;
+use crate::typed;
 
 /// Terms that must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -195,7 +195,7 @@ impl Comparison {
 
 /// Whether a hyper-parameter is what is wanted: a number against a number, anything else as text.
 fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
-    let number = comparison(wanted).and_then(|(how, number)| Some((how, json::number(&number)?)));
+    let number = comparison(wanted).and_then(|(how, number)| Some((how, typed::number(&number)?)));
     match (own, number) {
         (HparamValue::Number(own), Some((how, number))) => how.holds(own, &number),
         (HparamValue::Text(own), _) => contains(own, wanted),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::erased::{Show, derive, memo};
-use crate::json;
+use crate::typed;
 use leptos::prelude::*;
 use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
@@ -30,7 +30,7 @@ impl Draft {
 
     /// The limit, if the field holds a number; reactive.
     fn limit(self) -> Option<Limit> {
-        let value = self.text.with(|text| json::number(text))?;
+        let value = self.text.with(|text| typed::number(text))?;
         Some(Limit {
             above: self.is_above.get(),
             value,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::erased::{effect, memo};
-use crate::json;
+use crate::typed;
 use leptos::prelude::*;
 use trainscope_charts::line::YRange;
 use trainscope_charts::smooth::Kind;
@@ -248,7 +248,7 @@ fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
 }
 
 fn parse_smoothing(text: Option<&str>) -> f64 {
-    text.and_then(json::number)
+    text.and_then(typed::number)
         .map_or(SMOOTHING, |weight| weight.clamp(0.0, MOST_SMOOTHING))
 }
 
@@ -258,7 +258,7 @@ fn parse_range(text: Option<&str>) -> Option<Range> {
 }
 
 fn range_of(lo: &str, hi: &str) -> Option<Range> {
-    let (lo, hi) = (json::number(lo)?, json::number(hi)?);
+    let (lo, hi) = (typed::number(lo)?, typed::number(hi)?);
     (lo < hi).then_some((lo, hi))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::erased::{Show, derive, handler};
-use crate::json;
+use crate::typed;
 use leptos::prelude::*;
 use trainscope_charts::label;
 
@@ -169,7 +169,7 @@ fn Smoothing(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let round = StoredValue::new(0_u64);
     let on_input = move |event: leptos::ev::Event| {
-        let Some(weight) = json::number(&event_target_value(&event)) else {
+        let Some(weight) = typed::number(&event_target_value(&event)) else {
             return;
         };
         settings.smoothing.set(weight.clamp(0.0, MOST_SMOOTHING));

@@ -542,7 +542,7 @@ impl Model {
 
 /// A tolerance is a number, and none is below zero.
 fn parse_tolerance(text: &str) -> Option<f64> {
-    let number = crate::json::number(text);
+    let number = crate::typed::number(text);
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 

@@ -6,7 +6,6 @@ use serde::Serialize;
 use trainscope_api::scalars::Series;
 
 use super::Format;
-use crate::json;
 use crate::pages::scalars::data::Loaded;
 
 /// Text that grows by what each card holds.
@@ -58,7 +57,7 @@ impl Points {
                 series: &curve.series,
             };
             // Lists of numbers have a JSON.
-            let Ok(json) = json::to_string(&named) else {
+            let Ok(json) = serde_json::to_string(&named) else {
                 continue;
             };
             if self.text.ends_with('}') {
