@@ -55,8 +55,11 @@ fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
     let mut with_hits = 0;
     for run in &runs {
         let id = run["id"].as_str().unwrap();
-        let seen = findings(&server, id);
-        assert_eq!(seen.state, Judging::Done, "{id}");
+        // Between its first judgement and now it may have been asked for another one.
+        let seen = wait_for("a run to be judged as it is", || {
+            let seen = findings(&server, id);
+            (seen.state == Judging::Done).then_some(seen)
+        });
         let hits = serde_json::to_value(&seen.hits).unwrap();
         assert_eq!(
             seen.total,

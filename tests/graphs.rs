@@ -301,7 +301,6 @@ fn ways_follow_the_data_and_differences_are_told() {
     for (path, wrong) in [
         (paths::GRAPH_NODE, ("node", "net/none")),
         (paths::GRAPH_SCENE, ("around", "none")),
-        (paths::GRAPH_SCENE, ("tensor", "none")),
     ] {
         let answer = server.get(&format!("{path}?{}", query(&[("run", "one"), wrong])));
         assert_eq!(
@@ -310,6 +309,13 @@ fn ways_follow_the_data_and_differences_are_told() {
             "{path}"
         );
     }
+    // Tensors need not be in a graph: there is just nothing around them.
+    let nothing = ask(
+        &server,
+        paths::GRAPH_SCENE,
+        &[("run", "one"), ("tensor", "none")],
+    );
+    assert_eq!(nothing["boxes"], json!([]));
     let answer = server.get(&format!(
         "{}?{}",
         paths::GRAPH_SCENE,

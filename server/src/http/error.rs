@@ -30,6 +30,10 @@ impl Failure {
         Self::new(ErrorCode::Internal, format!("{what}; the log says why"))
     }
 
+    pub(super) const fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
     pub(super) fn status(&self) -> StatusCode {
         match self.0.code {
             ErrorCode::BadRequest => StatusCode::BAD_REQUEST,

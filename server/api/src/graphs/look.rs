@@ -51,7 +51,8 @@ pub struct SceneQuery {
     /// How many edges away that is, 1 to 8; 2 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
-    /// A tensor, parameter or module, as the run calls it, in place of `around`: `fc1.weight`, `conv1`, …
+    /// A tensor, parameter or module, as the run calls it, in place of `around`: `fc1.weight`, `conv1`, … The answer is
+    /// empty if no graph was recorded, or it is not in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<String>,
 }

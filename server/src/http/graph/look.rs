@@ -41,7 +41,13 @@ macro_rules! graph_query {
 }
 
 pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failure> {
-    let (chosen, kept) = site.graphs.get(&site.index, &graph_query!(query))?;
+    let (chosen, kept) = match site.graphs.get(&site.index, &graph_query!(query)) {
+        // Most runs have no graph: that is no failure of who looks around a tensor.
+        Err(failure) if query.tensor.is_some() && failure.code() == ErrorCode::UnknownTag => {
+            return Ok(GraphScene::default());
+        }
+        found => found?,
+    };
     let health = kept.health(site.diagnosis.of(&query.run));
     let times = kept.times(&site.index, &query.run, chosen.shown.rank)?;
     let tree = &kept.tree;
@@ -56,7 +62,10 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
     }
     let centre = match (&query.around, &query.tensor) {
         (Some(_), _) => item(&query.around)?,
-        (None, Some(tensor)) => Some(kept.names().find(tensor).ok_or_else(|| no_node(tensor))?),
+        (None, Some(tensor)) => match kept.names().find(tensor) {
+            None => return Ok(GraphScene::default()),
+            found => found,
+        },
         (None, None) => None,
     };
     let steps = query.steps.unwrap_or(STEPS);

@@ -45,8 +45,14 @@ pub fn NodeGraph(
         };
         let number = asked.get_value() + 1;
         asked.set_value(number);
+        if query.tensor.as_deref() == Some("") {
+            is_there.set(false);
+            scene.set(None);
+            return;
+        }
         spawn_local(async move {
             let answer = client::graph_scene(&query).await.ok();
+            let answer = answer.filter(|scene| !scene.boxes.is_empty());
             // The page may have been left, or another tensor asked for meanwhile.
             if asked.try_get_value() == Some(number) {
                 chosen.set(None);

@@ -331,7 +331,6 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
     let full = name.clone();
     let lasts = (hit.last_step > hit.step).then_some(until);
     let explains = hit.explains.filter(|&n| n > 0);
-    let sentence = hit.sentence.clone();
     view! {
         <tr
             class="hit-row"
@@ -348,14 +347,11 @@ fn HitRow(hit: Hit, title: Words) -> impl IntoView {
                     <Show when=move || is_first.get()>
                         <span class="tok first">{i18n.text(|t| t.debugger.first)}</span>
                     </Show>
-                    {explains
-                        .map(|n| {
-                            view! {
-                                <span class="tok explains" title=move || i18n.words(&sentence)>
-                                    {move || (i18n.texts().debugger.explains)(n)}
-                                </span>
-                            }
-                        })}
+                    <Show when=move || explains.is_some() && !is_first.get()>
+                        <span class="tok explains">
+                            {move || (i18n.texts().debugger.explains)(explains.unwrap_or_default())}
+                        </span>
+                    </Show>
                     <span class="ink3 micro">{lasts}</span>
                 </div>
             </td>
