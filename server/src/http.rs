@@ -12,8 +12,6 @@ use axum::routing::any;
 use axum::{Extension, Router, middleware};
 use tokio::sync::watch;
 use tower_http::compression::CompressionLayer;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::diagnosis::Diagnosis;
 use crate::index::Index;
@@ -112,58 +110,13 @@ impl std::ops::Deref for Site {
 /// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: an answer whose client is not known counts as
 /// one for this machine and is not compressed.
 pub fn router(site: Site) -> Router {
-    let (api, document) = OpenApiRouter::with_openapi(openapi::document(&site.prefix))
-        .routes(routes!(status::get))
-        .routes(routes!(runs::get))
-        .routes(routes!(tags::get, tags::post))
-        .routes(routes!(scalars::get, scalars::post))
-        .routes(routes!(findings::get))
-        .routes(routes!(neighbours::get))
-        .routes(routes!(watchpoints::conditions))
-        .routes(routes!(watchpoints::get, watchpoints::put))
-        .routes(routes!(watchpoints::recheck))
-        .routes(routes!(notebook::get, notebook::patch))
-        .routes(routes!(records::histograms))
-        .routes(routes!(distributions::post))
-        .routes(routes!(records::images))
-        .routes(routes!(records::audio))
-        .routes(routes!(records::text))
-        .routes(routes!(markdown::get))
-        .routes(routes!(records::tensors))
-        .routes(routes!(tensors::index))
-        .routes(routes!(tensors::values))
-        .routes(routes!(tensors::summary))
-        .routes(routes!(tensors::history))
-        .routes(routes!(tensors::file))
-        .routes(routes!(records::pr_curves))
-        .routes(routes!(records::custom_scalars))
-        .routes(routes!(records::landscapes))
-        .routes(routes!(records::explanations))
-        .routes(routes!(records::statistics))
-        .routes(routes!(records::profiles))
-        .routes(routes!(records::dumps))
-        .routes(routes!(records::recorded_hits))
-        .routes(routes!(records::losses))
-        .routes(routes!(records::lineage))
-        .routes(routes!(records::hparams))
-        .routes(routes!(pipeline::get))
-        .routes(routes!(graph::get))
-        .routes(routes!(graph::scene))
-        .routes(routes!(graph::summary))
-        .routes(routes!(graph::node))
-        .routes(routes!(graph::search))
-        .routes(routes!(graph::diff))
-        .routes(routes!(blob::get))
-        .routes(routes!(live::get))
-        .routes(routes!(openapi::get))
-        .split_for_parts();
-    let all = api
+    let all = openapi::handlers()
         .route("/api", any(error::unknown_path))
         .route("/api/", any(error::unknown_path))
         .route("/api/{*rest}", any(error::unknown_path))
         .fallback(assets::get)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .layer(Extension(openapi::Document::new(document)))
+        .layer(Extension(openapi::Document::new(&site.prefix)))
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES));
     let placed = if site.prefix.is_empty() {
         all

@@ -56,7 +56,7 @@ struct Inner {
     next_file: AtomicU64,
     next_part: AtomicU64,
     seq: AtomicU64,
-    progress: Mutex<Ingest>,
+    progress: Mutex<Progress>,
     records: AtomicU64,
     committed_records: AtomicU64,
     sealed_bytes: AtomicUsize,
@@ -65,6 +65,14 @@ struct Inner {
     /// Runs with tensors in files of their own. Names and places alone, and never stored: each walk finds them.
     recordings: RwLock<Arc<Recordings>>,
     notices: broadcast::Sender<Arc<ChangeNotice>>,
+}
+
+/// What the loop that reads last said: answered without waiting for any file.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    ingest: Ingest,
+    /// Runs, and those of them that grow.
+    runs: (usize, usize),
 }
 
 /// Why something cannot be answered.
@@ -109,7 +117,7 @@ fn now_millis() -> u64 {
 impl Index {
     /// How far reading is.
     pub fn ingest(&self) -> Ingest {
-        let progress = *self.0.progress.lock();
+        let progress = self.0.progress.lock().ingest;
         Ingest {
             records: self.0.records.load(Ordering::Acquire),
             committed_records: self.0.committed_records.load(Ordering::Acquire),
@@ -129,8 +137,13 @@ impl Index {
         notes
     }
 
-    /// Number of runs, and of those that grow.
+    /// Number of runs, and of those that grow, when the loop that reads last looked.
     pub fn run_counts(&self) -> (usize, usize) {
+        self.0.progress.lock().runs
+    }
+
+    /// Counts them. This waits for the files that are being read.
+    pub(crate) fn count_runs(&self) -> (usize, usize) {
         let (only, live) = self.only_tensors();
         (
             self.0.catalog.len() + only,
@@ -293,6 +306,7 @@ impl Index {
             notices: broadcast::channel(NOTICES).0,
         }));
         index.load();
+        index.set_progress(Ingest::default());
         Ok(index)
     }
 
@@ -477,8 +491,9 @@ impl Index {
     }
 
     /// How far reading is, for [`Index::ingest`].
-    pub(crate) fn set_progress(&self, progress: Ingest) {
-        *self.0.progress.lock() = progress;
+    pub(crate) fn set_progress(&self, ingest: Ingest) {
+        let runs = self.count_runs();
+        *self.0.progress.lock() = Progress { ingest, runs };
     }
 
     /// Sends a notice of what was published since the last one, if anything was or `runs_changed` says so.

@@ -287,7 +287,7 @@ impl Loop {
         self.last_scan = Instant::now();
         self.scan_took = self.last_scan - began;
         self.next_scan = self.last_scan + self.settings.reload_interval;
-        let (_, live) = self.index.run_counts();
+        let (_, live) = self.index.count_runs();
         self.runs_changed |= live != self.live_runs;
         self.live_runs = live;
     }

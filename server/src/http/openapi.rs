@@ -2,16 +2,89 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
+use axum::handler::Handler;
 use axum::response::Response;
+use axum::routing::{self, MethodFilter, MethodRouter};
+use axum::{Extension, Router};
 use serde_json::Value;
 use trainscope_api::live::ChangeNotice;
-use utoipa::openapi::Server;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::{Modify, OpenApi};
+use utoipa::openapi::{HttpMethod, Server};
+use utoipa::{Modify, OpenApi, Path};
 
 use super::error::Failure;
-use super::json_text;
+use super::{
+    Site, blob, distributions, findings, graph, json_text, live, markdown, neighbours, notebook,
+    pipeline, records, runs, scalars, status, tags, tensors, watchpoints,
+};
+
+/// Declares the routes once, and makes two things of them: what answers each, and what the document says of it.
+macro_rules! routes {
+    ($($module:ident::$handler:ident),+ $(,)?) => { pastey::paste! {
+        /// What answers each documented path.
+        pub(super) fn handlers() -> Router<Site> {
+            Router::new()
+                .route(&__path_get::path(), routing::get(get))
+                $(.route(
+                    &$module::[<__path_ $handler>]::path(),
+                    on(&$module::[<__path_ $handler>]::methods(), &$module::$handler),
+                ))+
+        }
+
+        #[derive(OpenApi)]
+        #[openapi(paths(get, $($module::$handler),+))]
+        struct Routes;
+    } };
+}
+
+routes! {
+    status::get,
+    runs::get,
+    tags::get,
+    tags::post,
+    scalars::get,
+    scalars::post,
+    findings::get,
+    neighbours::get,
+    watchpoints::conditions,
+    watchpoints::get,
+    watchpoints::put,
+    watchpoints::recheck,
+    notebook::get,
+    notebook::patch,
+    records::histograms,
+    distributions::post,
+    records::images,
+    records::audio,
+    records::text,
+    markdown::get,
+    records::tensors,
+    tensors::index,
+    tensors::values,
+    tensors::summary,
+    tensors::history,
+    tensors::file,
+    records::pr_curves,
+    records::custom_scalars,
+    records::landscapes,
+    records::explanations,
+    records::statistics,
+    records::profiles,
+    records::dumps,
+    records::recorded_hits,
+    records::losses,
+    records::lineage,
+    records::hparams,
+    pipeline::get,
+    graph::get,
+    graph::scene,
+    graph::summary,
+    graph::node,
+    graph::search,
+    graph::diff,
+    blob::get,
+    live::get,
+}
 
 #[derive(OpenApi)]
 #[openapi(
@@ -49,26 +122,34 @@ impl Modify for Token {
     }
 }
 
-/// The document without its paths, for a server below `prefix`.
-pub(super) fn document(prefix: &str) -> utoipa::openapi::OpenApi {
-    let mut document = Api::openapi();
-    env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
-    document.servers = Some(vec![Server::new(if prefix.is_empty() {
-        "/"
-    } else {
-        prefix
-    })]);
-    document
-}
-
-/// The finished document. It is written when somebody asks, which is seldom; starting does not wait for it.
+/// The document's server: everything is below its prefix.
 #[derive(Clone)]
-pub(super) struct Document(Arc<utoipa::openapi::OpenApi>);
+pub(super) struct Document(Arc<str>);
 
 impl Document {
-    pub(super) fn new(document: utoipa::openapi::OpenApi) -> Self {
-        Self(Arc::new(document))
+    pub(super) fn new(prefix: &str) -> Self {
+        Self(if prefix.is_empty() { "/" } else { prefix }.into())
     }
+}
+
+/// One handler for what the document names of methods.
+fn on<T: 'static>(methods: &[HttpMethod], handler: &impl Handler<T, Site>) -> MethodRouter<Site> {
+    let filter = |method: &HttpMethod| match method {
+        HttpMethod::Get => MethodFilter::GET,
+        HttpMethod::Post => MethodFilter::POST,
+        HttpMethod::Put => MethodFilter::PUT,
+        HttpMethod::Delete => MethodFilter::DELETE,
+        HttpMethod::Options => MethodFilter::OPTIONS,
+        HttpMethod::Head => MethodFilter::HEAD,
+        HttpMethod::Patch => MethodFilter::PATCH,
+        HttpMethod::Trace => MethodFilter::TRACE,
+    };
+    methods
+        .iter()
+        .map(filter)
+        .fold(MethodRouter::new(), |routes, filter| {
+            routes.on(filter, handler.clone())
+        })
 }
 
 /// Takes links out of descriptions: they come from the sources and lead to other places of the sources.
@@ -113,9 +194,13 @@ fn without_links(text: &str) -> String {
     responses((status = 200, description = "An OpenAPI 3.1 document", content_type = "application/json", body = Object))
 )]
 pub(super) async fn get(
-    Extension(Document(document)): Extension<Document>,
+    Extension(Document(server)): Extension<Document>,
 ) -> Result<Response, Failure> {
-    let text = serde_json::to_value(&*document).map(|mut document| {
+    // Made when somebody asks, which is seldom: it takes longer than all else that happens at a start.
+    let mut document = Api::openapi().merge_from(Routes::openapi());
+    env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
+    document.servers = Some(vec![Server::new(&*server)]);
+    let text = serde_json::to_value(&document).map(|mut document| {
         plain_descriptions(&mut document);
         document.to_string().into()
     });

@@ -6,7 +6,7 @@ use trainscope_api::error::ApiError;
 use trainscope_api::status::Status;
 
 use super::error::Failure;
-use super::{Site, blocking, json};
+use super::{Site, json};
 
 /// Which server this is and how far it has read
 #[utoipa::path(
@@ -19,24 +19,17 @@ use super::{Site, blocking, json};
     )
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
-    blocking(move || {
-        let (runs, live_runs) = site.index.run_counts();
-        json(&Status {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            pid: site.about.pid,
-            started_secs: site.about.started_secs,
-            base_dirs: site
-                .about
-                .base_dirs
-                .iter()
-                .map(|dir| dir.display().to_string())
-                .collect(),
-            ingest: site.index.ingest(),
-            seq: site.index.seq(),
-            live_runs: live_runs as u64,
-            runs: runs as u64,
-            notes: site.index.notes(),
-        })
+    let (runs, live_runs) = site.index.run_counts();
+    let base_dirs = site.about.base_dirs.iter();
+    json(&Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: site.about.pid,
+        started_secs: site.about.started_secs,
+        base_dirs: base_dirs.map(|dir| dir.display().to_string()).collect(),
+        ingest: site.index.ingest(),
+        seq: site.index.seq(),
+        live_runs: live_runs as u64,
+        runs: runs as u64,
+        notes: site.index.notes(),
     })
-    .await
 }
