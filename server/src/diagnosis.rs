@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
@@ -24,8 +24,10 @@ use crate::watch::{self, Base};
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
 mod judging;
+mod listing;
 
 use judging::Thread;
+pub use listing::Listing;
 
 /// What was found in each run. Cloning is cheap.
 #[derive(Clone, Default)]
@@ -83,6 +85,7 @@ pub struct JudgedRun {
     /// What lies around each layer.
     pub surroundings: Arc<Surroundings>,
     sources: Arc<FxHashMap<Arc<str>, (String, u32)>>,
+    listing: Arc<OnceLock<Listing>>,
     /// Of which files, and of which text of the watchpoints.
     signature: (u64, u64),
     /// [`Known::changes`] when it was judged.
@@ -95,6 +98,12 @@ impl JudgedRun {
     /// Where in the training's own code the tensor of a hit is computed, as far as a graph says.
     pub fn source(&self, hit: &Hit) -> Option<&(String, u32)> {
         self.sources.get(&hit.tensor)
+    }
+
+    /// The hits in order, and counted.
+    pub fn listing(&self) -> &Listing {
+        self.listing
+            .get_or_init(|| Listing::new(&self.findings.hits))
     }
 }
 

@@ -379,6 +379,7 @@ impl JudgedRun {
             watchpoints_problem: None,
             surroundings: Arc::new(judged.surroundings),
             sources: Arc::new(judged.sources),
+            listing: Arc::default(),
             signature,
             changes,
             is_waiting,

@@ -73,7 +73,8 @@ pub(super) async fn get(
 /// What is told of a run that is judged as it is.
 pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
     let findings = &*judged.findings;
-    let page = Page::new(&findings.hits, query);
+    let listing = judged.listing();
+    let page = Page::new(&findings.hits, listing, query);
     let (from, first_line) = match query.line {
         Some(line) => page.at_line(line),
         None => (query.from, page.line_of(query.from)),
@@ -85,10 +86,6 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
         .hit
         .as_ref()
         .and_then(|key| page.wanted(&findings.hits, key, own_hit));
-    let mut ranks: Vec<u32> = findings.hits.iter().map(|hit| hit.rank).collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    ranks.truncate(MAX_RANKS);
     let first_cause = findings.first_cause.as_ref().and_then(|cause| {
         Some(FirstCause {
             hit: hit(judged, findings.hits.get(cause.hit)?),
@@ -117,10 +114,6 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
             offset: *offset,
             reason: reason.clone(),
         });
-    let mut hits_of: BTreeMap<u32, u64> = BTreeMap::new();
-    for hit in &findings.hits {
-        *hits_of.entry(hit.watchpoint).or_insert(0) += 1;
-    }
     let all = (0..).zip(judged.watchpoints.all());
     Findings {
         state: Judging::Done,
@@ -135,7 +128,7 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
             .map(own_hit)
             .collect(),
         wanted,
-        ranks,
+        ranks: listing.ranks.iter().copied().take(MAX_RANKS).collect(),
         counts: counts(findings),
         inconclusive: inconclusive.collect(),
         remarks: judged.remarks.iter().map(remark).collect(),
@@ -145,7 +138,7 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
             steps: findings.judged.steps,
         },
         watchpoints: all
-            .map(|(index, own)| watched(own, hits_of.get(&index).copied().unwrap_or(0)))
+            .map(|(index, own)| watched(own, listing.hits_of.get(&index).copied().unwrap_or(0)))
             .collect(),
         watchpoints_file: judged
             .watchpoints_file

@@ -1,8 +1,9 @@
 //! The hits that a request asks for, as a list whose lines can be counted without being sent.
 
-use rustc_hash::FxHashMap;
 use trainscope_analysis::watchpoint::Hit;
 use trainscope_api::findings::{FindingsQuery, WantedHit};
+
+use crate::diagnosis::Listing;
 
 /// Those hits of a run that are asked for.
 pub(super) struct Page {
@@ -13,13 +14,13 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new(all: &[Hit], query: &FindingsQuery) -> Self {
-        let mut filter = Filter::new(query);
-        let mut hits: Vec<usize> = (0..all.len())
-            .filter(|&at| filter.passes(&all[at]))
+    pub(super) fn new(all: &[Hit], listing: &Listing, query: &FindingsQuery) -> Self {
+        let finder = query.search.as_ref().map(|text| listing.finder(text));
+        let is_found = |at: usize| finder.as_ref().is_none_or(|is_found| is_found(at));
+        let order = listing.order.iter().copied();
+        let hits: Vec<usize> = order
+            .filter(|&at| passes(&all[at], query) && is_found(at))
             .collect();
-        // Stable, and by step already.
-        hits.sort_by_key(|&at| (all[at].step, all[at].rank));
         let place = |at: usize| (all[at].step, all[at].rank);
         let starts = |&number: &usize| {
             number
@@ -84,51 +85,17 @@ impl Page {
     }
 }
 
-/// What a request asks for.
-struct Filter<'a> {
-    query: &'a FindingsQuery,
-    text: Option<String>,
-    /// Names come again and again.
-    known: FxHashMap<&'a str, bool>,
-}
-
-impl<'a> Filter<'a> {
-    fn new(query: &'a FindingsQuery) -> Self {
-        Self {
-            query,
-            text: query.search.as_ref().map(|text| text.to_lowercase()),
-            known: FxHashMap::default(),
-        }
-    }
-
-    fn passes(&mut self, hit: &'a Hit) -> bool {
-        let FindingsQuery {
-            severity,
-            watchpoint,
-            rank,
-            from_step,
-            to_step,
-            ..
-        } = self.query;
-        severity.is_none_or(|severity| severity == hit.severity)
-            && watchpoint.is_none_or(|watchpoint| watchpoint == hit.watchpoint)
-            && rank.is_none_or(|rank| rank == hit.rank)
-            && from_step.is_none_or(|step| hit.last_step >= step)
-            && to_step.is_none_or(|step| hit.step <= step)
-            && (self.has(&hit.tensor)
-                || self.has(&hit.condition)
-                || hit.node.as_ref().is_some_and(|node| self.has(node)))
-    }
-
-    fn has(&mut self, name: &'a str) -> bool {
-        let Some(text) = &self.text else {
-            return true;
-        };
-        *self
-            .known
-            .entry(name)
-            .or_insert_with(|| name.to_lowercase().contains(text))
-    }
+/// Whether a hit is asked for, as far as its names are not asked about.
+fn passes(hit: &Hit, query: &FindingsQuery) -> bool {
+    query
+        .severity
+        .is_none_or(|severity| severity == hit.severity)
+        && query
+            .watchpoint
+            .is_none_or(|watchpoint| watchpoint == hit.watchpoint)
+        && query.rank.is_none_or(|rank| rank == hit.rank)
+        && query.from_step.is_none_or(|step| hit.last_step >= step)
+        && query.to_step.is_none_or(|step| hit.step <= step)
 }
 
 #[cfg(test)]
@@ -184,11 +151,15 @@ mod tests {
                 ..FindingsQuery::default()
             },
             FindingsQuery {
+                search: Some("C".to_owned()),
+                ..FindingsQuery::default()
+            },
+            FindingsQuery {
                 search: Some("no".to_owned()),
                 ..FindingsQuery::default()
             },
         ] {
-            let page = Page::new(&all, &query);
+            let page = Page::new(&all, &Listing::new(&all), &query);
             // The list, with `None` for the line above a group.
             let mut lines = Vec::new();
             for (number, &at) in page.hits.iter().enumerate() {
@@ -217,11 +188,19 @@ mod tests {
             }
             assert_eq!(page.at_line(1_000).0, page.hits.len());
         }
+        let found = |text: &str| {
+            let query = FindingsQuery {
+                search: Some(text.to_owned()),
+                ..FindingsQuery::default()
+            };
+            Page::new(&all, &Listing::new(&all), &query).hits.len()
+        };
+        assert_eq!((found("TENSOR:1"), found("no"), found("")), (11, 0, 30));
         let errors = FindingsQuery {
             severity: Some(Severity::Error),
             ..FindingsQuery::default()
         };
-        let page = Page::new(&all, &errors);
+        let page = Page::new(&all, &Listing::new(&all), &errors);
         assert_eq!(page_wanted(&page, &all, "1:0:c:Tensor:1"), None);
     }
 

@@ -44,7 +44,7 @@ pub(super) fn Cause() -> impl IntoView {
                 <span>
                     <b>{i18n.texts().debugger.first_cause}</b>
                     " "
-                    <button type="button" class="link mono" on:click=handler(move |_| model.select(&hit))>
+                    <button type="button" class="link mono" on:click=handler(move |_| model.show(&hit))>
                         {cause.hit.tensor.clone()}
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}

@@ -1,19 +1,27 @@
 //! Hits by step and rank, in the order of data flow within each. Of a hundred thousand, those in view are there.
 
+use leptos::ev::MouseEvent;
 use leptos::html::Div;
 use leptos::prelude::*;
 use trainscope_api::findings::{Findings, Hit, Words};
 use trainscope_format::Severity;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use super::model::{severity_name, use_model};
 use super::numbers::{found, steps};
-use crate::components::{fixed_icon, severity_icon};
-use crate::erased::{Show, effect, handler, memo};
+use crate::components::{fixed_icon, severity_icon, use_size};
+use crate::erased::{effect, handler, memo};
 use crate::format;
-use crate::i18n::use_i18n;
+use crate::i18n::{Texts, use_i18n};
 
 /// Height of a line, in pixels: `--hit`.
 const LINE: f64 = 27.0;
+/// Lines drawn above and below those in view, and after how many others are drawn.
+const SPARE: u64 = 8;
+const STRIDE: u64 = 4;
+/// Lines in view, before it is known how many there is room for.
+const FIRST_SEEN: u64 = 20;
 
 /// The filter, the buttons and the table.
 #[component]
@@ -81,7 +89,7 @@ fn Ranks() -> impl IntoView {
     }
 }
 
-/// The table: only lines in view, and some above and below, are there.
+/// The table: only lines in view, and a few above and below, are there.
 #[component]
 fn List() -> impl IntoView {
     let model = use_model();
@@ -89,26 +97,60 @@ fn List() -> impl IntoView {
     let scroller = NodeRef::<Div>::new();
     // What the rows are made of; the rest may change without drawing them anew.
     let window = memo(move || model.findings.with(|findings| Window::of(findings)));
+    let selected = memo(move || model.selected.with(|hit| hit.as_ref().map(Hit::key)));
+    let size = use_size(scroller);
+    let first_seen = RwSignal::new(0_u64);
+    let seen = memo(move || {
+        let height = size.get().1;
+        let lines = if height < LINE {
+            FIRST_SEEN
+        } else {
+            line_at(height) + 2 + STRIDE
+        };
+        let first = first_seen.get();
+        (first.saturating_sub(SPARE), first + lines + SPARE)
+    });
+    // Plain text in all of them: what they show is put into those that are there, without a signal in any.
     let rows = move || {
-        window.with(|window| {
-            let mut rows = Vec::with_capacity(window.hits.len() + 2);
-            rows.push(space(window.above));
-            let mut last = (!window.starts_group)
-                .then(|| window.hits.first().map(|hit| (hit.step, hit.rank)))
-                .flatten();
-            for hit in &window.hits {
-                if last != Some((hit.step, hit.rank)) {
-                    last = Some((hit.step, hit.rank));
-                    let rank = window.has_ranks.then_some(hit.rank);
-                    rows.push(step_row(hit.step, rank).into_any());
-                }
-                let title = window.titles.get(hit.watchpoint as usize);
-                let title = title.cloned().unwrap_or_default();
-                rows.push(view! { <HitRow hit=hit.clone() title=title /> }.into_any());
-            }
-            rows.push(space(window.below));
-            rows
+        let (from, to) = seen.get();
+        let texts = i18n.texts();
+        selected.with(|selected| {
+            window.with(|window| {
+                let (before, drawn, behind) = window.part(from, to);
+                let mut rows = Vec::with_capacity(drawn.len() + 2);
+                rows.push(space(before));
+                rows.extend(drawn.iter().map(|line| match *line {
+                    Line::Step(step, rank) => {
+                        step_row(step, window.has_ranks.then_some(rank), texts)
+                    }
+                    Line::Hit(at) => {
+                        let hit = &window.hits[at];
+                        let key = Some(hit.key());
+                        let mark = if key == window.first_cause {
+                            Mark::First
+                        } else {
+                            Mark::of(hit.explains)
+                        };
+                        let title = window.titles.get(hit.watchpoint as usize);
+                        let title = title.map(|title| i18n.words(title)).unwrap_or_default();
+                        hit_row(at, hit, title, mark, key == *selected, texts)
+                    }
+                }));
+                rows.push(space(behind));
+                rows
+            })
         })
+    };
+    let pressed = move |event: MouseEvent| {
+        let target = event
+            .target()
+            .and_then(|target| target.dyn_into::<Element>().ok());
+        let row = target.and_then(|target| target.closest("[data-at]").ok().flatten());
+        let at = row.and_then(|row| row.get_attribute("data-at")?.parse::<usize>().ok());
+        let hit = at.and_then(|at| window.with_untracked(|window| window.hits.get(at).cloned()));
+        if let Some(hit) = hit {
+            model.select(&hit);
+        }
     };
     let is_filtered = move || {
         model.severity.get().is_some()
@@ -135,6 +177,8 @@ fn List() -> impl IntoView {
             }
         })
     };
+    // Where it is scrolled to is known from its events: to ask the element would lay the page out at once.
+    let top_seen = StoredValue::new(0.0_f64);
     // Lines are brought into view once there is room for them.
     effect(move || {
         let lines = window.with(|window| window.lines);
@@ -146,25 +190,36 @@ fn List() -> impl IntoView {
         }
         model.reveal.set(None);
         let top = line as f64 * LINE;
-        let (now, height) = (
-            f64::from(scroller.scroll_top()),
-            f64::from(scroller.client_height()),
-        );
+        let (now, height) = (top_seen.get_value(), size.get_untracked().1);
         let is_seen = top >= now + LINE && top + 2.0 * LINE <= now + height;
-        if line == 0 || !is_seen {
-            let to = (top - height / 3.0).max(0.0);
+        let to = if line == 0 {
+            0.0
+        } else {
+            (top - height / 3.0).max(0.0)
+        };
+        if !is_seen && whole(to) != whole(now) {
             scroller.set_scroll_top(whole(to));
         }
     });
     let scrolled = move |_| {
         if let Some(scroller) = scroller.get_untracked() {
-            let line = f64::from(scroller.scroll_top()) / LINE;
-            model.show_from(u64::try_from(whole(line)).unwrap_or(0));
+            let top = f64::from(scroller.scroll_top());
+            top_seen.set_value(top);
+            let line = line_at(top);
+            let first = line / STRIDE * STRIDE;
+            if first_seen.get_untracked() != first {
+                first_seen.set(first);
+            }
+            model.show_from(line);
         }
     };
     view! {
         <div class="scroll hit-list" node_ref=scroller on:scroll=scrolled>
-            <table class="dense" aria-label=i18n.text(|t| t.debugger.hits)>
+            <table
+                class="dense"
+                aria-label=i18n.text(|t| t.debugger.hits)
+                aria-rowcount=move || (window.with(|window| window.lines) + 1).to_string()
+            >
                 <colgroup>
                     <col class="c-icon" />
                     <col />
@@ -181,7 +236,7 @@ fn List() -> impl IntoView {
                         <th class="num">{i18n.text(|t| t.debugger.limit)}</th>
                     </tr>
                 </thead>
-                <tbody>{rows}</tbody>
+                <tbody on:click=handler(pressed)>{rows}</tbody>
             </table>
             {nothing}
         </div>
@@ -196,43 +251,95 @@ const fn whole(number: f64) -> i32 {
     number as i32
 }
 
+/// The line at so many pixels from the top.
+fn line_at(pixels: f64) -> u64 {
+    u64::try_from(whole(pixels / LINE)).unwrap_or(0)
+}
+
+/// What stands in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// What the hits below it have in common: step and rank.
+    Step(i64, u32),
+    /// A hit, by its place among those that are loaded.
+    Hit(usize),
+}
+
+/// What is said beside a hit's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Nothing,
+    /// It all began here.
+    First,
+    /// So many follow from it.
+    Explains(u64),
+}
+
+impl Mark {
+    fn of(explains: Option<u64>) -> Self {
+        explains
+            .filter(|&hits| hits > 0)
+            .map_or(Self::Nothing, Self::Explains)
+    }
+}
+
 /// The lines that are loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Window {
     hits: Vec<Hit>,
+    loaded: Vec<Line>,
     titles: Vec<Words>,
-    starts_group: bool,
+    /// Where it began.
+    first_cause: Option<String>,
     has_ranks: bool,
+    /// Of the whole list.
     lines: u64,
-    /// Lines above and below that are not loaded.
+    /// Lines above those that are loaded.
     above: u64,
-    below: u64,
 }
 
 impl Window {
     fn of(findings: &Findings) -> Self {
         let hits = findings.hits.clone();
+        let mut loaded = Vec::with_capacity(hits.len() * 2);
         let place = |hit: &Hit| (hit.step, hit.rank);
-        let groups = hits
-            .windows(2)
-            .filter(|two| place(&two[0]) != place(&two[1]))
-            .count();
-        let above = findings.first_line - u64::from(findings.starts_group).min(findings.first_line);
-        let loaded = (hits.len() + groups + usize::from(findings.starts_group)) as u64;
+        let mut last = hits.first().map(place).filter(|_| !findings.starts_group);
+        for (at, hit) in hits.iter().enumerate() {
+            let now = place(hit);
+            if last.replace(now) != Some(now) {
+                loaded.push(Line::Step(now.0, now.1));
+            }
+            loaded.push(Line::Hit(at));
+        }
+        let first = findings.first_cause.as_ref();
         let all = findings.watchpoints.iter();
         Self {
-            starts_group: findings.starts_group,
-            has_ranks: findings.ranks.len() > 1,
-            lines: findings.lines,
-            above: if hits.is_empty() { 0 } else { above },
-            below: if hits.is_empty() {
-                0
-            } else {
-                findings.lines.saturating_sub(above + loaded)
-            },
             titles: all.map(|own| own.title.clone()).collect(),
+            first_cause: first.map(|cause| cause.hit.key()),
+            has_ranks: findings.ranks.len() > 1,
+            lines: if hits.is_empty() { 0 } else { findings.lines },
+            above: findings
+                .first_line
+                .saturating_sub(u64::from(findings.starts_group)),
+            loaded,
             hits,
         }
+    }
+
+    /// Of the loaded lines those from a line of the whole list up to another, with how many are before and behind.
+    fn part(&self, from: u64, to: u64) -> (u64, &[Line], u64) {
+        let place = |line: u64| {
+            let line = usize::try_from(line.saturating_sub(self.above)).unwrap_or(usize::MAX);
+            line.min(self.loaded.len())
+        };
+        let (from, to) = (place(from), place(to));
+        let part = self.loaded.get(from..to).unwrap_or_default();
+        let before = (self.above + from as u64).min(self.lines);
+        (
+            before,
+            part,
+            self.lines.saturating_sub(before + part.len() as u64),
+        )
     }
 }
 
@@ -292,72 +399,111 @@ fn Severities() -> impl IntoView {
     }
 }
 
-fn step_row(step: i64, rank: Option<u32>) -> impl IntoView {
-    let i18n = use_i18n();
+fn step_row(step: i64, rank: Option<u32>, texts: &'static Texts) -> AnyView {
+    let rank = rank.map(|rank| format!(" · {}", (texts.debugger.rank)(rank)));
     view! {
         <tr class="grouprow">
             <td colspan="5">
-                <b class="med">
-                    {move || format!("{} {}", i18n.texts().frame.step, format::integer(step))}
-                </b>
-                {move || rank.map(|rank| format!(" · {}", (i18n.texts().debugger.rank)(rank)))}
+                <b class="med">{format!("{} {}", texts.frame.step, format::integer(step))}</b>
+                {rank}
             </td>
         </tr>
     }
+    .into_any()
 }
 
-#[component]
-fn HitRow(hit: Hit, title: Words) -> impl IntoView {
-    let model = use_model();
-    let i18n = use_i18n();
-    let own = hit.key();
-    let is_first = {
-        let own = own.clone();
-        memo(move || {
-            model.findings.with(|findings| {
-                let first = findings.first_cause.as_ref();
-                first.is_some_and(|cause| cause.hit.key() == own)
-            })
-        })
-    };
-    let is_selected = memo(move || {
-        model
-            .selected
-            .with(|hit| hit.as_ref().is_some_and(|hit| hit.key() == own))
-    });
+fn hit_row(
+    at: usize,
+    hit: &Hit,
+    title: String,
+    mark: Mark,
+    is_selected: bool,
+    texts: &'static Texts,
+) -> AnyView {
     let (class, icon) = severity_icon(hit.severity);
-    let (value, limit) = found(&hit);
-    let (name, until, clicked) = (hit.tensor.clone(), steps(&hit), hit.clone());
-    let full = name.clone();
-    let lasts = (hit.last_step > hit.step).then_some(until);
-    let explains = hit.explains.filter(|&n| n > 0);
+    let (value, limit) = found(hit);
+    let lasts = (hit.last_step > hit.step).then(|| steps(hit));
+    let (mark_class, mark) = match mark {
+        Mark::Nothing => ("", String::new()),
+        Mark::First => ("tok first", texts.debugger.first.to_owned()),
+        Mark::Explains(hits) => ("tok explains", (texts.debugger.explains)(hits)),
+    };
     view! {
         <tr
-            class="hit-row"
-            class:cur=move || is_selected.get()
-            aria-selected=move || is_selected.get().to_string()
-            on:click=handler(move |_| model.select(&clicked))
+            class=if is_selected { "hit-row cur" } else { "hit-row" }
+            aria-selected=is_selected.to_string()
+            data-at=at.to_string()
         >
             <td class=class>{fixed_icon(icon, 12)}</td>
-            <td title=full>
+            <td title=hit.tensor.clone()>
                 <div class="hit-name">
                     <button type="button" class="plain cut">
-                        <bdi>{name}</bdi>
+                        <bdi>{hit.tensor.clone()}</bdi>
                     </button>
-                    <Show when=move || is_first.get()>
-                        <span class="tok first">{i18n.text(|t| t.debugger.first)}</span>
-                    </Show>
-                    <Show when=move || explains.is_some() && !is_first.get()>
-                        <span class="tok explains">
-                            {move || (i18n.texts().debugger.explains)(explains.unwrap_or_default())}
-                        </span>
-                    </Show>
+                    <span class=mark_class>{mark}</span>
                     <span class="ink3 micro">{lasts}</span>
                 </div>
             </td>
-            <td class="ink2 cut" title=hit.condition.clone()>{move || i18n.words(&title)}</td>
+            <td class="ink2 cut" title=hit.condition.clone()>{title}</td>
             <td class=format!("num med {class}")>{value}</td>
             <td class="num ink3">{limit}</td>
         </tr>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn hit(step: i64) -> Hit {
+        Hit {
+            condition: "c".to_owned(),
+            watchpoint: 0,
+            severity: Severity::Error,
+            rank: 0,
+            step,
+            last_step: step,
+            tensor: "t".to_owned(),
+            node: None,
+            values: BTreeMap::new(),
+            thresholds: BTreeMap::new(),
+            sentence: Words::default(),
+            explains: None,
+            source: None,
+        }
+    }
+
+    /// Two hits of step 7, of which the first stands above, and one of step 9; ten lines above, five below.
+    fn window(starts_group: bool) -> Window {
+        Window::of(&Findings {
+            hits: vec![hit(7), hit(7), hit(9)],
+            starts_group,
+            first_line: 10 + u64::from(starts_group),
+            lines: 10 + u64::from(starts_group) + 4 + 5,
+            ..Findings::default()
+        })
+    }
+
+    #[test]
+    fn each_step_has_a_line_and_all_lines_have_room() {
+        let own = window(true);
+        let lines = [
+            Line::Step(7, 0),
+            Line::Hit(0),
+            Line::Hit(1),
+            Line::Step(9, 0),
+            Line::Hit(2),
+        ];
+        assert_eq!(own.part(0, 100), (10, &lines[..], 5));
+        assert_eq!(own.part(11, 13), (11, &lines[1..3], 7));
+        // Scrolled to where nothing is loaded yet.
+        assert_eq!(own.part(0, 5), (10, &lines[..0], 10));
+        assert_eq!(own.part(17, 30), (15, &lines[..0], 5));
+        // The line of the first step is above.
+        assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
+        assert_eq!(Window::default().part(0, 100), (0, &lines[..0], 0));
     }
 }

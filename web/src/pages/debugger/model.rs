@@ -306,6 +306,18 @@ impl Model {
         self.url.set(&keys.map(|key| (key, None)), History::Push);
     }
 
+    /// Looks at a hit and brings its line into view.
+    pub(super) fn show(self, hit: &Hit) {
+        self.select(hit);
+        let line = self.findings.with_untracked(|findings| {
+            let at = findings.hits.iter().position(|own| own == hit)?;
+            Some(line_of(findings, at))
+        });
+        if line.is_some() {
+            self.reveal.set(line);
+        }
+    }
+
     /// Goes to a hit before or after the one that is looked at; whether there is one.
     pub(super) fn move_by(self, by: isize) -> bool {
         let now = self.selected.get_untracked().map(|hit| hit.key());
@@ -316,24 +328,24 @@ impl Model {
                 Some(position) => position.checked_add_signed(by)?,
                 None => 0,
             };
-            let before = &hits.get(..next)?;
-            let place = |hit: &Hit| (hit.step, hit.rank);
-            let groups = before
-                .windows(2)
-                .filter(|two| place(&two[0]) != place(&two[1]))
-                .count();
-            let own = before
-                .last()
-                .is_some_and(|last| place(last) != place(&hits[next.min(hits.len() - 1)]));
-            let line = findings.first_line + (next + groups + usize::from(own)) as u64;
-            Some((hits.get(next).cloned()?, line))
+            hits.get(next).cloned()
         });
-        if let Some((next, line)) = &next {
-            self.select(next);
-            self.reveal.set(Some(*line));
+        if let Some(next) = &next {
+            self.show(next);
         }
         next.is_some()
     }
+}
+
+/// The line, of the whole list, of a hit that is loaded.
+fn line_of(findings: &Findings, at: usize) -> u64 {
+    let place = |hit: &Hit| (hit.step, hit.rank);
+    let until = findings.hits.get(..=at).unwrap_or_default();
+    let groups = until
+        .windows(2)
+        .filter(|two| place(&two[0]) != place(&two[1]))
+        .count();
+    findings.first_line + (at + groups) as u64
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const VISITS: usize = 6;
 /// Runs before the page's own scripts: keeps when the first hits were painted.
 const WATCH_FOR_HITS: &str = "
     const look = () => {
-      if (document.querySelector('tr.hit-row')) afterPaint((now) => (window.firstHitMs = now));
+      if (document.querySelector('tr.hit-row')) afterFrame((now) => (window.firstHitMs = now));
       else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);";

@@ -11,13 +11,15 @@ const bench = (window.bench = {
   memory: null,
 });
 
-// The moment after the paint that follows: a message is handled when the frame is done.
-const afterPaint = (done) =>
-  requestAnimationFrame(() => {
-    const channel = new MessageChannel();
-    channel.port1.onmessage = () => done(performance.now());
-    channel.port2.postMessage(0);
-  });
+// The moment after the paint of the frame that is being made: a message is handled when the frame is done.
+const afterFrame = (done) => {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => done(performance.now());
+  channel.port2.postMessage(0);
+};
+
+// The moment after the paint that follows.
+const afterPaint = (done) => requestAnimationFrame(() => afterFrame(done));
 
 // From an event, by the browser's own clock, to the paint that follows it.
 for (const type of ["keydown", "click"]) {
@@ -105,11 +107,12 @@ bench.quiet = (millis) =>
 // The milliseconds from the last key to the paint in which all elements that a selector finds hold a text.
 bench.shows = (selector, text) =>
   new Promise((done) => {
+    // Looks in frames alone, so that what it finds is painted by the one that it looks in.
     const look = () => {
       const found = [...document.querySelectorAll(selector)];
       if (found.length && found.every((one) => one.textContent.includes(text)))
-        afterPaint((now) => done(now - bench.pressed));
+        afterFrame((now) => done(now - bench.pressed));
       else requestAnimationFrame(look);
     };
-    look();
+    requestAnimationFrame(look);
   });

@@ -1,0 +1,68 @@
+//! What each answer about a run's hits takes from all of them: made when it is asked for the first time, since a hundred
+//! thousand hits are gone through in milliseconds and a filter is typed letter by letter.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use trainscope_analysis::watchpoint::Hit;
+
+/// The hits of a run, put in order and counted.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Where they stand among all: by step, by rank, then in the order of data flow.
+    pub order: Vec<usize>,
+    /// Ranks that have hits, ascending.
+    pub ranks: Vec<u32>,
+    /// How many each watchpoint has.
+    pub hits_of: BTreeMap<u32, u64>,
+    /// Tensor, condition and node of hits in lower case, each three once.
+    names: Vec<[String; 3]>,
+    /// Which of them are those of a hit.
+    names_of: Vec<u32>,
+}
+
+impl Listing {
+    /// Of all hits, which are by step.
+    pub fn new(all: &[Hit]) -> Self {
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        // Stable, and by step already.
+        order.sort_by_key(|&at| (all[at].step, all[at].rank));
+        let mut ranks: Vec<u32> = all.iter().map(|hit| hit.rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let mut hits_of = BTreeMap::new();
+        let mut names = Vec::new();
+        let mut known = FxHashMap::default();
+        let names_of = all.iter().map(|hit| {
+            *hits_of.entry(hit.watchpoint).or_insert(0) += 1;
+            let own = [
+                &*hit.tensor,
+                &*hit.condition,
+                hit.node.as_deref().unwrap_or_default(),
+            ];
+            *known.entry(own).or_insert_with(|| {
+                names.push(own.map(str::to_lowercase));
+                u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+            })
+        });
+        let names_of = names_of.collect();
+        Self {
+            order,
+            ranks,
+            hits_of,
+            names,
+            names_of,
+        }
+    }
+
+    /// Whether a hit, by its place among all, has a text in one of its names, in any case.
+    pub fn finder(&self, text: &str) -> impl Fn(usize) -> bool {
+        let text = text.to_lowercase();
+        let has = |names: &[String; 3]| names.iter().any(|name| name.contains(&text));
+        let found: Vec<bool> = self.names.iter().map(has).collect();
+        move |at| {
+            let names = self.names_of.get(at).map(|&names| names as usize);
+            names.is_some_and(|names| found.get(names).copied().unwrap_or_default())
+        }
+    }
+}
