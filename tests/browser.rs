@@ -83,7 +83,10 @@ async fn the_list_is_filtered_by_name() {
         .await;
     browser
         .wait_for("only the runs of that name", async || {
-            (browser.count("a[href*='/run/torch']").await == 0).then_some(())
+            let left = browser
+                .count("tr:not([hidden]) a[href*='/run/torch']")
+                .await;
+            (left == 0).then_some(())
         })
         .await;
     assert!(

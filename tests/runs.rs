@@ -27,7 +27,7 @@ fn three_runs(lab: &Lab) -> Server {
 /// Names of the runs from the top, and what stands in the first chosen column.
 async fn rows(browser: &Browser) -> Vec<(String, String)> {
     let script = "return [...document.querySelectorAll('table.runs tbody tr')]
-        .filter(row => row.querySelector('.c-name a'))
+        .filter(row => !row.hidden && row.querySelector('.c-name a'))
         .map(row => [row.querySelector('.c-name a').textContent.trim(),
                      row.querySelector('.c-hparam')?.textContent.trim() ?? '']);";
     serde_json::from_value(browser.run(script).await).unwrap()

@@ -10,10 +10,10 @@ use crate::run_colour::{RunColour, use_run_colours};
 
 /// Words of a run and its note; leads to the panel that changes them.
 #[component]
-pub(super) fn NoteCell(run: StoredValue<String>) -> impl IntoView {
+pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let notes = memo(move || run.with_value(|run| model.notebook.notes(run)));
+    let notes = memo(move || run.with(|run| model.notebook.notes(run)));
     let words = move || {
         let tags = notes.with(|notes| notes.tags.clone());
         tags.into_iter()
@@ -32,7 +32,7 @@ pub(super) fn NoteCell(run: StoredValue<String>) -> impl IntoView {
                 class="note-link"
                 href=move || {
                     let _ = model.panel.get();
-                    run.with_value(|run| model.panel_href(&SidePanel::Files(run.clone())))
+                    run.with(|run| model.panel_href(&SidePanel::Files(run.clone())))
                 }
                 title=title
             >

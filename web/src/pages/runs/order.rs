@@ -303,25 +303,6 @@ pub(super) enum Item {
     },
 }
 
-impl Item {
-    /// What makes two rows the same row. A folder's head is drawn anew when its summary changes.
-    pub(super) fn key(&self) -> String {
-        match self {
-            Self::Group(group) => {
-                let Group {
-                    folder,
-                    runs,
-                    bad,
-                    live,
-                    folded,
-                } = group;
-                format!("{folder}/ {runs} {bad} {live} {folded}")
-            }
-            Self::Run { id, grouped } => format!("{grouped} {id}"),
-        }
-    }
-}
-
 /// A folder and what its runs are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Group {

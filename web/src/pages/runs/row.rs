@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use trainscope_api::runs::{LastValue, Run};
+use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::{self, Column};
@@ -90,31 +90,53 @@ pub(super) fn GroupRow(group: Group) -> impl IntoView {
     }
 }
 
+/// Which run a row shows. It changes when others come into view, so that no row is made for them.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// Its name.
+    pub(super) id: Signal<String>,
+    /// Whether it stands below a folder's head, which then says the folder.
+    pub(super) is_grouped: Signal<bool>,
+    /// Whether the row waits for a run to show.
+    pub(super) is_spare: Signal<bool>,
+}
+
 /// A run. All its cells follow the list of runs in place.
 #[component]
-pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
+pub(super) fn RunRow(shown: Shown) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let now = use_now_secs();
-    let id = StoredValue::new(id);
-    let run = memo(move || id.with_value(|id| model.state.run(id)));
-    let is_selected =
-        memo(move || id.with_value(|id| model.selected.with(|list| list.contains(id))));
+    let Shown {
+        id,
+        is_grouped,
+        is_spare,
+    } = shown;
+    let run = memo(move || id.with(|id| model.state.run(id)));
+    let is_selected = memo(move || id.with(|id| model.selected.with(|list| list.contains(id))));
     let is_cursor =
-        memo(move || id.with_value(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id))));
+        memo(move || id.with(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id))));
     let name = move || {
-        id.with_value(|id| match id.as_str() {
+        id.with(|id| match id.as_str() {
             "." => i18n.texts().runs.base_run.to_owned(),
-            id if grouped => short_name(id).to_owned(),
+            id if is_grouped.get() => short_name(id).to_owned(),
             id => id.to_owned(),
         })
     };
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
     // A growing run changes a few times a second, and what most of its cells show does not.
-    let kinds = memo(move || run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
-    let health =
-        memo(move || run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run)))));
-    let status = memo(move || run.with(|run| run.as_ref().map(|run| run.status)));
+    let kinds =
+        memo(move || run.with(|run| run.as_ref().map(|run| (run.id.clone(), run.kinds.clone()))));
+    let health = memo(move || {
+        run.with(|run| {
+            let run = run.as_ref()?;
+            Some((run.id.clone(), run.health.clone(), Files::of(run)))
+        })
+    });
+    let status = derive(move || {
+        let status = run.with(|run| run.as_ref().map(|run| run.status));
+        status.unwrap_or(RunStatus::Gone)
+    });
     let updated =
         memo(move || run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
     let age = move || {
@@ -127,23 +149,22 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
     view! {
         <tr
             role="row"
+            hidden=move || is_spare.get()
             class:cur=move || is_cursor.get()
             aria-selected=move || is_selected.get().to_string()
-            on:pointerdown=handler(move |_| model.cursor.set(Some(id.get_value())))
+            on:pointerdown=handler(move |_| model.cursor.set(Some(id.get_untracked())))
         >
             <td role="cell" class="c-check">
                 <Check
                     checked=is_selected
-                    label=derive(move || {
-                        id.with_value(|id| (i18n.texts().runs.select_run)(id))
-                    })
-                    on_press=move || id.with_value(|id| model.toggle_selected(id))
+                    label=derive(move || id.with(|id| (i18n.texts().runs.select_run)(id)))
+                    on_press=move || id.with_untracked(|id| model.toggle_selected(id))
                 />
             </td>
-            <td role="cell" class="c-name" title=id.get_value()>
+            <td role="cell" class="c-name" title=move || id.get()>
                 <span class="nm">
-                    <RunChip run=id.get_value() />
-                    <a class="cut" href=id.with_value(|id| route::overview_href(id))>
+                    <RunChip run=id />
+                    <a class="cut" href=move || id.with(|id| route::overview_href(id))>
                         {name}
                     </a>
                 </span>
@@ -151,14 +172,12 @@ pub(super) fn RunRow(id: String, grouped: bool) -> impl IntoView {
             <td role="cell" class="c-files">
                 {move || {
                     health.track();
-                    let href = id.with_value(|id| model.panel_href(&SidePanel::Files(id.clone())));
+                    let href = id.with(|id| model.panel_href(&SidePanel::Files(id.clone())));
                     run.with_untracked(|run| run.as_ref().map(|run| health_cell(href, run, i18n)))
                 }}
             </td>
             <td role="cell" class="c-status">
-                {move || {
-                    status.get().map(|status| view! { <RunStatusLabel status=Signal::stored(status) /> })
-                }}
+                <RunStatusLabel status=status />
             </td>
             <td role="cell" class="c-steps num">
                 {field(|run| run.last_step.map_or_else(|| "–".to_owned(), format::integer))}
@@ -294,10 +313,10 @@ fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
 
 /// The loss over the run's own steps.
 #[component]
-fn Curve(id: StoredValue<String>, run: Memo<Option<Run>>) -> impl IntoView {
+fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
     let i18n = use_i18n();
     let colours = crate::run_colour::use_run_colours();
-    let spark = id.with_value(|id| use_sparks().get(id));
+    let sparks = use_sparks();
     let label = move || {
         run.with(|run| {
             let last = run.as_ref()?.loss.as_ref()?;
@@ -308,8 +327,9 @@ fn Curve(id: StoredValue<String>, run: Memo<Option<Run>>) -> impl IntoView {
         })
     };
     move || {
+        let spark = id.with(|id| sparks.get(id));
         spark.get().map(|spark: Arc<Spark>| {
-            let colour = id.with_value(|id| colours.get(id));
+            let colour = id.with(|id| colours.get(id));
             let nan = spark.nan.map(|(from, to)| {
                 let middle = HEIGHT / 2.0;
                 let cross = format!("M{} {}l5 5m0 -5l-5 5", from - 2.5, middle - 2.5);
