@@ -37,6 +37,8 @@ const SMALL_WIDTH: f64 = 220.0;
 const SMALL_HEIGHT: f64 = 180.0;
 /// Rows that exist above and below the view.
 const SPARE_ROWS: usize = 1;
+/// Cards made anew in one frame at most: a dozen at once would be a pause that one feels.
+const BATCH: usize = 3;
 
 /// How the cards are laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -195,6 +197,7 @@ pub fn CardGrid(
                 .unwrap_or_default()
         })
     };
+    let made = in_batches(memo(existing));
     let rows_before = move || (window.get().0 / layout.get().columns.max(1)) as f64;
     let all_rows = move || {
         let cards = cards.with(|cards| cards.len());
@@ -290,7 +293,7 @@ pub fn CardGrid(
                     style:grid-template-columns=columns
                     style:grid-auto-rows=card_height
                 >
-                    <For each=existing key=Clone::clone let:tag>
+                    <For each=move || made.get() key=Clone::clone let:tag>
                         {card.run((tag, card_width))}
                     </For>
                 </div>
@@ -299,9 +302,49 @@ pub fn CardGrid(
     }
 }
 
+/// The cards, those that are new a few a frame.
+fn in_batches(wanted: Memo<Vec<String>>) -> RwSignal<Vec<String>> {
+    let made = RwSignal::new(Vec::new());
+    let turn = RwSignal::new(0_u32);
+    effect(move || {
+        turn.track();
+        let wanted = wanted.get();
+        let all = wanted.len();
+        let now = made.with_untracked(|before| next_batch(before, wanted));
+        if now.len() < all {
+            request_animation_frame(move || {
+                turn.try_update(|turn| *turn = turn.wrapping_add(1));
+            });
+        }
+        made.set(now);
+    });
+    made
+}
+
+/// Of the cards that are wanted those that are there, and the first of the others.
+fn next_batch(before: &[String], mut wanted: Vec<String>) -> Vec<String> {
+    let mut left = BATCH;
+    wanted.retain(|tag| {
+        let is_there = before.contains(tag);
+        let is_kept = is_there || left > 0;
+        left -= usize::from(is_kept && !is_there);
+        is_kept
+    });
+    wanted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_there_stays_and_what_is_new_comes_a_few_at_a_time() {
+        let tags = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
+        assert_eq!(next_batch(&[], tags("abcdefgh")), tags("abc"));
+        assert_eq!(next_batch(&tags("abc"), tags("abcdefgh")), tags("abcdef"));
+        assert_eq!(next_batch(&tags("gxh"), tags("abcdefgh")), tags("abcgh"));
+        assert_eq!(next_batch(&tags("abc"), tags("cb")), tags("cb"));
+    }
 
     fn medium(width: f64, height: f64, window_width: f64) -> Layout {
         Layout::new(width, height, window_width, CardSize::Medium)

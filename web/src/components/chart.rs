@@ -1,7 +1,8 @@
 //! A line plot on two canvases: the plot below, and above it what moves with the pointer.
 //!
-//! The plot is drawn when its data, its size or the theme changes, by a shared schedule that draws at most four a frame;
-//! the layer above is drawn at once. The chart knows nothing of where its data comes from.
+//! The plot is drawn when its data, its size or the theme changes, by a shared schedule that draws as many a frame as there
+//! is time for; the layer above is drawn by the same schedule, first where the pointer is. The chart knows nothing of where
+//! its data comes from.
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use trainscope_charts::scale::{Axis, Scale};
 
 use crate::erased::{effect, handler, memo};
 
+mod backend;
 mod canvas;
 mod distribution;
 mod gesture;
@@ -115,6 +117,7 @@ pub fn LineChart(
     let overlay = NodeRef::<html::Canvas>::new();
     let size = size::use_size(holder);
     let ticket = schedule::Ticket::new();
+    let is_under_pointer = StoredValue::new(false);
     // The range under the pointer while a drag goes on, in pixels.
     let drag = RwSignal::new(None::<(f64, f64)>);
 
@@ -136,7 +139,11 @@ pub fn LineChart(
             let _gone = geometry.try_set(Some(layout));
         });
     });
-    on_cleanup(move || ticket.give_up());
+    let above = schedule::Ticket::new();
+    on_cleanup(move || {
+        ticket.give_up();
+        above.give_up();
+    });
 
     // Each canvas that is shown is copied for each frame in which anything on the page changes.
     let has_overlay = memo(move || crosshair.with(Option::is_some) || drag.get().is_some());
@@ -147,16 +154,15 @@ pub fn LineChart(
         let (Some(canvas), Some(layout)) = (overlay.get(), geometry.get()) else {
             return;
         };
-        let palette = palette.get();
-        crosshair.with(|crosshair| {
-            canvas::draw_overlay(
-                &canvas,
-                &layout,
-                &palette.theme,
-                crosshair.as_ref(),
-                drag.get(),
-            );
-        });
+        let (palette, crosshair, drag) = (palette.get(), crosshair.get(), drag.get());
+        let job = move || {
+            canvas::draw_overlay(&canvas, &layout, &palette.theme, crosshair.as_ref(), drag);
+        };
+        if is_under_pointer.get_value() {
+            above.ask_first(job);
+        } else {
+            above.ask(job);
+        }
     });
 
     let place = move |event: &web_sys::PointerEvent| -> Option<(f64, f64)> {
@@ -202,6 +208,7 @@ pub fn LineChart(
     };
     let on_move = move |event: web_sys::PointerEvent| {
         let Some((x, y)) = place(&event) else { return };
+        is_under_pointer.set_value(true);
         if let Some((axis, from)) = pan.get_value() {
             let width = geometry.with_untracked(|at| at.as_ref().map_or(1.0, |at| at.plot.width()));
             events
@@ -247,7 +254,10 @@ pub fn LineChart(
                 drag.set(None);
             })
             on:wheel=on_wheel
-            on:pointerleave=handler(move |_| events.hover.run(None))
+            on:pointerleave=handler(move |_| {
+                is_under_pointer.set_value(false);
+                events.hover.run(None);
+            })
             on:dblclick=handler(move |_| events.fit.run(()))
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>

@@ -1,7 +1,6 @@
 //! From a plot to a canvas element, at device pixels.
 
 use leptos::prelude::*;
-use plotters_canvas::CanvasBackend;
 use trainscope_charts::SUBPIXELS;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::line::{self, Spec};
@@ -10,6 +9,8 @@ use trainscope_charts::theme::Theme;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+use super::backend::Canvas;
 
 /// Draws the plot; what was there before is gone in the same turn.
 pub(super) fn draw_plot(
@@ -41,7 +42,7 @@ pub(super) fn draw_overlay(
 pub(super) fn prepare(
     canvas: &HtmlCanvasElement,
     (width, height, dpr): (f64, f64, f64),
-) -> Option<CanvasBackend> {
+) -> Option<Canvas> {
     let (width, height) = (device_pixels(width, dpr), device_pixels(height, dpr));
     if canvas.width() != width {
         canvas.set_width(width);
@@ -57,7 +58,7 @@ pub(super) fn prepare(
     context.set_transform(unit, 0.0, 0.0, unit, 0.0, 0.0).ok()?;
     context.set_line_join("round");
     context.set_line_cap("round");
-    CanvasBackend::with_canvas_object(canvas.clone())
+    Some(Canvas::new(context, (width, height)))
 }
 
 #[expect(

@@ -1,4 +1,4 @@
-//! When charts are drawn: with the browser's frames, a few at a time, each at most once a frame.
+//! When charts are drawn: with the browser's frames, as many as there is time for, each at most once a frame.
 //!
 //! A hundred charts that change together are drawn over as many frames as it takes, so that scrolling and pointing
 //! never wait for them.
@@ -8,8 +8,10 @@ use std::collections::VecDeque;
 
 use leptos::prelude::request_animation_frame;
 
-/// Charts drawn in one frame.
-const EACH_FRAME: usize = 4;
+use crate::format;
+
+/// Time of a frame that drawing may take, in milliseconds; what is begun is finished, and one chart is drawn in any case.
+const EACH_FRAME_MILLIS: f64 = 6.0;
 
 type Job = Box<dyn FnOnce()>;
 
@@ -33,10 +35,24 @@ impl Ticket {
 
     /// Draws in one of the next frames; takes the place of what this chart asked for before.
     pub(in crate::components) fn ask(self, job: impl FnOnce() + 'static) {
-        let job: Job = Box::new(job);
+        self.wait(Box::new(job), false);
+    }
+
+    /// The same before all others: in the next frame.
+    pub(in crate::components) fn ask_first(self, job: impl FnOnce() + 'static) {
+        self.wait(Box::new(job), true);
+    }
+
+    fn wait(self, job: Job, is_first: bool) {
         WAITING.with_borrow_mut(|waiting| {
-            match waiting.iter_mut().find(|(ticket, _)| *ticket == self) {
-                Some((_, old)) => *old = job,
+            let at = waiting.iter().position(|(ticket, _)| *ticket == self);
+            match at {
+                Some(at) if !is_first => waiting[at].1 = job,
+                Some(at) => {
+                    waiting.remove(at);
+                    waiting.push_front((self, job));
+                }
+                None if is_first => waiting.push_front((self, job)),
                 None => waiting.push_back((self, job)),
             }
         });
@@ -52,7 +68,8 @@ impl Ticket {
 }
 
 fn frame() {
-    for _ in 0..EACH_FRAME {
+    let begun = format::now_millis();
+    while format::now_millis() - begun < EACH_FRAME_MILLIS {
         // Taken out before it runs: a job may ask for another one.
         let next = WAITING.with_borrow_mut(VecDeque::pop_front);
         match next {
