@@ -156,6 +156,14 @@ impl Live {
         version.unwrap_or_default().into()
     }
 
+    /// The same number, read where nobody keeps the signal: for many runs at once; reactive.
+    pub fn version(self, run: &str) -> u64 {
+        let known = self
+            .versions
+            .with_value(|versions| versions.get(run).cloned());
+        known.map_or_else(|| self.run_version(run).get(), |version| version.get())
+    }
+
     /// Says that the first list holds nothing newer than this. A record from the future counts as now.
     pub fn data_is_from(self, newest_secs: Option<f64>) {
         if let Some(secs) = newest_secs {

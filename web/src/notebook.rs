@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -12,6 +13,9 @@ use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes};
 use crate::client::{self, ClientError};
 use crate::erased::effect;
 use crate::live::Live;
+
+/// Time between two requests for it.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Why the last change did not stay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +49,37 @@ impl Notes {
             refusal: RwSignal::new(None),
         };
         provide_context(notes);
+        let asked = StoredValue::new((false, false));
         effect(move || {
             live.list_version.track();
-            spawn_local(async move {
-                if let Ok(book) = client::notebook().await {
-                    notes.show(book);
-                }
-            });
+            notes.refresh(asked);
         });
         notes
+    }
+
+    /// While trainings write, something changes all the time, and seldom what people have noted: at most one request in a
+    /// while. Kept is whether there was one a moment ago, and whether another one is due.
+    fn refresh(self, asked: StoredValue<(bool, bool)>) {
+        if asked.get_value().0 {
+            asked.set_value((true, true));
+            return;
+        }
+        asked.set_value((true, false));
+        spawn_local(async move {
+            if let Ok(book) = client::notebook().await {
+                self.show(book);
+            }
+        });
+        set_timeout(
+            move || {
+                let is_due = asked.get_value().1;
+                asked.set_value((false, false));
+                if is_due {
+                    self.refresh(asked);
+                }
+            },
+            PAUSE,
+        );
     }
 
     /// What was noted about a run; reactive.

@@ -78,7 +78,7 @@ impl<A: Send + Sync + 'static> Asking<A> {
         let is_due = StoredValue::new(false);
         Effect::new(move |before: Option<u64>| {
             let runs = runs.get();
-            let now: u64 = runs.iter().map(|run| live.run_version(run).get()).sum();
+            let now: u64 = runs.iter().map(|run| live.version(run)).sum();
             if before.is_some_and(|before| before != now) && !is_due.get_value() {
                 is_due.set_value(true);
                 set_timeout(

@@ -227,7 +227,7 @@ fn keep_tags(shown: RunNames, state: AppState) {
     let is_waiting = StoredValue::new(false);
     Effect::new(move |before: Option<u64>| {
         let runs = shown.get();
-        let versions = runs.iter().map(|run| live.run_version(run).get());
+        let versions = runs.iter().map(|run| live.version(run));
         let now: u64 = versions.sum();
         if before.is_some_and(|before| before != now) && !is_waiting.get_value() {
             is_waiting.set_value(true);

@@ -71,9 +71,11 @@ fn RunTitle(run: String) -> impl IntoView {
         Signal::stored(name.to_owned())
     };
     let (id, full) = (run.clone(), run.clone());
+    // A growing run has another step a few times a second, and no other status.
     let entry = memo(move || state.run(&id).map(|run| (run.status, run.last_step)));
+    let status = memo(move || entry.get().map(|(status, _)| status));
     let status = move || {
-        entry.get().map(|(status, _)| {
+        status.get().map(|status| {
             view! {
                 <span class="sep hide-small"></span>
                 <span class="small">

@@ -69,10 +69,7 @@ impl Loading {
                     .as_ref()
                     .map(|want| want.series.as_slice())
                     .unwrap_or_default();
-                series
-                    .iter()
-                    .map(|id| live.run_version(&id.run).get())
-                    .sum()
+                series.iter().map(|id| live.version(&id.run)).sum()
             });
             if before.is_some_and(|before| before != versions) {
                 wait_for_turn(page, tag, want);
