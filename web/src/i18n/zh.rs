@@ -68,7 +68,7 @@ pub(super) static TEXTS: Texts = Texts {
         healthy: "未发现问题。",
         judged: |tensors, steps| {
             format!(
-                "已判断 {} 个张量和标量，共 {} 个 step。",
+                "已判断 {} 个张量以及 {} 个迭代的标量。",
                 format::count(tensors),
                 format::count(steps)
             )
@@ -122,7 +122,7 @@ pub(super) static TEXTS: Texts = Texts {
         copy_toml: "复制为 CI 用的 TOML",
         copied: "已复制",
         of_run: "仅用于该训练",
-        of_all: "用于该目录下的所有训练",
+        of_all: "用于该文件夹下的所有训练",
         only_run: "仅对该训练修改",
         use_those_of_all: "改用所有训练的监测点",
         broken: |reason| format!("无法理解该文件，保持不变；此前的监测点仍有效。{reason}"),
@@ -132,7 +132,7 @@ pub(super) static TEXTS: Texts = Texts {
         find_condition: "要监测什么",
         recommended_mark: "推荐",
         matters: "为何重要",
-        not_judged: "何时不判断",
+        not_judged: "以下情况不判断",
         severity_label: "严重程度",
         as_usual: |severity| format!("默认：{severity}"),
         limits: "阈值",
@@ -161,7 +161,7 @@ pub(super) static TEXTS: Texts = Texts {
         everywhere: "所有页面",
         in_runs: "训练列表",
         in_charts: "图表",
-        in_debugger: "在调试器中",
+        in_debugger: "调试器",
         search: "搜索",
         help: "显示本帮助",
         pause: "暂停或恢复实时更新",
@@ -261,7 +261,7 @@ pub(super) static TEXTS: Texts = Texts {
         removed: "已移除",
         no_files: "暂无文件",
         healthy: "健康",
-        at_step: |step| format!("于 step {step}"),
+        at_step: |step| format!("于迭代 {step}"),
         columns: "列",
         columns_next: "列表中最多显示六列，均可排序；所选的列随训练一同保存。",
         find_column: "查找列",

@@ -81,7 +81,8 @@ pub(super) fn Magnitudes(exponents: Exponents) -> impl IntoView {
             format::number(2.0_f64.powi(exponent), 2)
         }
     };
-    let label = (i18n.texts().debugger.magnitudes_label)(&power(first.0), &power(last.0 + 1));
+    let ends = [power(first.0), power(last.0 + 1)];
+    let label = move || (i18n.texts().debugger.magnitudes_label)(&ends[0], &ends[1]);
     view! {
         <svg
             class="magnitudes"

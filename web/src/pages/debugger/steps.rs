@@ -75,12 +75,12 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
         }
     };
     let ends = [first, last].map(format::integer);
-    let label = (i18n.texts().debugger.over_steps_label)(&ends[0], &ends[1]);
-    let [from, to] = ends;
+    let [from, to] = ends.clone();
+    let label = move || (i18n.texts().debugger.over_steps_label)(&ends[0], &ends[1]);
     view! {
         <section>
             <h3 class="flex">
-                {i18n.texts().debugger.over_steps} <span class="grow"></span>
+                {i18n.text(|t| t.debugger.over_steps)} <span class="grow"></span>
                 <span class="legend micro ink3">
                     <span class="max">"max |x|"</span>
                     <span class="mean">"mean |x|"</span>
