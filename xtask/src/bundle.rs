@@ -31,24 +31,46 @@ struct Recipe {
     /// The profile of the workspace, which also names what is kept between two builds.
     profile: &'static str,
     dist: PathBuf,
+    /// Whether functions keep their names, which profilers show, and their order.
+    is_named: bool,
 }
 
 /// Brings `web/dist`, which the server embeds, up to date.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let dist = workspace.dist();
     let profile = toolchain::RELEASE;
-    build_by(workspace, &Recipe { profile, dist })
+    let is_named = false;
+    build_by(
+        workspace,
+        &Recipe {
+            profile,
+            dist,
+            is_named,
+        },
+    )
 }
 
 /// Brings `target/web-dev` up to date: quickly built and large, to be served by `--web-dir` while a page is written.
 pub(crate) fn build_quickly(workspace: &Workspace) -> Result<()> {
     let dist = workspace.target.join("web-dev");
     let profile = "wasm-dev";
-    build_by(workspace, &Recipe { profile, dist })
+    let is_named = true;
+    build_by(
+        workspace,
+        &Recipe {
+            profile,
+            dist,
+            is_named,
+        },
+    )
 }
 
 fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
-    let Recipe { profile, dist } = recipe;
+    let Recipe {
+        profile,
+        dist,
+        is_named,
+    } = recipe;
     let compiler = WasmCompiler::find()?;
     console::step("build the browser program");
     let program = toolchain::built(workspace, profile);
@@ -71,7 +93,7 @@ fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
     }
 
     console::step(&format!("assemble {shown}"));
-    let mut files = bound_program(&program, &kept.join("bound"))?;
+    let mut files = bound_program(&program, &kept.join("bound"), *is_named)?;
     for (name, path) in sources.page {
         files.insert(
             name,
@@ -165,7 +187,7 @@ fn stamp(workspace: &Workspace, program: &PathBuf, sources: &PageSources) -> Res
 }
 
 /// The program with the code that connects it to the browser's interfaces.
-fn bound_program(program: &Path, out: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+fn bound_program(program: &Path, out: &Path, is_named: bool) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
     if out.exists() {
         fs::remove_dir_all(out)?;
     }
@@ -173,12 +195,15 @@ fn bound_program(program: &Path, out: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>
         .input_path(program)
         .web(true)?
         .typescript(false)
-        .remove_name_section(true)
+        .remove_name_section(!is_named)
         .remove_producers_section(true)
         .out_name("trainscope_web")
         .generate(out)?;
     let mut files = BTreeMap::new();
     collect(out, out, &mut files)?;
+    if is_named {
+        return Ok(files);
+    }
     for (_, program) in files
         .iter_mut()
         .filter(|(name, _)| name.extension().is_some_and(|it| it == "wasm"))
