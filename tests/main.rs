@@ -29,6 +29,7 @@ mod recovery;
 mod report;
 mod runs;
 mod samples;
+mod scalar_controls;
 mod scalars;
 mod support;
 mod tensorboard;
