@@ -5,6 +5,8 @@
 //! in a JSON pointer): then decoding twice changes nothing. The base directory itself, the
 //! run `.`, has no segment of its own, because browsers drop `.` from paths: its scalars are at `/run/scalars`.
 
+use std::sync::OnceLock;
+
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -135,7 +137,7 @@ impl Place {
 pub fn use_place() -> Memo<Place> {
     let pathname = use_location().pathname;
     let base = base_path();
-    memo(move || pathname.with(|path| parse(path, &base)))
+    memo(move || pathname.with(|path| parse(path, base)))
 }
 
 /// The run that the address bar names, if the page belongs to one.
@@ -145,14 +147,18 @@ pub fn use_run() -> Memo<Option<String>> {
 }
 
 /// The path of the page's base without its last slash: empty, or the server's prefix.
-pub fn base_path() -> String {
-    let base = document().base_uri().ok().flatten();
-    let path = base.and_then(|base| web_sys::Url::new(&base).ok());
-    path.map(|url| {
-        let path = url.pathname();
-        path[..path.rfind('/').unwrap_or(0)].to_owned()
+pub fn base_path() -> &'static str {
+    // It stays as long as the page, and each of a thousand links begins with it.
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let base = document().base_uri().ok().flatten();
+        let path = base.and_then(|base| web_sys::Url::new(&base).ok());
+        path.map(|url| {
+            let path = url.pathname();
+            path[..path.rfind('/').unwrap_or(0)].to_owned()
+        })
+        .unwrap_or_default()
     })
-    .unwrap_or_default()
 }
 
 /// The address of the list of runs.

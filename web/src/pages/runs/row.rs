@@ -127,12 +127,8 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
     // A growing run changes a few times a second, and what most of its cells show does not.
     let kinds =
         memo(move || run.with(|run| run.as_ref().map(|run| (run.id.clone(), run.kinds.clone()))));
-    let health = memo(move || {
-        run.with(|run| {
-            let run = run.as_ref()?;
-            Some((run.id.clone(), run.health.clone(), Files::of(run)))
-        })
-    });
+    let health =
+        memo(move || run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run)))));
     let status = derive(move || {
         let status = run.with(|run| run.as_ref().map(|run| run.status));
         status.unwrap_or(RunStatus::Gone)
@@ -172,8 +168,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-files">
                 {move || {
                     health.track();
-                    let href = id.with(|id| model.panel_href(&SidePanel::Files(id.clone())));
-                    run.with_untracked(|run| run.as_ref().map(|run| health_cell(href, run, i18n)))
+                    run.with_untracked(|run| run.as_ref().map(|run| health_cell(id, run, i18n)))
                 }}
             </td>
             <td role="cell" class="c-status">
@@ -200,7 +195,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-data">
                 {move || {
                     kinds.track();
-                    run.with_untracked(|run| run.as_ref().map(|run| data_icons(run, i18n.texts())))
+                    run.with_untracked(|run| run.as_ref().map(|run| data_icons(id, run, i18n.texts())))
                 }}
             </td>
             <NoteCell run=id />
@@ -208,15 +203,16 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
     }
 }
 
-/// How a run is: what was found, else the state of its files.
-fn health_cell(href: String, run: &Run, i18n: I18n) -> impl IntoView + use<> {
+/// How a run is: what was found, else the state of its files. Runs that are the same in it differ in links alone, which
+/// follow by themselves.
+fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use<> {
     let texts = i18n.texts();
     let first = run.health.as_ref().and_then(|health| health.first.clone());
     let (Some(first), Some(health)) = (first, &run.health) else {
         // Files that are not whole say more than that nothing was found in the rest.
         let is_judged = run.health.is_some() && Files::of(run) == Files::Readable;
         return if is_judged {
-            let debugger = route::run_href(&run.id, RunPage::Debugger);
+            let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
             view! {
                 <a class="sev okc" href=debugger title=texts.debugger.healthy>
                     {fixed_icon(IconName::Ok, 14)}
@@ -225,7 +221,7 @@ fn health_cell(href: String, run: &Run, i18n: I18n) -> impl IntoView + use<> {
             }
             .into_any()
         } else {
-            files_cell(href, run, texts).into_any()
+            files_cell(id, run, texts).into_any()
         };
     };
     let (class, icon) = severity_icon(worst(run).unwrap_or(first.severity));
@@ -233,7 +229,7 @@ fn health_cell(href: String, run: &Run, i18n: I18n) -> impl IntoView + use<> {
     let words = i18n.words(&first.title);
     let at = (texts.runs.at_step)(&format::integer(first.step));
     let title = format!("{words} · {} · {at}", first.tensor);
-    let debugger = route::run_href(&run.id, RunPage::Debugger);
+    let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
     view! {
         <a class="sev" href=debugger title=title>
             <span class=format!("sev {class}")>
@@ -246,7 +242,8 @@ fn health_cell(href: String, run: &Run, i18n: I18n) -> impl IntoView + use<> {
 }
 
 /// State of a run's files: what can be said without judging the training. Leads to the panel of its files.
-fn files_cell(href: String, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+fn files_cell(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+    let model = use_model();
     let all = run.files.len() as u64;
     let files = Files::of(run);
     let (class, icon, text) = match files {
@@ -263,7 +260,11 @@ fn files_cell(href: String, run: &Run, texts: &'static Texts) -> impl IntoView +
     };
     let title = format!("{text} · {}", texts.runs.show_files);
     view! {
-        <a class=class href=href title=title>
+        <a
+            class=class
+            href=move || id.with(|id| model.panel_href(&SidePanel::Files(id.clone())))
+            title=title
+        >
             {fixed_icon(icon, 14)}
             <span class="cut">{text}</span>
         </a>
@@ -360,7 +361,7 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
 }
 
 /// Which data there is: a link where a page shows it, otherwise the count.
-fn data_icons(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+fn data_icons(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
     let icons = KINDS
         .iter()
         .map(|(kind, icon)| {
@@ -377,7 +378,7 @@ fn data_icons(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
                     let label = format!("{name}: {}", format::count(count));
                     view! {
                         <a
-                            href=route::run_href(&run.id, page)
+                            href=move || id.with(|id| route::run_href(id, page))
                             title=label.clone()
                             aria-label=label
                         >
