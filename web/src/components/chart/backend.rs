@@ -1,6 +1,5 @@
 //! A canvas of the browser as what plots are drawn to. Each call from here into the browser takes its time, and what it
-//! is told twice it works out twice: so it is told of colours and fonts only when they change, and strokes of one pen
-//! (the dashes of a line) become one path.
+//! is told twice it works out twice: so it is told of colours and fonts only when they change.
 
 use std::convert::Infallible;
 
@@ -15,12 +14,14 @@ type Done = Result<(), DrawingErrorKind<Infallible>>;
 /// What strokes look like.
 type Pen = (BackendColor, u32);
 
-/// A canvas that is drawn to. What is pending is drawn when it is dropped.
+/// Points of a path that are stroked at once. Without a graphics processor a browser takes four times as long for a line
+/// of 360 that goes up and down as for the same in such pieces: 105 and 25 ms for twenty of them.
+const PIECE: usize = 16;
+
+/// A canvas that is drawn to.
 pub(super) struct Canvas {
     context: CanvasRenderingContext2d,
     size: (u32, u32),
-    /// The pen of the path that is open.
-    open: Option<Pen>,
     /// What the browser knows.
     pen: Option<Pen>,
     fill: Option<BackendColor>,
@@ -34,18 +35,10 @@ impl Canvas {
         Self {
             context,
             size,
-            open: None,
             pen: None,
             fill: None,
             font: String::new(),
             hangs: None,
-        }
-    }
-
-    /// Draws the path that is open.
-    fn close(&mut self) {
-        if self.open.take().is_some() {
-            self.context.stroke();
         }
     }
 
@@ -77,12 +70,6 @@ impl Canvas {
     }
 }
 
-impl Drop for Canvas {
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
 impl DrawingBackend for Canvas {
     type ErrorType = Infallible;
 
@@ -95,12 +82,10 @@ impl DrawingBackend for Canvas {
     }
 
     fn present(&mut self) -> Done {
-        self.close();
         Ok(())
     }
 
     fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Done {
-        self.close();
         self.take_fill(colour);
         let (x, y) = (f64::from(point.0), f64::from(point.1));
         self.context.fill_rect(x, y, 1.0, 1.0);
@@ -123,7 +108,6 @@ impl DrawingBackend for Canvas {
         style: &S,
         is_filled: bool,
     ) -> Done {
-        self.close();
         let (x, y) = (f64::from(from.0), f64::from(from.1));
         let (width, height) = (f64::from(to.0) - x, f64::from(to.1) - y);
         if is_filled {
@@ -142,17 +126,27 @@ impl DrawingBackend for Canvas {
         style: &S,
     ) -> Done {
         let pen = (style.color(), style.stroke_width());
-        let goes_on = |open: Pen| is_same(open.0, pen.0) && open.1 == pen.1;
-        if !self.open.is_some_and(goes_on) {
-            self.close();
-            self.take_pen(pen);
-            self.context.begin_path();
+        self.take_pen(pen);
+        // Where strokes that let something through meet, both would be seen.
+        let piece = if pen.0.alpha < 1.0 { usize::MAX } else { PIECE };
+        self.context.begin_path();
+        let mut is_open = false;
+        for (index, (x, y)) in path.into_iter().enumerate() {
+            let (x, y) = (f64::from(x), f64::from(y));
+            if index == 0 {
+                self.context.move_to(x, y);
+                continue;
+            }
+            self.context.line_to(x, y);
+            is_open = index % piece != 0;
+            if !is_open {
+                self.context.stroke();
+                self.context.begin_path();
+                self.context.move_to(x, y);
+            }
         }
-        self.open = Some(pen);
-        self.lines(path);
-        // Where strokes that let something through meet, both are seen.
-        if pen.0.alpha < 1.0 {
-            self.close();
+        if is_open {
+            self.context.stroke();
         }
         Ok(())
     }
@@ -162,7 +156,6 @@ impl DrawingBackend for Canvas {
         path: I,
         style: &S,
     ) -> Done {
-        self.close();
         self.take_fill(style.color());
         self.context.begin_path();
         self.lines(path);
@@ -177,7 +170,6 @@ impl DrawingBackend for Canvas {
         style: &S,
         is_filled: bool,
     ) -> Done {
-        self.close();
         self.context.begin_path();
         let (x, y, radius) = (f64::from(centre.0), f64::from(centre.1), f64::from(radius));
         // A canvas refuses nothing but a negative radius.
@@ -193,7 +185,6 @@ impl DrawingBackend for Canvas {
     }
 
     fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> Done {
-        self.close();
         let anchor = style.anchor();
         let hangs = (
             match anchor.h_pos {
