@@ -10,6 +10,7 @@ mod layered;
 pub mod names;
 mod order;
 mod pick;
+mod ranks;
 pub mod scene;
 pub mod search;
 pub mod source;

@@ -1,5 +1,6 @@
 //! Puts a graph together from nodes that name each other: looks names up at the end and notes what is odd.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Edge, Graph, GraphOutput, Node};
@@ -10,26 +11,26 @@ pub(super) const MAX_EDGES: usize = 1 << 23;
 /// Values of attributes that are longer are only said to be there.
 const MAX_TEXT_BYTES: usize = 256;
 
-/// A graph that is not complete.
+/// A graph that is not complete. Names may be borrowed from the bytes it is read from: large graphs have many.
 #[derive(Default)]
-pub(super) struct GraphBuilder {
+pub(super) struct GraphBuilder<'a> {
     pub(super) graph: Graph,
     /// What a name stands for: a node and one of its outputs.
-    values: HashMap<String, (u32, u32), foldhash::fast::RandomState>,
-    edges: Vec<Wanted>,
-    outputs: Vec<(String, Wanted)>,
+    values: HashMap<Cow<'a, str>, (u32, u32), foldhash::fast::RandomState>,
+    edges: Vec<Wanted<'a>>,
+    outputs: Vec<(String, Wanted<'a>)>,
     left_out: usize,
 }
 
 /// An edge that knows its origin by name.
-struct Wanted {
+struct Wanted<'a> {
     to: u32,
-    from: String,
+    from: Cow<'a, str>,
     slot: u32,
     is_control: bool,
 }
 
-impl GraphBuilder {
+impl<'a> GraphBuilder<'a> {
     /// Adds a node; `None` if there are too many.
     pub(super) fn node(&mut self, node: Node) -> Option<u32> {
         if self.graph.nodes.len() >= MAX_NODES {
@@ -42,8 +43,8 @@ impl GraphBuilder {
     }
 
     /// Says which name the output of a node has. Of several with one name the first counts.
-    pub(super) fn define(&mut self, name: String, node: u32, slot: u32) {
-        self.values.entry(name).or_insert((node, slot));
+    pub(super) fn define(&mut self, name: impl Into<Cow<'a, str>>, node: u32, slot: u32) {
+        self.values.entry(name.into()).or_insert((node, slot));
     }
 
     /// Whether something has this name.
@@ -52,14 +53,20 @@ impl GraphBuilder {
     }
 
     /// An input of a node: the output `slot` of what has this name, counted from the one that has it.
-    pub(super) fn input(&mut self, to: u32, from: String, slot: u32, is_control: bool) {
+    pub(super) fn input(
+        &mut self,
+        to: u32,
+        from: impl Into<Cow<'a, str>>,
+        slot: u32,
+        is_control: bool,
+    ) {
         if self.edges.len() >= MAX_EDGES {
             self.left_out += 1;
             return;
         }
         self.edges.push(Wanted {
             to,
-            from,
+            from: from.into(),
             slot,
             is_control,
         });
@@ -73,7 +80,7 @@ impl GraphBuilder {
         }
         let wanted = Wanted {
             to: 0,
-            from,
+            from: from.into(),
             slot: 0,
             is_control: false,
         };
@@ -88,7 +95,7 @@ impl GraphBuilder {
     /// Looks up all names.
     pub(super) fn finish(mut self) -> Graph {
         let values = self.values;
-        let find = |wanted: Wanted| match values.get(&wanted.from) {
+        let find = |wanted: Wanted<'_>| match values.get(&wanted.from) {
             Some(&(node, slot)) => Edge {
                 node: Some(node),
                 slot: slot.saturating_add(wanted.slot),
@@ -99,9 +106,18 @@ impl GraphBuilder {
                 node: None,
                 slot: wanted.slot,
                 is_control: wanted.is_control,
-                missing: wanted.from,
+                missing: wanted.from.into_owned(),
             },
         };
+        let mut inputs = vec![0; self.graph.nodes.len()];
+        for wanted in &self.edges {
+            if let Some(count) = inputs.get_mut(wanted.to as usize) {
+                *count += 1;
+            }
+        }
+        for (node, count) in self.graph.nodes.iter_mut().zip(inputs) {
+            node.inputs.reserve_exact(count);
+        }
         for wanted in self.edges {
             if let Some(node) = self.graph.nodes.get_mut(wanted.to as usize) {
                 node.inputs.push(find(wanted));
@@ -135,7 +151,8 @@ fn notes_on(graph: &Graph) -> Vec<String> {
         return vec!["the graph has no nodes".to_owned()];
     }
     let mut notes = Vec::new();
-    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
+    let hasher = foldhash::fast::RandomState::default();
+    let mut seen = HashSet::with_capacity_and_hasher(graph.nodes.len(), hasher);
     let repeated: Vec<_> = graph
         .nodes
         .iter()
@@ -167,11 +184,13 @@ fn notes_on(graph: &Graph) -> Vec<String> {
     notes
 }
 
+fn origins(node: &Node) -> impl Iterator<Item = u32> {
+    node.inputs.iter().filter_map(|edge| edge.node)
+}
+
 /// Nodes that have no place in an order where each comes after its inputs.
 fn count_in_cycles(graph: &Graph) -> usize {
-    let origins =
-        |node: &Node| -> Vec<u32> { node.inputs.iter().filter_map(|edge| edge.node).collect() };
-    let mut waiting_for: Vec<usize> = graph.nodes.iter().map(|node| origins(node).len()).collect();
+    let mut waiting_for: Vec<usize> = graph.nodes.iter().map(|n| origins(n).count()).collect();
     // Followers of each node, one after the other.
     let mut begins = vec![0_usize; graph.nodes.len() + 1];
     for node in &graph.nodes {

@@ -26,7 +26,7 @@ fn name_of(layer: &Value) -> &str {
     name.or(layer["name"].as_str()).unwrap_or_default()
 }
 
-fn add_layers(builder: &mut GraphBuilder, model: &Value, scope: &str, depth: usize) {
+fn add_layers(builder: &mut GraphBuilder<'_>, model: &Value, scope: &str, depth: usize) {
     // A sequential model says nothing of edges: each layer follows the one before.
     let is_sequential = model["class_name"] == "Sequential";
     let mut before: Option<String> = None;
@@ -65,7 +65,13 @@ fn add_layers(builder: &mut GraphBuilder, model: &Value, scope: &str, depth: usi
 }
 
 /// Keras 2: lists of `[layer, call, output, arguments]`. Keras 3: tensors with `keras_history: [layer, call, output]`.
-fn add_inputs(builder: &mut GraphBuilder, index: u32, inputs: &Value, scope: &str, depth: usize) {
+fn add_inputs(
+    builder: &mut GraphBuilder<'_>,
+    index: u32,
+    inputs: &Value,
+    scope: &str,
+    depth: usize,
+) {
     let mut add = |layer: &str, slot: &Value| {
         let slot = slot
             .as_u64()

@@ -40,7 +40,7 @@ pub(crate) fn graph(message: &[u8]) -> Result<Graph, NotAGraph> {
 }
 
 /// A `ParameterProto`: name 1, type 2.
-fn add_parameter(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malformed> {
+fn add_parameter(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
     let name = text(bytes_of(message, 1)?.unwrap_or_default());
     let mut outputs = Vec::new();
     add_types(bytes_of(message, 2)?.unwrap_or_default(), &mut outputs, 0)?;
@@ -58,7 +58,7 @@ fn add_parameter(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malfo
 }
 
 /// A `NamedValueProto`: name 1, value 2, full name 3.
-fn add_constant(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malformed> {
+fn add_constant(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
     let id = text(bytes_of(message, 1)?.unwrap_or_default());
     let full_name = text(bytes_of(message, 3)?.unwrap_or_default());
     let value = short_value(bytes_of(message, 2)?.unwrap_or_default(), 0)?;
@@ -81,7 +81,7 @@ fn add_constant(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malfor
 
 /// A `NodeProto`: inputs 1 (name 1, type 2: 1 is control), number 2, operation 3, scope 4, attributes 5 (name 1, value
 /// 2), type 6, full name 8, source 9, instance 10.
-fn add_node(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malformed> {
+fn add_node(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
     let mut node = Node::default();
     let mut inputs = Vec::new();
     let [mut id, mut scope, mut full_name] = [const { String::new() }; 3];

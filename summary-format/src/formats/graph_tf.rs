@@ -1,5 +1,7 @@
 //! `GraphDef` of `TensorFlow`, which torch's `add_graph` writes too, and the messages it travels in.
 
+use std::borrow::Cow;
+
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
 use crate::wire::{Fields, Malformed, Value, bytes_of, text};
@@ -48,7 +50,11 @@ pub(crate) fn graph_def(message: &[u8]) -> Result<Graph, NotAGraph> {
 }
 
 /// Nodes 1, functions 2 (list 1), versions 4 (producer 1).
-fn add_graph(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Result<(), Malformed> {
+fn add_graph<'a>(
+    builder: &mut GraphBuilder<'a>,
+    message: &'a [u8],
+    scope: &str,
+) -> Result<(), Malformed> {
     for field in Fields::of(message) {
         match field? {
             (1, Value::Bytes(node)) => add_node(builder, node, scope)?,
@@ -66,7 +72,11 @@ fn add_graph(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Result<
 }
 
 /// A `FunctionDef`: signature 1 (name 1, arguments 2 with name 1 and type 3), nodes 3, results 4 (name 1, value 2).
-fn add_function(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Result<(), Malformed> {
+fn add_function<'a>(
+    builder: &mut GraphBuilder<'a>,
+    message: &'a [u8],
+    scope: &str,
+) -> Result<(), Malformed> {
     let signature = bytes_of(message, 1)?.unwrap_or_default();
     let scope = format!(
         "{scope}{}/",
@@ -112,16 +122,21 @@ fn add_function(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Resu
 }
 
 /// A `NodeDef`: name 1, operation 2, inputs 3, device 4, attributes 5 (name 1, value 2).
-fn add_node(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Result<(), Malformed> {
+fn add_node<'a>(
+    builder: &mut GraphBuilder<'a>,
+    message: &'a [u8],
+    scope: &str,
+) -> Result<(), Malformed> {
     let mut node = Node::default();
-    let mut inputs = Vec::new();
+    let mut name = Cow::Borrowed("");
+    let mut has_inputs = false;
     let mut dtype = None;
     let mut shapes = Vec::new();
     for field in Fields::of(message) {
         match field? {
-            (1, Value::Bytes(bytes)) => node.name = format!("{scope}{}", text(bytes)),
+            (1, Value::Bytes(bytes)) => name = in_scope(scope, bytes, |name| name),
             (2, Value::Bytes(bytes)) => node.op_type = text(bytes),
-            (3, Value::Bytes(bytes)) => inputs.push(text(bytes)),
+            (3, Value::Bytes(_)) => has_inputs = true,
             (4, Value::Bytes(bytes)) => node.device = text(bytes),
             (5, Value::Bytes(entry)) => {
                 let name = text(bytes_of(entry, 1)?.unwrap_or_default());
@@ -144,7 +159,7 @@ fn add_node(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Result<(
             _ => {}
         }
     }
-    node.kind = kind_of(&node.op_type, inputs.is_empty());
+    node.kind = kind_of(&node.op_type, !has_inputs);
     let dtype = dtype.map(dtype_name).unwrap_or_default();
     node.outputs = shapes;
     if node.outputs.is_empty() && !dtype.is_empty() {
@@ -153,24 +168,33 @@ fn add_node(builder: &mut GraphBuilder, message: &[u8], scope: &str) -> Result<(
     for output in &mut node.outputs {
         output.dtype.clone_from(&dtype);
     }
-    let name = node.name.clone();
+    (*name).clone_into(&mut node.name);
     let Some(index) = builder.node(node) else {
         return Ok(());
     };
     builder.define(name, index, 0);
-    for input in inputs {
-        let (is_control, input) = match input.strip_prefix('^') {
-            Some(input) => (true, input),
-            None => (false, &*input),
-        };
-        let (from, slot) = split_slot(input);
-        builder.input(index, format!("{scope}{from}"), slot, is_control);
+    for field in Fields::of(message) {
+        if let (3, Value::Bytes(bytes)) = field? {
+            let (_, slot) = split_slot(&String::from_utf8_lossy(bytes));
+            let is_control = bytes.starts_with(b"^");
+            let from = in_scope(scope, bytes, |input| split_slot(input).0);
+            builder.input(index, from, slot, is_control);
+        }
     }
     Ok(())
 }
 
-/// `node`, `node:slot`, or in functions `node:output:slot`.
+/// A part of a name, in its scope.
+fn in_scope<'a>(scope: &str, bytes: &'a [u8], part: fn(&str) -> &str) -> Cow<'a, str> {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(name) if scope.is_empty() => Cow::Borrowed(part(name)),
+        name => Cow::Owned(format!("{scope}{}", part(&name))),
+    }
+}
+
+/// `node`, `node:slot`, or in functions `node:output:slot`, each with `^` before it where it only runs before.
 fn split_slot(input: &str) -> (&str, u32) {
+    let input = input.strip_prefix('^').unwrap_or(input);
     match input.rsplit_once(':') {
         Some((from, slot)) => match slot.parse() {
             // The name of an output of a node is no part of the node's.

@@ -35,7 +35,7 @@ pub(crate) fn model(message: &[u8]) -> Result<Graph, NotAGraph> {
 /// Names of values are unique within a model, those of graphs within nodes included, so that one table of them is
 /// enough; only functions have names of their own.
 fn add_graph(
-    builder: &mut GraphBuilder,
+    builder: &mut GraphBuilder<'_>,
     message: &[u8],
     scope: &str,
     depth: usize,
@@ -81,7 +81,7 @@ fn add_graph(
 }
 
 /// A `FunctionProto`: name 1, inputs 4, nodes 7.
-fn add_function(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malformed> {
+fn add_function(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
     let scope = format!("{}/", text(bytes_of(message, 1)?.unwrap_or_default()));
     for field in Fields::of(message) {
         if let (4, Value::Bytes(name)) = field? {
@@ -99,7 +99,7 @@ fn add_function(builder: &mut GraphBuilder, message: &[u8]) -> Result<(), Malfor
 
 /// A node that has no inputs and is known by the name of its value.
 fn add_source(
-    builder: &mut GraphBuilder,
+    builder: &mut GraphBuilder<'_>,
     scope: &str,
     value: String,
     kind: NodeKind,
@@ -119,7 +119,7 @@ fn add_source(
 
 /// A `TensorProto` that is a parameter.
 fn add_initializer(
-    builder: &mut GraphBuilder,
+    builder: &mut GraphBuilder<'_>,
     message: &[u8],
     scope: &str,
 ) -> Result<(), Malformed> {
@@ -176,7 +176,7 @@ impl TensorHead {
 /// A `NodeProto`: inputs 1, outputs 2, name 3, operation 4, attributes 5, documentation 6, domain 7, metadata 9. An
 /// input without a name is one that is left out.
 fn add_node(
-    builder: &mut GraphBuilder,
+    builder: &mut GraphBuilder<'_>,
     message: &[u8],
     scope: &str,
     values: &str,

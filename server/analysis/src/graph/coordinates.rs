@@ -9,6 +9,8 @@ use super::layered::{Place, Step};
 const VERTEX_GAP: f64 = 22.0;
 /// Room beside an edge that crosses the rank, pixels.
 const EDGE_GAP: f64 = 12.0;
+/// Edges that share an end pull at it with all their weight as long as they are no more than these.
+const FAN: usize = 8;
 /// Sweeps; fewer where there are many places.
 const SWEEPS: usize = 16;
 const MANY: usize = 4_000;
@@ -18,11 +20,25 @@ pub(super) fn assign(places: &[Place], steps: &[Step], layers: &[Vec<usize>]) ->
     // Neighbour, where it should be relative to this place, weight.
     let mut above: Vec<Vec<(usize, f64, f64)>> = vec![Vec::new(); places.len()];
     let mut below = above.clone();
+    let mut ends = vec![(0_usize, 0_usize); places.len()];
+    for step in steps {
+        ends[step.upper].0 += 1;
+        ends[step.lower].1 += 1;
+    }
     for step in steps {
         let weight = match (places[step.upper].is_vertex, places[step.lower].is_vertex) {
             (true, true) => 1.0,
             (false, false) => 8.0,
             _ => 2.0,
+        };
+        // A row of a hundred boxes under one way may not bend that way until it stands above their middle.
+        let leaving = ends[step.upper].0 * usize::from(places[step.lower].is_vertex);
+        let arriving = ends[step.lower].1 * usize::from(places[step.upper].is_vertex);
+        let fan = leaving.max(arriving);
+        let weight = if fan > FAN {
+            weight / (fan * fan) as f64
+        } else {
+            weight
         };
         let dx = step.upper_dx - step.lower_dx;
         above[step.lower].push((step.upper, dx, weight));

@@ -5,16 +5,15 @@
 //! and [`coordinates`](super::coordinates) says where everything is. Edges that begin at one vertex, or end at one,
 //! share their way as long as they can. A thousand vertices take some milliseconds, ten thousand edges at one vertex too.
 
+use super::ranks::{Ranked, rank};
 use super::{coordinates, order};
 
 /// Room between two ranks, pixels.
-const RANK_GAP: f64 = 34.0;
+pub(super) const RANK_GAP: f64 = 34.0;
 /// Room between what has no edges, pixels.
-const GRID_GAP: f64 = 16.0;
-/// A rank is never parted for being wide below this, pixels.
-const NARROW: f64 = 1_600.0;
+pub(super) const GRID_GAP: f64 = 16.0;
 /// How much wider than high the picture of a wide graph may be.
-const ASPECT: f64 = 1.6;
+pub(super) const ASPECT: f64 = 1.6;
 /// Places in ranks for edges that cross them, at most; edges without lead straight to their end.
 const MAX_PLACES: usize = 20_000;
 
@@ -81,14 +80,6 @@ pub(super) struct Step {
     pub(super) lower: usize,
     pub(super) upper_dx: f64,
     pub(super) lower_dx: f64,
-}
-
-/// Vertices that have edges, edges from above to below, and which of them were turned for it.
-struct Ranked {
-    rank: Vec<Option<usize>>,
-    ranks: usize,
-    /// Per link: upper, lower, whether turned.
-    ways: Vec<(usize, usize, bool)>,
 }
 
 /// Lays out vertices and the edges between them; edges from a vertex to itself are left out.
@@ -243,143 +234,6 @@ fn grid(
         left += size.width + GRID_GAP;
         row = row.max(size.height);
     }
-}
-
-fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
-    let ways = open_cycles(vertices, links);
-    let count = vertices.len();
-    let (mut below, mut above) = (vec![Vec::new(); count], vec![Vec::new(); count]);
-    for &(upper, lower, _) in ways.iter().filter(|(upper, lower, _)| upper != lower) {
-        below[upper].push(lower);
-        above[lower].push(upper);
-    }
-    let has_edges = |v: usize| !below[v].is_empty() || !above[v].is_empty();
-    let sorted = topological(&below, &above);
-    let mut rank = vec![0_usize; count];
-    let base = usize::from((0..count).any(|v| vertices[v].pin == Pin::Top && has_edges(v)));
-    for &v in &sorted {
-        let least = above[v].iter().map(|u| rank[*u] + 1).max().unwrap_or(0);
-        rank[v] = if vertices[v].pin == Pin::Top {
-            0
-        } else {
-            least.max(base)
-        };
-    }
-    // Whatever more edges pull down than up goes down as far as it may.
-    for _ in 0..2 {
-        for &v in sorted.iter().rev() {
-            let free = vertices[v].pin == Pin::Free;
-            if let Some(most) = below[v].iter().map(|l| rank[*l]).min()
-                && free
-                && below[v].len() > above[v].len()
-            {
-                rank[v] = rank[v].max(most - 1);
-            }
-        }
-    }
-    let split = widths(vertices, &rank, has_edges);
-    let last = (0..count).filter(|v| has_edges(*v)).map(|v| split[v]).max();
-    let is_bottom = |v: usize| vertices[v].pin == Pin::Bottom && has_edges(v);
-    let lowest_free = (0..count)
-        .filter(|v| has_edges(*v) && !is_bottom(*v))
-        .map(|v| split[v]);
-    let bottom = lowest_free.max().map_or(0, |rank| rank + 1);
-    let rank =
-        (0..count).map(|v| has_edges(v).then_some(if is_bottom(v) { bottom } else { split[v] }));
-    let rank: Vec<Option<usize>> = rank.collect();
-    let ranks = match last {
-        None => 0,
-        Some(_) => rank.iter().flatten().max().map_or(0, |most| most + 1),
-    };
-    Ranked { rank, ranks, ways }
-}
-
-/// Ranks that are too wide for their graph become several; returns the new ranks.
-fn widths(vertices: &[Vertex], rank: &[usize], has_edges: impl Fn(usize) -> bool) -> Vec<usize> {
-    let mut members: Vec<Vec<usize>> = Vec::new();
-    let mut area = 0.0;
-    for v in (0..vertices.len()).filter(|v| has_edges(*v) && vertices[*v].pin != Pin::Bottom) {
-        if members.len() <= rank[v] {
-            members.resize(rank[v] + 1, Vec::new());
-        }
-        members[rank[v]].push(v);
-        area += (vertices[v].width + GRID_GAP) * (vertices[v].height + RANK_GAP);
-    }
-    let most = (area * ASPECT).sqrt().max(NARROW);
-    let mut split = vec![0; vertices.len()];
-    let mut next = 0;
-    for rank in members {
-        let mut width = 0.0;
-        for &v in &rank {
-            if width > 0.0 && width + vertices[v].width > most && vertices[v].pin == Pin::Free {
-                next += 1;
-                width = 0.0;
-            }
-            width += vertices[v].width + GRID_GAP;
-            split[v] = next;
-        }
-        next += 1;
-    }
-    split
-}
-
-/// Each link from above to below; turned are those that would close a cycle.
-fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)> {
-    let count = vertices.len();
-    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut has_input = vec![false; count];
-    for (index, link) in links.iter().enumerate().filter(|(_, l)| l.from != l.to) {
-        leaving[link.from].push(index);
-        has_input[link.to] = true;
-    }
-    let mut ways: Vec<_> = links
-        .iter()
-        .map(|link| (link.from, link.to, false))
-        .collect();
-    // 0 not seen, 1 on the way, 2 done.
-    let mut state = vec![0_u8; count];
-    let beginnings = (0..count).filter(|v| !has_input[*v]);
-    for begin in beginnings.chain(0..count) {
-        if state[begin] != 0 {
-            continue;
-        }
-        state[begin] = 1;
-        let mut stack = vec![(begin, 0)];
-        while let Some((v, next)) = stack.last_mut() {
-            let Some(&link) = leaving[*v].get(*next) else {
-                state[*v] = 2;
-                stack.pop();
-                continue;
-            };
-            *next += 1;
-            let to = links[link].to;
-            match state[to] {
-                0 => {
-                    state[to] = 1;
-                    stack.push((to, 0));
-                }
-                1 => ways[link] = (to, links[link].from, true),
-                _ => {}
-            }
-        }
-    }
-    ways
-}
-
-fn topological(below: &[Vec<usize>], above: &[Vec<usize>]) -> Vec<usize> {
-    let mut waiting: Vec<usize> = above.iter().map(Vec::len).collect();
-    let mut sorted: Vec<usize> = (0..above.len()).filter(|v| waiting[*v] == 0).collect();
-    let mut next = 0;
-    while let Some(&v) = sorted.get(next) {
-        next += 1;
-        for &lower in &below[v] {
-            waiting[lower] -= 1;
-            if waiting[lower] == 0 {
-                sorted.push(lower);
-            }
-        }
-    }
-    sorted
 }
 
 /// A piece before its ends have coordinates.

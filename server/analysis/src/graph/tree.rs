@@ -3,6 +3,7 @@
 //! Parameters and constants are no items of their own where something uses them: they belong to their users. A name is a
 //! path whose parts `/` separates; `.` does in graphs whose operations are named without any `/`.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::FixedState;
@@ -67,7 +68,8 @@ impl Tree {
             of_node: vec![None; graph.nodes.len()],
             ..Self::default()
         };
-        tree.number(&growing, 0, "", 0);
+        tree.items.reserve(growing.items.len());
+        tree.number(&growing, 0, String::new(), 0);
         for (index, item) in tree.items.iter().enumerate() {
             if let What::Node(node) = item.what {
                 tree.of_node[node] = Some(index);
@@ -127,32 +129,34 @@ impl Tree {
     }
 
     /// Gives the items their order and their paths.
-    fn number(&mut self, growing: &Growing, at: usize, path: &str, parent: usize) -> usize {
+    fn number(&mut self, growing: &Growing<'_>, at: usize, path: String, parent: usize) -> usize {
         let raw = &growing.items[at];
         let index = self.items.len();
         self.items.push(Item {
-            label: raw.label.clone(),
-            path: path.to_owned(),
+            label: (*raw.label).to_owned(),
+            path,
             what: raw.what,
             parent,
             end: 0,
             nodes: usize::from(matches!(raw.what, What::Node(_))),
         });
         let mut seen: Map<&str, usize> = Map::default();
+        seen.reserve(raw.children.len());
         for &child in &raw.children {
             let label = &*growing.items[child].label;
             let count = seen.entry(label).or_insert(0);
             *count += 1;
-            let own = match *count {
-                1 => label.to_owned(),
-                again => format!("{label} ({again})"),
-            };
-            let own = if path.is_empty() {
-                own
-            } else {
-                format!("{path}/{own}")
-            };
-            let nodes = self.number(growing, child, &own, index);
+            let around = &self.items[index].path;
+            let mut own = String::with_capacity(around.len() + 1 + label.len());
+            own.push_str(around);
+            if !around.is_empty() {
+                own.push('/');
+            }
+            own.push_str(label);
+            if *count > 1 {
+                own.extend([" (", &count.to_string(), ")"]);
+            }
+            let nodes = self.number(growing, child, own, index);
             self.items[index].nodes += nodes;
         }
         self.items[index].end = self.items.len();
@@ -177,19 +181,19 @@ fn attached(graph: &Graph) -> Vec<bool> {
     attached
 }
 
-struct Raw {
-    label: String,
+struct Raw<'a> {
+    label: Cow<'a, str>,
     what: What,
     children: Vec<usize>,
 }
 
 /// The tree while it is built.
-struct Growing {
-    items: Vec<Raw>,
+struct Growing<'a> {
+    items: Vec<Raw<'a>>,
 }
 
-impl Growing {
-    fn of(graph: &Graph, attached: &[bool]) -> Self {
+impl<'a> Growing<'a> {
+    fn of(graph: &'a Graph, attached: &[bool]) -> Self {
         let operations = graph.nodes.iter();
         let mut operations = operations.filter(|node| node.kind == NodeKind::Operation);
         let separator = if operations.any(|node| node.name.contains('/')) {
@@ -199,21 +203,27 @@ impl Growing {
         };
         let mut growing = Self {
             items: vec![Raw {
-                label: String::new(),
+                label: Cow::Borrowed(""),
                 what: What::Scope,
                 children: Vec::new(),
             }],
         };
         let mut scopes: Map<(usize, &str), usize> = Map::default();
-        let mut leaves: Vec<(usize, &str, usize)> = Vec::new();
+        let mut leaves: Vec<(usize, &str, usize)> = Vec::with_capacity(graph.nodes.len());
+        // Nodes that follow each other often lie in the same scope.
+        let mut last = ("", 0);
         for (index, node) in graph
             .nodes
             .iter()
             .enumerate()
             .filter(|(i, _)| !attached[*i])
         {
-            let mut at = 0;
-            let mut rest = node.name.trim_matches(separator);
+            let name = node.name.trim_matches(separator);
+            let (mut at, mut rest) = (0, name);
+            let (around, leaf) = name.rsplit_once(separator).unwrap_or(("", name));
+            if around == last.0 {
+                (at, rest) = (last.1, leaf);
+            }
             for _ in 0..MAX_DEPTH {
                 let Some((scope, inner)) = rest.split_once(separator) else {
                     break;
@@ -222,6 +232,9 @@ impl Growing {
                 at = *scopes
                     .entry((at, scope))
                     .or_insert_with(|| growing.add(at, scope, What::Scope));
+            }
+            if rest.len() == leaf.len() {
+                last = (around, at);
             }
             let label = if rest.is_empty() {
                 &*node.op_type
@@ -243,16 +256,16 @@ impl Growing {
                     .children
                     .retain(|child| *child != item);
                 growing.items[*scope].children.insert(0, item);
-                growing.items[item].label = format!("({label})");
+                growing.items[item].label = Cow::Owned(format!("({label})"));
             }
         }
         growing
     }
 
-    fn add(&mut self, parent: usize, label: &str, what: What) -> usize {
+    fn add(&mut self, parent: usize, label: &'a str, what: What) -> usize {
         let index = self.items.len();
         self.items.push(Raw {
-            label: label.to_owned(),
+            label: Cow::Borrowed(label),
             what,
             children: Vec::new(),
         });
@@ -278,18 +291,13 @@ impl Growing {
             return hasher.finish();
         }
         let children = std::mem::take(&mut self.items[at].children);
-        let looks: Map<usize, u64> = children
-            .iter()
-            .map(|&child| (child, self.fold(child, graph)))
-            .collect();
+        let looks: Vec<u64> = children.iter().map(|c| self.fold(*c, graph)).collect();
         let mut parts: Vec<(u64, u64)> = children
             .iter()
-            .map(|child| {
+            .zip(&looks)
+            .map(|(child, looks)| {
                 let (before, _, after) = around_number(&self.items[*child].label);
-                (
-                    FixedState::default().hash_one((before, after)),
-                    looks[child],
-                )
+                (FixedState::default().hash_one((before, after)), *looks)
             })
             .collect();
         parts.sort_unstable();
@@ -308,19 +316,20 @@ impl Growing {
     }
 
     /// Children with runs of scopes that look the same replaced by one item each.
-    fn folded(&mut self, children: Vec<usize>, looks: &Map<usize, u64>) -> Vec<usize> {
-        let mut numbered: Vec<(String, u64, usize)> = children
+    fn folded(&mut self, children: Vec<usize>, looks: &[u64]) -> Vec<usize> {
+        let mut numbered: Vec<(String, u64, u64, usize)> = children
             .iter()
-            .filter(|child| self.items[**child].what == What::Scope)
-            .filter_map(|&child| {
+            .zip(looks)
+            .filter(|(child, _)| self.items[**child].what == What::Scope)
+            .filter_map(|(&child, &looks)| {
                 let (before, number, after) = around_number(&self.items[child].label);
-                Some((format!("{before}#{after}"), number?, child))
+                Some((format!("{before}#{after}"), number?, looks, child))
             })
             .collect();
-        numbered.sort();
+        numbered.sort_unstable_by(|a, b| (&a.0, a.1, a.3).cmp(&(&b.0, b.1, b.3)));
         let mut replaced: Map<usize, Option<usize>> = Map::default();
-        for run in numbered.chunk_by(|a, b| a.0 == b.0 && looks[&a.2] == looks[&b.2]) {
-            let [(_, _, first), .., (_, last, _)] = run else {
+        for run in numbered.chunk_by(|a, b| a.0 == b.0 && a.2 == b.2) {
+            let [(_, _, _, first), .., (_, last, _, _)] = run else {
                 continue;
             };
             if run.len() < FOLDED_FROM {
@@ -328,11 +337,11 @@ impl Growing {
             }
             let fold = self.items.len();
             self.items.push(Raw {
-                label: format!("{}…{last}", self.items[*first].label),
+                label: Cow::Owned(format!("{}…{last}", self.items[*first].label)),
                 what: What::Fold(run.len()),
-                children: run.iter().map(|(_, _, child)| *child).collect(),
+                children: run.iter().map(|(_, _, _, child)| *child).collect(),
             });
-            let members = run.iter().map(|(_, _, child)| *child);
+            let members = run.iter().map(|(_, _, _, child)| *child);
             replaced.extend(members.map(|child| (child, (child == *first).then_some(fold))));
         }
         let stays = |child| replaced.get(&child).copied().unwrap_or(Some(child));

@@ -1,0 +1,265 @@
+//! The rank of each vertex: below everything it is computed from. Cycles are opened, and ranks that would be too wide
+//! become several.
+
+use super::layered::{ASPECT, GRID_GAP, Link, Pin, RANK_GAP, Vertex};
+
+/// A rank is never parted for being wide below this, pixels.
+const NARROW: f64 = 1_600.0;
+
+/// Vertices that have edges, edges from above to below, and which of them were turned for it.
+pub(super) struct Ranked {
+    pub(super) rank: Vec<Option<usize>>,
+    pub(super) ranks: usize,
+    /// Per link: upper, lower, whether turned.
+    pub(super) ways: Vec<(usize, usize, bool)>,
+}
+
+/// Opens cycles and ranks everything that has edges.
+pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
+    let ways = open_cycles(vertices, links);
+    let near = Near::of(vertices.len(), &ways);
+    let sorted = near.sorted();
+    let mut rank = vec![0_usize; vertices.len()];
+    let base = near.base(vertices);
+    for &v in &sorted {
+        let least = near.above[v].iter().map(|u| rank[*u] + 1).max();
+        rank[v] = if vertices[v].pin == Pin::Top {
+            0
+        } else {
+            least.unwrap_or(0).max(base)
+        };
+    }
+    // Whatever more edges pull down than up goes down as far as it may.
+    for _ in 0..2 {
+        for &v in sorted.iter().rev().filter(|v| near.hangs(vertices, **v)) {
+            if let Some(most) = near.below[v].iter().map(|l| rank[*l]).min() {
+                rank[v] = rank[v].max(most - 1);
+            }
+        }
+    }
+    let rank = rows(vertices, rank, &near, &sorted);
+    let is_bottom = |v: usize| vertices[v].pin == Pin::Bottom;
+    let lowest_free = (0..vertices.len())
+        .filter(|v| near.has_edges(*v) && !is_bottom(*v))
+        .map(|v| rank[v]);
+    let bottom = lowest_free.max().map_or(0, |rank| rank + 1);
+    let rank: Vec<Option<usize>> = (0..vertices.len())
+        .map(|v| {
+            let own = if is_bottom(v) { bottom } else { rank[v] };
+            near.has_edges(v).then_some(own)
+        })
+        .collect();
+    let ranks = rank.iter().flatten().max().map_or(0, |most| most + 1);
+    Ranked { rank, ranks, ways }
+}
+
+/// What each vertex has edges from and to.
+struct Near {
+    above: Vec<Vec<usize>>,
+    below: Vec<Vec<usize>>,
+}
+
+impl Near {
+    fn of(count: usize, ways: &[(usize, usize, bool)]) -> Self {
+        let (mut above, mut below) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for &(upper, lower, _) in ways.iter().filter(|(upper, lower, _)| upper != lower) {
+            below[upper].push(lower);
+            above[lower].push(upper);
+        }
+        Self { above, below }
+    }
+
+    fn has_edges(&self, v: usize) -> bool {
+        !self.below[v].is_empty() || !self.above[v].is_empty()
+    }
+
+    /// The first rank of what is not pinned to the top.
+    fn base(&self, vertices: &[Vertex]) -> usize {
+        let is_above = |v: usize| vertices[v].pin == Pin::Top && self.has_edges(v);
+        usize::from((0..vertices.len()).any(is_above))
+    }
+
+    /// Whether more edges pull a vertex down than up.
+    fn hangs(&self, vertices: &[Vertex], v: usize) -> bool {
+        vertices[v].pin == Pin::Free && self.below[v].len() > self.above[v].len()
+    }
+
+    /// All vertices, each after those above it, and as soon after the last of them as can be.
+    fn sorted(&self) -> Vec<usize> {
+        let mut waiting: Vec<usize> = self.above.iter().map(Vec::len).collect();
+        let mut ready: Vec<usize> = (0..waiting.len()).filter(|v| waiting[*v] == 0).collect();
+        ready.reverse();
+        let mut sorted = Vec::with_capacity(waiting.len());
+        while let Some(v) = ready.pop() {
+            sorted.push(v);
+            for &lower in self.below[v].iter().rev() {
+                waiting[lower] -= 1;
+                if waiting[lower] == 0 {
+                    ready.push(lower);
+                }
+            }
+        }
+        sorted
+    }
+}
+
+/// Ranks that are too wide for their graph, as rows: each vertex stands in the first one below what it is computed from
+/// that has room. They are filled in the order of a walk down, so chains side by side fill some rows from left to right
+/// and the next chains stand below those: edges stay short.
+fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) -> Vec<usize> {
+    let mut area = 0.0;
+    let mut widths: Vec<f64> = Vec::new();
+    for (v, own) in vertices.iter().enumerate() {
+        if near.has_edges(v) && own.pin == Pin::Free {
+            widths.resize(widths.len().max(rank[v] + 1), 0.0);
+            widths[rank[v]] += own.width + GRID_GAP;
+            area += (own.width + GRID_GAP) * (own.height + RANK_GAP);
+        }
+    }
+    let most = (area * ASPECT).sqrt().max(NARROW);
+    if widths.iter().all(|width| *width <= most) {
+        return rank;
+    }
+    let mut row = rank;
+    let base = near.base(vertices);
+    let mut filled: Vec<f64> = Vec::new();
+    let mut has_room = |at: usize, width: f64| {
+        filled.resize(filled.len().max(at + 1), 0.0);
+        let fits = filled[at] <= 0.0 || filled[at] + width <= most;
+        if fits {
+            filled[at] += width + GRID_GAP;
+        }
+        fits
+    };
+    for &v in sorted.iter().filter(|v| vertices[**v].pin == Pin::Free) {
+        let least = near.above[v].iter().map(|u| row[*u] + 1).max();
+        let least = least.unwrap_or(0).max(base);
+        // Beyond as many rows as there are vertices one is empty.
+        let mut lower = least..=least + vertices.len();
+        let found = lower.find(|at| has_room(*at, vertices[v].width));
+        row[v] = found.unwrap_or(least);
+    }
+    for &v in sorted.iter().rev().filter(|v| near.hangs(vertices, **v)) {
+        let free = near.below[v]
+            .iter()
+            .filter(|l| vertices[**l].pin == Pin::Free);
+        if let Some(most) = free.map(|l| row[*l]).min() {
+            let mut lower = (row[v] + 1..most).rev();
+            row[v] = lower
+                .find(|at| has_room(*at, vertices[v].width))
+                .unwrap_or(row[v]);
+        }
+    }
+    row
+}
+
+/// Each link from above to below; turned are those that would close a cycle.
+fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)> {
+    let count = vertices.len();
+    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut has_input = vec![false; count];
+    for (index, link) in links.iter().enumerate().filter(|(_, l)| l.from != l.to) {
+        leaving[link.from].push(index);
+        has_input[link.to] = true;
+    }
+    let mut ways: Vec<_> = links
+        .iter()
+        .map(|link| (link.from, link.to, false))
+        .collect();
+    // 0 not seen, 1 on the way, 2 done.
+    let mut state = vec![0_u8; count];
+    let beginnings = (0..count).filter(|v| !has_input[*v]);
+    for begin in beginnings.chain(0..count) {
+        if state[begin] != 0 {
+            continue;
+        }
+        state[begin] = 1;
+        let mut stack = vec![(begin, 0)];
+        while let Some((v, next)) = stack.last_mut() {
+            let Some(&link) = leaving[*v].get(*next) else {
+                state[*v] = 2;
+                stack.pop();
+                continue;
+            };
+            *next += 1;
+            let to = links[link].to;
+            match state[to] {
+                0 => {
+                    state[to] = 1;
+                    stack.push((to, 0));
+                }
+                1 => ways[link] = (to, links[link].from, true),
+                _ => {}
+            }
+        }
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vertex(pin: Pin) -> Vertex {
+        Vertex {
+            width: 114.0,
+            height: 28.0,
+            pin,
+        }
+    }
+
+    fn links(pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Link> {
+        let link = |(from, to)| Link {
+            from,
+            to,
+            from_dx: 0.0,
+            to_dx: 0.0,
+        };
+        pairs.map(link).collect()
+    }
+
+    #[test]
+    fn chains_side_by_side_fill_rows_and_stay_short() {
+        // 500 chains of three that begin at one port.
+        let mut vertices = vec![vertex(Pin::Top)];
+        vertices.extend((0..1_500).map(|_| vertex(Pin::Free)));
+        let before = |v: usize| if (v - 1).is_multiple_of(3) { 0 } else { v - 1 };
+        let links = links((1..=1_500).map(|v| (before(v), v)));
+        let ranked = rank(&vertices, &links);
+        let rank_of = |v: usize| ranked.rank[v].unwrap_or(usize::MAX);
+        for v in (1..=1_500).filter(|v| before(*v) != 0) {
+            assert_eq!(rank_of(v), rank_of(v - 1) + 1, "{v} is not right below");
+        }
+        let widest = (1..ranked.ranks).map(|rank| {
+            let here = (1..=1_500).filter(|v| rank_of(*v) == rank);
+            here.count()
+        });
+        assert!(widest.max() < Some(40), "{:?}", ranked.ranks);
+    }
+
+    #[test]
+    fn what_feeds_a_late_row_stands_above_it() {
+        // A wide graph, whose last row is fed by something that nothing feeds.
+        let mut vertices = vec![vertex(Pin::Top)];
+        vertices.extend((0..1_201).map(|_| vertex(Pin::Free)));
+        let before = |v: usize| if (v - 1).is_multiple_of(3) { 0 } else { v - 1 };
+        let mut pairs: Vec<(usize, usize)> = (1..=1_200).map(|v| (before(v), v)).collect();
+        pairs.push((1_201, 1_200));
+        let ranked = rank(&vertices, &links(pairs.into_iter()));
+        let (feeding, fed) = (ranked.rank[1_201], ranked.rank[1_200]);
+        assert!(feeding < fed, "{feeding:?} {fed:?}");
+        assert!(feeding > fed.map(|fed| fed - 4), "{feeding:?} {fed:?}");
+    }
+
+    #[test]
+    fn narrow_graphs_keep_their_ranks_and_cycles_are_opened() {
+        let vertices = vec![vertex(Pin::Free); 4];
+        let ranked = rank(
+            &vertices,
+            &links([(0, 1), (1, 2), (2, 0), (0, 3)].into_iter()),
+        );
+        assert_eq!(ranked.rank[..3], [Some(0), Some(1), Some(2)]);
+        let turned = ranked.ways.iter().filter(|(_, _, is_turned)| *is_turned);
+        assert_eq!(turned.count(), 1);
+    }
+}
