@@ -294,3 +294,53 @@ fn graphs_of_every_framework_are_exported_and_none_is_at_fault() {
         )
     );
 }
+
+#[test]
+fn a_graph_is_a_picture_with_the_scopes_that_are_asked_for() {
+    let run = sample("mlp/healthy");
+    let picture = |flags: &[&str]| export(&run, "graph", &[&["--format", "svg"], flags].concat());
+    let closed = picture(&["--depth", "0"]);
+    let open = picture(&["--expand", "fc2"]);
+    let (closed, open) = match (closed.status, open.status) {
+        (0, 0) => (closed.out, open.out),
+        _ => panic!("{closed:?} {open:?}"),
+    };
+    // Names are text, and what is closed says how much is in it.
+    assert!(
+        closed.starts_with("<svg ") && closed.ends_with("</svg>\n"),
+        "{closed}"
+    );
+    for scope in ["fc1", "fc2", "fc3"] {
+        assert!(closed.contains(&format!(">{scope}</text>")), "{closed}");
+    }
+    let boxes = |svg: &str| svg.matches("<rect ").count();
+    assert!(boxes(&open) > boxes(&closed), "{open}");
+    assert!(
+        !closed.contains(">weight<") && open.contains(">weight<"),
+        "{open}"
+    );
+    let deep = picture(&["--depth", "9"]);
+    assert!(boxes(&deep.out) > boxes(&open), "{deep:?}");
+    let dark = picture(&["--dark"]);
+    assert!(dark.out.contains("#0d1013"), "{dark:?}");
+
+    let missing = picture(&["--expand", "fc9"]);
+    assert!(
+        missing.status == 2 && missing.err.contains("fc1, fc2, fc3"),
+        "{missing:?}"
+    );
+    let many = export(&fixture("torch-onnx"), "graph", &["--format", "svg"]);
+    assert!(
+        many.status == 2 && many.err.contains("--tags REGEX"),
+        "{many:?}"
+    );
+    let one = export(
+        &fixture("torch-onnx"),
+        "graph",
+        &["--format", "svg", "--tags", "^cnn.dynamo$"],
+    );
+    assert!(
+        one.status == 0 && one.out.contains("node_linear"),
+        "{one:?}"
+    );
+}

@@ -248,6 +248,85 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
 }
 
 #[tokio::test]
+async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
+    let lab = Lab::new();
+    lab.copy_fixture("torch-onnx", "onnx");
+    let server = lab.start();
+    let browser = Browser::open().await;
+    // The address without a page is that of the overview.
+    browser.goto(&server, "/run/onnx").await;
+    browser
+        .wait_for_element(".rail a[href='/run/onnx/graph']")
+        .await;
+    browser
+        .goto(
+            &server,
+            "/run/onnx/graph?base=onnx&base_graph=cnn.torchscript",
+        )
+        .await;
+    browser.wait_for_text("2 added, 1 removed").await;
+    for name in ["transformer.dynamo", "transformer.torchscript"] {
+        let choose = format!(
+            "const own = document.querySelector('select[aria-label^=\"Compare with\"]');
+             const wanted = [...(own?.options ?? [])].find(one => one.text === {name:?});
+             if (!wanted) return false;
+             own.value = wanted.value;
+             own.dispatchEvent(new Event('change', {{bubbles: true}}));
+             return true;"
+        );
+        browser
+            .wait_for(name, async || {
+                (browser.run(&choose).await == json!(true)).then_some(())
+            })
+            .await;
+    }
+    browser
+        .wait_for("four graphs", async || {
+            let others = browser.count(".graph-page .other canvas[role=img]").await;
+            (others == 3).then_some(())
+        })
+        .await;
+    // There is room for no more.
+    assert_eq!(browser.count("select[aria-label^='Compare with']").await, 0);
+
+    // The last two are compared, and what differs is found in both.
+    browser
+        .run(
+            "const own = document.querySelector('select[aria-label=\"Compared graphs\"]');
+             own.value = [...own.options].find(one => one.text === 'transformer.dynamo ↔ transformer.torchscript').value;
+             own.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
+        .await;
+    browser
+        .wait_for("the pair", async || {
+            browser.url().await.contains("pair=2-3").then_some(())
+        })
+        .await;
+    browser
+        .wait_for("other differences", async || {
+            let script = "return document.querySelector('.differing')?.textContent ?? ''";
+            let told = browser.run(script).await;
+            let told = told.as_str().unwrap_or_default().to_owned();
+            (told.contains("added") && !told.contains("2 added, 1 removed")).then_some(())
+        })
+        .await;
+    let before = browser
+        .settled_picture(".graph-page .other ~ .other canvas[role=img]")
+        .await;
+    browser.click(".differing .rows button").await;
+    browser.wait_for_text("Against the other graph").await;
+    browser
+        .wait_for_other_picture(".graph-page .other ~ .other canvas[role=img]", before)
+        .await;
+    // What goes leaves room, and the first two are compared again.
+    browser
+        .click(".graph-page .other ~ .other ~ .other .head button")
+        .await;
+    browser.wait_for_text("2 added, 1 removed").await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn nodes_are_coloured_by_the_time_of_their_spans() {
     let lab = Lab::new();
     let folder = lab.base().join("timed");

@@ -10,5 +10,7 @@ try {
 const theme = asked ?? remembered;
 if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 
-const { default: init } = await import('./trainscope_web.js');
-await init({ module_or_path: new URL('./trainscope_web_bg.wasm', import.meta.url) });
+// A server that says its version has browsers keep all files of it.
+const { search } = new URL(import.meta.url);
+const { default: init } = await import(`./trainscope_web.js${search}`);
+await init({ module_or_path: new URL(`./trainscope_web_bg.wasm${search}`, import.meta.url) });

@@ -12,13 +12,16 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::BufWriter;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use server::Server;
 use trainscope_format::encode::{Moment, RecordWriter};
 use trainscope_format::tensor::{DType, TensorStats};
 use trainscope_format::{Role, TensorSummary};
+
+#[path = "support/server.rs"]
+mod server;
 
 /// What a run is judged by if every NaN is to be a hit of its own.
 const EVERY_NAN: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
@@ -42,11 +45,11 @@ fn main() {
 
     {
         let server = Server::start(lab.path(), &base);
-        server.wait("judged", |seen| seen["state"] == "done");
+        wait(&server, "judged", |seen| seen["state"] == "done");
         let took = median(rounds.min(5), || {
             let began = Instant::now();
-            server.post("/api/recheck", &json!({"run": "judged"}));
-            server.wait("judged", |seen| {
+            recheck(&server, "judged");
+            wait(&server, "judged", |seen| {
                 seen["state"] == "done" && seen["progress"].is_null()
             });
             began.elapsed()
@@ -65,10 +68,10 @@ fn main() {
             live.scalar("train/loss", at, 1.0).expect("a record");
         }
         live.flush().expect("on disk");
-        server.wait("live", |seen| seen["state"] == "done");
+        wait(&server, "live", |seen| seen["state"] == "done");
         let mut step = 100;
         let took = median(rounds, || {
-            let before = server.findings("live", "&limit=1")["total"].as_u64();
+            let before = findings(&server, "live", "&limit=1")["total"].as_u64();
             // Another tensor each time: one that stays wrong is one hit.
             let tensor = format!("fc{step}.weight");
             let one = summary(step, true);
@@ -77,15 +80,15 @@ fn main() {
             live.flush().expect("on disk");
             step += 1;
             let began = Instant::now();
-            server.wait("live", |seen| seen["total"].as_u64() > before);
+            wait(&server, "live", |seen| seen["total"].as_u64() > before);
             began.elapsed()
         });
         println!("record on disk until its hit is answered      {took:>10.1?}");
     }
 
     let server = Server::start(lab.path(), &base.join("hits"));
-    server.wait("run", |seen| seen["state"] == "done");
-    let total = server.findings("run", "&limit=1")["total"].clone();
+    wait(&server, "run", |seen| seen["state"] == "done");
+    let total = findings(&server, "run", "&limit=1")["total"].clone();
     for (what, query) in [
         ("the first 200 of them", "&limit=200&line=0".to_owned()),
         (
@@ -100,7 +103,7 @@ fn main() {
     ] {
         let took = median(rounds, || {
             let began = Instant::now();
-            server.findings("run", &query);
+            findings(&server, "run", &query);
             began.elapsed()
         });
         println!("{total} hits, {what:<24}        {took:>10.1?}");
@@ -173,78 +176,20 @@ fn median(rounds: usize, mut run: impl FnMut() -> Duration) -> Duration {
     all[all.len() / 2]
 }
 
-/// A server that ends with the value.
-struct Server {
-    child: Child,
-    address: String,
+/// What was found in a run.
+fn findings(server: &Server, run: &str, query: &str) -> Value {
+    server.get(&format!("/api/findings?run={run}{query}")).1
 }
 
-impl Server {
-    fn start(lab: &Path, base: &Path) -> Self {
-        let port_file = lab.join("port");
-        fs::remove_file(&port_file).unwrap_or_default();
-        let child = Command::new(env!("CARGO_BIN_EXE_trainscope"))
-            .args(["start", "--quiet", "--port", "0", "--port-file"])
-            .arg(&port_file)
-            .arg("--summary-base-dir")
-            .arg(base)
-            .arg("--cache-dir")
-            .arg(lab.join("cache"))
-            .env("XDG_RUNTIME_DIR", lab)
-            .env("XDG_STATE_HOME", lab)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a server");
-        let until = Instant::now() + Duration::from_mins(1);
-        let port = loop {
-            match fs::read_to_string(&port_file) {
-                Ok(port) => break port.trim().to_owned(),
-                Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-                Err(error) => panic!("the server does not start: {error}"),
-            }
-        };
-        Self {
-            child,
-            address: format!("http://127.0.0.1:{port}"),
-        }
-    }
-
-    fn findings(&self, run: &str, query: &str) -> Value {
-        let address = format!("{}/api/findings?run={run}{query}", self.address);
-        let answer = ureq::get(address)
-            .config()
-            .http_status_as_error(false)
-            .build()
-            .call();
-        let text = answer
-            .expect("an answer")
-            .body_mut()
-            .read_to_string()
-            .expect("text");
-        serde_json::from_str(&text).expect("JSON")
-    }
-
-    fn post(&self, path: &str, body: &Value) {
-        let address = format!("{}{path}", self.address);
-        ureq::post(address)
-            .send(body.to_string())
-            .expect("an answer");
-    }
-
-    /// Asks again until it is so.
-    fn wait(&self, run: &str, is_so: impl Fn(&Value) -> bool) {
-        let until = Instant::now() + Duration::from_mins(2);
-        while !is_so(&self.findings(run, "&limit=1")) {
-            assert!(Instant::now() < until, "{run} is not judged");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
+/// Asks again until it is so.
+fn wait(server: &Server, run: &str, is_so: impl Fn(&Value) -> bool) {
+    let path = format!("/api/findings?run={run}&limit=1");
+    server.wait(&path, |_, told| is_so(told));
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap_or_default();
-        self.child.wait().map(drop).unwrap_or_default();
-    }
+/// Has a run judged again.
+fn recheck(server: &Server, run: &str) {
+    let body = json!({ "run": run }).to_string();
+    let address = format!("{}/api/recheck", server.address);
+    ureq::post(address).send(body).expect("an answer");
 }

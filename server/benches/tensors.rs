@@ -13,10 +13,12 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use server::Server;
+
+#[path = "support/server.rs"]
+mod server;
 
 /// Nothing is judged meanwhile: a tensor is only read for what is asked.
 const NO_TENSORS: &str = "[[watchpoint]]\ncondition = \"loss_nan\"\n";
@@ -48,12 +50,12 @@ fn main() {
             "/api/tensor?run=run&tensor=weight&slice={}",
             slice.replace(' ', "")
         );
-        let answer = server.wait(&query);
+        let answer = server.wait(&query, |is_yes, _| is_yes);
         let read = answer["read_bytes"].as_u64().expect("a number");
         let mut all: Vec<Duration> = (0..rounds)
             .map(|_| {
                 let began = Instant::now();
-                server.get(&query).expect("an answer");
+                assert!(server.get(&query).0, "{query} is not answered");
                 began.elapsed()
             })
             .collect();
@@ -86,73 +88,5 @@ fn write_matrix(folder: &Path, rows: u64, columns: u64) {
         let one = 1.0_f32.to_le_bytes();
         file.write_all_at(&one, begin + (at * columns + at) * 4)
             .expect("on disk");
-    }
-}
-
-/// A server that ends with the value.
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(lab: &Path, base: &Path) -> Self {
-        let port_file = lab.join("port");
-        let child = Command::new(env!("CARGO_BIN_EXE_trainscope"))
-            .args(["start", "--quiet", "--port", "0", "--port-file"])
-            .arg(&port_file)
-            .arg("--summary-base-dir")
-            .arg(base)
-            .arg("--cache-dir")
-            .arg(lab.join("cache"))
-            .env("XDG_RUNTIME_DIR", lab)
-            .env("XDG_STATE_HOME", lab)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a server");
-        let until = Instant::now() + Duration::from_mins(1);
-        let port = loop {
-            match fs::read_to_string(&port_file) {
-                Ok(port) => break port.trim().to_owned(),
-                Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-                Err(error) => panic!("the server does not start: {error}"),
-            }
-        };
-        Self {
-            child,
-            address: format!("http://127.0.0.1:{port}"),
-        }
-    }
-
-    /// An answer; `None` while the run is not found yet.
-    fn get(&self, path: &str) -> Option<Value> {
-        let answer = ureq::get(format!("{}{path}", self.address))
-            .config()
-            .http_status_as_error(false)
-            .build()
-            .call();
-        let mut answer = answer.expect("a server");
-        let text = answer.body_mut().read_to_string().expect("text");
-        let is_found = answer.status().is_success();
-        is_found.then(|| serde_json::from_str(&text).expect("JSON"))
-    }
-
-    fn wait(&self, path: &str) -> Value {
-        let until = Instant::now() + Duration::from_mins(1);
-        loop {
-            if let Some(answer) = self.get(path) {
-                return answer;
-            }
-            assert!(Instant::now() < until, "{path} is not answered");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap_or_default();
-        self.child.wait().map(drop).unwrap_or_default();
     }
 }

@@ -15,7 +15,7 @@ mod severity;
 mod state;
 mod step_range;
 
-pub use asking::Asking;
+pub use asking::{Asking, ask_again};
 pub use card_grid::{CardGrid, CardSize, MakeCard};
 pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette,

@@ -20,6 +20,7 @@ pub mod keys;
 pub mod live;
 pub mod notebook;
 pub mod pages;
+mod pixels;
 pub mod route;
 pub mod run_colour;
 pub mod state;

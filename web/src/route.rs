@@ -3,7 +3,8 @@
 //! A name may hold slashes and any character; each of its segments is percent-encoded. The router decodes a path once
 //! when a link is followed and not at all when a page is loaded, so a percent sign is written `~1` (and `~` is `~0`, as
 //! in a JSON pointer): then decoding twice changes nothing. The base directory itself, the
-//! run `.`, has no segment of its own, because browsers drop `.` from paths: its scalars are at `/run/scalars`.
+//! run `.`, has no segment of its own, because browsers drop `.` from paths: its scalars are at `/run/scalars`. Where no
+//! page is named, it is the overview.
 
 use std::sync::OnceLock;
 
@@ -247,9 +248,7 @@ fn parse(path: &str, base: &str) -> Place {
         return Place::Unknown;
     };
     let (run, page) = rest.rsplit_once('/').unwrap_or((".", rest));
-    let Some(page) = RunPage::parse(page) else {
-        return Place::Unknown;
-    };
+    let (run, page) = RunPage::parse(page).map_or((rest, RunPage::Overview), |page| (run, page));
     let segment = |text: &str| {
         let text = percent_decode_str(text).decode_utf8_lossy();
         text.replace("~1", "%").replace("~0", "~")
@@ -293,8 +292,18 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_a_page_is_its_overview() {
+        for (path, run) in [("/run/a", "a"), ("/run/a/b/", "a/b"), ("/run/a%20b", "a b")] {
+            let place = parse(path, "");
+            assert_eq!(place.run(), Some(run));
+            assert_eq!(place.page(), Some(RunPage::Overview));
+        }
+        assert_eq!(parse("/run/overview", "").run(), Some("."));
+    }
+
+    #[test]
     fn addresses_that_lead_nowhere() {
-        for path in ["/x", "/run", "/run/a/nothing", "/run/a"] {
+        for path in ["/x", "/run", "/run/"] {
             assert_eq!(parse(path, ""), Place::Unknown, "{path}");
         }
     }

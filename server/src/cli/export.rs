@@ -16,6 +16,7 @@ use super::reading::Reading;
 use super::{Failed, words};
 
 mod files;
+mod graphs;
 mod judged;
 pub(super) mod pictures;
 pub(super) mod records;
@@ -37,7 +38,7 @@ pub(super) struct ExportFlags {
     #[arg(long, short, value_name = "KIND", value_enum)]
     kind: ExportKind,
 
-    /// As what; pictures are of scalars and histograms, files of images, audio and tensors
+    /// As what; pictures are of scalars, histograms and graphs (SVG), files of images, audio and tensors
     #[arg(long, short, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
 
@@ -56,6 +57,14 @@ pub(super) struct ExportFlags {
     /// Up to and with this step
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     until_step: Option<i64>,
+
+    /// In the picture of a graph, open this scope and all around it; may be repeated
+    #[arg(long, value_name = "SCOPE")]
+    expand: Vec<String>,
+
+    /// In the picture of a graph, open all scopes down to this depth [default: the largest that leave room]
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
 
     /// Dark pictures
     #[arg(long)]
@@ -130,9 +139,8 @@ impl ExportKind {
     const fn allows(self, format: ExportFormat) -> bool {
         match format {
             ExportFormat::Csv | ExportFormat::Json => true,
-            ExportFormat::Svg | ExportFormat::Png => {
-                matches!(self, Self::Scalars | Self::Histograms)
-            }
+            ExportFormat::Svg => matches!(self, Self::Scalars | Self::Histograms | Self::Graph),
+            ExportFormat::Png => matches!(self, Self::Scalars | Self::Histograms),
             ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),
         }
     }
@@ -157,7 +165,11 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
     match flags.format {
         ExportFormat::Files => return files::write(flags, &reading, &tags),
         ExportFormat::Svg | ExportFormat::Png => {
-            let picture = pictures::picture(flags, &reading, &tags)?;
+            let picture = if flags.kind == ExportKind::Graph {
+                graphs::picture(flags, &reading, &tags)?
+            } else {
+                pictures::picture(flags, &reading, &tags)?
+            };
             write_out(flags, |out| Ok(out.write_all(&picture)?))?;
         }
         ExportFormat::Csv | ExportFormat::Json => write_out(flags, |out| {

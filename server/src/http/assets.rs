@@ -1,6 +1,7 @@
 //! The page: files that were built in, or those of `--web-dir`.
 //!
-//! Every address that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`.
+//! Every address that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`. It asks for
+//! the files that were built in by name and version, so that browsers keep them without asking again.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
@@ -22,6 +23,9 @@ use super::{Site, blocking};
 
 /// The page's own file, which is also every place on it.
 const INDEX: &str = "index.html";
+/// What browsers may keep of an answer: nothing without asking, or the file of a version for good.
+const ASK: HeaderValue = HeaderValue::from_static("no-cache");
+const KEEP: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
 /// One file of the build, in the forms it is sent in.
 struct Embedded {
@@ -54,6 +58,8 @@ struct Asset {
     plain: Bytes,
     brotli: Option<Bytes>,
     gzip: Option<Bytes>,
+    /// How it is asked for by its version; empty if it has none.
+    version: String,
 }
 
 /// Why there is no page.
@@ -67,11 +73,22 @@ pub enum AssetsError {
 impl Assets {
     /// The page that was built in, below `prefix`.
     pub fn built_in(prefix: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        for file in EMBEDDED {
+            file.tag.hash(&mut hasher);
+        }
+        let version = format!("v={:016x}", hasher.finish());
         let files = EMBEDDED.iter().map(|file| {
-            let mut asset = Asset::new(file.name, Bytes::from_static(file.plain), file.tag, prefix);
-            if file.name != INDEX {
+            let bytes = Bytes::from_static(file.plain);
+            let mut asset = Asset::new(file.name, bytes, file.tag, prefix);
+            if file.name == INDEX {
+                let names = EMBEDDED.iter().map(|file| file.name);
+                asset.plain = with_version(&asset.plain, names, &version);
+                asset.tag.push_str(&version);
+            } else {
                 asset.brotli = file.brotli.map(Bytes::from_static);
                 asset.gzip = file.gzip.map(Bytes::from_static);
+                asset.version.clone_from(&version);
             }
             (file.name, asset)
         });
@@ -154,10 +171,11 @@ impl Asset {
             plain,
             brotli: None,
             gzip: None,
+            version: String::new(),
         }
     }
 
-    fn answer(self, status: StatusCode, asked: &HeaderMap) -> Response {
+    fn answer(self, query: Option<&str>, asked: &HeaderMap) -> Response {
         let accepted = Accepted::read(asked);
         let (body, encoding) = match (self.brotli, self.gzip) {
             (Some(brotli), _) if accepted.brotli => (brotli, "br"),
@@ -169,11 +187,11 @@ impl Asset {
         } else {
             format!("\"{}-{encoding}\"", self.tag)
         };
-        let unchanged = status == StatusCode::OK && holds(asked, &etag);
+        let unchanged = holds(asked, &etag);
         let mut response = if unchanged {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
-            (status, Body::from(body)).into_response()
+            Body::from(body).into_response()
         };
         let headers = response.headers_mut();
         if !unchanged {
@@ -182,8 +200,9 @@ impl Asset {
                 headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
             }
         }
-        // Names stay the same from build to build, so browsers ask each time and mostly hear "unchanged".
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        // Names stay the same from build to build, so browsers ask each time unless they have asked for this version.
+        let is_version = !self.version.is_empty() && query == Some(&*self.version);
+        headers.insert(CACHE_CONTROL, if is_version { KEEP } else { ASK });
         headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
         if let Ok(etag) = HeaderValue::from_str(&etag) {
             headers.insert(ETAG, etag);
@@ -258,6 +277,15 @@ fn with_base(page: &str, prefix: &str) -> String {
     }
 }
 
+/// Has the page ask for files by their version.
+fn with_version<'a>(page: &[u8], names: impl Iterator<Item = &'a str>, version: &str) -> Bytes {
+    let mut page = String::from_utf8_lossy(page).into_owned();
+    for name in names {
+        page = page.replace(&format!("\"{name}\""), &format!("\"{name}?{version}\""));
+    }
+    page.into()
+}
+
 /// Files of the page, and the page itself for every place on it.
 pub(super) async fn get(
     State(site): State<Site>,
@@ -282,7 +310,7 @@ pub(super) async fn get(
     })
     .await;
     match found {
-        Ok(Some(asset)) => asset.answer(StatusCode::OK, &headers),
+        Ok(Some(asset)) => asset.answer(uri.query(), &headers),
         Ok(None) => Failure::new(
             ErrorCode::UnknownPath,
             format!("there is no file {}", uri.path()),
@@ -331,7 +359,7 @@ pub(super) fn token_page(prefix: &str, refused: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Accepted, is_file_name, with_base};
+    use super::{Accepted, is_file_name, with_base, with_version};
     use axum::http::HeaderMap;
     use axum::http::header::ACCEPT_ENCODING;
 
@@ -372,6 +400,16 @@ mod tests {
             "<head><base href=\"/p/\"><title>"
         );
         assert_eq!(with_base("text", ""), "<base href=\"/\">text");
+    }
+
+    #[test]
+    fn files_are_asked_for_by_version_and_nothing_else_is() {
+        let page =
+            b"<link href=\"style.css\"><link href=\"api/runs\"><script src=\"boot.js\">style.css";
+        assert_eq!(
+            with_version(page, ["style.css", "boot.js"].into_iter(), "v=1"),
+            "<link href=\"style.css?v=1\"><link href=\"api/runs\"><script src=\"boot.js?v=1\">style.css"
+        );
     }
 
     #[test]

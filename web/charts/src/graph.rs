@@ -10,6 +10,9 @@ use crate::theme::Rgb;
 #[cfg(feature = "svg")]
 mod svg;
 
+#[cfg(feature = "png")]
+mod ink;
+
 #[cfg(feature = "svg")]
 pub use svg::svg;
 

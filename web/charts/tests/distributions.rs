@@ -67,6 +67,18 @@ fn every_picture_says_where_values_are_not_finite() {
 }
 
 #[test]
+fn where_half_precision_ends_is_drawn_if_values_come_so_far() {
+    for view in VIEWS {
+        assert!(!svg(&spec(view)).contains("fp16"), "{view:?}");
+        let mut far = spec(view);
+        far.edges = vec![-1e4, -1.0, 0.0, 1.0, 1e5];
+        let text = svg(&far);
+        assert!(text.contains("fp16 65,504"), "{view:?}");
+        assert!(!text.contains("fp16 −65,504"), "{view:?}");
+    }
+}
+
+#[test]
 fn a_heat_map_has_a_cell_for_each_bin_with_values() {
     let theme = Theme::light();
     let colour = |magnitude: f64| {

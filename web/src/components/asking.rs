@@ -15,6 +15,36 @@ use crate::live::use_live;
 /// Changes of a growing run within this time lead to one request.
 const LIVE_PAUSE: Duration = Duration::from_millis(500);
 
+/// Asks for what is wanted whenever that changes; `put` gets each answer that was not overtaken, and `None` at once where
+/// nothing is wanted.
+pub fn ask_again<W, A, F>(
+    want: impl Fn() -> Option<W> + 'static,
+    ask: impl Fn(W) -> F + 'static,
+    put: impl Fn(Option<A>) + Copy + 'static,
+) where
+    A: 'static,
+    F: Future<Output = A> + 'static,
+{
+    let asked = StoredValue::new(0_u64);
+    effect(move || {
+        let wanted = want();
+        let number = asked.get_value() + 1;
+        asked.set_value(number);
+        let Some(wanted) = wanted else {
+            put(None);
+            return;
+        };
+        let asking = ask(wanted);
+        spawn_local(async move {
+            let answer = asking.await;
+            // The page may have been left, or something else asked for meanwhile.
+            if asked.try_get_value() == Some(number) {
+                put(Some(answer));
+            }
+        });
+    });
+}
+
 /// The last answer and what is under way.
 pub struct Asking<A: Send + Sync + 'static> {
     /// The last answer; `None` before the first.

@@ -32,7 +32,6 @@ pub(crate) use notes::{DamageNote, Nothing, NothingView};
 pub(crate) use selection::Selection;
 pub(crate) use shown::{Company, RunNames};
 pub(crate) use side::Side;
-pub(crate) use tag_tree::whole;
 pub(crate) use tags::{SeriesId, TagEntry};
 
 /// Lists of tags are asked for at most this often while runs grow.

@@ -1,12 +1,14 @@
-//! The cards: a grid of which only the rows in view and one more on each side exist, so only they ask and draw.
+//! The cards: a grid of which only the rows in view and one more on each side exist, so only they ask and draw. At first
+//! only those in view do: what is seen is not kept waiting by what is not.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::html;
 use leptos::prelude::*;
 
-use super::browse::whole;
 use crate::erased::{derive, effect, handler, memo};
+use crate::pixels::whole;
 
 /// How large cards are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,8 +37,9 @@ const LEAST_HEIGHT: f64 = 260.0;
 const MOST_HEIGHT: f64 = 420.0;
 const SMALL_WIDTH: f64 = 220.0;
 const SMALL_HEIGHT: f64 = 180.0;
-/// Rows that exist above and below the view.
+/// Rows that exist above and below the view, from this time after the first ones on.
 const SPARE_ROWS: usize = 1;
+const SPARE_AFTER: Duration = Duration::from_millis(300);
 /// Cards made anew in one frame at most: a dozen at once would be a pause that one feels.
 const BATCH: usize = 3;
 
@@ -91,7 +94,8 @@ impl Layout {
     fn seen(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
         let columns = self.columns.max(1);
         let from = whole(scroll.max(0.0) / self.row_height()) * columns;
-        let rows = (scroll.max(0.0) + height) / self.row_height();
+        // Below the last row is a gap, which is no card.
+        let rows = (scroll.max(0.0) + height - GAP) / self.row_height();
         (from.min(all), (whole(rows.ceil()) * columns).min(all))
     }
 
@@ -166,14 +170,30 @@ pub fn CardGrid(
         let full = asked_full.get()?;
         cards.with(|cards| cards.contains(&full)).then_some(full)
     });
+    let has_spare = RwSignal::new(false);
     let window = memo(move || {
         let (scroll, width, height, _) = view_at.get();
-        if width < 1.0 {
-            return (0, 0);
+        let all = cards.with(|cards| cards.len());
+        if width < 1.0 || all == 0 {
+            (0, 0)
+        } else if has_spare.get() {
+            layout.get().window(scroll, height, all)
+        } else {
+            layout.get().seen(scroll, height, all)
         }
-        layout
-            .get()
-            .window(scroll, height, cards.with(|cards| cards.len()))
+    });
+    let is_waiting = StoredValue::new(false);
+    effect(move || {
+        if window.get().1 > 0 && !is_waiting.get_value() {
+            is_waiting.set_value(true);
+            set_timeout(
+                move || {
+                    // The page may have been left.
+                    has_spare.try_set(true);
+                },
+                SPARE_AFTER,
+            );
+        }
     });
     effect(move || {
         let Some(on_seen) = on_seen else { return };
@@ -377,7 +397,7 @@ mod tests {
         assert_eq!(layout.window(0.0, 708.0, 10_000), (0, 12));
         let (from, to) = layout.window(100_000.0, 708.0, 10_000);
         assert!(to - from <= 12 && from % 2 == 0);
-        assert_eq!(layout.seen(0.0, 708.0, 100), (0, 6));
+        assert_eq!(layout.seen(0.0, 708.0, 100), (0, 4));
         assert_eq!(layout.seen(400.0, 708.0, 100), (2, 8));
         assert_eq!(layout.window(0.0, 708.0, 3), (0, 3));
         assert_eq!(layout.window(0.0, 708.0, 0), (0, 0));

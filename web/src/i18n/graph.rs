@@ -102,6 +102,8 @@ pub struct GraphTexts {
     pub more: fn(u64) -> String,
     /// No choice: compare with.
     pub compare: &'static str,
+    /// Which two of several graphs are compared.
+    pub pair: &'static str,
     /// Compared: added, removed, changed, renamed, same.
     pub compared: fn([u64; 5]) -> String,
     /// Heading: nodes that only the other graph has.
@@ -197,6 +199,7 @@ pub(super) const EN: GraphTexts = GraphTexts {
     first_cause: "first cause",
     more: |count| format!("and {} more", format::count(count)),
     compare: "Compare with …",
+    pair: "Compared graphs",
     compared: |[added, removed, changed, renamed, same]| {
         format!(
             "{} added, {} removed, {} changed, {} renamed, {} the same",
@@ -278,6 +281,7 @@ pub(super) const ZH: GraphTexts = GraphTexts {
     first_cause: "最初原因",
     more: |count| format!("另有 {} 项", format::count(count)),
     compare: "对比 …",
+    pair: "对比的计算图",
     compared: |[added, removed, changed, renamed, same]| {
         format!(
             "新增 {}，删除 {}，改变 {}，改名 {}，相同 {}",

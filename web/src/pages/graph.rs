@@ -10,6 +10,7 @@ use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 
 mod beside;
+mod columns;
 mod differing;
 mod legend;
 mod likeness;
@@ -22,7 +23,6 @@ mod shape;
 mod side;
 mod toolbar;
 
-use beside::Beside;
 use middle::Middle;
 use model::{Load, Model};
 use node_panel::NodePanel;
@@ -32,7 +32,7 @@ use side::Side;
 #[component]
 pub fn GraphPage() -> impl IntoView {
     let model = Model::provide();
-    Beside::provide(&model);
+    beside::provide(&model);
     let i18n = use_i18n();
     use_keys(move |key, _| model.press_key(key));
     let state = move |title: &'static str, next: String| {

@@ -100,6 +100,23 @@ async fn the_page_answers_every_place_on_it() {
 }
 
 #[tokio::test]
+async fn files_of_a_version_are_kept_for_good_and_others_are_asked_for() {
+    let server = Server::new();
+    let page = server.get("/").await.text();
+    // Without a bundle the page that was built in has no files.
+    for part in page.split('"').filter(|part| part.contains("?v=")) {
+        let kept = server.get(&format!("/{part}")).await;
+        assert!(kept.header("cache-control").contains("immutable"), "{part}");
+        let name = part.split('?').next().unwrap();
+        for asked in [format!("/{name}"), format!("/{name}?v=older")] {
+            let answer = server.get(&asked).await;
+            assert_eq!(answer.header("cache-control"), "no-cache", "{asked}");
+            assert_eq!(answer.body, kept.body, "{asked}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_folder_is_served_as_it_is_now_and_nothing_beside_it() {
     let dir = tempfile::tempdir().unwrap();
     let web = dir.path().join("web");

@@ -12,6 +12,8 @@ use crate::theme::{Rgb, Theme};
 const SHADES: f64 = 48.0;
 /// Small shares are raised so far that single values are still seen.
 const SHADE_POWER: f64 = 0.6;
+/// The ends of what half precision can hold: what is beyond becomes infinite.
+const HALF: [(f64, &str); 2] = [(65_504.0, "fp16 65,504"), (-65_504.0, "fp16 −65,504")];
 
 /// Draws the picture. `font_scale` is 1 for a canvas.
 ///
@@ -37,6 +39,7 @@ pub fn draw<DB: DrawingBackend>(
         View::HeatMap => pen.heat()?,
         View::Percentiles => pen.bands()?,
     }
+    pen.half()?;
     pen.lanes()?;
     pen.painter.present()
 }
@@ -357,6 +360,45 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 }
             }
             self.percentile(stack, 3, false, stack.colour, false)?;
+        }
+        Ok(())
+    }
+
+    /// Where half precision ends, if values come so far.
+    fn half(&self) -> DrawResult<(), DB> {
+        let plot = &self.at.plot;
+        for (value, text) in HALF {
+            let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
+            let (line, at, anchor) = if is_across {
+                let x = self.at.value_x(value);
+                let Some(x) = x.filter(|x| *x > plot.left && *x < plot.right) else {
+                    continue;
+                };
+                let (x_text, anchor) = if x > f64::midpoint(plot.left, plot.right) {
+                    (x - 4.0, Anchor::End)
+                } else {
+                    (x + 4.0, Anchor::Start)
+                };
+                (
+                    [(x, plot.top), (x, plot.bottom)],
+                    (x_text, plot.top + 6.0),
+                    anchor,
+                )
+            } else {
+                let y = self.at.value_y(value);
+                let Some(y) = y.filter(|y| *y > plot.top && *y < plot.bottom) else {
+                    continue;
+                };
+                (
+                    [(plot.left, y), (plot.right, y)],
+                    (plot.left + 4.0, y + 8.0),
+                    Anchor::Start,
+                )
+            };
+            for dash in crate::path::dash(&line, 4.0, 3.0, 0.0) {
+                self.painter.path(&dash, 1.0, self.theme.inf)?;
+            }
+            self.painter.text(at, anchor, text, self.theme.inf)?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::components::{Check, Icon, IconName};
 use crate::erased::{Show, derive, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::pixels::whole;
 
 const ROW_PIXELS: f64 = 24.0;
 /// Rows drawn above and below the view.
@@ -333,13 +334,4 @@ fn TreeRowView(
 
 fn depth_class(depth: usize) -> String {
     format!("t d{}", depth.min(8))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` saturates; heights of lists are positive and far below 2^53"
-)]
-pub(crate) fn whole(count: f64) -> usize {
-    count.floor() as usize
 }

@@ -1,28 +1,26 @@
-//! The graph that this one is compared with, beside it: what is open in it, what is looked at, and which of its nodes is
-//! which of this one's.
+//! The graphs that stand beside this one: what is open in each, what is looked at, and which of its nodes is which of
+//! this one's.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use trainscope_api::graphs::{GraphBox, GraphDiff, GraphNode, GraphScene, SceneQuery};
+use trainscope_api::graphs::{GraphBox, GraphNode, GraphScene, SceneQuery};
 use trainscope_api::paths;
 
+use super::columns::{BESIDE, NAMES, here, there};
 use super::model::{Model, place};
 use super::press::{Pressed, pressed};
-use crate::client;
-use crate::components::{Look, Shade, View};
-use crate::erased::{effect, memo};
+use crate::client::{self, ClientError};
+use crate::components::{Look, View, ask_again};
+use crate::erased::memo;
 use crate::url_state::{History, join_list};
 
-const OPEN: &str = "base_open";
-const NODE: &str = "base_node";
-
-/// The state of the other graph. `Copy`: take it with [`use_beside`].
+/// The state of one graph beside. `Copy`: take all with [`use_beside`].
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     model: Model,
+    /// Which of the graphs beside.
+    pub(super) slot: usize,
     open: Memo<Vec<String>>,
     /// The path of the node that is looked at, in the tree of this graph.
     pub(super) node: Memo<Option<String>>,
@@ -35,20 +33,32 @@ pub(super) struct Beside {
     anchor: StoredValue<Option<String>>,
 }
 
-/// The state of the other graph.
-pub(super) fn use_beside() -> Beside {
+/// The graphs beside.
+pub(super) fn use_beside() -> [Beside; BESIDE] {
     expect_context()
 }
 
+/// Makes the state of all graphs beside.
+pub(super) fn provide(model: &Model) {
+    let model = *model;
+    provide_context::<[Beside; BESIDE]>(std::array::from_fn(|slot| Beside::new(&model, slot)));
+}
+
 impl Beside {
-    pub(super) fn provide(model: &Model) -> Self {
+    fn new(model: &Model, slot: usize) -> Self {
         let model = *model;
-        let alone = model.url.param(NODE);
+        let [.., open, alone] = NAMES[slot];
+        let alone = model.url.param(alone);
         let beside = Self {
             model,
-            open: model.url.list(OPEN),
+            slot,
+            open: model.url.list(open),
             node: memo(move || match model.node.get() {
-                Some(own) => model.diff.with(|diff| there(diff.as_deref(), &own)),
+                // Other pairs are linked by name.
+                Some(own) if model.compares((0, slot + 1)) => {
+                    model.diff.with(|diff| there(diff.as_deref()?, &own))
+                }
+                Some(own) => Some(own),
                 None => alone.get(),
             }),
             scene: RwSignal::new(None),
@@ -57,7 +67,6 @@ impl Beside {
             size: RwSignal::new((0.0, 0.0)),
             anchor: StoredValue::new(None),
         };
-        provide_context(beside);
         beside.keep_scene();
         beside.keep_view();
         // Not everything of one graph has its like in the other.
@@ -67,10 +76,11 @@ impl Beside {
             find(&scene, &node).is_some().then_some(node)
         });
         model.keep(drawn, beside.detail, move |model, node| async move {
-            let base = model.base.try_get_untracked().flatten()?;
-            let tag = model.base_tag.try_get_untracked().flatten();
+            let own = model.columns[slot];
+            let run = own.run.try_get_untracked().flatten()?;
+            let tag = own.tag.try_get_untracked().flatten();
             let more = [("node", Some(&*node))];
-            client::of_graph(paths::GRAPH_NODE, &base, (tag.as_deref(), None), &more)
+            client::of_graph(paths::GRAPH_NODE, &run, (tag.as_deref(), None), &more)
                 .await
                 .ok()
         });
@@ -78,31 +88,25 @@ impl Beside {
     }
 
     fn keep_scene(self) {
-        let asked = StoredValue::new(0_u64);
-        effect(move || {
-            let number = asked.get_value() + 1;
-            asked.set_value(number);
-            let Some(run) = self.model.base.get() else {
-                self.scene.set(None);
-                return;
-            };
+        let own = self.model.columns[self.slot];
+        let want = move || {
+            let run = own.run.get()?;
             let open = self.open.get();
-            let query = SceneQuery {
+            Some(SceneQuery {
                 run,
-                tag: self.model.base_tag.get(),
+                tag: own.tag.get(),
                 open: (!open.is_empty()).then(|| open.join("\n")),
                 show: self.node.get(),
                 ..SceneQuery::default()
-            };
-            spawn_local(async move {
-                let answer = client::graph_scene(&query).await;
-                if asked.try_get_value() == Some(number)
-                    && let Ok(scene) = answer
-                {
-                    self.put(scene);
-                }
-            });
-        });
+            })
+        };
+        let ask = |query: SceneQuery| async move { client::graph_scene(&query).await };
+        let put = move |answer: Option<Result<GraphScene, ClientError>>| match answer {
+            Some(Ok(scene)) => self.put(scene),
+            Some(Err(_)) => {}
+            None => self.scene.set(None),
+        };
+        ask_again(want, ask, put);
     }
 
     fn put(self, scene: GraphScene) {
@@ -164,10 +168,7 @@ impl Beside {
         Look {
             colour: self.model.colour(),
             selected: self.node.get(),
-            differing: self
-                .model
-                .diff
-                .with(|diff| diff.as_deref().map(differing).unwrap_or_default()),
+            differing: self.model.differing(self.slot + 1),
         }
     }
 
@@ -184,16 +185,19 @@ impl Beside {
         }
     }
 
-    /// Looks at a node of this graph, and at its like in the other.
+    /// Looks at a node of this graph, and at its like in the others.
     pub(super) fn select(self, path: Option<&str>) {
         let own = path.and_then(|path| {
+            if self.model.pair.get_untracked() != Some((0, self.slot + 1)) {
+                return Some(path.to_owned());
+            }
             self.model
                 .diff
-                .with_untracked(|diff| here(diff.as_deref(), path))
+                .with_untracked(|diff| here(diff.as_deref()?, path))
         });
         match own {
             Some(own) => self.model.select(&own),
-            None => self.model.select_alone((NODE, path)),
+            None => self.model.select_alone(path.map(|path| (self.slot, path))),
         }
     }
 
@@ -210,82 +214,11 @@ impl Beside {
         }
         self.anchor.set_value(Some(path.to_owned()));
         let open = join_list(&open);
-        self.model.url.set(&[(OPEN, Some(&open))], History::Replace);
+        let [.., name, _] = NAMES[self.slot];
+        self.model.url.set(&[(name, Some(&open))], History::Replace);
     }
 }
 
 fn find<'a>(scene: &'a GraphScene, path: &str) -> Option<&'a GraphBox> {
     scene.boxes.iter().find(|own| own.path == path)
-}
-
-/// Nodes of the other graph that differ, by their paths there.
-fn differing(diff: &GraphDiff) -> HashMap<String, Shade> {
-    let changed = diff
-        .changed
-        .iter()
-        .map(|own| (&own.before_path, Shade::Changed));
-    let removed = diff.removed.iter().map(|own| (&own.path, Shade::Added));
-    let all = changed.chain(removed);
-    all.filter_map(|(path, shade)| Some((path.clone()?, shade)))
-        .collect()
-}
-
-/// The path of the other graph's node that is this one's: what is called otherwise by what the difference says, what is
-/// only here not at all, everything else by the same path.
-fn there(diff: Option<&GraphDiff>, own: &str) -> Option<String> {
-    let diff = diff?;
-    let is_own = |path: &Option<String>| path.as_deref() == Some(own);
-    let mut both = diff.changed.iter().chain(&diff.renamed);
-    if let Some(found) = both.find(|one| is_own(&one.path)) {
-        return found.before_path.clone();
-    }
-    let is_alone = diff.added.iter().any(|one| is_own(&one.path));
-    (!is_alone).then(|| own.to_owned())
-}
-
-/// The same the other way round.
-fn here(diff: Option<&GraphDiff>, other: &str) -> Option<String> {
-    let diff = diff?;
-    let is_other = |path: &Option<String>| path.as_deref() == Some(other);
-    let mut both = diff.changed.iter().chain(&diff.renamed);
-    if let Some(found) = both.find(|one| is_other(&one.before_path)) {
-        return found.path.clone();
-    }
-    let is_alone = diff.removed.iter().any(|one| is_other(&one.path));
-    (!is_alone).then(|| other.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use trainscope_api::graphs::Different;
-
-    use super::*;
-
-    #[test]
-    fn nodes_are_found_in_the_other_graph() {
-        let different = |path: &str, before: Option<&str>| Different {
-            path: Some(path.to_owned()),
-            before_path: before.map(str::to_owned),
-            ..Different::default()
-        };
-        let diff = GraphDiff {
-            added: vec![different("new", None)],
-            removed: vec![different("old", None)],
-            changed: vec![different("net/fc", Some("net/fc"))],
-            renamed: vec![different("out", Some("output"))],
-            ..GraphDiff::default()
-        };
-        let there = |own: &str| super::there(Some(&diff), own);
-        let here = |other: &str| super::here(Some(&diff), other);
-        assert_eq!(there("out").as_deref(), Some("output"));
-        assert_eq!(there("same").as_deref(), Some("same"));
-        assert_eq!(there("new"), None);
-        assert_eq!(here("output").as_deref(), Some("out"));
-        assert_eq!(here("net/fc").as_deref(), Some("net/fc"));
-        assert_eq!(here("old"), None);
-        let shades = differing(&diff);
-        assert_eq!(shades.get("old"), Some(&Shade::Added));
-        assert_eq!(shades.get("net/fc"), Some(&Shade::Changed));
-        assert_eq!(shades.len(), 2);
-    }
 }

@@ -1,4 +1,4 @@
-//! What differs from the graph that this one is compared with.
+//! What differs between the two graphs that are compared.
 
 use leptos::prelude::*;
 
@@ -18,6 +18,11 @@ pub(super) fn Differing() -> impl IntoView {
     let i18n = use_i18n();
     move || {
         let diff = model.diff.get()?;
+        let (first, second) = model.pair.get()?;
+        let select = move |at: usize, path: &str| match at.checked_sub(1) {
+            None => model.select(path),
+            Some(slot) => beside[slot].select(Some(path)),
+        };
         let texts = &i18n.texts().graph;
         let [added, removed, changed, renamed] = diff.totals;
         let counts = (texts.compared)([added, removed, changed, renamed, diff.same]);
@@ -35,7 +40,7 @@ pub(super) fn Differing() -> impl IntoView {
                         title=own.name.clone()
                         on:click=handler(move |_| {
                             if let Some(path) = &path {
-                                model.select(path);
+                                select(first, path);
                             }
                         })
                     >
@@ -53,7 +58,11 @@ pub(super) fn Differing() -> impl IntoView {
                     type="button"
                     class="link cut"
                     title=own.name.clone()
-                    on:click=handler(move |_| beside.select(path.as_deref()))
+                    on:click=handler(move |_| {
+                        if let Some(path) = &path {
+                            select(second, path);
+                        }
+                    })
                 >
                     {short(&own.name)}
                     " "
@@ -65,6 +74,7 @@ pub(super) fn Differing() -> impl IntoView {
         let has_gone = !gone.is_empty();
         Some(view! {
             <section class="differing small" aria-label=texts.compare>
+                <Pairs />
                 <b class="med">{counts}</b>
                 <div class="rows">
                     {here}
@@ -72,6 +82,57 @@ pub(super) fn Differing() -> impl IntoView {
                     {gone}
                 </div>
             </section>
+        })
+    }
+}
+
+/// Which two of more than two graphs are compared.
+#[component]
+fn Pairs() -> impl IntoView {
+    let model = use_model();
+    let beside = use_beside();
+    let i18n = use_i18n();
+    move || {
+        let pairs = model.pairs();
+        let now = model.pair.get();
+        let name = |at: usize| match at.checked_sub(1) {
+            None => model.scene.with(|scene| scene.shown.tag.clone()),
+            Some(slot) => {
+                let run = model.columns[slot].run.get().unwrap_or_default();
+                let tag = beside[slot]
+                    .scene
+                    .get()
+                    .map(|scene| scene.shown.tag.clone());
+                match tag {
+                    Some(tag) if run == model.run.get() => tag,
+                    Some(tag) => format!("{run} · {tag}"),
+                    None => run,
+                }
+            }
+        };
+        let options = pairs.iter().enumerate().map(|(index, pair)| {
+            view! {
+                <option value=index.to_string() selected=now == Some(*pair)>
+                    {format!("{} ↔ {}", name(pair.0), name(pair.1))}
+                </option>
+            }
+        });
+        let options = options.collect::<Vec<_>>();
+        (pairs.len() > 1).then(|| {
+            view! {
+                <select
+                    class="field choice"
+                    aria-label=i18n.texts().graph.pair
+                    on:change=move |event| {
+                        let index = event_target_value(&event).parse::<usize>();
+                        if let Some(pair) = index.ok().and_then(|index| pairs.get(index)) {
+                            model.choose_pair(*pair);
+                        }
+                    }
+                >
+                    {options}
+                </select>
+            }
         })
     }
 }

@@ -21,12 +21,17 @@ pub(super) fn Likeness() -> impl IntoView {
     let beside = use_beside();
     let i18n = use_i18n();
     move || {
-        if model.base.with(Option::is_none) || model.diff.with(Option::is_none) {
+        let (first, second) = model.pair.get()?;
+        if model.diff.with(Option::is_none) {
             return None;
         }
+        let detail = |at: usize| match at.checked_sub(1) {
+            None => model.detail.get(),
+            Some(slot) => beside.get(slot)?.detail.get(),
+        };
         let texts = &i18n.texts().graph;
         let [same, none, only_there] = texts.likeness;
-        let (own, other) = (model.detail.get(), beside.detail.get());
+        let (own, other) = (detail(first), detail(second));
         let (says, rows) = match (own, other) {
             (None, None) => return None,
             (Some(_), None) => (Some(none.to_owned()), Vec::new()),

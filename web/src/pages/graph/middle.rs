@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::legend::Legend;
 use super::model::use_model;
-use super::pane::Other;
+use super::pane::Others;
 use super::press::{Pressed, pressed};
 use super::toolbar::Toolbar;
 use crate::components::{GraphCanvas, IconButton, IconName, figure_of};
@@ -123,7 +123,7 @@ pub(super) fn Middle() -> impl IntoView {
                 {way}
                 {empty}
             </div>
-            <Other />
+            <Others />
             </div>
         </section>
     }

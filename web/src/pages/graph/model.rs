@@ -1,18 +1,17 @@
 //! What the page shows: the answers for what the address asks for, and the part of the picture that is seen.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use trainscope_api::graphs::{
     BoxKind, GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery,
 };
 use trainscope_api::paths;
 
+use super::columns::{self, BESIDE, Column};
 use crate::client::{self, ClientError};
-use crate::components::{Colour, Look, Shade, View};
+use crate::components::{Colour, Look, View, ask_again};
 use crate::erased::{effect, memo};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -20,12 +19,10 @@ use crate::url_state::{History, UrlState, use_url_state};
 const TAG: &str = "graph";
 const RANK: &str = "rank";
 const OPEN: &str = "open";
-const NODE: &str = "node";
+pub(super) const NODE: &str = "node";
 const FROM: &str = "from";
 const TO: &str = "to";
 const COLOUR: &str = "colour";
-const BASE: &str = "base";
-const BASE_TAG: &str = "base_graph";
 const AT: &str = "at";
 /// The view goes to the address when it has rested for so long.
 const REST: Duration = Duration::from_millis(400);
@@ -53,15 +50,17 @@ pub(super) enum Load {
 pub(super) struct Model {
     pub(super) url: UrlState,
     pub(super) run: Memo<String>,
-    tag: Memo<Option<String>>,
-    rank: Memo<Option<u32>>,
+    pub(super) tag: Memo<Option<String>>,
+    pub(super) rank: Memo<Option<u32>>,
     open: Memo<Vec<String>>,
     pub(super) node: Memo<Option<String>>,
     pub(super) from: Memo<Option<String>>,
     pub(super) to: Memo<Option<String>>,
     colour: Memo<Option<Colour>>,
-    pub(super) base: Memo<Option<String>>,
-    pub(super) base_tag: Memo<Option<String>>,
+    /// The graphs beside it.
+    pub(super) columns: [Column; BESIDE],
+    /// Which two are compared: 0 is this graph, 1 the first beside it.
+    pub(super) pair: Memo<Option<(usize, usize)>>,
     pub(super) scene: RwSignal<Arc<GraphScene>>,
     pub(super) load: RwSignal<Load>,
     pub(super) detail: RwSignal<Option<Arc<GraphNode>>>,
@@ -88,6 +87,7 @@ impl Model {
         let run = memo(move || run.get().unwrap_or_default());
         let rank = url.param(RANK);
         let colour = url.param(COLOUR);
+        let columns = columns::from_address(url);
         let model = Self {
             url,
             run,
@@ -104,8 +104,8 @@ impl Model {
                     .find(|(_, own)| *own == name)
                     .map(|(colour, _)| *colour)
             }),
-            base: url.param(BASE),
-            base_tag: url.param(BASE_TAG),
+            columns,
+            pair: columns::pair(url, columns),
             scene: RwSignal::new(Arc::default()),
             load: RwSignal::new(Load::Loading),
             detail: RwSignal::new(None),
@@ -120,7 +120,17 @@ impl Model {
         provide_context(model);
         model.keep_scene();
         model.keep_view();
-        model.keep(model.node, model.detail, move |model, node| async move {
+        // With others beside, what is looked at may be in one of them alone.
+        let drawn = memo(move || {
+            let node = model.node.get()?;
+            let is_drawn = || {
+                model
+                    .scene
+                    .with(|scene| scene.boxes.iter().any(|own| own.path == node))
+            };
+            (model.pair.with(Option::is_none) || is_drawn()).then_some(node)
+        });
+        model.keep(drawn, model.detail, move |model, node| async move {
             let choice = model.choice();
             let more = [("node", Some(&*node))];
             let own = model.run.try_get_untracked()?;
@@ -137,25 +147,7 @@ impl Model {
                 .await
                 .ok()
         });
-        let base = memo(move || {
-            let tag = model.base_tag.get();
-            model
-                .base
-                .get()
-                .map(|base| format!("{base}\n{}", tag.unwrap_or_default()))
-        });
-        model.keep(base, model.diff, move |model, base| async move {
-            let choice = model.choice();
-            let (base, tag) = base.split_once('\n')?;
-            let more = [
-                ("base", Some(base)),
-                ("base_tag", Some(tag).filter(|tag| !tag.is_empty())),
-            ];
-            let own = model.run.try_get_untracked()?;
-            client::of_graph(paths::GRAPH_DIFF, &own, as_choice(&choice), &more)
-                .await
-                .ok()
-        });
+        model.keep_diff();
         model
     }
 
@@ -177,33 +169,22 @@ impl Model {
         T: Send + Sync + 'static,
         F: Future<Output = Option<T>> + 'static,
     {
-        let asked = StoredValue::new(0_u64);
-        effect(move || {
+        let want = move || {
             self.run.track();
             self.tag.track();
             self.rank.track();
-            let number = asked.get_value() + 1;
-            asked.set_value(number);
-            let Some(wanted) = wanted.get() else {
-                answer.set(None);
-                return;
-            };
-            let asking = ask(self, wanted);
-            spawn_local(async move {
-                let found = asking.await;
-                // The page may have been left, or something else asked for meanwhile.
-                if asked.try_get_value() == Some(number) {
-                    answer.set(found.map(Arc::new));
-                }
-            });
+            wanted.get()
+        };
+        let ask = move |wanted| ask(self, wanted);
+        ask_again(want, ask, move |found: Option<Option<T>>| {
+            answer.set(found.flatten().map(Arc::new));
         });
     }
 
     fn keep_scene(self) {
-        let asked = StoredValue::new(0_u64);
-        effect(move || {
+        let want = move || {
             let open = self.open.get();
-            let query = SceneQuery {
+            Some(SceneQuery {
                 run: self.run.get(),
                 tag: self.tag.get(),
                 rank: self.rank.get(),
@@ -217,34 +198,29 @@ impl Model {
                 from: self.from.get(),
                 to: self.to.get(),
                 ..SceneQuery::default()
-            };
-            let number = asked.get_value() + 1;
-            asked.set_value(number);
-            spawn_local(async move {
-                let mut answer = client::graph_scene(&query).await;
-                // A link may name what this graph no longer has: without it there is still the graph.
-                if let Err(ClientError::Refused(_)) = &answer
-                    && (query.show.is_some() || query.from.is_some() || query.to.is_some())
-                {
-                    let plain = SceneQuery {
-                        show: None,
-                        from: None,
-                        to: None,
-                        ..query
-                    };
-                    answer = client::graph_scene(&plain).await;
-                }
-                // The page may have been left, or something else asked for meanwhile.
-                if asked.try_get_value() != Some(number) {
-                    return;
-                }
-                match answer {
-                    Ok(scene) => self.put(scene),
-                    Err(ClientError::Refused(error)) => self.load.set(Load::Refused(error.message)),
-                    // What is shown stays; the lost connection is said by the stream.
-                    Err(ClientError::Unreachable | ClientError::Misunderstood) => {}
-                }
-            });
+            })
+        };
+        let ask = |query: SceneQuery| async move {
+            let answer = client::graph_scene(&query).await;
+            // A link may name what this graph no longer has: without it there is still the graph.
+            if let Err(ClientError::Refused(_)) = &answer
+                && (query.show.is_some() || query.from.is_some() || query.to.is_some())
+            {
+                let plain = SceneQuery {
+                    show: None,
+                    from: None,
+                    to: None,
+                    ..query
+                };
+                return client::graph_scene(&plain).await;
+            }
+            answer
+        };
+        ask_again(want, ask, move |answer| match answer {
+            Some(Ok(scene)) => self.put(scene),
+            Some(Err(ClientError::Refused(error))) => self.load.set(Load::Refused(error.message)),
+            // What is shown stays; the lost connection is said by the stream.
+            Some(Err(ClientError::Unreachable | ClientError::Misunderstood)) | None => {}
         });
     }
 
@@ -368,9 +344,7 @@ impl Model {
         Look {
             colour: self.colour(),
             selected: self.node.get(),
-            differing: self
-                .diff
-                .with(|diff| diff.as_deref().map(differing).unwrap_or_default()),
+            differing: self.differing(0),
         }
     }
 
@@ -386,24 +360,6 @@ impl Model {
             (AT, None),
         ];
         self.url.set(&changes, History::Push);
-    }
-
-    /// Compares with the graph of another run, or another graph of this one.
-    pub(super) fn compare(self, base: Option<(&str, &str)>) {
-        let tag = base.map(|(_, tag)| tag).filter(|tag| !tag.is_empty());
-        let changes = [
-            (BASE, base.map(|(run, _)| run)),
-            (BASE_TAG, tag),
-            ("base_open", None),
-            ("base_node", None),
-        ];
-        self.url.set(&changes, History::Push);
-    }
-
-    /// Whether it is compared with the graph of this tag; reactive.
-    pub(super) fn is_base_tag(self, tag: &str) -> bool {
-        self.base_tag
-            .with(|base| base.as_deref().unwrap_or_default() == tag)
     }
 
     /// Looks at a node or scope; scopes around it open if it is not drawn.
@@ -422,15 +378,6 @@ impl Model {
         let open = crate::url_state::join_list(&open);
         self.url
             .set(&[(NODE, Some(path)), (OPEN, Some(&open))], History::Push);
-    }
-
-    pub(super) fn deselect(self) {
-        self.select_alone(("base_node", None));
-    }
-
-    /// Looks at nothing here, but at something in the other graph.
-    pub(super) fn select_alone(self, other: (&str, Option<&str>)) {
-        self.url.set(&[(NODE, None), other], History::Replace);
     }
 
     /// Opens a scope, or closes it with all that is open in it.
@@ -570,14 +517,4 @@ pub(super) fn place(own: &GraphBox) -> [f64; 4] {
 
 pub(super) fn is_scope(own: &GraphBox) -> bool {
     matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
-}
-
-/// Nodes that differ, by path.
-fn differing(diff: &GraphDiff) -> HashMap<String, Shade> {
-    let changed = diff.changed.iter().map(|own| (own, Shade::Changed));
-    let added = diff.added.iter().map(|own| (own, Shade::Added));
-    let all = changed
-        .chain(added)
-        .filter_map(|(own, shade)| Some((own.path.clone()?, shade)));
-    all.collect()
 }

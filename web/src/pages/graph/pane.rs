@@ -1,20 +1,26 @@
-//! The other graph's picture, with its name over it.
+//! The pictures of the graphs beside, each with its name over it.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::beside::use_beside;
+use super::beside::{Beside, use_beside};
 use super::model::use_model;
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 
-/// The picture beside, while there is a graph that this one is compared with.
+/// The pictures beside.
 #[component]
-pub(super) fn Other() -> impl IntoView {
+pub(super) fn Others() -> impl IntoView {
+    use_beside().each_ref().map(pane).collect_view()
+}
+
+/// The picture of one graph, while it is there.
+fn pane(beside: &Beside) -> AnyView {
+    let beside = *beside;
     let model = use_model();
-    let beside = use_beside();
+    let own = model.columns[beside.slot];
     let i18n = use_i18n();
     let figure = memo(move || {
         let Some(scene) = beside.scene.get() else {
@@ -25,7 +31,7 @@ pub(super) fn Other() -> impl IntoView {
     let on_press = Callback::new(move |(at, is_twice)| beside.press(at, is_twice));
     let name = move || {
         let shown = beside.scene.get().map(|scene| scene.shown.tag.clone());
-        let run = model.base.get()?;
+        let run = own.run.get()?;
         let text = match shown {
             Some(tag) => format!("{run} · {tag}"),
             None => run.clone(),
@@ -45,8 +51,8 @@ pub(super) fn Other() -> impl IntoView {
             })
         })
     };
-    let is_there = memo(move || model.base.with(Option::is_some));
-    move || {
+    let is_there = memo(move || own.run.with(Option::is_some));
+    let content = move || {
         is_there.get().then(|| {
             view! {
                 <div class="other">
@@ -56,7 +62,7 @@ pub(super) fn Other() -> impl IntoView {
                             icon=IconName::Close
                             label=i18n.label(|t| t.frame.close)
                             size=12
-                            on_press=move || model.compare(None)
+                            on_press=move || model.remove_column(beside.slot)
                         />
                     </div>
                     <div class="picture">
@@ -72,5 +78,6 @@ pub(super) fn Other() -> impl IntoView {
                 </div>
             }
         })
-    }
+    };
+    content.into_any()
 }

@@ -194,34 +194,32 @@ fn Base() -> impl IntoView {
         own.into_iter().chain(others).collect::<Vec<_>>()
     });
     move || {
-        let (bases, run) = (bases.get(), model.run.get());
-        let now = model.base.get();
+        let (mut bases, run) = (bases.get(), model.run.get());
+        let chosen = model.columns.map(|own| (own.run.get(), own.tag.get()));
+        let has_room = chosen.iter().any(|(run, _)| run.is_none());
+        bases.retain(|(base, tag)| {
+            !chosen.iter().any(|(run, own)| {
+                run.as_ref() == Some(base) && own.as_deref().unwrap_or_default() == tag
+            })
+        });
         let options = bases.iter().enumerate().map(|(index, (base, tag))| {
-            let name = if *base == run {
-                tag.clone()
-            } else {
-                base.clone()
-            };
-            let is_chosen = now.as_ref() == Some(base) && (*base != run || model.is_base_tag(tag));
-            view! {
-                <option value=index.to_string() selected=is_chosen>
-                    {name}
-                </option>
-            }
+            let name = if *base == run { tag } else { base };
+            view! { <option value=index.to_string()>{name.clone()}</option> }
         });
         let options = options.collect::<Vec<_>>();
-        (!bases.is_empty()).then(|| {
+        (has_room && !bases.is_empty()).then(|| {
             view! {
                 <select
                     class="field choice hide-narrow"
                     aria-label=i18n.texts().graph.compare
                     on:change=move |event| {
                         let index = event_target_value(&event).parse::<usize>();
-                        let base = index.ok().and_then(|index| bases.get(index));
-                        model.compare(base.map(|(run, tag)| (&**run, &**tag)));
+                        if let Some((run, tag)) = index.ok().and_then(|index| bases.get(index)) {
+                            model.add_column(run, tag);
+                        }
                     }
                 >
-                    <option value="" selected=now.is_none()>
+                    <option value="" selected=true>
                         {i18n.texts().graph.compare}
                     </option>
                     {options}

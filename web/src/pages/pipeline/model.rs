@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use trainscope_api::pipeline::{InputTimes, Pipeline, PipelineAnswer, PipelineOperation};
 
 use super::against::{Differing, differing};
 use crate::client::{self, ClientError};
-use crate::erased::{effect, memo};
+use crate::components::ask_again;
+use crate::erased::memo;
 use crate::live::use_live;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -99,25 +99,16 @@ impl Model {
 
     fn keep_answer(self) {
         let live = use_live();
-        let asked = StoredValue::new(0_u64);
-        effect(move || {
+        let want = move || {
             live.list_version.track();
-            let run = self.run.get();
-            let number = asked.get_value() + 1;
-            asked.set_value(number);
-            spawn_local(async move {
-                let answer = client::pipeline(&run).await;
-                // The page may have been left, or another run asked for meanwhile.
-                if asked.try_get_value() != Some(number) {
-                    return;
-                }
-                match answer {
-                    Ok(answer) => self.put(answer),
-                    Err(ClientError::Refused(error)) => self.load.set(Load::Refused(error.message)),
-                    // What is shown stays; the lost connection is said by the stream.
-                    Err(ClientError::Unreachable | ClientError::Misunderstood) => {}
-                }
-            });
+            Some(self.run.get())
+        };
+        let ask = |run: String| async move { client::pipeline(&run).await };
+        ask_again(want, ask, move |answer| match answer {
+            Some(Ok(answer)) => self.put(answer),
+            Some(Err(ClientError::Refused(error))) => self.load.set(Load::Refused(error.message)),
+            // What is shown stays; the lost connection is said by the stream.
+            Some(Err(ClientError::Unreachable | ClientError::Misunderstood)) | None => {}
         });
     }
 
@@ -133,21 +124,15 @@ impl Model {
     }
 
     fn keep_other(self) {
-        let asked = StoredValue::new(0_u64);
-        effect(move || {
-            let base = self.base.get();
-            let number = asked.get_value() + 1;
-            asked.set_value(number);
+        let want = move || {
             self.other.set(None);
-            let Some(base) = base else { return };
-            spawn_local(async move {
-                let answer = client::pipeline(&base).await;
-                if asked.try_get_value() == Some(number)
-                    && let Ok(answer) = answer
-                {
-                    self.other.set(Some(Arc::new(answer)));
-                }
-            });
+            self.base.get()
+        };
+        let ask = |base: String| async move { client::pipeline(&base).await };
+        ask_again(want, ask, move |answer| {
+            if let Some(Ok(answer)) = answer {
+                self.other.set(Some(Arc::new(answer)));
+            }
         });
     }
 

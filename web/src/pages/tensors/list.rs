@@ -12,6 +12,7 @@ use crate::components::{Icon, IconName, fixed_icon, severity_icon, use_size};
 use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::pixels::{pixels, whole};
 
 /// A row, in pixels.
 const ROW: f64 = 26.0;
@@ -299,20 +300,6 @@ fn tensor_row(entry: &TensorEntry) -> AnyView {
 pub(super) fn shape_text(shape: &[u64]) -> String {
     let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
     sizes.join("×")
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` saturates, and lists have few rows"
-)]
-fn whole(number: f64) -> usize {
-    number as usize
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
-fn pixels(number: f64) -> i32 {
-    number as i32
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::components::use_size;
 use crate::erased::{Show, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::pixels::{pixels, whole};
 
 /// A row, in pixels.
 const ROW: f64 = 21.0;
@@ -92,9 +93,9 @@ fn Sheet() -> impl IntoView {
         let (left, top) = scrolled.get();
         let Some(all) = all.get() else { return };
         let one = |first: u64, len: u64, from: f64, pixels: f64, size: f64| {
-            let shown = whole(pixels / size) + 1;
+            let shown = whole(pixels / size) as u64 + 1;
             // The last cell can always be reached, however the scroll bar rounds.
-            let from = whole(from / size).min(len.saturating_sub(shown.saturating_sub(1)));
+            let from = (whole(from / size) as u64).min(len.saturating_sub(shown.saturating_sub(1)));
             (first + from, shown.min(len - from.min(len)))
         };
         let (row, rows) = one(all.row, all.rows, top, height - HEADS.1, ROW);
@@ -193,7 +194,7 @@ fn Sheet() -> impl IntoView {
         let x = f64::from(event.client_x()) - rect.left() - HEADS.0;
         let y = f64::from(event.client_y()) - rect.top() - HEADS.1;
         let view = model.view.get_untracked();
-        let (row, column) = (whole(y / ROW), whole(x / COLUMN));
+        let (row, column) = (whole(y / ROW) as u64, whole(x / COLUMN) as u64);
         (x >= 0.0 && y >= 0.0 && row < view.rows && column < view.columns)
             .then_some((view.row + row, view.column + column))
     };
@@ -413,20 +414,6 @@ fn exact(value: &Element) -> String {
         Element::Number(number) if number.is_finite() => format!("{number:?}"),
         Element::Number(number) => format::number(*number, 3),
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` saturates, and pixels are few"
-)]
-fn whole(number: f64) -> u64 {
-    number as u64
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
-fn pixels(number: f64) -> i32 {
-    number as i32
 }
 
 #[cfg(test)]

@@ -1,0 +1,80 @@
+//! A server for a bench, which ends with the value.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The built program over a folder.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts it; its cache and its port lie in `lab`.
+    pub(crate) fn start(lab: &Path, base: &Path) -> Self {
+        let port_file = lab.join("port");
+        fs::remove_file(&port_file).unwrap_or_default();
+        let child = Command::new(env!("CARGO_BIN_EXE_trainscope"))
+            .args(["start", "--quiet", "--port", "0", "--port-file"])
+            .arg(&port_file)
+            .arg("--summary-base-dir")
+            .arg(base)
+            .arg("--cache-dir")
+            .arg(lab.join("cache"))
+            .env("XDG_RUNTIME_DIR", lab)
+            .env("XDG_STATE_HOME", lab)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a server");
+        let until = Instant::now() + Duration::from_mins(1);
+        let port = loop {
+            match fs::read_to_string(&port_file) {
+                Ok(port) => break port.trim().to_owned(),
+                Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+                Err(error) => panic!("the server does not start: {error}"),
+            }
+        };
+        Self {
+            child,
+            address: format!("http://127.0.0.1:{port}"),
+        }
+    }
+
+    /// An answer, and whether it is one that says yes.
+    pub(crate) fn get(&self, path: &str) -> (bool, Value) {
+        let answer = ureq::get(format!("{}{path}", self.address))
+            .config()
+            .http_status_as_error(false)
+            .build()
+            .call();
+        let mut answer = answer.expect("an answer");
+        let text = answer.body_mut().read_to_string().expect("text");
+        let told = serde_json::from_str(&text).expect("JSON");
+        (answer.status().is_success(), told)
+    }
+
+    /// Asks again until it is so.
+    pub(crate) fn wait(&self, path: &str, is_so: impl Fn(bool, &Value) -> bool) -> Value {
+        let until = Instant::now() + Duration::from_mins(2);
+        loop {
+            let (is_yes, told) = self.get(path);
+            if is_so(is_yes, &told) {
+                return told;
+            }
+            assert!(Instant::now() < until, "{path} is not answered: {told}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap_or_default();
+        self.child.wait().map(drop).unwrap_or_default();
+    }
+}

@@ -1,0 +1,211 @@
+//! A graph as SVG, laid out and drawn as the page lays it out and draws it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trainscope_analysis::graph::scene::{
+    MAX_CHIPS, Scene, SceneBox, View, chip_label, opened, scene,
+};
+use trainscope_analysis::graph::tree::{Tree, What};
+use trainscope_api::tags::Tag;
+use trainscope_charts::graph::{Curve, Figure, Ink, Node, Stroke, Tone, svg};
+use trainscope_format::{Body, Graph};
+
+use super::{ExportFlags, TOLD_TAGS};
+use crate::cli::Failed;
+use crate::cli::mistake::Mistake;
+use crate::cli::reading::Reading;
+use crate::cli::words;
+
+/// The picture of the one graph that is asked for, as it was recorded last.
+pub(super) fn picture(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tags: &[Tag],
+) -> Result<Vec<u8>, Failed> {
+    let [tag] = tags else {
+        return Err(too_many(tags).into());
+    };
+    let graph = read(flags, reading, tag)?;
+    let tree = Tree::new(&graph);
+    let view = View {
+        open: wanted(flags, &tree)?,
+        path: Vec::new(),
+    };
+    let figure = figure(&graph, &tree, &scene(&graph, &tree, &view));
+    let ink = if flags.dark {
+        Ink::dark()
+    } else {
+        Ink::light()
+    };
+    Ok(svg(&figure, &ink).into_bytes())
+}
+
+fn too_many(tags: &[Tag]) -> Mistake {
+    let told: Vec<String> = tags
+        .iter()
+        .take(TOLD_TAGS)
+        .map(|tag| format!("{} of rank {}", words::name(&tag.tag, None), tag.rank))
+        .collect();
+    let what = format!(
+        "one picture holds one graph, and {} are asked for",
+        tags.len()
+    );
+    Mistake::new(2, what)
+        .at(told.join(", "))
+        .attempt("--tags REGEX or --rank N, which name one of them")
+}
+
+fn read(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Graph, Mistake> {
+    let query = flags.query(reading, tag);
+    let found = reading
+        .index
+        .records(tag.kind, &query, |found| match &found.body {
+            Body::Graph(source) => Ok(Some(found.graph(*source)?)),
+            _ => Ok(None),
+        });
+    let mut records = found.map_err(|error| reading.unread(&error))?.records;
+    let title = words::name(&reading.title, None);
+    let Some(last) = records.pop() else {
+        let what = format!("no graph {} was recorded at these steps", tag.tag);
+        return Err(Mistake::new(2, what).at(title));
+    };
+    last.body.map_err(|reason| {
+        let what = format!("the graph {} cannot be read: {reason}", tag.tag);
+        Mistake::new(2, what).at(title)
+    })
+}
+
+/// The scopes that are asked for, with what they lie in; `None` for a first picture.
+fn wanted(flags: &ExportFlags, tree: &Tree) -> Result<Option<BTreeSet<usize>>, Mistake> {
+    if flags.expand.is_empty() && flags.depth.is_none() {
+        return Ok(None);
+    }
+    let is_scope = |item: usize| item != 0 && !matches!(tree.items[item].what, What::Node(_));
+    let mut open = match flags.depth {
+        Some(depth) => (0..tree.items.len())
+            .filter(|item| is_scope(*item) && tree.scopes_of(*item).count() < depth)
+            .collect(),
+        // Scopes are opened in the first picture.
+        None => opened(tree, &View::default()),
+    };
+    for path in &flags.expand {
+        let Some(item) = tree
+            .find(path.trim_matches('/'))
+            .filter(|item| is_scope(*item))
+        else {
+            return Err(no_scope(path, tree));
+        };
+        open.extend(tree.scopes_of(item));
+        open.insert(item);
+    }
+    Ok(Some(open))
+}
+
+fn no_scope(path: &str, tree: &Tree) -> Mistake {
+    let scopes = tree
+        .items
+        .iter()
+        .skip(1)
+        .filter(|item| !matches!(item.what, What::Node(_)));
+    let paths: Vec<&str> = scopes.map(|item| &*item.path).collect();
+    let near = paths.iter().filter(|known| known.contains(path));
+    let told: Vec<String> = near
+        .chain(&paths)
+        .take(TOLD_TAGS)
+        .map(|known| words::name(known, None))
+        .collect();
+    let mistake = Mistake::new(
+        2,
+        format!("the graph has no scope {}", words::name(path, None)),
+    )
+    .at(format!("--expand {path}"));
+    if told.is_empty() {
+        return mistake;
+    }
+    mistake.attempt(format!("one of these: {}", told.join(", ")))
+}
+
+/// Boxes coloured by type, the most frequent ones.
+fn figure(graph: &Graph, tree: &Tree, scene: &Scene) -> Figure {
+    let ink_of = tones(graph, tree, scene);
+    let mut nodes: Vec<Node> = Vec::with_capacity(scene.boxes.len());
+    for own in &scene.boxes {
+        let around = own.parent.and_then(|parent| nodes.get(parent));
+        let depth = around.map_or(0, |around| around.depth + 1);
+        nodes.push(Node {
+            tone: ink_of
+                .get(type_of(graph, tree, own))
+                .copied()
+                .unwrap_or_default(),
+            ..node(graph, tree, own, depth)
+        });
+    }
+    let curves = scene.lines.iter().map(|line| Curve {
+        at: line.at,
+        stroke: if line.is_control {
+            Stroke::Control
+        } else {
+            Stroke::Plain
+        },
+        has_arrow: line.is_last,
+    });
+    Figure {
+        width: scene.width,
+        height: scene.height,
+        curves: curves.collect(),
+        nodes,
+    }
+}
+
+/// The operation of a box that is a node; empty for scopes.
+fn type_of<'a>(graph: &'a Graph, tree: &Tree, own: &SceneBox) -> &'a str {
+    match tree.items[own.item].what {
+        What::Node(node) => &graph.nodes[node].op_type,
+        What::Scope | What::Fold(_) => "",
+    }
+}
+
+/// Which types have which colour: as many as there are colours.
+fn tones<'a>(graph: &'a Graph, tree: &Tree, scene: &Scene) -> BTreeMap<&'a str, Tone> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for own in &scene.boxes {
+        *counts.entry(type_of(graph, tree, own)).or_default() += 1;
+    }
+    counts.remove("");
+    let mut types: Vec<(&str, usize)> = counts.into_iter().collect();
+    types.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let types = types.into_iter().take(Ink::light().series.len());
+    types
+        .enumerate()
+        .map(|(at, (op_type, _))| (op_type, Tone::Series(at)))
+        .collect()
+}
+
+fn node(graph: &Graph, tree: &Tree, own: &SceneBox, depth: usize) -> Node {
+    let item = &tree.items[own.item];
+    let op_type = type_of(graph, tree, own);
+    let says_type = item
+        .label
+        .to_lowercase()
+        .starts_with(&op_type.to_lowercase());
+    let chips = own.attached.iter().take(MAX_CHIPS);
+    Node {
+        at: [own.x, own.y, own.width, own.height].map(f64::round),
+        depth,
+        label: item.label.clone(),
+        detail: match item.what {
+            What::Scope => words::plural(item.nodes as u64, "node", "nodes"),
+            What::Fold(times) => format!("×{times}"),
+            What::Node(_) if says_type => String::new(),
+            What::Node(_) => op_type.to_owned(),
+        },
+        chips: chips
+            .map(|&node| chip_label(&graph.nodes[node].name).to_owned())
+            .collect(),
+        more_chips: own.attached.len().saturating_sub(MAX_CHIPS) as u64,
+        is_scope: !matches!(item.what, What::Node(_)),
+        is_open: own.is_open,
+        is_stack: matches!(item.what, What::Fold(_)),
+        ..Node::default()
+    }
+}
