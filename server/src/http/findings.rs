@@ -195,7 +195,7 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) ->
 
 /// A hit in the words of the API.
 pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
-    let numbers = |numbers: &BTreeMap<std::sync::Arc<str>, Float>| {
+    let numbers = |numbers: &watchpoint::Figures| {
         let named = numbers
             .iter()
             .map(|(name, number)| (name.to_string(), *number));

@@ -24,8 +24,8 @@ use trainscope_format::{Role, TensorSummary};
 const BLOCK_BYTES: usize = 256 << 10;
 /// Headers of single tensors are shorter, so that one read brings header and elements.
 const HEAD_BYTES: usize = 4 << 10;
-/// Files that a reader keeps open.
-const OPEN_FILES: usize = 16;
+/// Files that a reader keeps open: a tensor is followed through the files of so many steps.
+const OPEN_FILES: usize = 32;
 /// Larger tensors are read again when the next step is compared with them.
 const KEPT_BYTES: u64 = 64 << 20;
 
@@ -194,7 +194,7 @@ impl Files {
     fn open(&mut self, place: &Place) -> io::Result<Arc<File>> {
         if place.tensor.is_none() {
             // Nothing else is in it.
-            return Ok(Arc::new(File::open(&place.path)?));
+            return self.open_new(&place.path);
         }
         let is_it = |path: &Arc<Path>| {
             Arc::ptr_eq(path, &place.path) || path.as_os_str() == place.path.as_os_str()
@@ -206,13 +206,25 @@ impl Files {
             if self.0.len() == OPEN_FILES {
                 self.0.remove(0);
             }
-            let file = Arc::new(File::open(&place.path)?);
+            let file = self.open_new(&place.path)?;
             self.0.push((Arc::clone(&place.path), file));
         }
         self.0
             .last()
             .map(|(_, file)| Arc::clone(file))
             .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn open_new(&mut self, path: &Path) -> io::Result<Arc<File>> {
+        let file = File::open(path).or_else(|error| {
+            if self.0.is_empty() {
+                return Err(error);
+            }
+            // Perhaps all threads together have more open than the system allows.
+            self.0.clear();
+            File::open(path)
+        });
+        Ok(Arc::new(file?))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
@@ -43,11 +43,52 @@ pub struct Hit {
     /// The operation or module that computes it, as far as that is known.
     pub node: Option<Arc<str>>,
     /// What was found, by the name of the parameter that limits it.
-    pub values: BTreeMap<Arc<str>, Float>,
+    pub values: Figures,
     /// The limits, by the same names.
-    pub thresholds: BTreeMap<Arc<str>, Float>,
+    pub thresholds: Figures,
     /// What was found, as a sentence.
     pub sentence: Sentence,
+}
+
+/// Numbers by name, in the order of the names. A hit has one or two, and there may be a hundred thousand hits: a map of
+/// its own for each would be most of what they take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures(Box<[(Arc<str>, Float)]>);
+
+impl FromIterator<(Arc<str>, Float)> for Figures {
+    fn from_iter<I: IntoIterator<Item = (Arc<str>, Float)>>(figures: I) -> Self {
+        let mut figures: Vec<_> = figures.into_iter().collect();
+        figures.sort_by(|a, b| a.0.cmp(&b.0));
+        Self(figures.into())
+    }
+}
+
+impl Figures {
+    /// The number of that name.
+    pub fn of(&self, name: &str) -> Option<f64> {
+        let found = self.iter().find(|(own, _)| **own == *name);
+        found.map(|(_, figure)| figure.0)
+    }
+}
+
+impl std::ops::Deref for Figures {
+    type Target = [(Arc<str>, Float)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Figures {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
+    }
 }
 
 /// A sentence in the languages of the pages.

@@ -1,6 +1,5 @@
 //! From what watchpoints found to findings: in order, with their sentences, and what they began with.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trainscope_format::Severity;
@@ -10,7 +9,7 @@ use super::catalogue::MAX_PARAMETERS;
 use super::checks::{Evidence, judge};
 use super::config::{Watchpoint, Watchpoints};
 use super::evaluator::Tensor;
-use super::finding::{Findings, Hit, Inconclusive, Judged, Missing, Sentence};
+use super::finding::{Figures, Findings, Hit, Inconclusive, Judged, Missing, Sentence};
 use super::knowledge::Knowledge;
 use super::run::{Flow, Run};
 use super::scalars::Series;
@@ -100,13 +99,14 @@ pub(crate) fn findings(
     let mut inconclusive = Vec::new();
     for (index, watchpoint) in (0..).zip(watchpoints.all()).filter(|(_, w)| w.on) {
         let judged = judge(&run, index, watchpoint);
+        let names = Names::of(watchpoint);
         hits.extend(judged.found.into_iter().map(|found| {
             let flow = found.flow;
-            (flow, told(index, watchpoint, found))
+            (flow, told(index, watchpoint, &names, found))
         }));
         inconclusive.extend(judged.missing.into_iter().map(
             |(rank, tensor, (reason, step, steps))| Inconclusive {
-                condition: watchpoint.condition.id.into(),
+                condition: Arc::clone(&names.condition),
                 watchpoint: index,
                 rank,
                 step,
@@ -143,19 +143,38 @@ pub(crate) fn findings(
 /// What could not be judged: rank, tensor, why, at which step first, at how many.
 pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
 
-fn told(index: u32, watchpoint: &Watchpoint, found: Found) -> Hit {
-    let mut values = BTreeMap::new();
-    let mut thresholds = BTreeMap::new();
-    let condition = watchpoint.condition;
-    for slot in 0..MAX_PARAMETERS {
-        let (actual, limit) = (found.evidence.0[slot], watchpoint.limits[slot]);
-        let name = condition.parameters.get(slot).map_or("count", |p| p.name);
-        if !actual.is_nan() {
-            values.insert(Arc::from(name), Float(actual));
-            let limit = if limit.is_nan() { 0.0 } else { limit };
-            thresholds.insert(Arc::from(name), Float(limit));
+/// What all hits of a watchpoint are called by.
+struct Names {
+    condition: Arc<str>,
+    parameters: [Arc<str>; MAX_PARAMETERS],
+}
+
+impl Names {
+    fn of(watchpoint: &Watchpoint) -> Self {
+        let parameters = watchpoint.condition.parameters;
+        Self {
+            condition: watchpoint.condition.id.into(),
+            parameters: std::array::from_fn(|slot| {
+                parameters.get(slot).map_or("count", |p| p.name).into()
+            }),
         }
     }
+}
+
+fn told(index: u32, watchpoint: &Watchpoint, names: &Names, found: Found) -> Hit {
+    let evidence = names
+        .parameters
+        .iter()
+        .zip(found.evidence.0)
+        .zip(watchpoint.limits);
+    let beyond = || evidence.clone().filter(|((_, actual), _)| !actual.is_nan());
+    let values: Figures = beyond()
+        .map(|((name, actual), _)| (Arc::clone(name), Float(actual)))
+        .collect();
+    let limit = |limit: f64| Float(if limit.is_nan() { 0.0 } else { limit });
+    let thresholds = beyond()
+        .map(|((name, _), to)| (Arc::clone(name), limit(to)))
+        .collect();
     let sentence = found
         .sentence
         .unwrap_or_else(|| plain(watchpoint, &found.tensor, &values));
@@ -164,7 +183,7 @@ fn told(index: u32, watchpoint: &Watchpoint, found: Found) -> Hit {
         _ => watchpoint.severity,
     };
     Hit {
-        condition: condition.id.into(),
+        condition: Arc::clone(&names.condition),
         watchpoint: index,
         severity,
         rank: found.rank,
@@ -179,7 +198,7 @@ fn told(index: u32, watchpoint: &Watchpoint, found: Found) -> Hit {
 }
 
 /// The condition's line, the tensor, and what exceeds which limit.
-fn plain(watchpoint: &Watchpoint, tensor: &str, values: &BTreeMap<Arc<str>, Float>) -> Sentence {
+fn plain(watchpoint: &Watchpoint, tensor: &str, values: &[(Arc<str>, Float)]) -> Sentence {
     let says = watchpoint.condition.says;
     let found: Vec<String> = values
         .iter()

@@ -100,8 +100,7 @@ fn passes(hit: &Hit, query: &FindingsQuery) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
+    use trainscope_analysis::watchpoint::Figures;
     use trainscope_format::Severity;
 
     use super::*;
@@ -121,8 +120,8 @@ mod tests {
             last_step: i64::from(number / 3),
             tensor: format!("Tensor:{number}").into(),
             node: None,
-            values: BTreeMap::new(),
-            thresholds: BTreeMap::new(),
+            values: Figures::default(),
+            thresholds: Figures::default(),
             sentence: trainscope_analysis::watchpoint::finding::Sentence::default(),
         };
         (0..30).map(hit).collect()
@@ -214,8 +213,8 @@ mod tests {
             last_step: hit.last_step,
             tensor: hit.tensor.to_string(),
             node: None,
-            values: BTreeMap::new(),
-            thresholds: BTreeMap::new(),
+            values: std::collections::BTreeMap::new(),
+            thresholds: std::collections::BTreeMap::new(),
             sentence: trainscope_api::findings::Words::default(),
             explains: None,
             source: None,

@@ -156,15 +156,15 @@ fn drop_at(kept: &mut Vec<usize>, at: usize) {
 
 /// What was found and what is allowed, of the first limit that was exceeded.
 fn measured(hit: &Hit) -> (String, String) {
-    let value = |name: &str| hit.thresholds.get(name).map(|limit| number(limit.0));
     let first = hit.values.iter().find(|(_, value)| !value.0.is_nan());
-    let first = first.or_else(|| hit.values.first_key_value());
+    let first = first.or_else(|| hit.values.first());
     if let Some((name, found)) = first {
-        (number(found.0), value(name).unwrap_or_default())
+        let limit = hit.thresholds.of(name);
+        (number(found.0), limit.map(number).unwrap_or_default())
     } else {
-        let limit = hit.thresholds.values().next();
-        let limit = limit.map_or_else(String::new, |limit| number(limit.0));
-        (String::new(), limit)
+        let limit = hit.thresholds.first();
+        let limit = limit.map(|(_, limit)| number(limit.0));
+        (String::new(), limit.unwrap_or_default())
     }
 }
 

@@ -1,13 +1,10 @@
 //! The answer as JSON, for programs: the shape is a promise, keys are only added.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use serde::Serialize;
-use trainscope_analysis::watchpoint::{Cause, Hit, Inconclusive, Missing};
+use trainscope_analysis::watchpoint::{Cause, Figures, Hit, Inconclusive, Missing};
 use trainscope_format::Severity;
-use trainscope_format::float::Float;
 
 use super::super::report::Report;
 use crate::recording::judge::{Fault, JudgedRun};
@@ -40,8 +37,8 @@ struct JsonHit<'a> {
     step: i64,
     tensor: &'a str,
     node: Option<&'a str>,
-    values: &'a BTreeMap<Arc<str>, Float>,
-    thresholds: &'a BTreeMap<Arc<str>, Float>,
+    values: &'a Figures,
+    thresholds: &'a Figures,
 }
 
 #[derive(Serialize)]

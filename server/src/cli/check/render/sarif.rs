@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
-use trainscope_analysis::watchpoint::Hit;
+use trainscope_analysis::watchpoint::{Figures, Hit};
 use trainscope_format::Severity;
-use trainscope_format::float::Float;
 
 use super::super::report::Report;
 use super::source::source;
@@ -105,8 +103,8 @@ struct Properties<'a> {
     step: i64,
     last_step: i64,
     is_first_cause: bool,
-    values: &'a BTreeMap<Arc<str>, Float>,
-    thresholds: &'a BTreeMap<Arc<str>, Float>,
+    values: &'a Figures,
+    thresholds: &'a Figures,
 }
 
 pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
