@@ -1,12 +1,13 @@
-//! Mounts shared state, routes and frame.
+//! Mounts shared state, frame and pages.
 
 use leptos::prelude::*;
-use leptos_router::components::{FlatRoutes, Route, Router};
-use leptos_router::path;
 
+use crate::erased::memo;
 use crate::frame::Frame;
 use crate::i18n::I18n;
-use crate::pages::{NotFoundPage, RunPages, RunsPage};
+use crate::location::Address;
+use crate::pages::{RunPages, RunsPage};
+use crate::route::Place;
 use crate::theme::ThemeState;
 use crate::{format, route, state};
 
@@ -17,15 +18,18 @@ pub fn App() -> impl IntoView {
     ThemeState::provide();
     format::provide_clock();
     state::provide_all();
+    Address::provide();
+    let place = route::use_place();
+    let is_list = memo(move || place.with(|place| *place == Place::Runs));
     view! {
-        <Router base=route::base_path()>
-            <Frame>
-                <FlatRoutes fallback=NotFoundPage>
-                    <Route path=path!("/") view=RunsPage />
-                    <Route path=path!("/index.html") view=RunsPage />
-                    <Route path=path!("/run/*rest") view=RunPages />
-                </FlatRoutes>
-            </Frame>
-        </Router>
+        <Frame>
+            {move || {
+                if is_list.get() {
+                    view! { <RunsPage /> }.into_any()
+                } else {
+                    view! { <RunPages /> }.into_any()
+                }
+            }}
+        </Frame>
     }
 }

@@ -18,6 +18,7 @@ pub mod frame;
 pub mod i18n;
 pub mod keys;
 pub mod live;
+pub mod location;
 pub mod notebook;
 pub mod pages;
 mod pixels;

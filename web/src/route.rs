@@ -1,18 +1,17 @@
 //! The addresses of the pages: `/` and `/run/<name of the run>/<page>`.
 //!
-//! A name may hold slashes and any character; each of its segments is percent-encoded. The router decodes a path once
-//! when a link is followed and not at all when a page is loaded, so a percent sign is written `~1` (and `~` is `~0`, as
-//! in a JSON pointer): then decoding twice changes nothing. The base directory itself, the
-//! run `.`, has no segment of its own, because browsers drop `.` from paths: its scalars are at `/run/scalars`. Where no
-//! page is named, it is the overview.
+//! A name may hold slashes and any character; each of its segments is percent-encoded. Others may decode a path before it
+//! comes here, so a percent sign is written `~1` (and `~` is `~0`, as in a JSON pointer): then decoding twice changes
+//! nothing. The base directory itself, the run `.`, has no segment of its own, because browsers drop `.` from paths: its
+//! scalars are at `/run/scalars`. Where no page is named, it is the overview.
 
 use std::sync::OnceLock;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_location;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::erased::memo;
+use crate::location::use_address;
 use crate::url_state::{self, join_list};
 
 /// Escaped in a segment of a path.
@@ -136,7 +135,7 @@ impl Place {
 
 /// The place that the address bar names, as a signal.
 pub fn use_place() -> Memo<Place> {
-    let pathname = use_location().pathname;
+    let pathname = use_address().pathname();
     let base = base_path();
     memo(move || pathname.with(|path| parse(path, base)))
 }

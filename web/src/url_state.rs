@@ -4,12 +4,12 @@
 //! item is escaped, so that names survive whatever they hold.
 
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_location, use_navigate};
-use leptos_router::location::Location;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::erased::memo;
+use crate::location::{Address, use_address};
+
+pub use crate::location::History;
 
 /// Escaped in a value: all but letters, digits and what reads well in an address.
 const VALUE: &AsciiSet = &NON_ALPHANUMERIC
@@ -26,45 +26,21 @@ const VALUE: &AsciiSet = &NON_ALPHANUMERIC
 /// Escaped in an item of a list, before the value as a whole is.
 const ITEM: &AsciiSet = &percent_encoding::CONTROLS.add(b'%').add(b',');
 
-/// Whether a change makes a new entry of the browser's history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum History {
-    /// The back button returns to the state before.
-    Push,
-    /// The change takes the place of the state before: typing, dragging, scrolling.
-    Replace,
-}
-
 /// Reads and changes keys of the query string.
 #[derive(Clone, Copy)]
 pub struct UrlState {
+    address: Address,
     search: Memo<String>,
     pathname: Memo<String>,
-    navigate: StoredValue<Navigate, LocalStorage>,
 }
 
-type Navigate = std::rc::Rc<dyn Fn(&str, NavigateOptions)>;
-
-/// The query string of this page. Call it in a component below the router.
+/// The query string of this page.
 pub fn use_url_state() -> UrlState {
-    let location = use_location();
-    let search = location.search;
-    let Location { pathname, .. } = location;
-    let navigate = use_navigate();
-    let navigate: Navigate = std::rc::Rc::new(move |query: &str, options| {
-        let path = pathname.get_untracked();
-        let hash = window().location().hash().unwrap_or_default();
-        let target = if query.is_empty() {
-            format!("{path}{hash}")
-        } else {
-            format!("{path}?{query}{hash}")
-        };
-        navigate(&target, options);
-    });
+    let address = use_address();
     UrlState {
-        search,
-        pathname,
-        navigate: StoredValue::new_local(navigate),
+        address,
+        search: address.search(),
+        pathname: address.pathname(),
     }
 }
 
@@ -86,21 +62,18 @@ impl UrlState {
 
     /// Sets keys, or removes them with `None`; all other keys stay as they are.
     pub fn set(self, changes: &[(&str, Option<&str>)], history: History) {
-        // The signal is asked, not the address bar: it follows at once, so two changes in one turn do not undo each
-        // other, while the bar still shows the page before until the next one stands.
-        let search = self.search.get_untracked();
+        let (path, search) = self.address.untracked();
         let query = with_changes(&search, changes);
         if query == search.trim_start_matches('?') {
             return;
         }
-        let options = NavigateOptions {
-            resolve: false,
-            replace: history == History::Replace,
-            scroll: false,
-            ..NavigateOptions::default()
+        let hash = window().location().hash().unwrap_or_default();
+        let href = if query.is_empty() {
+            format!("{path}{hash}")
+        } else {
+            format!("{path}?{query}{hash}")
         };
-        self.navigate
-            .with_value(|navigate| navigate(&query, options));
+        self.address.go(&href, history);
     }
 
     /// The address of this page with keys changed, for links; reactive.

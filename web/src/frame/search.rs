@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use leptos::html::Input;
 use leptos::prelude::*;
-use leptos_router::hooks::use_navigate;
 use trainscope_format::Kind;
 
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
 use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
+use crate::location::{History, use_address};
 use crate::route::{self, use_place};
 use crate::state::{AppState, use_app_state};
 
@@ -43,7 +43,7 @@ pub(super) fn Search() -> impl IntoView {
     let state = use_app_state();
     let frame: FrameState = expect_context();
     let place = use_place();
-    let navigate = use_navigate();
+    let address = use_address();
     let field = NodeRef::<Input>::new();
     let text = RwSignal::new(String::new());
     let open = RwSignal::new(false);
@@ -79,7 +79,7 @@ pub(super) fn Search() -> impl IntoView {
             "ArrowUp" if count > 0 => chosen.update(|row| *row = (*row + count - 1) % count),
             "Enter" => {
                 if let Some(hit) = hits.with(|hits| hits.get(chosen.get()).cloned()) {
-                    navigate(&hit.href(), leptos_router::NavigateOptions::default());
+                    address.go(&hit.href(), History::Push);
                     leave();
                 }
             }

@@ -4,12 +4,11 @@
 //! the notebook beside them.
 
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 
 use crate::erased::Show;
 use crate::frame::FrameState;
 use crate::keys::use_keys;
+use crate::location::{History, use_address};
 use crate::route;
 
 mod columns;
@@ -67,11 +66,11 @@ pub fn RunsPage() -> impl IntoView {
 /// Keys of this page.
 fn listen() {
     let model = use_model();
-    let navigate = use_navigate();
+    let address = use_address();
     let frame: FrameState = expect_context();
     use_keys(move |key, _| {
         let panel_open = model.panel.with_untracked(Option::is_some) || frame.help.get_untracked();
-        let open = |href: &str| navigate(href, NavigateOptions::default());
+        let open = |href: &str| address.go(href, History::Push);
         match key {
             "j" => model.move_cursor(1),
             "k" => model.move_cursor(-1),

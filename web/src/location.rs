@@ -1,0 +1,109 @@
+//! The address bar as signals: links of this page and the browser's own buttons change what is shown without loading it
+//! again.
+
+use leptos::prelude::*;
+use leptos::{ev, wasm_bindgen::JsCast};
+
+use crate::erased::memo;
+use crate::route;
+
+/// Whether a change makes a new entry of the browser's history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    /// The back button returns to the state before.
+    Push,
+    /// The change takes the place of the state before: typing, dragging, scrolling.
+    Replace,
+}
+
+/// Where the visitor is: two parts of the address, which change at once.
+#[derive(Clone, Copy)]
+pub struct Address(RwSignal<(String, String)>);
+
+impl Address {
+    /// Follows the address bar from now on.
+    pub fn provide() {
+        let address = Self(RwSignal::new(now()));
+        window_event_listener(ev::popstate, move |_| address.0.set(now()));
+        // Windows hear of a click last, when whoever was nearer has had their way with it.
+        window_event_listener(ev::click, move |event| {
+            if let Some(href) = followed(&event) {
+                event.prevent_default();
+                address.go(&href, History::Push);
+                window().scroll_to_with_x_and_y(0.0, 0.0);
+            }
+        });
+        provide_context(address);
+    }
+
+    /// The path, as it stands in the address.
+    pub fn pathname(self) -> Memo<String> {
+        memo(move || self.0.with(|(pathname, _)| pathname.clone()))
+    }
+
+    /// The query, as it stands in the address.
+    pub fn search(self) -> Memo<String> {
+        memo(move || self.0.with(|(_, search)| search.clone()))
+    }
+
+    /// Both as they are.
+    pub fn untracked(self) -> (String, String) {
+        self.0.get_untracked()
+    }
+
+    /// Shows another address of this page.
+    pub fn go(self, href: &str, history: History) {
+        let bar = window().history();
+        let done = bar.and_then(|bar| {
+            let nothing = leptos::wasm_bindgen::JsValue::NULL;
+            match history {
+                History::Push => bar.push_state_with_url(&nothing, "", Some(href)),
+                History::Replace => bar.replace_state_with_url(&nothing, "", Some(href)),
+            }
+        });
+        // Browsers refuse when the address changes too often, which harms nobody: the next change brings it along.
+        if done.is_ok() {
+            self.0.set(now());
+        } else {
+            let (path, query) = href.split_once('?').unwrap_or((href, ""));
+            self.0.set((path.to_owned(), query.to_owned()));
+        }
+    }
+}
+
+/// The signals that [`Address::provide`] has made.
+pub fn use_address() -> Address {
+    expect_context()
+}
+
+fn now() -> (String, String) {
+    let bar = window().location();
+    (
+        bar.pathname().unwrap_or_default(),
+        bar.search().unwrap_or_default(),
+    )
+}
+
+/// The address of the link of this program that a click follows here, and not in another tab or as a download.
+fn followed(event: &web_sys::MouseEvent) -> Option<String> {
+    let is_plain = event.button() == 0
+        && !(event.meta_key() || event.ctrl_key() || event.shift_key() || event.alt_key());
+    if event.default_prevented() || !is_plain {
+        return None;
+    }
+    let clicked: web_sys::Element = event.target()?.dyn_into().ok()?;
+    let link = clicked.closest("a[href]").ok()??;
+    let link: web_sys::HtmlAnchorElement = link.dyn_into().ok()?;
+    let is_elsewhere = !matches!(&*link.target(), "" | "_self")
+        || link.has_attribute("download")
+        || link.origin() != window().location().origin().ok()?;
+    let path = link.pathname();
+    let is_ours = path
+        .strip_prefix(&*route::base_path())
+        .is_some_and(|path| path == "/" || path.starts_with("/run/"));
+    // A place on this very page is the browser's to find.
+    let (pathname, search) = now();
+    let is_here = !link.hash().is_empty() && path == pathname && link.search() == search;
+    (!is_elsewhere && is_ours && !is_here)
+        .then(|| format!("{path}{}{}", link.search(), link.hash()))
+}
