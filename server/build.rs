@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write as _};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -100,13 +101,18 @@ fn brotli(plain: &[u8]) -> io::Result<Vec<u8>> {
     Ok(packed)
 }
 
+/// In release builds as tight as gzip can be, which takes seconds.
 fn gzip(plain: &[u8], release: bool) -> io::Result<Vec<u8>> {
-    let level = if release {
-        Compression::best()
-    } else {
-        Compression::fast()
-    };
-    let mut encoder = GzEncoder::new(Vec::new(), level);
+    if release {
+        let mut packed = Vec::new();
+        let options = zopfli::Options {
+            iteration_count: NonZeroU64::MIN,
+            ..Default::default()
+        };
+        zopfli::compress(options, zopfli::Format::Gzip, plain, &mut packed)?;
+        return Ok(packed);
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(plain)?;
     encoder.finish()
 }

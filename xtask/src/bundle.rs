@@ -226,13 +226,25 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -
     Ok(())
 }
 
+/// One style sheet of all, without what is there for its readers: comments, indentation, empty lines.
 fn joined_styles(styles: &[PathBuf]) -> Result<Vec<u8>> {
-    let mut joined = Vec::new();
+    let mut joined = String::new();
     for path in styles {
-        joined.extend(fs::read(path).with_context(|| path.display().to_string())?);
-        joined.push(b'\n');
+        let style = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let mut comments = style.split("/*");
+        let mut plain = comments.next().unwrap_or_default().to_owned();
+        for comment in comments {
+            let end = comment.split_once("*/");
+            let (_, after) =
+                end.with_context(|| format!("{}: a comment has no end", path.display()))?;
+            plain.push_str(after);
+        }
+        for line in plain.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            joined.push_str(line);
+            joined.push('\n');
+        }
     }
-    Ok(joined)
+    Ok(joined.into_bytes())
 }
 
 /// Makes `folder` hold exactly `files`.

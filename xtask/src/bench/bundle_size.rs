@@ -1,20 +1,29 @@
 //! What a browser fetches the first time.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use ureq::http::header::ACCEPT_ENCODING;
 
-/// Bytes of all files of the finished bundle, each after gzip.
-pub(super) fn gzip_bytes(dist: &Path) -> Result<usize> {
+use super::Bench;
+use super::server::Cache;
+
+/// Bytes that the server sends of all files of the page, to a client that takes gzip.
+pub(super) fn gzip_bytes(bench: &Bench, dist: &Path, runs: &Path) -> Result<usize> {
+    let server = Cache::empty(&bench.scratch)?.start(&bench.program, runs)?;
     let mut sum = 0;
     for entry in fs::read_dir(dist)? {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(&fs::read(entry?.path())?)?;
-        sum += packed.finish()?.len();
+        let name = entry?.file_name();
+        let address = format!("{}/{}", server.address(), name.display());
+        let mut answer = ureq::get(address).header(ACCEPT_ENCODING, "gzip").call()?;
+        sum += answer
+            .body_mut()
+            .with_config()
+            .limit(1 << 26)
+            .read_to_vec()?
+            .len();
     }
+    server.stop()?;
     Ok(sum)
 }

@@ -1,22 +1,25 @@
-//! The order of the functions of a program: those that are alike next to each other, where compression sees it.
+//! The order of the functions of a program: those that are alike next to each other, where compression sees it, and of
+//! those that are the same one alone.
 //!
 //! Most functions of the page are one generic function made for several types. Compression finds what repeats within
 //! its last 32 KiB only, so that the order decides: sorted by their type and then by their instructions, the same
 //! functions take a tenth less after gzip than from the largest to the smallest, as they come.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use anyhow::{Result, ensure};
 use wasm_encoder::reencode::{self, Reencode};
-use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasm_encoder::{CodeSection, Encode, FunctionSection, Module};
 use wasmparser::{
     CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef,
 };
 
-/// The same program with its functions in that order.
+/// The same program with its functions in that order, without those that are there already.
 pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
     let mut imported = 0;
     let mut types = Vec::new();
+    let mut bodies = Vec::new();
     let mut instructions = Vec::new();
     for payload in Parser::new(0).parse_all(program) {
         match payload? {
@@ -28,7 +31,10 @@ pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
             Payload::FunctionSection(functions) => {
                 types = functions.into_iter().collect::<Result<_, _>>()?;
             }
-            Payload::CodeSectionEntry(body) => instructions.push(opcodes(program, &body)?),
+            Payload::CodeSectionEntry(body) => {
+                instructions.push(opcodes(program, &body)?);
+                bodies.push(body);
+            }
             _ => {}
         }
     }
@@ -38,13 +44,16 @@ pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
         types.len(),
         instructions.len()
     );
-    let mut order: Vec<usize> = (0..types.len()).collect();
+    let same = same(imported, &types, &bodies)?;
+    let firsts = (0..).zip(&same).filter(|(own, first)| own == *first);
+    let mut order: Vec<usize> = firsts.map(|(own, _): (u32, _)| own as usize).collect();
     order.sort_by_key(|&function| (types[function], &instructions[function]));
 
-    let mut places = vec![0; order.len()];
+    let mut places = vec![0; types.len()];
     for (place, &function) in (imported..).zip(&order) {
         places[function] = place;
     }
+    let places = same.iter().map(|&first| places[first as usize]).collect();
     let mut module = Module::new();
     Reordering {
         imported,
@@ -53,6 +62,33 @@ pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
     }
     .parse_core_module(&mut module, Parser::new(0), program)?;
     Ok(module.finish())
+}
+
+/// For each function the first that is the same: of its type, with its instructions, where functions that are the same
+/// count as one.
+fn same(imported: u32, types: &[u32], bodies: &[FunctionBody<'_>]) -> Result<Vec<u32>> {
+    let mut same: Vec<u32> = (0..).take(bodies.len()).collect();
+    loop {
+        // What calls one of two that turned out the same may now be the same as what calls the other.
+        let mut calling = Reordering {
+            imported,
+            order: Vec::new(),
+            places: same.iter().map(|function| imported + function).collect(),
+        };
+        let mut first: HashMap<(u32, Vec<u8>), u32> = HashMap::new();
+        let mut next = Vec::with_capacity(same.len());
+        for ((function, kind), body) in (0..).zip(types).zip(bodies) {
+            let mut code = CodeSection::new();
+            reencode::utils::parse_function_body(&mut calling, &mut code, body.clone())?;
+            let mut bytes = Vec::new();
+            code.encode(&mut bytes);
+            next.push(*first.entry((*kind, bytes)).or_insert(function));
+        }
+        if next == same {
+            return Ok(same);
+        }
+        same = next;
+    }
 }
 
 /// The first byte of each instruction: what it does, without its operands.
@@ -68,9 +104,9 @@ fn opcodes(program: &[u8], body: &FunctionBody<'_>) -> Result<Vec<u8>> {
 struct Reordering {
     /// Functions that come from outside and keep their numbers.
     imported: u32,
-    /// The functions by their new places.
+    /// The functions that stay, by their new places.
     order: Vec<usize>,
-    /// The new number of each.
+    /// The new number of each; those that are the same have one.
     places: Vec<u32>,
 }
 
@@ -115,7 +151,7 @@ mod tests {
     };
     use wasmparser::{ExternalKind, Operator, Parser, Payload};
 
-    /// `a` calls `b`, and two more like `b`.
+    /// `f1` calls `f0`, `f2` is like it, `f3` the same, and `f4` calls that.
     fn program() -> Vec<u8> {
         let mut types = TypeSection::new();
         types.ty().function([], [ValType::I32]);
@@ -136,6 +172,12 @@ mod tests {
                 Instruction::I32Eqz,
                 Instruction::End,
             ],
+            vec![
+                Instruction::I32Const(7),
+                Instruction::I32Eqz,
+                Instruction::End,
+            ],
+            vec![Instruction::Call(3), Instruction::I32Clz, Instruction::End],
         ]) {
             functions.function(0);
             exports.export(&format!("f{n}"), ExportKind::Func, n);
@@ -183,5 +225,8 @@ mod tests {
         };
         assert_eq!(function_index as usize, exports[0]);
         assert_eq!(exports[0].abs_diff(exports[2]), 1, "alike, so neighbours");
+        assert_eq!(bodies.len(), 3, "each is there once");
+        assert_eq!(exports[3], exports[0], "the same");
+        assert_eq!(exports[4], exports[1], "the same once what they call is");
     }
 }
