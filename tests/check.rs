@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::program::program;
 use crate::support::terminal::{Dump, Printed, trainscope_in};
 
 const OVERFLOW: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
@@ -269,7 +270,7 @@ fn annotations_junit_and_sarif_are_what_their_readers_expect() {
 #[test]
 fn a_closed_pipe_is_the_end_of_the_output() {
     let dump = Dump::unpack("torch-overflow");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_trainscope"))
+    let mut child = program()
         .args(["check", ".", "--all", "--format", "sarif"])
         .current_dir(&dump.path)
         .stdout(Stdio::piped())

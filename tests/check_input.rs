@@ -220,10 +220,6 @@ fn files_that_may_not_be_read_leave_the_others() {
         );
     let path = place.0.path().join("run/steps/step_0.safetensors");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    if File::open(&path).is_ok() {
-        // For the superuser there is no such file.
-        return;
-    }
     let answer = place.overflows();
     assert_eq!(
         names(&answer, "damaged", "file"),

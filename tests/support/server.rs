@@ -16,6 +16,7 @@ use ureq::Agent;
 
 use super::lab::Lab;
 use super::live::Live;
+use super::program;
 use super::wait::{DEADLINE, wait_for};
 
 /// A running server; killed when dropped. When a test fails its log is printed.
@@ -44,7 +45,7 @@ impl Answer {
 
 /// The program, with a home of its own.
 pub(crate) fn program(lab: &Lab) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trainscope"));
+    let mut command = program::program();
     for variable in [
         "HOME",
         "XDG_CACHE_HOME",

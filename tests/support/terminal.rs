@@ -8,6 +8,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::lab::fixture;
+use super::program::program;
 
 /// What a command has printed.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Printed {
 
 /// Runs the program with these arguments in this folder.
 pub(crate) fn trainscope_in(folder: &Path, args: &[&str]) -> Printed {
-    let output = Command::new(env!("CARGO_BIN_EXE_trainscope"))
+    let output = program()
         .args(args)
         .current_dir(folder)
         .env("HOME", folder)
