@@ -99,7 +99,7 @@ fn followed(event: &web_sys::MouseEvent) -> Option<String> {
         || link.origin() != window().location().origin().ok()?;
     let path = link.pathname();
     let is_ours = path
-        .strip_prefix(&*route::base_path())
+        .strip_prefix(route::base_path())
         .is_some_and(|path| path == "/" || path.starts_with("/run/"));
     // A place on this very page is the browser's to find.
     let (pathname, search) = now();
