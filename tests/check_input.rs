@@ -1,6 +1,7 @@
 //! What `trainscope check` makes of tensors that are odd, damaged, missing or still being written.
 
 use std::fs::{self, File};
+use std::process::Command;
 
 use crate::check::{Place, floats, names, npy, safetensors};
 use crate::support::EventFile;
@@ -245,6 +246,22 @@ fn a_link_to_a_file_that_is_gone_leaves_the_others() {
     let reason = answer["damaged"][0]["reason"].as_str().unwrap();
     assert!(reason.starts_with("it cannot be read: "), "{reason}");
     assert_eq!(answer["hits"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn more_folders_than_files_may_be_open() {
+    let place = Place::new();
+    for run in 0..200 {
+        let nan = safetensors(&[("a", &[f32::NAN])]);
+        place.write(&format!("run{run}/steps/step_0.safetensors"), &nan);
+    }
+    let mut program = Command::new("sh");
+    program.args(["-c", "ulimit -n 64; exec \"$0\" check \"$1\" --quiet"]);
+    program.arg(env!("CARGO_BIN_EXE_trainscope"));
+    let output = program.arg(place.0.path()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("200 errors"), "{said}");
+    assert!(said.contains("in 200 runs"), "{said}");
 }
 
 #[test]

@@ -181,9 +181,10 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
         unreadable: Vec::new(),
         took: began.elapsed(),
     };
+    let threads = flags.threads.map_or_else(cores, usize::from);
     let mut runs: Vec<(FoundRun, Watchpoints)> = Vec::new();
     for dir in &flags.dirs {
-        let mut found = look(dir)?;
+        let mut found = look(dir, threads)?;
         if found.runs.is_empty() && found.unreadable.is_empty() {
             return Err(nothing_in(dir, &found).into());
         }
@@ -198,10 +199,6 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
         }
         report.unreadable.append(&mut found.unreadable);
     }
-    let threads = flags.threads.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
     let total_bytes = runs.iter().map(|(run, _)| run.len_bytes).sum();
     let mut progress = Progress::new(total_bytes, runs.len(), flags.quiet);
     let mut done = 0;
@@ -239,9 +236,14 @@ fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
     below_base().unwrap_or_else(|| name.to_owned())
 }
 
-/// What a folder holds.
-pub(super) fn look(dir: &Path) -> Result<Found, Mistake> {
-    find::find(dir).map_err(|error| match error.kind() {
+/// How many cores there are.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What a folder holds, looked at by so many threads.
+pub(super) fn look(dir: &Path, threads: usize) -> Result<Found, Mistake> {
+    find::find(dir, threads).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Mistake::missing_dir(dir, "trainscope check"),
         _ => Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
             .at(words::path(dir))

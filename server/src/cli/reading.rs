@@ -9,7 +9,7 @@ use trainscope_api::runs::Run;
 use trainscope_api::tags::Tag;
 use trainscope_format::Kind;
 
-use super::check::{look, nothing_in, title};
+use super::check::{cores, look, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
 use crate::diagnosis::JudgedRun;
@@ -118,7 +118,7 @@ impl Reading {
             }
             None => (Watchpoints::recommended(), None),
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores();
         let judged = judge::judge(&self.found, &watchpoints, threads, |_| {});
         let mut judged = JudgedRun::of(judged, (0, 0), 0, false);
         judged.watchpoints_file = path;
@@ -142,7 +142,7 @@ fn only_run(dir: &Path, command: &str) -> Result<FoundRun, Mistake> {
             .at(words::path(dir))
             .attempt(format!("trainscope {command} {folder}")));
     }
-    let mut found = look(dir)?;
+    let mut found = look(dir, cores())?;
     let count = found.runs.len();
     if let Some(own) = found.runs.iter().position(|run| run.name == ".") {
         return Ok(found.runs.swap_remove(own));

@@ -199,7 +199,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
         drop(known);
         // What is told from here on may not be in what is found.
         let told = self.diagnosis.0.known.read().changes.clone();
-        let found = match find(&base.dir) {
+        let found = match find(&base.dir, 1) {
             Ok(found) => found.runs,
             Err(error) => {
                 tracing::warn!("{} cannot be judged: {error}", base.dir.display());

@@ -10,6 +10,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use rustc_hash::FxHasher;
@@ -192,16 +193,19 @@ const EVENT_PARTS: [&str; 7] = [
     "summaries",
 ];
 
-/// Walks a folder, or takes a single file as a run.
-pub(crate) fn find(root: &Path) -> io::Result<Found> {
+/// Walks a folder on so many threads, or takes a single file as a run.
+pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Found> {
     let mut walk = Walk::default();
     if root.is_file() {
         let folder = root.parent().unwrap_or(Path::new(""));
-        walk.file(folder, root.to_owned(), Stamp::of(fs::metadata(root)));
+        let mut seen = Seen::default();
+        seen.file(folder, root.to_owned(), Stamp::of(fs::metadata(root)));
+        walk.take(seen);
     } else {
-        walk.folder(root)?;
+        walk.folders(root, threads)?;
     }
     walk.found.runs = walk.claims.join();
+    walk.found.unreadable.sort();
     Ok(walk.found)
 }
 
@@ -241,72 +245,140 @@ enum What {
 #[derive(Default)]
 pub(crate) struct Claims(Vec<Claim>);
 
+/// All folders that were looked into.
 #[derive(Default)]
 struct Walk {
     claims: Claims,
     found: Found,
     visited: BTreeSet<PathBuf>,
+    /// Folders that are to be looked into.
+    next: Vec<PathBuf>,
+}
+
+/// What lies in one folder.
+#[derive(Default)]
+struct Seen {
+    claims: Claims,
+    folders: Vec<PathBuf>,
+    /// Other names of folders.
+    links: Vec<PathBuf>,
+    /// How many files are of other kinds, by extension.
+    other: BTreeMap<String, u64>,
 }
 
 impl Walk {
-    /// The root itself must be readable; below it, what is not is remembered.
-    fn folder(&mut self, root: &Path) -> io::Result<()> {
+    /// The root itself must be readable; below it, what is not is remembered. One depth after the other, so that links
+    /// lead in circles the same way on any number of threads.
+    fn folders(&mut self, root: &Path, threads: usize) -> io::Result<()> {
         self.visited.insert(root.canonicalize()?);
-        let mut folders = vec![fs::read_dir(root)?];
-        while let Some(entries) = folders.pop() {
-            self.found.folders += 1;
-            for entry in entries.flatten() {
-                let path = entry.path();
-                let kind = entry.file_type();
-                let is_link = kind.as_ref().is_ok_and(fs::FileType::is_symlink);
-                let is_dir = if is_link {
-                    path.is_dir()
-                } else {
-                    kind.is_ok_and(|kind| kind.is_dir())
-                };
-                if !is_dir {
-                    // Of what a link leads to, not of the link; below the folder that is open, a look costs less.
-                    let metadata = if is_link {
-                        fs::metadata(&path)
-                    } else {
-                        entry.metadata()
-                    };
-                    self.file(root, path, Stamp::of(metadata));
-                    continue;
-                }
-                let is_private = PRIVATE.iter().any(|name| entry.file_name() == *name);
-                let again = is_link
-                    && path
-                        .canonicalize()
-                        .is_ok_and(|target| !self.visited.insert(target));
-                if is_private || again {
-                    continue;
-                }
-                match fs::read_dir(&path) {
-                    Ok(entries) => folders.push(entries),
-                    Err(e) => {
-                        let shown = names::shown(below(root, &path));
-                        self.found.unreadable.push((shown, e.to_string()));
+        self.found.folders = 1;
+        self.take(Seen::of(root, root)?);
+        let mut level = std::mem::take(&mut self.next);
+        while !level.is_empty() {
+            for (folder, seen) in level.iter().zip(look(root, &level, threads)) {
+                match seen {
+                    Ok(seen) => {
+                        self.found.folders += 1;
+                        self.take(seen);
+                    }
+                    Err(error) => {
+                        let shown = names::shown(below(root, folder));
+                        self.found.unreadable.push((shown, error.to_string()));
                     }
                 }
             }
+            level = std::mem::take(&mut self.next);
         }
         Ok(())
     }
 
+    fn take(&mut self, seen: Seen) {
+        self.claims.0.extend(seen.claims.0);
+        for (extension, files) in seen.other {
+            *self.found.other.entry(extension).or_default() += files;
+        }
+        self.next.extend(seen.folders);
+        let visited = &mut self.visited;
+        let is_new = |link: &PathBuf| link.canonicalize().is_ok_and(|to| visited.insert(to));
+        self.next.extend(seen.links.into_iter().filter(is_new));
+    }
+}
+
+/// Looks into folders, each thread into the next one.
+fn look(root: &Path, folders: &[PathBuf], threads: usize) -> Vec<io::Result<Seen>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut mine = Vec::new();
+        while let at = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(folder) = folders.get(at)
+        {
+            mine.push((at, Seen::of(root, folder)));
+        }
+        mine
+    };
+    let mut all = std::thread::scope(|scope| {
+        let others = 1..threads.min(folders.len());
+        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for thread in others {
+            all.extend(thread.join().unwrap_or_default());
+        }
+        all
+    });
+    all.sort_unstable_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, seen)| seen).collect()
+}
+
+impl Seen {
+    fn of(root: &Path, folder: &Path) -> io::Result<Self> {
+        let mut seen = Self::default();
+        for entry in fs::read_dir(folder)?.flatten() {
+            let path = entry.path();
+            let kind = entry.file_type();
+            let is_link = kind.as_ref().is_ok_and(fs::FileType::is_symlink);
+            let is_dir = if is_link {
+                path.is_dir()
+            } else {
+                kind.is_ok_and(|kind| kind.is_dir())
+            };
+            if !is_dir {
+                // Of what a link leads to, not of the link; below the folder that is open, a look costs less.
+                let metadata = if is_link {
+                    fs::metadata(&path)
+                } else {
+                    entry.metadata()
+                };
+                seen.file(root, path, Stamp::of(metadata));
+                continue;
+            }
+            let is_private = PRIVATE.iter().any(|name| entry.file_name() == *name);
+            let folders = match is_link {
+                _ if is_private => continue,
+                true => &mut seen.links,
+                false => &mut seen.folders,
+            };
+            folders.push(path);
+        }
+        Ok(seen)
+    }
+
     fn file(&mut self, root: &Path, path: PathBuf, stamp: Stamp) {
-        let Some(file_name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else {
+        let Some(file_name) = path.file_name().and_then(OsStr::to_str) else {
             return;
         };
-        let relative = below(root, &path).to_owned();
-        if is_of_tensors(&relative) {
-            self.claims.add_tensors(&relative, path, stamp);
-        } else if let Some(format) = sniff(&file_name, || head(&path)) {
+        let relative = below(root, &path);
+        if let Some(part) = names::part_of(&folders_of(relative), file_name) {
+            let shown = names::shown(relative).into();
+            self.claims
+                .0
+                .push(Claim::of_part(part, path, &shown, stamp));
+        } else if let Some(format) = sniff(file_name, || head(&path)) {
+            let relative = relative.to_owned();
             self.claims.add_event(&relative, path, format, stamp);
         } else {
             let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
             let extension = extension.to_ascii_lowercase();
-            *self.found.other.entry(extension).or_default() += 1;
+            *self.other.entry(extension).or_default() += 1;
         }
     }
 }

@@ -288,7 +288,7 @@ mod tests {
                     file.set_modified(then).unwrap();
                 }
             }
-            let run = find(to.path()).unwrap().runs.remove(0);
+            let run = find(to.path(), 1).unwrap().runs.remove(0);
             let gone_on = ongoing
                 .as_mut()
                 .and_then(|own| own.go_on(&run, 1, &mut |_| {}));
@@ -329,7 +329,7 @@ mod tests {
             fs::create_dir_all(target.parent().unwrap()).unwrap();
             fs::copy(from.join(path), &target).unwrap();
         }
-        let look = || find(to.path()).unwrap().runs.remove(0);
+        let look = || find(to.path(), 1).unwrap().runs.remove(0);
         let watchpoints = Watchpoints::recommended();
         let (mut ongoing, _) = Ongoing::begin(&look(), &watchpoints, 1, &mut |_| {});
         assert!(ongoing.is_waiting());

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DType;
 use super::Select;
+use super::dispatch::{Registers, with_registers};
 use super::kernel::{self, LANES, Real};
 use crate::float;
 
@@ -86,12 +87,49 @@ impl ChangeStats {
     }
 }
 
+/// Types that are compared, in a function of its own for each width of registers, as [`Real::sums`] is.
+pub(super) trait Compared: Real {
+    /// [`of_block`], compiled for these registers.
+    fn changes(
+        registers: Registers,
+        states: [&[Self]; 2],
+        tolerance: Tolerance,
+        ahead: [&[u8]; 2],
+        element_bytes: usize,
+    ) -> ChangeStats;
+}
+
+macro_rules! compared {
+    ($type:ty) => {
+        impl Compared for $type {
+            fn changes(
+                registers: Registers,
+                states: [&[Self]; 2],
+                tolerance: Tolerance,
+                ahead: [&[u8]; 2],
+                element_bytes: usize,
+            ) -> ChangeStats {
+                with_registers!(
+                    registers,
+                    of_block,
+                    states: [&[$type]; 2],
+                    tolerance: Tolerance,
+                    ahead: [&[u8]; 2],
+                    element_bytes: usize => ChangeStats
+                )
+            }
+        }
+    };
+}
+
+compared!(f32);
+compared!(f64);
+
 /// Compares two blocks, as far as both reach; `ahead` begins where either state is read next, in elements of so many
 /// bytes.
 #[inline(always)]
-pub(super) fn of_block<T: Real>(
-    old: &[T],
-    new: &[T],
+fn of_block<T: Real>(
+    [old, new]: [&[T]; 2],
     tolerance: Tolerance,
     ahead: [&[u8]; 2],
     element_bytes: usize,
@@ -179,11 +217,10 @@ fn of_lanes<T: Real, const FINITE: bool>(
             max_abs_change[lane] = if change > max { change } else { max };
         }
     }
-    let count = |lanes: [u32; LANES]| lanes.into_iter().map(u64::from).sum::<u64>();
     ChangeStats {
         count: 0,
-        finite: count(finite),
-        changed: count(changed),
+        finite: kernel::count(finite),
+        changed: kernel::count(changed),
         sum_abs_change: kernel::total(sum_abs_change),
         sum_abs_before: kernel::total(sum_abs_before),
         sum_squares_change: kernel::total(sum_squares_change),

@@ -7,6 +7,8 @@
     reason = "code gets the instructions of the function that it is inlined into"
 )]
 
+use super::DType;
+use super::dispatch::{Registers, with_registers};
 use super::exponents::BUCKETS;
 
 /// Elements of a block: 8 KiB of `f32`.
@@ -25,6 +27,16 @@ pub(super) trait Real: Copy + PartialOrd + Default {
     const INFINITY: Self;
     const NEG_INFINITY: Self;
     const ZERO: Self;
+    /// Those bytes as numbers, where numbers of this type lie there, whole and in place.
+    fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]>;
+    /// [`sums`], compiled for these registers.
+    fn sums(
+        registers: Registers,
+        values: &[Self],
+        ahead: &[u8],
+        element_bytes: usize,
+        expects_finite: bool,
+    ) -> BlockSums;
     fn magnitude(self) -> Self;
     fn wide(self) -> f64;
     /// Bucket of [`super::Exponents`]; of what is not finite, the bucket of no finite number.
@@ -36,6 +48,26 @@ impl Real for f32 {
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]> {
+        let is_same = dtype == DType::F32 && cfg!(target_endian = "little");
+        is_same.then(|| bytemuck::try_cast_slice(bytes).ok())?
+    }
+
+    fn sums(
+        registers: Registers,
+        values: &[Self],
+        ahead: &[u8],
+        element_bytes: usize,
+        expects_finite: bool,
+    ) -> BlockSums {
+        with_registers!(
+            registers,
+            sums::<f32>,
+            values: &[f32], ahead: &[u8], element_bytes: usize, expects_finite: bool => BlockSums
+        )
+    }
 
     #[inline(always)]
     fn magnitude(self) -> Self {
@@ -58,6 +90,26 @@ impl Real for f64 {
     const INFINITY: Self = Self::INFINITY;
     const NEG_INFINITY: Self = Self::NEG_INFINITY;
     const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]> {
+        let is_same = dtype == DType::F64 && cfg!(target_endian = "little");
+        is_same.then(|| bytemuck::try_cast_slice(bytes).ok())?
+    }
+
+    fn sums(
+        registers: Registers,
+        values: &[Self],
+        ahead: &[u8],
+        element_bytes: usize,
+        expects_finite: bool,
+    ) -> BlockSums {
+        with_registers!(
+            registers,
+            sums::<f64>,
+            values: &[f64], ahead: &[u8], element_bytes: usize, expects_finite: bool => BlockSums
+        )
+    }
 
     #[inline(always)]
     fn magnitude(self) -> Self {
@@ -167,10 +219,25 @@ pub(super) fn count_exponents<T: Real>(values: &[T], tables: &mut ExponentTables
     }
 }
 
-/// Sums over the numbers of a block; if `FINITE` is set, all of them must be finite or the sums come out as not
-/// finite. `ahead` begins where the memory read next begins.
+/// Sums over the numbers of a block; if all are expected to be finite and one is not, the sums are not finite either.
+/// `ahead` begins where the memory read next begins. A function of its own for each width of registers: where it is
+/// part of a larger one, the lanes are kept in memory, at up to five times the time.
 #[inline(always)]
-pub(super) fn sums<T: Real, const FINITE: bool>(
+pub(super) fn sums<T: Real>(
+    values: &[T],
+    ahead: &[u8],
+    element_bytes: usize,
+    expects_finite: bool,
+) -> BlockSums {
+    if expects_finite {
+        sums_of::<T, true>(values, ahead, element_bytes)
+    } else {
+        sums_of::<T, false>(values, ahead, element_bytes)
+    }
+}
+
+#[inline(always)]
+fn sums_of<T: Real, const FINITE: bool>(
     values: &[T],
     ahead: &[u8],
     element_bytes: usize,
@@ -203,13 +270,19 @@ pub(super) fn sums<T: Real, const FINITE: bool>(
             smallest[lane] = smaller(raw.magnitude(), smallest[lane]);
             min[lane] = smaller(if is_kept { raw } else { T::INFINITY }, min[lane]);
             max[lane] = larger(if is_kept { raw } else { T::NEG_INFINITY }, max[lane]);
+        }
+    }
+    // A loop of their own: beside those of `T`, the wider lanes do not all stay in registers.
+    for x in chunks {
+        for lane in 0..LANES {
+            let raw = x[lane];
+            let is_kept = FINITE || is_finite(raw);
             let wide = if is_kept { raw } else { T::ZERO }.wide();
             sum[lane] += wide;
             sum_abs[lane] += wide.abs();
             sum_squares[lane] += wide * wide;
         }
     }
-    let count = |lanes: [u32; LANES]| lanes.into_iter().map(u64::from).sum::<u64>();
     let nan = count(nan);
     let infinite = count(not_finite) - nan;
     let mut pos_inf = 0;
@@ -222,9 +295,9 @@ pub(super) fn sums<T: Real, const FINITE: bool>(
         pos_inf,
         neg_inf: infinite - pos_inf,
         negative: count(negative),
-        smallest: smallest.into_iter().fold(T::INFINITY, smaller).wide(),
-        min: min.into_iter().fold(T::INFINITY, smaller).wide(),
-        max: max.into_iter().fold(T::NEG_INFINITY, larger).wide(),
+        smallest: least(smallest).wide(),
+        min: least(min).wide(),
+        max: greatest(max).wide(),
         sum: total(sum),
         sum_abs: total(sum_abs),
         sum_squares: total(sum_squares),
@@ -263,6 +336,11 @@ fn larger<T: Real>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
+#[inline(always)]
+pub(super) fn count(lanes: [u32; LANES]) -> u64 {
+    lanes.into_iter().map(u64::from).sum()
+}
+
 /// The sum of lanes, in pairs. Not inlined: seen together with the loop before it, the compiler reorders the lanes in
 /// every round of that loop, at twice the time.
 #[inline(never)]
@@ -275,4 +353,14 @@ pub(super) fn total(mut lanes: [f64; LANES]) -> f64 {
         }
     }
     lanes[0]
+}
+
+#[inline(never)]
+fn least<T: Real>(lanes: [T; LANES]) -> T {
+    lanes.into_iter().fold(T::INFINITY, smaller)
+}
+
+#[inline(never)]
+fn greatest<T: Real>(lanes: [T; LANES]) -> T {
+    lanes.into_iter().fold(T::NEG_INFINITY, larger)
 }

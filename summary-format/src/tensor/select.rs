@@ -5,7 +5,7 @@
     reason = "code gets the instructions of the function that it is inlined into"
 )]
 
-use super::change::{self, ChangeStats, Tolerance};
+use super::change::{ChangeStats, Compared, Tolerance};
 use super::dispatch::{Registers, with_registers};
 use super::histogram::{Histogram, Places};
 use super::kernel::{BLOCK, Real};
@@ -137,7 +137,7 @@ fn read(select: Select<'_>, dtype: DType, bytes: &[u8]) -> Selected {
 
 /// Block by block: widen, then everything that is wanted.
 #[inline(always)]
-fn fold<T: Real>(
+fn fold<T: Compared>(
     select: Select<'_>,
     dtype: DType,
     bytes: &[u8],
@@ -145,7 +145,7 @@ fn fold<T: Real>(
 ) -> Selected {
     let size = dtype.size_bytes();
     // Bytes have a faster way to their statistics than numbers.
-    let mut moments = (select.moments && size > 1).then(|| Moments::new(dtype));
+    let mut moments = (select.moments && size > 1).then(|| Moments::new(dtype, select.registers));
     let mut exponents = (select.exponents && size > 1).then(ExponentCounts::new);
     let mut hasher = select.hash.then(ContentHasher::new);
     let mut places = select
@@ -162,12 +162,11 @@ fn fold<T: Real>(
     let piece_bytes = BLOCK * size;
     for (index, piece) in bytes.chunks(piece_bytes).enumerate() {
         let from = index * piece_bytes;
-        let len = if needs_numbers {
-            widen(piece, &mut block)
+        let numbers: &[T] = if needs_numbers {
+            numbers_of(dtype, piece, &widen, &mut block)
         } else {
-            0
+            &[]
         };
-        let numbers = &block[..len];
         let ahead = bytes.get(from + piece_bytes..).unwrap_or_default();
         if let Some(moments) = &mut moments {
             moments.add(numbers, ahead, size);
@@ -184,11 +183,12 @@ fn fold<T: Real>(
         if let Some((before, tolerance, sofar)) = &mut changes {
             let before = before.get(from..).unwrap_or_default();
             let (before, before_ahead) = before.split_at(before.len().min(piece_bytes));
-            let old_len = widen(before, &mut old);
             let ahead = [before_ahead, ahead];
-            sofar.merge(&change::of_block(
-                &old[..old_len],
-                numbers,
+            let old = numbers_of(dtype, before, &widen, &mut old);
+            let states = [old, numbers];
+            sofar.merge(&T::changes(
+                select.registers,
+                states,
                 *tolerance,
                 ahead,
                 size,
@@ -209,4 +209,19 @@ fn fold<T: Real>(
         histogram: places.map(Places::finish),
         change: changes.map(|changes| changes.2),
     }
+}
+
+/// The numbers of a piece, in place where they lie there as they are added up, or else widened into the block.
+#[inline(always)]
+fn numbers_of<'a, T: Real>(
+    dtype: DType,
+    piece: &'a [u8],
+    widen: &impl Fn(&[u8], &mut [T; BLOCK]) -> usize,
+    block: &'a mut [T; BLOCK],
+) -> &'a [T] {
+    if let Some(in_place) = T::view(dtype, piece) {
+        return in_place;
+    }
+    let len = widen(piece, block);
+    &block[..len]
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DType;
 use super::Select;
+use super::dispatch::Registers;
 use super::exponents::{BUCKETS, Exponents};
 use super::kernel::{self, BlockSums, ExponentTables, Real};
 use crate::float;
@@ -160,15 +161,17 @@ pub(super) struct Moments {
     min_normal: f64,
     /// Blocks with something that is not finite come one after another.
     expects_finite: bool,
+    registers: Registers,
 }
 
 impl Moments {
-    pub(super) fn new(dtype: DType) -> Self {
+    pub(super) fn new(dtype: DType, registers: Registers) -> Self {
         let min_normal = dtype.min_normal_exponent();
         Self {
             stats: TensorStats::default(),
             min_normal: min_normal.map_or(0.0, |exponent| 2.0_f64.powi(exponent)),
             expects_finite: true,
+            registers,
         }
     }
 
@@ -177,11 +180,12 @@ impl Moments {
     pub(super) fn add<T: Real>(&mut self, block: &[T], ahead: &[u8], element_bytes: usize) {
         let mut sums = None;
         if self.expects_finite {
-            let finite = kernel::sums::<T, true>(block, ahead, element_bytes);
+            let finite = T::sums(self.registers, block, ahead, element_bytes, true);
             // A sum of magnitudes is finite only if all of them are.
             sums = finite.sum_abs.is_finite().then_some(finite);
         }
-        let sums = sums.unwrap_or_else(|| kernel::sums::<T, false>(block, ahead, element_bytes));
+        let sums =
+            sums.unwrap_or_else(|| T::sums(self.registers, block, ahead, element_bytes, false));
         let not_finite = sums.nan + sums.pos_inf + sums.neg_inf;
         self.expects_finite = not_finite == 0;
 
@@ -288,7 +292,7 @@ fn of_extreme_block<T: Real>(
     let scale = 2.0_f64.powf(abs_max.log2().floor().clamp(-1000.0, 1000.0));
     let finite = block.iter().filter(|x| kernel::is_finite(**x));
     let near_one: Vec<f64> = finite.map(|x| x.wide() / scale).collect();
-    let near_one_sums = kernel::sums::<f64, true>(&near_one, &[], size_of::<f64>());
+    let near_one_sums = kernel::sums(&near_one, &[], size_of::<f64>(), true);
     let mut stats = scaled(&near_one, finite_len, &near_one_sums, scale);
     (stats.min, stats.max) = (sums.min, sums.max);
     stats
