@@ -15,7 +15,7 @@ use crate::erased::effect;
 use crate::live::Live;
 
 /// Time between two requests for it.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_secs(4);
 
 /// Why the last change did not stay.
 #[derive(Clone, Debug, PartialEq, Eq)]
