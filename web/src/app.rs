@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::components::Palette;
 use crate::erased::memo;
 use crate::frame::Frame;
 use crate::i18n::I18n;
@@ -16,6 +17,7 @@ use crate::{format, route, state};
 pub fn App() -> impl IntoView {
     I18n::provide();
     ThemeState::provide();
+    Palette::provide();
     format::provide_clock();
     state::provide_all();
     Address::provide();

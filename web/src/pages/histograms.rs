@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
-use crate::components::{CardGrid, CardSize, IconName, StepRange, use_palette};
+use crate::components::{CardGrid, CardSize, IconName, StepRange};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -29,8 +29,6 @@ use toolbar::Toolbar;
 /// The histograms of the run that the address names.
 #[component]
 pub fn HistogramsPage() -> impl IntoView {
-    // Made here, so that all charts below share it.
-    let _palette = use_palette();
     let i18n = use_i18n();
     let browse = Browse::from_address(&[Kind::Histograms, Kind::Statistics], Company::Alone);
     let settings = Settings::from_address(browse);

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
-use crate::components::{CardGrid, CardSize, IconName, use_palette};
+use crate::components::{CardGrid, CardSize, IconName};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -63,8 +63,6 @@ impl Shelf {
 /// Such records of the run that the address names.
 #[component]
 pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
-    // Made here, so that all charts below share it.
-    let _palette = use_palette();
     let i18n = use_i18n();
     let browse = Browse::from_address(shelf.kinds(), Company::Alone);
     let settings = Settings::provide(browse, shelf);

@@ -11,8 +11,8 @@ use leptos::prelude::*;
 use trainscope_format::Kind;
 use wasm_bindgen::JsCast;
 
+use crate::components::IconName;
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView};
-use crate::components::{IconName, use_palette};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -57,8 +57,6 @@ const FAR: i32 = 10;
 /// The curves of the run that the address names (`crate::route::use_run`).
 #[component]
 pub fn ScalarsPage() -> impl IntoView {
-    // Made here, so that all charts below share it.
-    let _palette = use_palette();
     let browse = Browse::from_address(&[Kind::Scalars], Company::Neighbours);
     let settings = Settings::from_address(browse);
     let page = PageState::provide(browse, settings);

@@ -29,19 +29,21 @@ impl Palette {
     }
 }
 
+impl Palette {
+    /// Follows the theme from now on. Called once, above all pages: what a page provides is disposed of with it, and
+    /// would still be found by the page that comes after.
+    pub fn provide() {
+        let theme = use_theme();
+        provide_context(memo(move || {
+            theme.get();
+            Arc::new(read())
+        }));
+    }
+}
+
 /// The tokens in force.
 pub fn use_palette() -> Signal<Arc<Palette>> {
-    use_context::<Memo<Arc<Palette>>>()
-        .unwrap_or_else(|| {
-            let theme = use_theme();
-            let palette = memo(move || {
-                theme.get();
-                Arc::new(read())
-            });
-            provide_context(palette);
-            palette
-        })
-        .into()
+    expect_context::<Memo<Arc<Palette>>>().into()
 }
 
 /// Everything that is missing keeps the light theme's value.
