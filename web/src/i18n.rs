@@ -162,6 +162,14 @@ impl I18n {
         }
     }
 
+    /// What the server says of something that has a name: a sentence that begins with it keeps it as it is.
+    pub fn words_of(self, words: &Words, name: &str) -> String {
+        if self.0.get() == Locale::En && words.en.starts_with(name) {
+            return words.en.clone();
+        }
+        self.words(words)
+    }
+
     /// The language in force; reactive.
     pub fn locale(self) -> Locale {
         self.0.get()

@@ -76,6 +76,8 @@ impl RunPage {
             "images" | "audio" => Some(Self::Images),
             "text" => Some(Self::Text),
             "pr_curves" => Some(Self::PrCurves),
+            "graphs" => Some(Self::Graph),
+            "lineage" => Some(Self::Pipeline),
             "tensors" | "statistics" => Some(Self::Tensors),
             _ => None,
         }

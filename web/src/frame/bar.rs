@@ -97,8 +97,8 @@ fn RunTitle(run: String) -> impl IntoView {
         <span class="name" title=full>
             <RunChip run=run.clone() />
             <span class="cut">
-                <span class="dir hide-small">{folder}</span>
-                {move || name.get()}
+                <span class="dir cut hide-small">{folder}</span>
+                <span class="cut">{move || name.get()}</span>
             </span>
             <Switcher run=run />
         </span>

@@ -297,6 +297,7 @@ pub(super) static TEXTS: Texts = Texts {
         show_files: "Show the files of this run",
         runs: |count| many(count, "run", "runs"),
         damaged_runs: |count| format!("{} damaged", format::count(count)),
+        error_runs: |count| format!("{} with errors", format::count(count)),
         live_runs: |count| format!("{} live", format::count(count)),
         top_folder: "top folder",
         base_run: "(this folder)",

@@ -92,6 +92,8 @@ pub struct RunsTexts {
     pub runs: fn(u64) -> String,
     /// Group summary: number of damaged runs.
     pub damaged_runs: fn(u64) -> String,
+    /// Part of a folder's summary: runs in which errors were found.
+    pub error_runs: fn(u64) -> String,
     /// Group summary: number of growing runs.
     pub live_runs: fn(u64) -> String,
     /// Name of the group of runs without a folder.

@@ -275,6 +275,7 @@ pub(super) static TEXTS: Texts = Texts {
         show_files: "查看该训练的文件",
         runs: |count| format!("{} 个训练", format::count(count)),
         damaged_runs: |count| format!("{} 个损坏", format::count(count)),
+        error_runs: |count| format!("{} 个有错误", format::count(count)),
         live_runs: |count| format!("{} 个训练中", format::count(count)),
         top_folder: "顶层文件夹",
         base_run: "（本文件夹）",

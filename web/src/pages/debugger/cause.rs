@@ -49,7 +49,7 @@ pub(super) fn Cause() -> impl IntoView {
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
                 </span>
-                <span class="ink2 wide">{i18n.words(&cause.sentence)} "."</span>
+                <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} "."</span>
                 {(!cause.advice.en.is_empty())
                     .then(|| {
                         view! {

@@ -185,7 +185,7 @@ pub(super) fn Inspector() -> impl IntoView {
                         }
                             .into_any()
                     } else {
-                        view! { <p class="small">{move || i18n.words(&hit.sentence)}</p> }.into_any()
+                        view! { <p class="small">{move || i18n.words_of(&hit.sentence, &hit.tensor)}</p> }.into_any()
                     }}
                 </section>
             }

@@ -307,7 +307,7 @@ fn findings(node: &GraphNode) -> AnyView {
         view! {
             <div class="finding small">
                 {sign(hit.severity)}
-                <a class="plain" href=href>{i18n.words(&hit.sentence)}</a>
+                <a class="plain" href=href>{i18n.words_of(&hit.sentence, &hit.tensor)}</a>
             </div>
         }
         .into_any()

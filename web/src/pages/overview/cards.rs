@@ -153,7 +153,9 @@ fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
         Card::Histograms => Some(route::run_href(&run, RunPage::Histograms)),
         Card::Images => Some(route::run_href(&run, RunPage::Images)),
         Card::Text => Some(route::run_href(&run, RunPage::Text)),
-        _ => None,
+        Card::Tensors => Some(route::run_href(&run, RunPage::Tensors)),
+        Card::Graph => Some(route::run_href(&run, RunPage::Graph)),
+        Card::Configuration => None,
     };
     let title = move || {
         view! {

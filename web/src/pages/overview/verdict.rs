@@ -85,7 +85,7 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         return text.into_any();
     };
     let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
-    let words = i18n.words(&cause.sentence);
+    let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
     let (before, after) = words
         .split_once(&cause.hit.tensor)
         .unwrap_or(("", words.as_str()));

@@ -69,7 +69,7 @@ impl Only {
         found.unwrap_or(Self::All)
     }
 
-    fn holds(self, run: &Run) -> bool {
+    pub(super) fn holds(self, run: &Run) -> bool {
         match self {
             Self::All => true,
             Self::Errors => worst(run) == Some(Severity::Error),

@@ -10,6 +10,7 @@ use trainscope_api::runs::{FileStatus, LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::Column;
+use super::model::Only;
 use crate::components::split_name;
 
 /// A column to sort by.
@@ -308,6 +309,7 @@ pub(super) enum Item {
 pub(super) struct Group {
     pub(super) folder: String,
     pub(super) runs: u64,
+    pub(super) errors: u64,
     pub(super) bad: u64,
     pub(super) live: u64,
     pub(super) folded: bool,
@@ -357,6 +359,7 @@ pub(super) fn arrange(
         items.push(Item::Group(Group {
             folder: folder.to_owned(),
             runs: runs.len() as u64,
+            errors: count(|run| Only::Errors.holds(run)),
             bad: count(|run| Files::of(run).is_bad()),
             live: count(|run| run.status == RunStatus::Live),
             folded: is_folded,

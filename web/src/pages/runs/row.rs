@@ -40,10 +40,20 @@ pub(super) fn GroupRow(group: Group) -> impl IntoView {
     let Group {
         folder,
         runs,
+        errors,
         bad,
         live,
         folded,
     } = group;
+    let part = move |class: &'static str, count: u64, words: fn(&Texts) -> fn(u64) -> String| {
+        let text = move || words(i18n.texts())(count);
+        (count > 0).then(|| {
+            view! {
+                " · "
+                <span class=class>{text}</span>
+            }
+        })
+    };
     let toggled = folder.clone();
     let title = folder.clone();
     view! {
@@ -73,15 +83,8 @@ pub(super) fn GroupRow(group: Group) -> impl IntoView {
                     </b>
                     <span class="ink3">
                         {move || (i18n.texts().runs.runs)(runs)}
-                        {move || {
-                            (bad > 0)
-                                .then(|| {
-                                    view! {
-                                        " · "
-                                        <span class="warn">{(i18n.texts().runs.damaged_runs)(bad)}</span>
-                                    }
-                                })
-                        }}
+                        {part("err", errors, |t| t.runs.error_runs)}
+                        {part("warn", bad, |t| t.runs.damaged_runs)}
                         {move || (live > 0).then(|| format!(" · {}", (i18n.texts().runs.live_runs)(live)))}
                     </span>
                 </button>

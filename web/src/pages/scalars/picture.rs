@@ -12,8 +12,9 @@ use super::choices::XChoice;
 use super::data::{Curve, Loaded, steps_as_x, x_values};
 use super::settings::Range;
 
-/// Smoothing counts such parts of the width of the plot: a point on a plot of as many points is one, and a line of few
-/// points is smoothed less.
+/// Where points are drawn as buckets, smoothing counts such parts of the width of the plot, so that lines of all lengths
+/// are smoothed alike. Where each point is drawn it counts points: what is read out is then what other programs say of
+/// that point, and the same however far one has zoomed in.
 const SMOOTHING_UNITS: f64 = 500.0;
 
 /// How a card looks at its data.
@@ -141,6 +142,14 @@ fn span(loaded: &Loaded, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
     width(look.range.or_else(|| extent_of(all_x.iter())))
 }
 
+/// What smoothing counts where each point is one: nothing of x, and for windows the mean distance.
+fn unit_of_points(kind: Kind, x: &[f64]) -> f64 {
+    match (kind, x) {
+        (Kind::Mean | Kind::Gaussian, [first, .., last]) => (last - first) / (x.len() - 1) as f64,
+        _ => f64::NAN,
+    }
+}
+
 /// From the least to the greatest finite x.
 pub(super) fn extent_of<'a>(all: impl Iterator<Item = &'a Vec<f64>>) -> Option<(f64, f64)> {
     let finite = all.flatten().filter(|x| x.is_finite());
@@ -199,7 +208,17 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         },
         is_main: curve.shows(look.own),
         is_live: (look.is_live)(run),
-        values: smooth::by(look.kind, along, &series.values, look.smoothing, unit),
+        values: smooth::by(
+            look.kind,
+            along,
+            &series.values,
+            look.smoothing,
+            if series.cut {
+                unit
+            } else {
+                unit_of_points(look.kind, along)
+            },
+        ),
         raw: if show_raw {
             series.values.clone()
         } else {
@@ -338,6 +357,31 @@ mod tests {
             .map(|(_, series)| Some(series.clone()))
             .collect();
         Picture::new(Arc::new(Loaded::new(&want, answers)), None, look)
+    }
+
+    #[test]
+    fn points_count_where_each_is_drawn_and_distance_where_they_are_buckets() {
+        // What other programs say of these points at a weight of 0.6.
+        let wanted = [1.0, 2.875, 2.173_469_387_755_102];
+        let mut sparse = series(&[0, 10, 1_000], &[1.0, 4.0, 1.5]);
+        let ranges = [None, Some((0.0, 20.0)), Some((0.0, 9_000.0))];
+        let values = |series: &Series, range| {
+            let look = Look {
+                range,
+                ..look(XChoice::Step, 0.6)
+            };
+            picture(&[("a", series.clone())], &look).lines[0]
+                .values
+                .clone()
+        };
+        for range in ranges {
+            for (value, wanted) in values(&sparse, range).iter().zip(wanted) {
+                assert!((value - wanted).abs() < 1e-12, "{value} is not {wanted}");
+            }
+        }
+        sparse.cut = true;
+        (sparse.min, sparse.max) = (sparse.values.clone(), sparse.values.clone());
+        assert_ne!(values(&sparse, ranges[0]), values(&sparse, ranges[1]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use trainscope_api::scalars::NonFiniteClass;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 
-use super::choices::{Spread, XChoice};
+use super::choices::{ScaleChoice, Spread, XChoice};
 use super::drawing::x_text;
 use super::page::PageState;
 use super::picture::{Picture, class_of};
@@ -19,8 +19,10 @@ use crate::i18n::use_i18n;
 
 /// Values in a head, at most.
 const MOST_IN_HEAD: usize = 6;
-/// Pixels of a head that are not values: padding, buttons, pin, the word for the scale, gaps.
-const HEAD_PIXELS: f64 = 150.0;
+/// Pixels of a head that are neither name nor values, beyond the width of the plot: padding, buttons, pin, gaps.
+const HEAD_PIXELS: f64 = 100.0;
+/// Pixels of the word for a scale that is not linear.
+const SCALE_PIXELS: f64 = 48.0;
 /// Pixels of a chip and the gaps beside it.
 const CHIP_PIXELS: f64 = 24.0;
 /// Pixels between the crosshair and the read-out, and between it and the edge of the card.
@@ -70,7 +72,9 @@ pub(super) fn HeadValues(
             let wanted: f64 = values
                 .map(|reading| CHIP_PIXELS + label::width(&label::value(reading.value)))
                 .sum();
-            let name = tag.with_value(|tag| 1.2 * label::width(tag));
+            let is_linear = tag.with_value(|tag| page.y_scale(tag)) == ScaleChoice::Linear;
+            let name = tag.with_value(|tag| 1.05 * label::width(tag))
+                + if is_linear { 0.0 } else { SCALE_PIXELS };
             if wanted + name + HEAD_PIXELS > width.get() {
                 return None;
             }
