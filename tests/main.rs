@@ -27,6 +27,7 @@ mod recorded;
 mod records;
 mod recovery;
 mod report;
+mod run_controls;
 mod runs;
 mod samples;
 mod scalar_controls;

@@ -32,7 +32,8 @@ async fn a_run_whose_every_value_is_nan_is_said_to_be_one_on_every_page() {
     let lab = Lab::new();
     lab.record("nan")
         .curve("train/loss", 0..50, |_| f32::NAN)
-        .curve("train/accuracy", 0..50, |_| f32::NAN);
+        .curve("train/accuracy", 0..50, |_| f32::NAN)
+        .curve("lr", 0..50, |_| f32::NAN);
     let server = lab.start();
     server.wait_for_points("nan", "train/accuracy", 50);
     let browser = Browser::open().await;
@@ -48,6 +49,9 @@ async fn a_run_whose_every_value_is_nan_is_said_to_be_one_on_every_page() {
     browser
         .wait_for_text("train/loss is NaN from step 0 on")
         .await;
+    // A sentence that begins with a name leaves it as it is, and the name leads on.
+    let name = browser.text_of(".verdict-head h1 a.mono").await;
+    assert_eq!(name.as_deref(), Some("lr"));
     open(&browser, &server, "nan", "scalars").await;
     wait_until_said(&browser, "train/loss", "NaN from 0 to 49").await;
     browser.settled_picture(&canvas("train/loss")).await;

@@ -102,3 +102,98 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
     assert!(browser.url().await.contains("/run/torch/run1/graph?node="));
     browser.close().await;
 }
+
+#[tokio::test]
+async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    let overview = "/run/mlp/overflow/overview";
+    browser.goto(&server, overview).await;
+    for (control, page, content) in [
+        (
+            "[data-card='scalars'] a.head",
+            "scalars",
+            "section[data-tag]",
+        ),
+        (
+            "[data-card='histograms'] a.head",
+            "histograms",
+            "section[data-tag]",
+        ),
+        ("[data-card='tensors'] a.head", "tensors", "table"),
+        ("[data-card='debugger'] a.head", "debugger", "tr.hit-row"),
+        (
+            "[data-card='images'] a.head",
+            "images",
+            "section[data-tag] img",
+        ),
+        ("[data-card='text'] a.head", "text", "section[data-tag]"),
+        ("[data-card='graphs'] a.head", "graph", "canvas"),
+        // A watchpoint of the card, what happened first, a tensor of the matrix, and rows of the guide.
+        (
+            "[data-card='debugger'] .watched a",
+            "debugger?watchpoint=",
+            "tr.hit-row",
+        ),
+        (
+            ".verdict-head h1 a",
+            "debugger?hit=",
+            "tr.hit-row[aria-selected=true]",
+        ),
+        (
+            "table.onset tr.now th a",
+            "debugger?hit=",
+            "tr.hit-row[aria-selected=true]",
+        ),
+        (
+            ".guide li[data-topic='1'] > a",
+            "debugger?hit=",
+            "tr.hit-row[aria-selected=true]",
+        ),
+        (
+            ".guide li[data-topic='2'] > a",
+            "debugger?hit=",
+            "tr.hit-row[aria-selected=true]",
+        ),
+        (
+            ".guide li[data-topic='4'] > a",
+            "scalars?",
+            "section[data-tag='train/loss']",
+        ),
+        (
+            ".guide li[data-topic='5'] > a",
+            "scalars?",
+            "section[data-tag]",
+        ),
+        (
+            ".acts-head a:nth-of-type(2)",
+            "scalars",
+            "section[data-tag]",
+        ),
+    ] {
+        browser.wait_for_element(control).await;
+        browser.click(control).await;
+        browser
+            .wait_until(&format!(
+                "location.href.includes('/run/mlp/overflow/{page}') && document.querySelector(\"{content}\")"
+            ))
+            .await;
+        browser.run("history.back()").await;
+        browser
+            .wait_until("location.pathname.endsWith('/overview') && document.querySelector('.verdict-head h1 a')")
+            .await;
+    }
+    // All rules unfold over the rest and fold again.
+    browser.click(".guide .checks summary").await;
+    browser
+        .wait_until("document.querySelector('.checks li')?.checkVisibility()")
+        .await;
+    browser.click(".guide .checks summary").await;
+    browser
+        .wait_until("!document.querySelector('.checks li').checkVisibility()")
+        .await;
+    browser.close().await;
+}

@@ -1,7 +1,10 @@
 //! What stands around the curves in a real browser: the runs and tags at the left, the toolbar, the menus of cards. Each
 //! control is used, and what it changes is seen.
 
+use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Server};
+
+const ESCAPE: char = '\u{e00c}';
 
 /// Three runs, of which two begin with the same letter, with tags in two groups.
 async fn three_runs(lab: &Lab) -> (Server, Browser) {
@@ -19,28 +22,20 @@ async fn three_runs(lab: &Lab) -> (Server, Browser) {
     (server, Browser::open().await)
 }
 
-/// Waits until a script says that something is so.
-async fn wait_until(browser: &Browser, script: &str) {
-    browser
-        .wait_for(script, async || {
-            let script = format!("return !!({script})");
-            browser.run(&script).await.as_bool()?.then_some(())
-        })
-        .await;
-}
-
 /// Waits until the first card says so many lines to a screen reader.
 async fn wait_for_lines(browser: &Browser, lines: &str) {
     let canvas = "document.querySelector('section[data-tag=\"train/loss\"] canvas[role=img]')";
-    wait_until(
-        browser,
-        &format!("{canvas}?.getAttribute('aria-label').includes('{lines}')"),
-    )
-    .await;
+    browser
+        .wait_until(&format!(
+            "{canvas}?.getAttribute('aria-label').includes('{lines}')"
+        ))
+        .await;
 }
 
 async fn wait_for_address(browser: &Browser, wanted: &str) {
-    wait_until(browser, &format!("location.search.includes('{wanted}')")).await;
+    browser
+        .wait_until(&format!("location.search.includes('{wanted}')"))
+        .await;
 }
 
 #[tokio::test]
@@ -56,7 +51,22 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
     browser.fill(field, "no such").await;
     browser.wait_for_text("No other run has this name").await;
     browser.press('\u{e00c}').await;
-    wait_until(&browser, "!document.querySelector('.add-run')").await;
+    browser
+        .wait_until("!document.querySelector('.add-run')")
+        .await;
+
+    // One that is there is added by a press, or the first one that is offered by the enter key.
+    browser.click("button[aria-label='Add a run']").await;
+    browser.fill(field, "c").await;
+    browser.click(".add-run .hits button[title='c']").await;
+    wait_for_lines(&browser, "3 lines").await;
+    wait_for_address(&browser, "runs=a").await;
+    browser.goto(&server, "/run/a/scalars?runs=a").await;
+    browser.click("button[aria-label='Add a run']").await;
+    browser.fill(field, "ab").await;
+    browser.wait_for_element(".add-run .hits button").await;
+    browser.press('\u{e007}').await;
+    wait_for_lines(&browser, "2 lines").await;
 
     // A press hides a run, another one shows it again; a double click leaves it alone.
     let row = ".run-row button[aria-label='ab']";
@@ -70,11 +80,11 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
     );
     browser.run(&script).await;
     wait_for_lines(&browser, "1 line,").await;
-    wait_until(
-        &browser,
-        "document.querySelector(\".run-row button[aria-label='a']\").ariaChecked === 'false'",
-    )
-    .await;
+    browser
+        .wait_until(
+            "document.querySelector(\".run-row button[aria-label='a']\").ariaChecked === 'false'",
+        )
+        .await;
     browser.close().await;
 }
 
@@ -89,38 +99,48 @@ async fn tags_at_the_left_are_ticked_folded_and_pinned() {
             "[...document.querySelectorAll('section[data-tag]')].map(one => one.dataset.tag).sort().join() === '{tags}'"
         )
     };
-    wait_until(&browser, &cards("train/acc,train/loss,val/acc,val/loss")).await;
+    browser
+        .wait_until(&cards("train/acc,train/loss,val/acc,val/loss"))
+        .await;
 
     // A tag, a group, all tags.
     browser.click("[aria-label='Show train/acc']").await;
-    wait_until(&browser, &cards("train/loss,val/acc,val/loss")).await;
+    browser
+        .wait_until(&cards("train/loss,val/acc,val/loss"))
+        .await;
     browser.click("[aria-label='Show val/']").await;
-    wait_until(&browser, &cards("train/loss")).await;
+    browser.wait_until(&cards("train/loss")).await;
     browser.click("[aria-label='Show all tags']").await;
-    wait_until(&browser, &cards("train/acc,train/loss,val/acc,val/loss")).await;
+    browser
+        .wait_until(&cards("train/acc,train/loss,val/acc,val/loss"))
+        .await;
     browser
         .run(
             "document.querySelector('[role=treeitem][title=\"val/loss\"] .name')
                .dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))",
         )
         .await;
-    wait_until(&browser, &cards("val/loss")).await;
+    browser.wait_until(&cards("val/loss")).await;
     browser.click("[aria-label='Show all tags']").await;
 
     // What is folded away keeps its cards.
     let leaf = "document.querySelector('[role=treeitem][title=\"val/loss\"]')";
     browser.click("[role=treeitem][title='val/'] .fold").await;
-    wait_until(&browser, &format!("!{leaf}")).await;
-    wait_until(&browser, &cards("train/acc,train/loss,val/acc,val/loss")).await;
+    browser.wait_until(&format!("!{leaf}")).await;
+    browser
+        .wait_until(&cards("train/acc,train/loss,val/acc,val/loss"))
+        .await;
     browser.click("[role=treeitem][title='val/'] .fold").await;
-    wait_until(&browser, leaf).await;
+    browser.wait_until(leaf).await;
 
     // The pin of a card stands at the left, where it is taken away again.
     let pin = "section[data-tag='val/loss'] button[aria-label='Pin']";
     browser.click(pin).await;
     browser.wait_for_text("pinned").await;
     browser.click(".t.d1 button[aria-label='Unpin']").await;
-    wait_until(&browser, &format!("document.querySelector(\"{pin}\")")).await;
+    browser
+        .wait_until(&format!("document.querySelector(\"{pin}\")"))
+        .await;
     browser.close().await;
 }
 
@@ -147,7 +167,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     }
     browser.click(&segment("x axis", 1)).await;
     browser.click(&segment("y axis", 1)).await;
-    wait_until(&browser, "!location.search.includes('y=')").await;
+    browser.wait_until("!location.search.includes('y=')").await;
 
     // The slider by keyboard, the envelope by its box.
     browser.settled_picture(CANVAS).await;
@@ -166,7 +186,9 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser
         .click("button[aria-label='Back to the range before (z)']")
         .await;
-    wait_until(&browser, "!location.search.includes('range=')").await;
+    browser
+        .wait_until("!location.search.includes('range=')")
+        .await;
 
     // The points as a table, beside the cards.
     browser
@@ -178,14 +200,192 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
                .find(one => one.textContent.trim() === 'Show as table').click()",
         )
         .await;
-    wait_until(
-        &browser,
-        "document.querySelectorAll('.right-panel tbody tr').length > 10",
-    )
-    .await;
+    browser
+        .wait_until("document.querySelectorAll('.right-panel tbody tr').length > 10")
+        .await;
     browser
         .click(".right-panel button[aria-label='Close']")
         .await;
-    wait_until(&browser, "!document.querySelector('.right-panel')").await;
+    browser
+        .wait_until("!document.querySelector('.right-panel')")
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
+    const CANVAS: &str = "section[data-tag='train/loss'] canvas[role=img]";
+    let lab = Lab::new();
+    let (server, browser) = three_runs(&lab).await;
+    browser
+        .goto(&server, "/run/a/scalars?runs=a&smooth=0&q=loss")
+        .await;
+    wait_for_lines(&browser, "step 0 to 200").await;
+    // The crosshair begins at the end; a step is a point, with shift ten of them.
+    browser.press('\u{e012}').await;
+    browser.wait_for_element(".tip").await;
+    browser.press('\u{e012}').await;
+    browser.wait_for_text("step 198").await;
+    browser.press('\u{e014}').await;
+    browser.wait_for_text("step 199").await;
+    browser.press(ESCAPE).await;
+    browser.wait_until("!document.querySelector('.tip')").await;
+
+    // In, along, out again, by each of the keys for it.
+    for (key, other) in [('w', 's'), ('+', '-')] {
+        let whole = browser.settled_picture(CANVAS).await;
+        browser.press(key).await;
+        wait_for_address(&browser, "range=").await;
+        let near = browser.wait_for_other_picture(CANVAS, whole).await;
+        browser.press('a').await;
+        let left = browser.wait_for_other_picture(CANVAS, near).await;
+        browser.press('d').await;
+        browser.wait_for_other_picture(CANVAS, left).await;
+        browser.press(other).await;
+        browser.press(other).await;
+        browser.press('f').await;
+        wait_for_lines(&browser, "step 0 to 200").await;
+    }
+    // From card to card and back; the page is given to one, and taken away by the key, the button, the escape key.
+    browser.press('j').await;
+    browser.press('j').await;
+    browser
+        .wait_for_element("section.current[data-tag='val/loss']")
+        .await;
+    browser.press('k').await;
+    browser
+        .wait_for_element("section.current[data-tag='train/loss']")
+        .await;
+    for key in ['o', ESCAPE] {
+        browser.press('o').await;
+        browser
+            .wait_until("document.querySelectorAll('section[data-tag]').length === 1")
+            .await;
+        browser.press(key).await;
+        browser
+            .wait_until("document.querySelectorAll('section[data-tag]').length === 2")
+            .await;
+    }
+    browser
+        .click("section[data-tag='val/loss'] button[aria-label^='Full']")
+        .await;
+    wait_for_address(&browser, "full=val").await;
+    browser
+        .click("section[data-tag='val/loss'] .acts button")
+        .await;
+    browser
+        .wait_until("document.querySelectorAll('section[data-tag]').length === 2")
+        .await;
+    // The whole screen is the card's.
+    browser
+        .click("section[data-tag='train/loss'] button[aria-label='More']")
+        .await;
+    browser.click(".card-menu button:nth-of-type(3)").await;
+    browser
+        .wait_until("document.fullscreenElement?.dataset.tag === 'train/loss'")
+        .await;
+    browser.run("document.exitFullscreen()").await;
+    browser.wait_until("!document.fullscreenElement").await;
+
+    // Nothing is left by a filter or by the boxes: both say how to come back.
+    let field = "input[aria-label='Filter tags (regular expression)']";
+    browser.fill(field, "nothing").await;
+    browser.click(".in-cards button.link").await;
+    browser
+        .wait_until("document.querySelectorAll('section[data-tag]').length === 4")
+        .await;
+    browser.fill(field, "(").await;
+    browser.wait_for_element("input[aria-invalid=true]").await;
+    browser.press(ESCAPE).await;
+    browser.wait_for_element("input[aria-invalid=false]").await;
+    browser.click("[aria-label='Show all tags']").await;
+    browser.click(".in-cards button.link").await;
+    browser
+        .wait_until("document.querySelectorAll('section[data-tag]').length === 4")
+        .await;
+    // A scalar for x is found by typing.
+    browser.click(".x-tag").await;
+    browser.fill(".x-tags input", "val/acc").await;
+    browser.press('\u{e007}').await;
+    wait_for_address(&browser, "x=tag:val").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn runs_are_grouped_by_what_they_were_given() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(
+        &workspace_root().join("sample-runs/torch"),
+        &folder.join("torch"),
+    );
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    let page = "/run/torch/hp0/scalars?runs=torch/hp0,torch/hp1,torch/hp2&q=loss";
+    browser.goto(&server, page).await;
+    browser.click("button[aria-label='View options']").await;
+    // Two are without nesterov, three lie in one folder; each kind of band has a picture of its own.
+    let canvas = "document.querySelector('canvas[role=img]')";
+    for (by, lines) in [
+        ("hp:nesterov", "2 lines"),
+        ("folder", "1 line,"),
+        ("", "3 lines"),
+    ] {
+        browser
+            .run(&format!(
+                "const select = document.querySelector('.options select');
+                 select.value = '{by}'; select.dispatchEvent(new Event('change', {{bubbles: true}}));"
+            ))
+            .await;
+        browser
+            .wait_until(&format!(
+                "{canvas}?.getAttribute('aria-label').includes('{lines}')"
+            ))
+            .await;
+        if by == "folder" {
+            let mut last = browser.settled_picture("canvas[role=img]").await;
+            for (number, address) in [(2, "spread=std"), (3, "spread=err")] {
+                browser
+                    .click(&format!(
+                        ".options [aria-label='Band'] button:nth-child({number})"
+                    ))
+                    .await;
+                wait_for_address(&browser, address).await;
+                last = browser
+                    .wait_for_other_picture("canvas[role=img]", last)
+                    .await;
+            }
+        }
+    }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_smoothed_value_is_that_of_its_point_from_near_and_far() {
+    let lab = Lab::new();
+    let values: Vec<f32> = (0..600).map(|step| (step * 7_919 % 101) as f32).collect();
+    lab.record("run").curve("loss", 0..600, |step| {
+        values[usize::try_from(step).unwrap()]
+    });
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 600);
+    // As other programs count: each point as one, without the bias of the beginning.
+    let (mut sum, mut share) = (0.0, 0.0);
+    for value in values {
+        sum = 0.6 * sum + 0.4 * f64::from(value);
+        share = 0.6 * share + 0.4;
+    }
+    let wanted = format!("{:.2}", sum / share);
+    let browser = Browser::open().await;
+    for range in ["", "&range=400,599", "&range=585,599"] {
+        let page = format!("/run/run/scalars?smooth=0.6&size=l{range}");
+        browser.goto(&server, &page).await;
+        browser.wait_for_element("canvas[role=img]").await;
+        browser.settled_picture("canvas[role=img]").await;
+        browser.press('\u{e012}').await;
+        browser.wait_for_text("step 599").await;
+        let tip = browser.text_of(".tip").await.unwrap();
+        assert!(tip.contains(&wanted), "{wanted} in {tip} of {range}");
+    }
     browser.close().await;
 }

@@ -412,6 +412,23 @@ async fn cards_are_downloaded_alone_and_together() {
     choose(&browser, ".card-menu", "Download PNG").await;
     let png = last("image/png").await;
     assert!(png.contains("PNG"), "not a PNG");
+    // The other two of each menu.
+    open_menu(&browser, "acc").await;
+    choose(&browser, ".card-menu", "Download JSON").await;
+    let json: serde_json::Value = serde_json::from_str(&last("application/json").await).unwrap();
+    assert_eq!(json["series"].as_array().unwrap().len(), 2);
+    open_menu(&browser, "acc").await;
+    choose(&browser, ".card-menu", "Download SVG").await;
+    assert!(last("image/svg").await.starts_with("<svg"));
+    for (words, type_) in [("Download CSV", "text/csv"), ("Download PNG", "image/png")] {
+        browser
+            .click("button[aria-label='Download all cards']")
+            .await;
+        choose(&browser, ".tools .card-menu", words).await;
+        let text = last(type_).await;
+        let is_csv_of_all = text.lines().count() == 1 + 2 * (1_000 + 50 + 1_000);
+        assert!(is_csv_of_all || text.contains("PNG"), "{words}: {text}");
+    }
     browser.close().await;
 }
 

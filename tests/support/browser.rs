@@ -190,6 +190,15 @@ impl Browser {
         }
     }
 
+    /// Waits until a script's expression is true.
+    pub(crate) async fn wait_until(&self, script: &str) {
+        self.wait_for(script, async || {
+            let script = format!("return !!({script})");
+            self.run(&script).await.as_bool()?.then_some(())
+        })
+        .await;
+    }
+
     /// Waits until the page shows a text.
     pub(crate) async fn wait_for_text(&self, wanted: &str) {
         self.wait_for(&format!("the text `{wanted}`"), async || {

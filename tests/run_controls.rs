@@ -1,0 +1,329 @@
+//! What stands around the list of runs in a real browser: the filter, the states, the heads of columns, rows by keyboard,
+//! notes, and the bar over every page. Each control is used, and what it changes is seen.
+
+use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::{Browser, Lab, Server};
+
+const ESCAPE: char = '\u{e00c}';
+const ENTER: char = '\u{e007}';
+const BACKSPACE: char = '\u{e003}';
+
+/// The sample runs below one folder.
+async fn open_samples(lab: &Lab) -> (Server, Browser) {
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/").await;
+    browser.wait_for_element("td.c-name a").await;
+    (server, browser)
+}
+
+/// What stands in a column from the top.
+async fn column(browser: &Browser, class: &str) -> Vec<String> {
+    let script = format!(
+        "return [...document.querySelectorAll('table.runs tbody tr')]
+           .filter(row => !row.hidden && row.querySelector('.c-name a'))
+           .map(row => row.querySelector('td.{class}').textContent.trim());"
+    );
+    serde_json::from_value(browser.run(&script).await).unwrap()
+}
+
+async fn wait_for_names(browser: &Browser, wanted: &[&str]) {
+    browser
+        .wait_for(&format!("the runs {wanted:?}"), async || {
+            (column(browser, "c-name").await == wanted).then_some(())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn terms_states_and_heads_leave_and_order_the_rows() {
+    let lab = Lab::new();
+    let (_server, browser) = open_samples(&lab).await;
+    // A term becomes a chip, which its button and the backspace key take away.
+    let field = "input[aria-label='Filter runs']";
+    browser.fill(field, "mlp status:gone ").await;
+    browser.wait_for_text("None of 22 runs matches").await;
+    browser
+        .click("button[aria-label='Remove status:gone']")
+        .await;
+    browser
+        .wait_until("document.querySelectorAll('.c-name a').length >= 8")
+        .await;
+    browser.fill(field, "status:gone ").await;
+    browser.wait_for_element(".filter-field .tok").await;
+    browser.press(BACKSPACE).await;
+    browser.wait_until("!location.search.includes('q=')").await;
+    browser.fill(field, "nothing of the kind").await;
+    browser.click(".note button.link").await;
+    browser.wait_until("!location.search.includes('q=')").await;
+
+    // Each state says how many, and leaves as many.
+    for (state, address) in [
+        ("[aria-label='Runs with errors']", "errors"),
+        ("[aria-label='Runs with warnings']", "warnings"),
+        ("[aria-label^='Runs with files']", "damaged"),
+        ("[aria-label='Healthy runs']", "healthy"),
+        ("[title='Runs that are being written']", "live"),
+    ] {
+        let button = format!(".toolbar .seg button{state}");
+        let says = browser.text_of(&button).await.unwrap();
+        browser.click(&button).await;
+        browser
+            .wait_for(&format!("{says} runs of {address}"), async || {
+                let rows = column(&browser, "c-name").await.len();
+                let url = browser.url().await;
+                (url.contains(address) && rows.to_string() == says.trim()).then_some(())
+            })
+            .await;
+    }
+    browser.click(".toolbar .seg button:first-child").await;
+
+    // Each head orders by its column, up and down.
+    browser.fill(field, "torch/hp").await;
+    for (head, up) in [
+        ("c-name", ["hp0", "hp1", "hp2"]),
+        ("c-loss", ["hp0", "hp1", "hp2"]),
+        ("c-metric", ["hp0", "hp1", "hp2"]),
+    ] {
+        let button = format!("th.{head} button");
+        browser.click(&button).await;
+        let aria = format!("th.{head}");
+        if browser.attribute(&aria, "aria-sort").await == "descending" {
+            browser.click(&button).await;
+        }
+        wait_for_names(&browser, &up).await;
+        browser.click(&button).await;
+        wait_for_names(&browser, &[up[2], up[1], up[0]]).await;
+    }
+    for head in ["c-files", "c-status", "c-steps", "c-updated", "c-duration"] {
+        browser.click(&format!("th.{head} button")).await;
+        browser
+            .wait_for_element(&format!("th.{head}[aria-sort]"))
+            .await;
+    }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
+    let lab = Lab::new();
+    let (server, browser) = open_samples(&lab).await;
+    browser.goto(&server, "/?q=torch/hp&sort=name").await;
+    browser
+        .wait_until("document.querySelectorAll('.c-name a').length === 3")
+        .await;
+    // Down two rows, up one, and both are chosen; the escape key lets go of them.
+    for key in ['j', 'x', 'j', 'x', 'k'] {
+        browser.press(key).await;
+    }
+    browser.wait_for_text("2 selected").await;
+    browser.press(ESCAPE).await;
+    browser
+        .wait_until("!document.querySelector('.selbar')")
+        .await;
+    let all = "[aria-label='Select all runs in view']";
+    browser.click(all).await;
+    browser.wait_for_text("3 selected").await;
+    browser
+        .click(".selbar button[aria-label='Clear the selection']")
+        .await;
+    browser
+        .wait_until("!document.querySelector('.selbar')")
+        .await;
+    browser.click(all).await;
+    browser.press('c').await;
+    browser
+        .wait_until("document.querySelectorAll('.run-row').length === 3")
+        .await;
+    browser.run("history.back()").await;
+    browser.click(".selbar a.primary").await;
+    browser.wait_for_element(".run-row").await;
+    browser.run("history.back()").await;
+    browser.press('j').await;
+    browser.press(ENTER).await;
+    browser
+        .wait_until("location.pathname.endsWith('/overview')")
+        .await;
+
+    // What a run has leads to the page that shows it; what is wrong with it, to the debugger.
+    for (kind, address) in [
+        ("Scalars", "/scalars"),
+        ("Histograms", "/histograms"),
+        ("Images", "/images"),
+        ("Text", "/text"),
+        ("Tensors", "/tensors"),
+        ("Graph", "/graph"),
+        ("Lineage", "/pipeline"),
+    ] {
+        browser.goto(&server, "/?q=mlp/overflow").await;
+        browser
+            .click(&format!("td.c-data a[aria-label^='{kind}: ']"))
+            .await;
+        browser
+            .wait_until(&format!(
+                "location.pathname === '/run/mlp/overflow{address}' && document.querySelector('.nav[aria-current]')"
+            ))
+            .await;
+    }
+    browser.goto(&server, "/?q=mlp/overflow").await;
+    browser.wait_for_text("1 with errors").await;
+    browser.click("td.c-files a").await;
+    browser.wait_for_element("tr.hit-row").await;
+    // Its files and notes have a panel, which leads to the curves.
+    browser.goto(&server, "/?panel=files:mlp/torn").await;
+    browser.wait_for_text("cut short").await;
+    browser.click(".right-panel a.primary").await;
+    browser.wait_for_element("section[data-tag]").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn notes_words_and_hidden_runs_outlive_the_server() {
+    let lab = Lab::new();
+    for run in ["a", "b"] {
+        lab.record(run).curve("loss", 0..10, |step| step as f32);
+    }
+    let server = lab.start();
+    server.wait_for_points("b", "loss", 10);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/?q=a").await;
+    browser.wait_for_element("td.c-note a").await;
+    browser
+        .run("document.querySelector('td.c-note a').click()")
+        .await;
+    browser
+        .fill("textarea[name=note]", "why it <b>fell</b>")
+        .await;
+    browser.fill("input[name=tags]", "best, baseline").await;
+    browser.press(ENTER).await;
+    browser.wait_for_element("td.c-note .tok").await;
+    browser
+        .click(".right-panel button[aria-label='Close']")
+        .await;
+    browser.goto(&server, "/").await;
+    browser
+        .click("[role=checkbox][aria-label='Select b']")
+        .await;
+    browser.click(".selbar button.bare").await;
+    wait_for_names(&browser, &["a"]).await;
+    browser.close().await;
+    drop(server);
+
+    let server = lab.start();
+    server.wait_for_points("b", "loss", 10);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/").await;
+    wait_for_names(&browser, &["a"]).await;
+    let words =
+        "[...document.querySelectorAll('td.c-note .tok')].map(word => word.textContent).join()";
+    browser
+        .wait_until(&format!("{words} === 'best,baseline'"))
+        .await;
+    assert_eq!(
+        browser.attribute("td.c-note a", "title").await,
+        "why it <b>fell</b>"
+    );
+    // They are found by, too, and what is hidden comes back.
+    browser.click(".toolbar button.tok").await;
+    wait_for_names(&browser, &["a", "b"]).await;
+    browser.goto(&server, "/?q=tag:best").await;
+    wait_for_names(&browser, &["a"]).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_rail_leads_from_page_to_page() {
+    const PAGES: [&str; 9] = [
+        "overview",
+        "scalars",
+        "histograms",
+        "images",
+        "text",
+        "graph",
+        "pipeline",
+        "tensors",
+        "debugger",
+    ];
+    let lab = Lab::new();
+    let (server, browser) = open_samples(&lab).await;
+    browser.goto(&server, "/run/mlp/overflow/debugger").await;
+    // Forth and back, so that each is left for another one of both sides; what a page has made goes with it.
+    for page in PAGES.iter().chain(PAGES.iter().rev().skip(1)) {
+        let link = format!(".rail a.nav[href='/run/mlp/overflow/{page}']");
+        browser.click(&link).await;
+        browser
+            .wait_for_element(&format!("{link}[aria-current=page]"))
+            .await;
+        browser
+            .wait_for_element(".main :is(section, canvas, table)")
+            .await;
+    }
+    browser.run("history.back()").await;
+    browser.wait_for_element("section[data-tag]").await;
+    browser.click(".rail a.nav[href='/']").await;
+    browser.wait_for_element("td.c-name a").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
+    let lab = Lab::new();
+    let (_server, browser) = open_samples(&lab).await;
+    // A run by its name, a tag by the pointer; the escape key closes what is open.
+    let field = "input[aria-label='Search runs and tags']";
+    browser.press('/').await;
+    browser.fill(field, "no such thing").await;
+    browser.wait_for_text("No run or tag contains").await;
+    browser.fill(field, "bf16").await;
+    browser.wait_for_element("#search-hits a").await;
+    browser.press(ENTER).await;
+    browser
+        .wait_until("location.pathname.startsWith('/run/transformer-small/bf16/')")
+        .await;
+    browser.fill(field, "grad_norm").await;
+    browser.click("#search-hits a").await;
+    browser
+        .wait_for_element("section[data-tag='train/grad_norm']")
+        .await;
+    // Another run from its name.
+    browser
+        .click("summary[aria-label='Switch to another run']")
+        .await;
+    browser
+        .fill("input[aria-label='Find a run']", "frozen")
+        .await;
+    browser.click(".switcher .hits a").await;
+    browser
+        .wait_until("location.pathname === '/run/mlp/frozen/overview'")
+        .await;
+    browser.press('?').await;
+    browser.wait_for_element(".help-group").await;
+    browser.press(ESCAPE).await;
+    browser
+        .wait_until("!document.querySelector('.help-group')")
+        .await;
+    browser.press('.').await;
+    browser.wait_for_text("Paused").await;
+    browser
+        .click("button[aria-label='Resume live update (.)']")
+        .await;
+    browser
+        .wait_for_element("button[aria-label='Pause live update (.)']")
+        .await;
+    // The rail leads home, where panels open and close by their buttons.
+    browser.click(".rail a.brand").await;
+    for (button, content) in [
+        (".toolbar button.how-to", ".snippet"),
+        (".toolbar button.bare:nth-of-type(2)", "input[name=columns]"),
+    ] {
+        browser.click(button).await;
+        browser.wait_for_element(content).await;
+        browser.click(button).await;
+        browser
+            .wait_until(&format!("!document.querySelector('{content}')"))
+            .await;
+    }
+    browser.close().await;
+}
