@@ -271,6 +271,18 @@ async fn the_rail_leads_from_page_to_page() {
 async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     let lab = Lab::new();
     let (_server, browser) = open_samples(&lab).await;
+    // Panels open and close by their buttons.
+    for (button, content) in [
+        (".toolbar button.how-to", ".snippet"),
+        (".toolbar button.bare:nth-of-type(2)", "input[name=columns]"),
+    ] {
+        browser.click(button).await;
+        browser.wait_for_element(content).await;
+        browser.click(button).await;
+        browser
+            .wait_until(&format!("!document.querySelector('{content}')"))
+            .await;
+    }
     // A run by its name, a tag by the pointer; the escape key closes what is open.
     let field = "input[aria-label='Search runs and tags']";
     browser.press('/').await;
@@ -312,18 +324,5 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .wait_for_element("button[aria-label='Pause live update (.)']")
         .await;
-    // The rail leads home, where panels open and close by their buttons.
-    browser.click(".rail a.brand").await;
-    for (button, content) in [
-        (".toolbar button.how-to", ".snippet"),
-        (".toolbar button.bare:nth-of-type(2)", "input[name=columns]"),
-    ] {
-        browser.click(button).await;
-        browser.wait_for_element(content).await;
-        browser.click(button).await;
-        browser
-            .wait_until(&format!("!document.querySelector('{content}')"))
-            .await;
-    }
     browser.close().await;
 }

@@ -280,7 +280,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser
         .click("section[data-tag='train/loss'] button[aria-label='More']")
         .await;
-    browser.click(".card-menu button:nth-of-type(3)").await;
+    browser.click(".card-menu > button:nth-of-type(3)").await;
     browser
         .wait_until("document.fullscreenElement?.dataset.tag === 'train/loss'")
         .await;
