@@ -225,9 +225,31 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
         .await;
     browser.wait_for_element(canvas).await;
     let ridges = browser.settled_picture(canvas).await;
-    browser.click(".toolbar .seg button:nth-child(3)").await;
+    browser.click(".toolbar .seg button:nth-child(4)").await;
     let heat = browser.wait_for_other_picture(canvas, ridges).await;
     assert!(browser.url().await.contains("view=heat"));
+    // Each card may have its own, and a link opens it again.
+    browser.click(".toolbar .seg button:nth-child(1)").await;
+    let ridges = browser.wait_for_other_picture(canvas, heat).await;
+    browser
+        .run(
+            "const own = document.querySelector('select.own-view'); own.value = 'heat';
+             own.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
+        .await;
+    let heat = browser.wait_for_other_picture(canvas, ridges).await;
+    browser.reload().await;
+    browser.wait_for_element("select.own-view").await;
+    let again = browser.settled_picture(canvas).await;
+    assert_eq!(again, heat, "a link opens the same pictures");
+    assert_eq!(
+        browser
+            .run("return document.querySelector('select.own-view').value")
+            .await,
+        "heat"
+    );
+    browser.click(".toolbar .seg button:nth-child(4)").await;
+    browser.settled_picture(canvas).await;
     // Fewer bins are another picture; the address follows.
     browser
         .run(

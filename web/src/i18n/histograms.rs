@@ -8,7 +8,9 @@ pub struct HistogramsTexts {
     pub title: &'static str,
     /// Which picture.
     pub view: &'static str,
-    /// Choices.
+    /// Choices: each card has its own.
+    pub own: &'static str,
+    /// Rows behind each other.
     pub offset: &'static str,
     /// Curves over each other.
     pub overlay: &'static str,
@@ -68,6 +70,7 @@ pub struct HistogramsTexts {
 pub(super) static EN: HistogramsTexts = HistogramsTexts {
     title: "Histograms",
     view: "View",
+    own: "Each its own",
     offset: "Offset",
     overlay: "Overlay",
     heat_map: "Heat map",
@@ -122,6 +125,7 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
 pub(super) static ZH: HistogramsTexts = HistogramsTexts {
     title: "直方图",
     view: "视图",
+    own: "各自选择",
     offset: "偏移",
     overlay: "叠加",
     heat_map: "热力图",

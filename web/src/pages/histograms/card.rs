@@ -13,7 +13,7 @@ use trainscope_format::Kind;
 
 use super::drawing::{Look, Part, in_order, spec, steps_between};
 use super::readout::ReadOut;
-use super::settings::Settings;
+use super::settings::{Settings, VIEWS};
 use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
@@ -65,6 +65,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     let state = use_app_state();
     let tag = StoredValue::new(tag);
     let series = memo(move || tag.with_value(|tag| series_of(settings, tag)));
+    let view = memo(move || tag.with_value(|tag| settings.view_of(tag)));
     let want = memo(move || {
         let series = series.get();
         let range = settings.range.get();
@@ -85,7 +86,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
                 .collect(),
             from: range.map(|range| range.0),
             to: range.map(|range| range.1),
-            rows: Some(rows_of(settings.view.get())),
+            rows: Some(rows_of(view.get())),
             bins: Some(settings.bins.get()),
             spacing: settings.spacing.get(),
         })
@@ -120,7 +121,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
         Arc::new(parts.collect::<Vec<_>>())
     });
     let look = memo(move || Look {
-        view: settings.view.get(),
+        view: view.get(),
         spacing: settings.spacing.get(),
         over: settings.over.get(),
         offset_secs: -60.0 * js_sys::Date::new_0().get_timezone_offset(),
@@ -128,7 +129,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     // Each run by itself, or all in one picture.
     let divided = memo(move || {
         let parts = parts.get();
-        if settings.is_divided() {
+        if matches!(view.get(), View::Offset | View::HeatMap) {
             parts
                 .iter()
                 .map(|part| Arc::new(vec![part.clone()]))
@@ -193,6 +194,39 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
             _ => return None,
         })
     };
+    let own_view = move || {
+        settings.view.get().is_none().then(|| {
+            let texts = i18n.texts().histograms;
+            let names = [
+                texts.offset,
+                texts.overlay,
+                texts.heat_map,
+                texts.percentiles,
+            ];
+            let options = VIEWS.iter().zip(names).map(|((own, word), name)| {
+                view! {
+                    <option value=*word selected=*own == view.get()>
+                        {name}
+                    </option>
+                }
+            });
+            let options = options.collect::<Vec<_>>();
+            view! {
+                <select
+                    class="field own-view"
+                    aria-label=texts.view
+                    on:change=move |event| {
+                        let word = event_target_value(&event);
+                        if let Some((view, _)) = VIEWS.iter().find(|(_, known)| *known == word) {
+                            tag.with_value(|tag| settings.set_view_of(tag, *view));
+                        }
+                    }
+                >
+                    {options}
+                </select>
+            }
+        })
+    };
     let save = move || {
         let Some(canvas) = canvas.get_untracked() else {
             return;
@@ -215,6 +249,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
                     {tag.get_value()}
                 </h3>
                 <span class="grow"></span>
+                {own_view}
                 <span class="acts">
                     <IconButton
                         icon=IconName::Download

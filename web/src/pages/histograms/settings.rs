@@ -19,6 +19,9 @@ pub(super) const VIEWS: [(View, &str); 4] = [
     (View::Percentiles, "percentiles"),
 ];
 
+/// Instead of a picture: each card has its own.
+const OWN: &str = "own";
+
 /// Spacings of bins, with their words in the address.
 const SPACINGS: [(Spacing, &str); 2] = [(Spacing::Linear, "linear"), (Spacing::Symlog, "symlog")];
 
@@ -45,8 +48,10 @@ const OVERS: [(Over, &str); 3] = [
 pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
-    /// Which picture.
-    pub(super) view: Memo<View>,
+    /// Which picture all cards have; `None` if each has its own.
+    pub(super) view: Memo<Option<View>>,
+    /// Tags whose cards have another one than the first if each has its own.
+    own_views: Memo<Vec<(View, String)>>,
     /// How bins are spaced.
     pub(super) spacing: Memo<Spacing>,
     /// What the axis of steps counts.
@@ -71,9 +76,19 @@ impl Settings {
             asked.map_or(DEFAULT_BINS, |bins| bins.clamp(BINS.0, BINS.1))
         });
         let range = url.param("steps");
+        let (view, own_views) = (url.param("view"), url.param("views"));
+        let all_views = chosen(browse, "view", &VIEWS);
         let settings = Self {
             browse,
-            view: chosen(browse, "view", &VIEWS),
+            view: memo(move || {
+                let is_own = view.with(|text| text.as_deref() == Some(OWN));
+                (!is_own).then(|| all_views.get())
+            }),
+            own_views: memo(move || {
+                own_views
+                    .with(|text| parse_views(text.as_deref()?))
+                    .unwrap_or_default()
+            }),
             spacing: chosen(browse, "spacing", &SPACINGS),
             over: chosen(browse, "x", &OVERS),
             bins: RwSignal::new(DEFAULT_BINS),
@@ -91,14 +106,36 @@ impl Settings {
         settings
     }
 
-    /// Whether each run has a picture of its own; reactive.
+    /// Whether each run has a picture of its own, or may have; reactive.
     pub(super) fn is_divided(self) -> bool {
-        matches!(self.view.get(), View::Offset | View::HeatMap)
+        !matches!(self.view.get(), Some(View::Overlay | View::Percentiles))
     }
 
-    /// Chooses the picture.
-    pub(super) fn set_view(self, view: View) {
-        self.set("view", word(view, &VIEWS));
+    /// The picture of a card; reactive.
+    pub(super) fn view_of(self, tag: &str) -> View {
+        self.view.get().unwrap_or_else(|| {
+            self.own_views.with(|own| {
+                let found = own.iter().find(|(_, of)| of == tag);
+                found.map_or_else(View::default, |(view, _)| *view)
+            })
+        })
+    }
+
+    /// Chooses the picture of all cards, or that each has its own.
+    pub(super) fn set_view(self, view: Option<View>) {
+        self.set("view", view.map_or(Some(OWN), |view| word(view, &VIEWS)));
+    }
+
+    /// Chooses the picture of a card that has its own.
+    pub(super) fn set_view_of(self, tag: &str, view: View) {
+        let mut views = self.own_views.get_untracked();
+        views.retain(|(_, of)| of != tag);
+        views.push((view, tag.to_owned()));
+        // What is not said is the first of all.
+        let views = views.iter();
+        let views = views.filter_map(|(view, of)| Some(format!("{} {of}", word(*view, &VIEWS)?)));
+        let text = views.collect::<Vec<_>>().join("\n");
+        self.set("views", Some(&*text).filter(|text| !text.is_empty()));
     }
 
     /// Chooses how bins are spaced.
@@ -155,6 +192,16 @@ fn word<T: Copy + PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Opt
     found.map(|(_, word)| *word)
 }
 
+/// A picture and a tag a line.
+fn parse_views(text: &str) -> Option<Vec<(View, String)>> {
+    let view = |line: &str| {
+        let (word, tag) = line.split_once(' ')?;
+        let (view, _) = VIEWS.iter().find(|(_, known)| *known == word)?;
+        Some((*view, tag.to_owned()))
+    };
+    Some(text.lines().filter_map(view).collect())
+}
+
 fn parse_range(text: &str) -> Option<(i64, i64)> {
     let (from, to) = text.split_once(':')?;
     let (from, to) = (from.parse().ok()?, to.parse().ok()?);
@@ -171,6 +218,13 @@ mod tests {
         for text in ["", "3", "9:1", "a:b", "1:"] {
             assert_eq!(parse_range(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn views_of_cards_are_read_by_line() {
+        let found = parse_views("heat a b\n\nodd c\npercentiles\noverlay d").unwrap_or_default();
+        let expected = [(View::HeatMap, "a b"), (View::Overlay, "d")];
+        assert_eq!(found, expected.map(|(view, tag)| (view, tag.to_owned())));
     }
 
     #[test]

@@ -29,10 +29,11 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             .collect::<Vec<_>>()
     };
     let views = [
-        View::Offset,
-        View::Overlay,
-        View::HeatMap,
-        View::Percentiles,
+        None,
+        Some(View::Offset),
+        Some(View::Overlay),
+        Some(View::HeatMap),
+        Some(View::Percentiles),
     ];
     let overs = [Over::Step, Over::Relative, Over::Wall];
     let spacings = [Spacing::Linear, Spacing::Symlog];
@@ -86,6 +87,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 label=word(|t| t.view)
                 options=options(
                     vec![
+                        word(|t| t.own),
                         word(|t| t.offset),
                         word(|t| t.overlay),
                         word(|t| t.heat_map),
@@ -94,7 +96,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 )
                 value=derive(view)
                 on_choose=move |at: usize| {
-                    settings.set_view(views.get(at).copied().unwrap_or_default());
+                    settings.set_view(views.get(at).copied().flatten());
                 }
             />
             <label class="ctl">
