@@ -152,6 +152,179 @@ fn pipelines_hold_what_their_writers_said() {
     assert_eq!(none.status, 404);
 }
 
+#[test]
+fn profilers_of_data_sets_say_which_operation_is_slow() {
+    let lab = Lab::new();
+    for (fixture, run) in [
+        ("ms20-profiler/slow-data", "slow20"),
+        ("ms210-profiler/slow-data", "slow210"),
+        ("ms20-profiler/lenet", "lenet20"),
+        ("ms210-profiler/lenet", "lenet210"),
+        ("ms210-profiler/slow-data", "cut"),
+        ("ms210-profiler/slow-data", "bare"),
+    ] {
+        lab.copy_fixture(fixture, run);
+    }
+    // One file ends in the middle, and so does the last line of the other.
+    let profiler = lab.base().join("cut/profiler");
+    for (name, len) in [
+        ("pipeline_profiling_0.json", 200),
+        ("dataset_iterator_profiling_0.txt", 700),
+    ] {
+        let file = fs::OpenOptions::new().write(true).open(profiler.join(name));
+        file.unwrap().set_len(len).unwrap();
+    }
+    // Nothing but what the profiler wrote.
+    for entry in fs::read_dir(lab.base().join("bare")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let server = serve(&lab, 6);
+    let runs = server.get(paths::RUNS).json();
+    let names_of_runs = runs["runs"].as_array().unwrap().iter();
+    let names_of_runs: Vec<&str> = names_of_runs
+        .map(|run| run["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names_of_runs,
+        ["bare", "cut", "lenet20", "lenet210", "slow20", "slow210"]
+    );
+
+    // The first map sleeps: the source has filled the queue before it, and the one after it is empty.
+    for (run, mean_millis, severity, empty) in
+        [("slow20", 36, "warning", 5), ("slow210", 128, "error", 10)]
+    {
+        let answer = ask(&server, run);
+        let own = &answer["pipelines"][0];
+        assert_eq!(answer["pipelines"].as_array().unwrap().len(), 1, "{run}");
+        assert_eq!(
+            names(own),
+            ["GeneratorDataset", "Map", "Map", "Batch"],
+            "{run}"
+        );
+        assert_eq!(
+            own["slow"],
+            json!({"operation": 1, "fill_before": 1.0}),
+            "{run}"
+        );
+        let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "empty": 2, "sizes": [0, 0]});
+        assert_eq!(own["operations"][1]["running"], running, "{run}");
+        assert_eq!(own["operations"][3]["running"]["workers"], 2, "{run}");
+        let input = &answer["inputs"][0];
+        assert_eq!(
+            input["mean_input_nanos"].as_u64().unwrap() / 1_000_000,
+            mean_millis,
+            "{run}"
+        );
+        assert_eq!(
+            (&input["severity"], &input["clock"]),
+            (&json!(severity), &json!("iterator"))
+        );
+        assert_eq!(
+            (&input["found"]["batches"], &input["found"]["empty"]),
+            (&json!(11), &json!(empty))
+        );
+        assert_eq!(answer["faults"], json!([]));
+    }
+    for run in ["lenet20", "lenet210"] {
+        let answer = ask(&server, run);
+        let own = &answer["pipelines"][0];
+        assert_eq!(
+            names(own),
+            ["MnistDataset", "Map", "Map", "Shuffle", "Batch"],
+            "{run}"
+        );
+        assert_eq!(
+            (&own["slow"], &answer["inputs"][0]["severity"]),
+            (&Value::Null, &Value::Null)
+        );
+    }
+    // As MindSpore's own analyser has it: 28.12 % of the queue after the batches, in half of the samples nothing.
+    let batch = &ask(&server, "lenet20")["pipelines"][0]["operations"][4]["running"];
+    assert_eq!(
+        (&batch["fill"], &batch["empty"]),
+        (&json!(0.28125), &json!(1))
+    );
+
+    let cut = ask(&server, "cut");
+    let faults = cut["faults"].as_array().unwrap();
+    let paths_of_faults: Vec<&str> = faults
+        .iter()
+        .map(|own| own["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        paths_of_faults,
+        [
+            "cut/profiler/dataset_iterator_profiling_0.txt",
+            "cut/profiler/pipeline_profiling_0.json"
+        ]
+    );
+    assert_eq!(names(&cut["pipelines"][0]).len(), 4);
+    assert_eq!(
+        (&cut["pipelines"][0]["slow"], &cut["inputs"][0]["steps"]),
+        (&Value::Null, &json!(9))
+    );
+
+    let bare = ask(&server, "bare");
+    assert_eq!(
+        names(&bare["pipelines"][0]),
+        ["Generator", "Map", "Map", "Batch"]
+    );
+    assert_eq!(bare["pipelines"][0]["slow"]["operation"], 1);
+}
+
+#[tokio::test]
+async fn the_slow_operation_is_marked() {
+    let lab = Lab::new();
+    lab.copy_fixture("ms210-profiler/slow-data", "slow");
+    lab.copy_fixture("ms210-profiler/lenet", "lenet");
+    let torn = lab
+        .base()
+        .join("slow/profiler/device_queue_profiling_0.txt");
+    fs::write(torn, "0 0 1 5 100\n1 2 ").unwrap();
+    let server = serve(&lab, 2);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/slow/pipeline").await;
+    browser
+        .wait_for_text("Map is the slow operation: the queue before it is 100 % full")
+        .await;
+    browser
+        .wait_for_text("The training mostly waits for its data")
+        .await;
+    browser
+        .wait_for_text("10 of 11 batches found the queue empty")
+        .await;
+    browser
+        .wait_for_text("device_queue_profiling_0.txt cannot be read to its end")
+        .await;
+    assert_eq!(browser.count(".ops .op.slow").await, 1);
+    browser
+        .wait_for_element(".ops li.op:nth-of-type(5).slow button[title=Map]")
+        .await;
+    // Each queue tells how full it was; the operation that is pressed tells more.
+    assert_eq!(browser.count(".ops .queue").await, 4);
+    browser
+        .wait_for_element(".ops .queue[aria-label='queue 100 % full, of 16']")
+        .await;
+    browser.click(".ops button[title=Batch]").await;
+    browser.wait_for_text("While it ran").await;
+    browser.wait_for_text("2 / 2").await;
+    browser
+        .wait_for_element(".insp .plot svg[aria-label='Fill of the queue, 2 samples, 1 s apart']")
+        .await;
+    browser.hover(".bars .plot", 0.99).await;
+    browser.wait_for_text("step 12: 160 ms of 163 ms").await;
+
+    browser.goto(&server, "/run/lenet/pipeline").await;
+    browser
+        .wait_for_text("The training hardly waits for its data")
+        .await;
+    assert_eq!(browser.count(".ops .op.slow").await, 0);
+    browser.close().await;
+}
+
 #[tokio::test]
 async fn operations_are_looked_at_compared_and_timed() {
     let lab = Lab::new();

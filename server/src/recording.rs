@@ -7,6 +7,6 @@ pub(crate) mod events;
 pub(crate) mod find;
 pub(crate) mod judge;
 pub(crate) mod listing;
-mod names;
+pub(crate) mod names;
 pub(crate) mod ongoing;
 pub(crate) mod read;

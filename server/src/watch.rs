@@ -17,6 +17,7 @@ use trainscope_format::{Format, rank_hint, sniff};
 
 use crate::index::{Identity, Place};
 use crate::recording::find::{Claims, FoundRun, Stamp, is_of_tensors};
+use crate::recording::names::is_profile;
 
 /// A base directory and what names below it begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,7 +303,12 @@ fn found(
     format: Format,
     metadata: std::io::Result<Metadata>,
 ) -> Option<Found> {
-    let (run, rank) = coordinate(&base.prefix, folder, name);
+    let own = folder.file_name().and_then(std::ffi::OsStr::to_str);
+    let of_run = match folder.parent() {
+        Some(around) if own.is_some_and(|own| is_profile(format, own)) => around,
+        _ => folder,
+    };
+    let (run, rank) = coordinate(&base.prefix, of_run, name);
     let path = shown(&base.prefix, &folder.join(name)).into();
     let place = Place {
         run,

@@ -16,6 +16,7 @@ use crate::layout::ChartLayout;
 use crate::lineage::Lineage;
 use crate::media::{Audio, Images};
 use crate::profile::ProfileSource;
+use crate::queues::QueueSource;
 use crate::record::Kind;
 use crate::statistics::TensorSummary;
 use crate::surface::Landscape;
@@ -80,6 +81,8 @@ pub enum Body {
     Hit(WatchHit),
     /// Records that the program could not write.
     Loss(CollectorLoss),
+    /// How a data pipeline ran, not decoded.
+    Queues(QueueSource),
 }
 
 impl Body {
@@ -103,6 +106,7 @@ impl Body {
             Self::Dump(_) => Kind::Dumps,
             Self::Hit(_) => Kind::Hits,
             Self::Loss(_) => Kind::Losses,
+            Self::Queues(_) => Kind::InputQueues,
         }
     }
 }

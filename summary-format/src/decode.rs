@@ -5,10 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::GraphFormat;
+use crate::body::{Body, GraphFormat, GraphSource, Stretch};
 use crate::formats;
 use crate::formats::event_file::{EventFile, ReadEvent};
-use crate::formats::graph_file::GraphFile;
+use crate::formats::whole_file::WholeFile;
+use crate::queues::{QueueFormat, QueueSource};
 use crate::record::{Damage, RecordBatch, TagInfo};
 
 /// Turns the bytes of one file into records. Bytes are fed in order and in any cuts: the records are the same.
@@ -59,6 +60,8 @@ pub enum Format {
     MindsporeLineage,
     /// A file that is a graph.
     Graph(GraphFormat),
+    /// A file that says how a data pipeline ran.
+    Queues(QueueFormat),
 }
 
 impl Format {
@@ -69,15 +72,16 @@ impl Format {
             Self::MindsporeSummary => "mindspore_summary",
             Self::MindsporeLineage => "mindspore_lineage",
             Self::Graph(_) => "graph",
+            Self::Queues(_) => "input_queues",
         }
     }
 
     /// A decoder for a file of this format from its first byte. The name of the file, without folders, is for names
-    /// only: a graph that fills a file is called as the file is.
+    /// only: what fills a file is called as the file is.
     pub fn decoder(self, file_name: &str) -> Box<dyn Decoder> {
-        match self.read_event() {
-            Ok(read_event) => Box::new(EventFile::new(read_event)),
-            Err(graph) => Box::new(GraphFile::at(graph, file_name, 0)),
+        match self.content() {
+            Content::Events(read_event) => Box::new(EventFile::new(read_event)),
+            Content::Whole(body) => Box::new(WholeFile::at(body, file_name, 0)),
         }
     }
 
@@ -87,27 +91,39 @@ impl Format {
         file_name: &str,
         from: Checkpoint,
     ) -> Result<Box<dyn Decoder>, RestoreError> {
-        Ok(match self.read_event() {
-            Ok(read_event) => Box::new(EventFile::resume(read_event, from)?),
-            Err(graph) => Box::new(GraphFile::at(graph, file_name, from.offset)),
+        Ok(match self.content() {
+            Content::Events(read_event) => Box::new(EventFile::resume(read_event, from)?),
+            Content::Whole(body) => Box::new(WholeFile::at(body, file_name, from.offset)),
         })
     }
 
-    /// How an event is read, or of which format the graph is that the file is instead.
-    fn read_event(self) -> Result<ReadEvent, GraphFormat> {
-        Ok(match self {
-            Self::Tfevents => formats::tfevents::read_event,
-            Self::MindsporeSummary => formats::mindspore_summary::read_event,
-            Self::MindsporeLineage => formats::mindspore_summary::read_lineage_event,
-            Self::Graph(graph) => return Err(graph),
-        })
+    fn content(self) -> Content {
+        let data = Stretch::WHOLE_FILE;
+        match self {
+            Self::Tfevents => Content::Events(formats::tfevents::read_event),
+            Self::MindsporeSummary => Content::Events(formats::mindspore_summary::read_event),
+            Self::MindsporeLineage => {
+                Content::Events(formats::mindspore_summary::read_lineage_event)
+            }
+            Self::Graph(format) => Content::Whole(Body::Graph(GraphSource { format, data })),
+            Self::Queues(format) => Content::Whole(Body::Queues(QueueSource { format, data })),
+        }
     }
+}
+
+/// What a file is made of.
+enum Content {
+    /// Events, and how one is read.
+    Events(ReadEvent),
+    /// One thing.
+    Whole(Body),
 }
 
 /// Recognises a file by its name (the last part of its path) and, if that is not enough, its first bytes, which `head`
 /// is asked for; 16 are enough. Names decide for streams, because a file that has just been created has no bytes yet.
 pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
-    formats::sniff(file_name).or_else(|| {
+    let queues = QueueFormat::sniff(file_name).map(Format::Queues);
+    queues.or_else(|| formats::sniff(file_name)).or_else(|| {
         let (_, extension) = file_name.rsplit_once('.')?;
         let is_graph = ["onnx", "pb"]
             .iter()
@@ -118,7 +134,8 @@ pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> 
 }
 
 /// The rank (or device) that a file name carries: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore.
-/// TensorBoard's names have none.
+/// `MindSpore` ends what it profiles of a data pipeline with it. TensorBoard's names have none.
 pub fn rank_hint(file_name: &str) -> Option<u32> {
-    formats::mindspore_summary::rank_hint(file_name)
+    let queues = formats::minddata::claims(file_name).map(|(_, rank)| rank);
+    queues.or_else(|| formats::mindspore_summary::rank_hint(file_name))
 }

@@ -2,11 +2,11 @@
 
 pub(crate) mod event_file;
 mod graph_builder;
-pub(crate) mod graph_file;
 pub(crate) mod graph_keras;
 pub(crate) mod graph_mindspore;
 pub(crate) mod graph_tf;
 mod media;
+pub(crate) mod minddata;
 pub mod mindspore_dump;
 pub(crate) mod mindspore_summary;
 pub(crate) mod native;
@@ -16,6 +16,7 @@ pub(crate) mod onnx_skim;
 pub mod safetensors;
 pub mod tensor_file;
 pub(crate) mod tfevents;
+pub(crate) mod whole_file;
 
 use std::path::Path;
 

@@ -75,6 +75,8 @@ pub enum Kind {
     Losses,
     /// A value whose plugin is not known to this version.
     Unknown,
+    /// How a data pipeline ran.
+    InputQueues,
 }
 
 impl Kind {
@@ -102,6 +104,7 @@ impl Kind {
             Self::Hits => "hits",
             Self::Losses => "losses",
             Self::Unknown => "unknown",
+            Self::InputQueues => "input_queues",
         }
     }
 }

@@ -4,9 +4,11 @@
 
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
+mod queues;
 mod waiting;
 
-pub use waiting::{InputTimes, StepTime, Waiting};
+pub use queues::Running;
+pub use waiting::{Clock, Found, InputTimes, StepTime, Waiting};
 
 /// Operations of one pipeline at most.
 pub const MAX_OPERATIONS: usize = 500;
@@ -23,6 +25,8 @@ pub struct Pipeline {
     pub operations: Vec<Operation>,
     /// How many there are.
     pub total: usize,
+    /// Time between two samples of its queues; 0 if nobody has looked at them.
+    pub interval_millis: u64,
 }
 
 /// An operation of a data pipeline.
@@ -42,6 +46,8 @@ pub struct Operation {
     pub column: usize,
     /// The row of its first source.
     pub row: usize,
+    /// How it ran, if somebody has watched.
+    pub running: Option<Running>,
 }
 
 /// A part of an operation: what is done to each sample, or a sampler.
@@ -86,6 +92,7 @@ impl Pipeline {
             column: before.max().unwrap_or(0),
             inputs,
             row,
+            running: None,
         });
         Some(self.operations.len() - 1)
     }
@@ -167,7 +174,9 @@ mod tests {
     fn operations_stand_after_what_feeds_them() {
         let images = node("Map", vec![node("Images", Vec::new())]);
         let zip = node("Zip", vec![images, node("Labels", Vec::new())]);
-        let Pipeline { operations, total } = Pipeline::new(&node("Batch", vec![zip]));
+        let Pipeline {
+            operations, total, ..
+        } = Pipeline::new(&node("Batch", vec![zip]));
         let names: Vec<&str> = operations.iter().map(|own| &*own.name).collect();
         assert_eq!(names, ["Images", "Map", "Labels", "Zip", "Batch"]);
         let places: Vec<_> = operations.iter().map(|own| (own.column, own.row)).collect();

@@ -7,6 +7,10 @@ use trainscope_format::Severity;
 pub const MAX_PIPELINES: usize = 64;
 /// Stretches of steps of one answer at most.
 pub const MAX_STRETCHES: usize = 400;
+/// Stretches of samples of one queue at most.
+pub const MAX_SAMPLES: usize = 120;
+/// Files that could not be read, of one answer at most.
+pub const MAX_FAULTS: usize = 20;
 
 /// What is known of the data of a run. Its query is that of `/api/lineage`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,12 +26,24 @@ pub struct PipelineAnswer {
     pub dataset_size: Option<i64>,
     /// Samples a step.
     pub batch_size: Option<i64>,
-    /// Whether pipelines, ranks or parts of a profile were left out.
+    /// Files that say how a pipeline ran and could not be read, or not to their end. Up to [`MAX_FAULTS`].
+    pub faults: Vec<PipelineFault>,
+    /// Whether pipelines, ranks, files or parts of a profile were left out.
     pub cut: bool,
 }
 
-/// A data pipeline.
+/// A file that could not be read, or not to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PipelineFault {
+    /// The file, for people.
+    pub path: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// A data pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Pipeline {
     /// Rank that recorded it.
@@ -38,10 +54,24 @@ pub struct Pipeline {
     pub operations: Vec<PipelineOperation>,
     /// How many there are.
     pub total: u64,
+    /// Time between two samples of its queues, milliseconds; 0 if nobody has looked at them.
+    pub interval_millis: u64,
+    /// The operation that the rest waits for, if the training waits.
+    pub slow: Option<SlowOperation>,
+}
+
+/// The operation that the rest waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SlowOperation {
+    /// As an index of operations.
+    pub operation: u32,
+    /// The share of the queue before it that was filled on the mean, 0 to 1; `None` for a source.
+    pub fill_before: Option<f64>,
 }
 
 /// An operation of a data pipeline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PipelineOperation {
     /// What it is called; empty if the file does not say.
@@ -58,6 +88,26 @@ pub struct PipelineOperation {
     pub column: u32,
     /// The row of its first source.
     pub row: u32,
+    /// How it ran, if somebody has watched.
+    pub running: Option<Running>,
+}
+
+/// How an operation ran. Without samples it has no queue, or nobody has looked at it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Running {
+    /// Threads, or processes, that worked on it.
+    pub workers: u64,
+    /// How much the queue behind it holds.
+    pub capacity: u64,
+    /// The share of it that was filled on the mean, 0 to 1.
+    pub fill: f64,
+    /// How many samples were taken.
+    pub samples: u64,
+    /// How many of them found it empty.
+    pub empty: u64,
+    /// What it held, sample by sample; the least of each stretch where there are more than [`MAX_SAMPLES`].
+    pub sizes: Vec<u64>,
 }
 
 /// A part of an operation.
@@ -76,7 +126,9 @@ pub struct PipelinePart {
 pub struct InputTimes {
     /// The rank.
     pub rank: u32,
-    /// The lane that trains, and waits.
+    /// Who took the times.
+    pub clock: InputClock,
+    /// The lane that trains, and waits; empty if these are not spans.
     pub lane: String,
     /// Steps that were profiled.
     pub steps: u64,
@@ -90,8 +142,36 @@ pub struct InputTimes {
     pub mean_input_nanos: u64,
     /// The step that waited longest.
     pub longest: StepTime,
+    /// What batches found in the queue, where somebody has looked.
+    pub found: Option<InputQueue>,
     /// Steps in order, one of each stretch: the one that waited longest in it. Up to [`MAX_STRETCHES`].
     pub stretches: Vec<StepTime>,
+}
+
+/// Who took the times of [`InputTimes`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum InputClock {
+    /// The program, by spans of one lane.
+    #[default]
+    Spans,
+    /// The data set, whenever it was asked for a batch: from one to the next is a step, and the first is not counted.
+    Iterator,
+    /// Whatever brings batches to the device, which waits only if its queue runs empty.
+    Device,
+}
+
+/// What batches found in the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InputQueue {
+    /// Batches whose queue was looked at, without the first one of all.
+    pub batches: u64,
+    /// How many of them found it empty.
+    pub empty: u64,
+    /// How long the first batch of all took, nanoseconds.
+    pub first_nanos: u64,
 }
 
 /// How long a step took, and how much of it was waiting for data.

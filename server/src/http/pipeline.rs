@@ -1,4 +1,6 @@
-//! `/api/pipeline`: the data-set graphs that a run has recorded, and what its profiles say of waiting for data.
+//! `/api/pipeline`: the data-set graphs that a run has recorded, how they ran, and what its profiles say of waiting for data.
+
+mod queues;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,11 +8,11 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Response;
 use serde_json::Value;
-use trainscope_analysis::pipeline::{self, Waiting};
+use trainscope_analysis::pipeline::{self, Clock, Waiting};
 use trainscope_api::error::ApiError;
 use trainscope_api::pipeline::{
-    InputTimes, MAX_PIPELINES, MAX_STRETCHES, Pipeline, PipelineAnswer, PipelineOperation,
-    PipelinePart, StepTime,
+    InputClock, InputQueue, InputTimes, MAX_PIPELINES, MAX_SAMPLES, MAX_STRETCHES, Pipeline,
+    PipelineAnswer, PipelineOperation, PipelinePart, Running, SlowOperation, StepTime,
 };
 use trainscope_api::records::{MAX_RECORDS, RecordsQuery, RunQuery};
 use trainscope_format::lineage::TrainLineage;
@@ -42,6 +44,7 @@ pub(super) async fn get(
 fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
     let mut answer = PipelineAnswer::default();
     let (mut pipelines, mut trainings) = (Vec::new(), Vec::new());
+    let watched = queues::watched(index, run, &mut answer)?;
     for (tag, rank) in index.tags_of(run, Kind::Lineage)? {
         let records = index.records(Kind::Lineage, &query(run, &tag, rank), |found| {
             Ok(match found.body {
@@ -53,17 +56,27 @@ fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
         for at in records.records {
             match at.body {
                 Lineage::Dataset(node) => {
-                    let found = told(&pipeline::Pipeline::new(&node), rank, at.step);
-                    pipelines.push((at.wall_time_secs, found));
+                    let found = pipeline::Pipeline::new(&node);
+                    pipelines.push((at.wall_time_secs, rank, at.step, found));
                 }
                 Lineage::Train(own) => trainings.push((at.wall_time_secs, own)),
                 Lineage::Evaluation(_) | Lineage::UserDefined(_) => {}
             }
         }
     }
+    let times = waiting(index, run, watched.times, &mut answer)?;
     // The newest first, of equals the lowest rank.
-    pipelines.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.rank.cmp(&b.1.rank)));
-    for (_, own) in pipelines {
+    pipelines.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (rank, ran) in watched.pipelines {
+        let mut own = pipelines.iter_mut().filter(|own| own.1 == rank);
+        if !own.any(|(.., own)| own.take_running(&ran)) {
+            // As new as any: it is what ran.
+            pipelines.insert(0, (f64::INFINITY, rank, 0, ran));
+        }
+    }
+    for (_, rank, step, own) in pipelines {
+        let is_waiting = times.get(&rank).map(|times| times.severity().is_some());
+        let own = told(&own, rank, step, own.slow(is_waiting));
         let mut known = answer.pipelines.iter();
         if known.all(|known| known.operations != own.operations) {
             answer.pipelines.push(own);
@@ -79,6 +92,18 @@ fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
     } = last.map(|(_, own)| own).unwrap_or_default();
     (answer.dataset_size, answer.batch_size) = (dataset_size, batch_size);
 
+    let times = times.iter();
+    answer.inputs = times.map(|(rank, own)| input(*rank, own)).collect();
+    Ok(answer)
+}
+
+/// How long each rank waited: as its own spans say, else as `batches` do.
+fn waiting(
+    index: &Index,
+    run: &str,
+    batches: BTreeMap<u32, pipeline::InputTimes>,
+    answer: &mut PipelineAnswer,
+) -> Result<BTreeMap<u32, pipeline::InputTimes>, Failure> {
     let mut ranks: BTreeMap<u32, Waiting> = BTreeMap::new();
     for (tag, rank) in index.tags_of(run, Kind::Profile)? {
         answer.has_profile = true;
@@ -98,11 +123,13 @@ fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
         answer.cut |= records.cut;
         ranks.insert(rank, waiting.into_inner());
     }
-    let times = ranks
+    let spans = ranks
         .into_iter()
-        .filter_map(|(rank, own)| Some(times(rank, &own.times()?)));
-    answer.inputs = times.collect();
-    Ok(answer)
+        .filter_map(|(rank, own)| Some((rank, own.times()?)));
+    let mut times = batches;
+    times.extend(spans);
+    answer.has_profile |= !times.is_empty();
+    Ok(times)
 }
 
 fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
@@ -115,7 +142,7 @@ fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
     }
 }
 
-fn told(own: &pipeline::Pipeline, rank: u32, step: i64) -> Pipeline {
+fn told(own: &pipeline::Pipeline, rank: u32, step: i64, slow: Option<usize>) -> Pipeline {
     let index = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
     let operations = own.operations.iter().map(|own| PipelineOperation {
         name: own.name.clone(),
@@ -125,12 +152,40 @@ fn told(own: &pipeline::Pipeline, rank: u32, step: i64) -> Pipeline {
         inputs: own.inputs.iter().map(|input| index(*input)).collect(),
         column: index(own.column),
         row: index(own.row),
+        running: own.running.as_ref().map(running),
     });
     Pipeline {
         rank,
         step,
         operations: operations.collect(),
         total: own.total as u64,
+        interval_millis: own.interval_millis,
+        slow: slow.map(|slow| SlowOperation {
+            operation: index(slow),
+            fill_before: own.fill_before(slow),
+        }),
+    }
+}
+
+fn running(own: &pipeline::Running) -> Running {
+    let workers = own.workers;
+    let Some(queue) = &own.queue else {
+        return Running {
+            workers,
+            ..Running::default()
+        };
+    };
+    let each = queue.sizes.len().div_ceil(MAX_SAMPLES).max(1);
+    let sizes = queue.sizes.chunks(each);
+    Running {
+        workers,
+        capacity: queue.capacity,
+        fill: queue.mean_fill().unwrap_or(0.0),
+        samples: queue.sizes.len() as u64,
+        empty: queue.empty_samples() as u64,
+        sizes: sizes
+            .filter_map(|sizes| sizes.iter().copied().min())
+            .collect(),
     }
 }
 
@@ -162,7 +217,7 @@ fn unfolded(parameters: &[(String, String)]) -> Vec<(String, String)> {
     parameters.iter().flat_map(unfold).collect()
 }
 
-fn times(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
+fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
     let told = |own: &pipeline::StepTime, last_step: i64| StepTime {
         step: own.step,
         last_step,
@@ -182,6 +237,11 @@ fn times(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
     let longest = times.longest();
     InputTimes {
         rank,
+        clock: match times.clock {
+            Clock::Spans => InputClock::Spans,
+            Clock::Iterator => InputClock::Iterator,
+            Clock::Device => InputClock::Device,
+        },
         lane: times.lane.clone(),
         steps: times.steps.len() as u64,
         share: times.share(),
@@ -189,6 +249,11 @@ fn times(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
         mean_whole_nanos: mean(|own| own.whole_nanos),
         mean_input_nanos: mean(|own| own.input_nanos),
         longest: longest.map_or_else(StepTime::default, |own| told(&own, own.step)),
+        found: times.found.map(|own| InputQueue {
+            batches: own.batches,
+            empty: own.empty,
+            first_nanos: own.first_nanos,
+        }),
         stretches: stretches.collect(),
     }
 }

@@ -125,10 +125,10 @@ impl Catalog {
     }
 }
 
-/// Whether a training seems to write this file. A graph is written once, whatever came before or after.
+/// Whether a training seems to write this file. Files that are one thing are written once, whatever comes before or after.
 fn is_live(source: &Source, state: &SourceState, now: SystemTime) -> bool {
-    let is_graph = matches!(source.format, Format::Graph(_));
-    if is_graph || state.gone || state.unreadable.is_some() {
+    let is_whole = matches!(source.format, Format::Graph(_) | Format::Queues(_));
+    if is_whole || state.gone || state.unreadable.is_some() {
         return false;
     }
     let usual_pause = match (state.first_wall_time_secs, state.last_wall_time_secs) {

@@ -534,6 +534,7 @@ impl Claim {
         let rank = names::take_rank(&mut folders)
             .or_else(|| rank_hint(file_name))
             .unwrap_or(0);
+        folders.pop_if(|name| names::is_profile(format, name));
         Self {
             run: folders,
             rank,

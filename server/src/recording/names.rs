@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use trainscope_format::Format;
+
 /// A file that holds tensors, or belongs to some that do.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
@@ -122,6 +124,11 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
         rank,
         what,
     })
+}
+
+/// Whether a file of this format lies in a folder that is a part of the run around it: what `MindSpore` has profiled.
+pub(crate) fn is_profile(format: Format, folder: &str) -> bool {
+    matches!(format, Format::Queues(_)) && folder.starts_with("profiler")
 }
 
 /// A rank that is a folder, which is taken out of the path.

@@ -66,7 +66,7 @@ pub(super) fn Rail() -> impl IntoView {
                         let pipeline = route::run_href(&run, RunPage::Pipeline);
                         let has_pipeline = memo(move || {
                             let kinds = state.run(&fed).map(|run| run.kinds).unwrap_or_default();
-                            ["lineage", "profile"].iter().any(|kind| kinds.contains_key(*kind))
+                            ["lineage", "profile", "input_queues"].iter().any(|kind| kinds.contains_key(*kind))
                         });
                         let (held, tensors) = (run.clone(), route::run_href(&run, RunPage::Tensors));
                         let tensor_count = memo(move || {

@@ -339,6 +339,7 @@ pub(super) static TEXTS: Texts = Texts {
             "dumps" => "Dumps",
             "hits" => "Hits",
             "losses" => "Lost records",
+            "input_queues" => "Data pipeline",
             _ => "Other",
         },
     },

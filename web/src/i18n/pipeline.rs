@@ -58,10 +58,34 @@ pub struct PipelineTexts {
     pub not_timed: [&'static str; 2],
     /// What to record for that.
     pub not_timed_next: &'static str,
+    /// What batches found in the queue: empty, all; how long the first one took.
+    pub found: fn(u64, u64, &str) -> String,
+    /// The queue of the device, if it is filled in time and if not: empty, all.
+    pub device: [fn(u64, u64) -> String; 2],
+    /// The operation that the rest waits for: its name; how full the queue before it is, if there is one, and after it.
+    pub slow: fn(&str, Option<&str>, &str) -> String,
+    /// What helps against it: a source, another one.
+    pub slow_advice: [&'static str; 2],
+    /// A sign on it.
+    pub slow_sign: &'static str,
+    /// The queue behind an operation: how full, how much it holds.
+    pub queue: fn(&str, u64) -> String,
+    /// How much a queue holds.
+    pub of: fn(u64) -> String,
+    /// Head: while it ran.
+    pub ran: &'static str,
+    /// Workers; mean fill of the queue behind it; samples that found it empty.
+    pub ran_rows: [&'static str; 3],
+    /// Label of the bars of a queue: samples, time between two.
+    pub samples: fn(u64, &str) -> String,
+    /// A file that could not be read: its path, why.
+    pub fault: fn(&str, &str) -> String,
     /// Head of the bars.
     pub over_steps: &'static str,
     /// Beside it: lane.
     pub on_lane: fn(&str) -> String,
+    /// Beside it: by the data set itself, by what brings batches to the device.
+    pub clocks: [&'static str; 2],
     /// What the pointer is over: step or steps, waiting, time, share.
     pub reading: fn(&str, &str, &str, &str) -> String,
     /// Label of the bars: steps, longest waiting.
@@ -147,8 +171,64 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
         "No span of the profile is about getting data",
     ],
     not_timed_next: "A span called “data” around the line that gets a batch is enough:",
+    found: |empty, batches, first| {
+        format!(
+            "{} of {} batches found the queue empty. The first batch took {first} and is not counted.",
+            format::count(empty),
+            format::count(batches)
+        )
+    },
+    device: [
+        |empty, batches| {
+            format!(
+                "The queue of the device is filled in time: it was empty at {} of {} batches.",
+                format::count(empty),
+                format::count(batches)
+            )
+        },
+        |empty, batches| {
+            format!(
+                "Data come too slowly: the queue of the device was empty at {} of {} batches.",
+                format::count(empty),
+                format::count(batches)
+            )
+        },
+    ],
+    slow: |name, before, after| match before {
+        Some(before) => format!(
+            "{name} is the slow operation: the queue before it is {before} full, the one after it {after}."
+        ),
+        None => format!(
+            "{name} is the slow operation: it is the source, and the queue after it is {after} full."
+        ),
+    },
+    slow_advice: [
+        "More workers (num_parallel_workers), fewer and larger files, faster storage or a cache would help; longer queues would not.",
+        "More workers (num_parallel_workers, python_multiprocessing for Python functions), a faster function or results prepared once (cache) would help; longer queues would not.",
+    ],
+    slow_sign: "the slow operation",
+    queue: |fill, capacity| format!("queue {fill} full, of {}", format::count(capacity)),
+    of: |capacity| format!("of {}", format::count(capacity)),
+    ran: "While it ran",
+    ran_rows: [
+        "workers",
+        "queue after it, mean",
+        "samples that found it empty",
+    ],
+    samples: |samples, apart| match samples {
+        1 => "Fill of the queue, 1 sample".to_owned(),
+        many => format!(
+            "Fill of the queue, {} samples, {apart} apart",
+            format::count(many)
+        ),
+    },
+    fault: |path, reason| format!("{path} cannot be read to its end: {reason}"),
     over_steps: "Waiting over steps",
     on_lane: |lane| format!("by the spans of lane {lane}"),
+    clocks: [
+        "as the data set gave out its batches",
+        "as batches went to the device",
+    ],
     reading: |step, wait, whole, share| format!("step {step}: {wait} of {whole} ({share})"),
     bars: |steps, longest| {
         format!(
@@ -214,8 +294,52 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     advice: "增加工作线程、加长预取队列，或预先处理数据，可缩短每步时间。",
     not_timed: ["未记录每步等待数据的时间", "性能数据中没有获取数据的区间"],
     not_timed_next: "在取一批数据的代码外加一个名为 data 的区间即可：",
+    found: |empty, batches, first| {
+        format!(
+            "{} 个批次中有 {} 个取数据时队列为空。首个批次耗时 {first}，不计入。",
+            format::count(batches),
+            format::count(empty)
+        )
+    },
+    device: [
+        |empty, batches| {
+            format!(
+                "设备队列供数及时：{} 个批次中有 {} 个时队列为空。",
+                format::count(batches),
+                format::count(empty)
+            )
+        },
+        |empty, batches| {
+            format!(
+                "数据供给过慢：{} 个批次中有 {} 个时设备队列为空。",
+                format::count(batches),
+                format::count(empty)
+            )
+        },
+    ],
+    slow: |name, before, after| match before {
+        Some(before) => {
+            format!("{name} 是慢算子：它之前的队列占用 {before}，之后的队列占用 {after}。")
+        }
+        None => format!("{name} 是慢算子：它是数据源，之后的队列占用 {after}。"),
+    },
+    slow_advice: [
+        "增加工作线程（num_parallel_workers）、合并小文件、使用更快的存储或缓存会有帮助；加长队列没有帮助。",
+        "增加工作线程（num_parallel_workers，Python 函数可用 python_multiprocessing）、优化函数或预先处理并缓存（cache）会有帮助；加长队列没有帮助。",
+    ],
+    slow_sign: "慢算子",
+    queue: |fill, capacity| format!("队列占用 {fill}，容量 {}", format::count(capacity)),
+    of: |capacity| format!("/ {}", format::count(capacity)),
+    ran: "运行情况",
+    ran_rows: ["工作线程", "输出队列平均占用", "队列为空的采样"],
+    samples: |samples, apart| match samples {
+        1 => "队列占用，1 次采样".to_owned(),
+        many => format!("队列占用，{} 次采样，间隔 {apart}", format::count(many)),
+    },
+    fault: |path, reason| format!("{path} 无法完整读取：{reason}"),
     over_steps: "各步等待时间",
     on_lane: |lane| format!("取自 {lane} 的区间"),
+    clocks: ["取自数据集给出每个批次的时间", "取自批次送往设备的时间"],
     reading: |step, wait, whole, share| format!("迭代 {step}：{whole} 中等待 {wait}（{share}）"),
     bars: |steps, longest| {
         format!(

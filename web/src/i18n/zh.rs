@@ -314,6 +314,7 @@ pub(super) static TEXTS: Texts = Texts {
             "dumps" => "张量转储",
             "hits" => "命中",
             "losses" => "丢失的记录",
+            "input_queues" => "数据流水线",
             _ => "其他",
         },
     },

@@ -1,15 +1,19 @@
-//! How long the training waits for its data: from the spans that its own lane spends on getting them.
+//! How long the training waits for its data: from the spans that its own lane spends on getting them, or from the times
+//! at which it took each batch.
 //!
-//! A fold over profiles. Only lanes that do something else, too, wait: a lane that does nothing but load runs beside the
+//! Spans are a fold over profiles. Only lanes that do something else, too, wait: a lane that does nothing but load runs beside the
 //! training. Which spans are about data is told by their names; parts of one another count once.
 
 use std::collections::{BTreeMap, HashMap};
 
+use trainscope_format::queues::Batch;
 use trainscope_format::{Profile, Severity};
 
 /// A share of the time above which waiting is worth a warning, and above which it is the training's main occupation.
 const MUCH: f64 = 0.1;
 const MOST: f64 = 0.5;
+/// A share of batches above which an empty queue of the device is worth a warning; `MindInsight` takes the same.
+const OFTEN_EMPTY: f64 = 0.3;
 
 /// Names of spans in which a program gets its data, in lower case and without anything between their words.
 const NAMES: [&str; 17] = [
@@ -59,13 +63,40 @@ pub struct StepTime {
     pub input_nanos: u64,
 }
 
+/// Who took the times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// The program, by spans of one lane.
+    #[default]
+    Spans,
+    /// The data set, whenever the program asked it for a batch: it waited from then on.
+    Iterator,
+    /// Whatever brings batches to the device: it waits so that the device need not, unless its queue runs empty.
+    Device,
+}
+
 /// How long the steps of a training waited for data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputTimes {
-    /// The lane that waits.
+    /// Who says so.
+    pub clock: Clock,
+    /// The lane that waits; empty if these are not spans.
     pub lane: String,
-    /// All of its steps, in order.
+    /// All of its steps, in order; of batches all but the first, which fills the queues and is preceded by nothing.
     pub steps: Vec<StepTime>,
+    /// What the batches found in the queue, where somebody has looked.
+    pub found: Option<Found>,
+}
+
+/// What the batches of [`InputTimes::steps`] found in the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Batches whose queue was looked at.
+    pub batches: u64,
+    /// How many of them found nothing.
+    pub empty: u64,
+    /// How long the first batch of all took, which is not among these.
+    pub first_nanos: u64,
 }
 
 impl Waiting {
@@ -124,11 +155,40 @@ impl Waiting {
         Some(InputTimes {
             lane,
             steps: steps.collect(),
+            ..InputTimes::default()
         })
     }
 }
 
 impl InputTimes {
+    /// What batches say, in the order in which they were taken: from one to the next is a step. `None` for fewer than two.
+    pub fn of_batches(batches: &[Batch], clock: Clock) -> Option<Self> {
+        let nanos = |millis: u64| millis.saturating_mul(1_000_000);
+        let wait = |batch: &Batch| nanos(batch.wait_millis.unwrap_or(0));
+        let (first, rest) = batches.split_first().filter(|(_, rest)| !rest.is_empty())?;
+        let steps = batches.windows(2).map(|pair| {
+            let whole = pair[1].at_millis.saturating_sub(pair[0].at_millis);
+            let input_nanos = wait(&pair[1]);
+            StepTime {
+                step: pair[1].step,
+                // Both are rounded to milliseconds, and clocks may go back.
+                whole_nanos: nanos(u64::try_from(whole).unwrap_or(0)).max(input_nanos),
+                input_nanos,
+            }
+        });
+        let looked = rest.iter().filter_map(|batch| batch.queue);
+        Some(Self {
+            clock,
+            lane: String::new(),
+            steps: steps.collect(),
+            found: Some(Found {
+                batches: looked.clone().count() as u64,
+                empty: looked.filter(|(size, _)| *size == 0).count() as u64,
+                first_nanos: wait(first),
+            }),
+        })
+    }
+
     /// The share of all steps' time that was waiting, 0 to 1; 0 if nothing took any time.
     pub fn share(&self) -> f64 {
         let sum =
@@ -143,6 +203,11 @@ impl InputTimes {
 
     /// How bad that is; `None` if it is no matter.
     pub fn severity(&self) -> Option<Severity> {
+        if self.clock == Clock::Device {
+            let found = self.found.unwrap_or_default();
+            let share = found.empty as f64 / found.batches.max(1) as f64;
+            return (share > OFTEN_EMPTY).then_some(Severity::Warning);
+        }
         let share = self.share();
         if share > MOST {
             Some(Severity::Error)
@@ -252,6 +317,47 @@ mod tests {
             (0, 0, 0, i64::MAX, u64::MAX),
         ]);
         assert_eq!(times(&[odd]), None);
+    }
+
+    #[test]
+    fn from_one_batch_to_the_next_is_a_step() {
+        let batch = |step, at_millis, wait, size| Batch {
+            step,
+            at_millis,
+            wait_millis: Some(wait),
+            queue: Some((size, 16)),
+        };
+        let batches = [
+            batch(1, 1_000, 163, 0),
+            batch(2, 1_200, 120, 0),
+            batch(3, 1_300, 0, 2),
+            // Rounding, and a clock that goes back.
+            batch(4, 1_309, 10, 0),
+            batch(5, 1_200, 0, 1),
+        ];
+        let found = InputTimes::of_batches(&batches, Clock::Iterator).unwrap();
+        let all = found.steps.iter();
+        let all = all.map(|own| {
+            (
+                own.step,
+                own.whole_nanos / 1_000_000,
+                own.input_nanos / 1_000_000,
+            )
+        });
+        let expected = [(2, 200, 120), (3, 100, 0), (4, 10, 10), (5, 0, 0)];
+        assert_eq!(all.collect::<Vec<_>>(), expected);
+        assert!((found.share() - 130.0 / 310.0).abs() < 1e-12);
+        assert_eq!(found.severity(), Some(Severity::Warning));
+        let queue = found.found.unwrap();
+        assert_eq!((queue.batches, queue.empty), (4, 2));
+        assert_eq!(queue.first_nanos, 163_000_000);
+
+        // What waits on the way to the device does so for the device, as long as there is something in the queue.
+        let mut device = InputTimes::of_batches(&batches, Clock::Device).unwrap();
+        assert_eq!(device.severity(), Some(Severity::Warning));
+        device.found = Some(Found { empty: 1, ..queue });
+        assert_eq!(device.severity(), None);
+        assert_eq!(InputTimes::of_batches(&batches[..1], Clock::Iterator), None);
     }
 
     #[test]

@@ -6,8 +6,10 @@ use trainscope_api::pipeline::PipelineOperation;
 use super::against::Difference;
 use super::model::use_model;
 use super::recording::{Recording, Wanted};
+use super::waiting::whole_share;
 use crate::components::{IconName, fixed_icon, short_name};
 use crate::erased::{handler, memo};
+use crate::format;
 use crate::i18n::use_i18n;
 use crate::state::use_app_state;
 
@@ -36,12 +38,16 @@ pub(super) fn Flow() -> impl IntoView {
         let drawn = model.with_pipeline(|own| {
             let columns = own.operations.iter().map(|own| own.column + 1).max();
             let rows = own.operations.iter().map(|own| own.row + 1).max();
+            let slow = own.slow.map(|slow| slow.operation as usize);
+            let has_run = own.operations.iter().any(|own| own.running.is_some());
             let all = own.operations.iter().enumerate();
-            let all = all.map(|(index, one)| operation(index, one)).collect_view();
+            let all = all.map(|(index, one)| operation(index, one, slow == Some(index)));
+            let all = all.collect_view();
             let lines = lines(&own.operations);
             view! {
                 <ol
                     class="ops"
+                    class:ran=has_run
                     aria-label=(texts.picture)(own.total)
                     style:--columns=columns.unwrap_or(1).to_string()
                     style:--rows=rows.unwrap_or(1).to_string()
@@ -101,7 +107,7 @@ fn lines(operations: &[PipelineOperation]) -> Vec<AnyView> {
     operations.iter().flat_map(from_to).collect()
 }
 
-fn operation(index: usize, own: &PipelineOperation) -> AnyView {
+fn operation(index: usize, own: &PipelineOperation, is_slow: bool) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
     let texts = i18n.texts().pipeline;
@@ -115,8 +121,11 @@ fn operation(index: usize, own: &PipelineOperation) -> AnyView {
             })
     });
     let sign = move || {
-        let difference = difference.get()?;
-        let text = *i18n.texts().pipeline.differs.get(difference)?;
+        let texts = i18n.texts().pipeline;
+        let text = match difference.get() {
+            _ if is_slow => texts.slow_sign,
+            difference => *texts.differs.get(difference?)?,
+        };
         Some(view! {
             <span class="warn" role="img" aria-label=text title=text>
                 {fixed_icon(IconName::Warning, 12)}
@@ -140,10 +149,32 @@ fn operation(index: usize, own: &PipelineOperation) -> AnyView {
     });
     let rows = rows.collect::<Vec<_>>();
     let more = own.parameters.len().saturating_sub(LISTED);
+    let running = own.running.as_ref();
+    let workers = running.map(|running| {
+        view! {
+            <span class="cut">
+                {texts.ran_rows[0]} " " <b>{format::count(running.workers)}</b>
+            </span>
+        }
+    });
+    let queue = running
+        .filter(|running| running.samples > 0)
+        .map(|running| {
+            let fill = whole_share(running.fill);
+            let label = (texts.queue)(&fill, running.capacity);
+            view! {
+                <span class="queue micro" role="img" aria-label=label.clone() title=label>
+                    <b>{fill}</b>
+                    <i style:--fill=running.fill.to_string()></i>
+                    <span class="ink3">{(texts.of)(running.capacity)}</span>
+                </span>
+            }
+        });
     view! {
         <li
             class="op"
             class:cur=is_shown
+            class:slow=is_slow
             class:differs=move || difference.get().is_some()
             style:--c=own.column.to_string()
             style:--r=own.row.to_string()
@@ -163,8 +194,9 @@ fn operation(index: usize, own: &PipelineOperation) -> AnyView {
                     {parts.clone()}
                 </span>
             </button>
+            {queue}
             <div class="micro ink3">
-                {rows} {(more > 0).then(|| view! { <span>{(texts.more)(more as u64)}</span> })}
+                {workers} {rows} {(more > 0).then(|| view! { <span>{(texts.more)(more as u64)}</span> })}
             </div>
         </li>
     }

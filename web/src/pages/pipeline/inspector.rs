@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use trainscope_api::pipeline::PipelinePart;
+use trainscope_api::pipeline::{PipelinePart, Running};
 
 use super::against::Difference;
 use super::model::use_model;
+use super::waiting::{bars, whole_share};
 use crate::erased::handler;
+use crate::format;
 use crate::i18n::use_i18n;
 
 /// What an operation is given, and how that differs from the other run's.
@@ -29,13 +31,14 @@ pub(super) fn Inspector() -> impl IntoView {
             Some(Difference::OnlyHere) => (Values::new(), true),
             None => (Values::new(), false),
         };
-        let (all, users) = model.with_pipeline(|pipeline| {
+        let (all, users, interval_millis) = model.with_pipeline(|pipeline| {
             let users = pipeline.operations.iter().enumerate().filter(|(_, user)| {
                 let mut inputs = user.inputs.iter();
                 inputs.any(|input| *input as usize == index)
             });
             let users = users.map(|(user, _)| user).collect::<Vec<_>>();
-            (pipeline.operations.len() as u64, users)
+            let all = pipeline.operations.len() as u64;
+            (all, users, pipeline.interval_millis)
         })?;
         let inputs = own.inputs.iter().map(|input| *input as usize).collect();
         let [from, to] = texts.neighbours;
@@ -63,6 +66,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 {others}
                 {nothing.then(|| view! { <p class="small ink3">{texts.no_parameters}</p> })}
             </section>
+            {own.running.as_ref().map(|running| ran(running, interval_millis))}
             {parts(texts.transforms, &own.transforms, &values)}
             {parts(texts.sampler, own.sampler.as_slice(), &values)}
             {neighbours(from, inputs)}
@@ -115,6 +119,41 @@ fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
         .into_any()
     };
     others.map(row).collect()
+}
+
+/// How it ran, and how full the queue behind it was over time.
+fn ran(own: &Running, interval_millis: u64) -> AnyView {
+    let texts = use_i18n().texts().pipeline;
+    let [workers, mean, empty] = texts.ran_rows;
+    let mut rows = vec![(workers.to_owned(), format::count(own.workers))];
+    if own.samples > 0 {
+        let of = (texts.of)(own.capacity);
+        let fill = format!("{} {of}", whole_share(own.fill));
+        let found = format!(
+            "{} / {}",
+            format::count(own.empty),
+            format::count(own.samples)
+        );
+        rows.extend([(mean.to_owned(), fill), (empty.to_owned(), found)]);
+    }
+    let rows = pairs(&rows, &Values::new());
+    let curve = (own.samples > 0).then(|| {
+        let apart = format::nanos(interval_millis.saturating_mul(1_000_000));
+        let label = (texts.samples)(own.samples, &apart);
+        view! {
+            <div class="plot">
+                <svg
+                    role="img"
+                    aria-label=label
+                    viewBox=format!("0 0 {} 100", own.sizes.len())
+                    preserveAspectRatio="none"
+                >
+                    <path d=bars(&own.sizes, own.capacity)></path>
+                </svg>
+            </div>
+        }
+    });
+    view! { <section><h3>{texts.ran}</h3> {rows} {curve}</section> }.into_any()
 }
 
 fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyView {

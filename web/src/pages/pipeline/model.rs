@@ -113,7 +113,8 @@ impl Model {
     }
 
     fn put(self, answer: PipelineAnswer) {
-        let is_empty = answer.pipelines.is_empty() && answer.inputs.is_empty();
+        let is_empty =
+            answer.pipelines.is_empty() && answer.inputs.is_empty() && answer.faults.is_empty();
         if self.answer.with_untracked(|known| **known != answer) {
             self.answer.set(Arc::new(answer));
         }
@@ -147,6 +148,15 @@ impl Model {
     pub(super) fn shown(self) -> Option<PipelineOperation> {
         let index = self.operation.get()?;
         self.with_pipeline(|own| own.operations.get(index).cloned())?
+    }
+
+    /// The operation that the rest waits for, and how full the queue before it is; reactive.
+    pub(super) fn slow(self) -> Option<(PipelineOperation, Option<f64>)> {
+        self.with_pipeline(|own| {
+            let slow = own.slow?;
+            let operation = own.operations.get(slow.operation as usize)?;
+            Some((operation.clone(), slow.fill_before))
+        })?
     }
 
     /// Waiting of the rank that recorded the pipeline, else of the first one that waited; reactive.

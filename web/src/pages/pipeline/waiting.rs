@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use leptos::html;
 use leptos::prelude::*;
-use trainscope_api::pipeline::{InputTimes, StepTime};
+use trainscope_api::pipeline::{InputClock, InputTimes, StepTime};
 use trainscope_format::Severity;
 
 use super::model::use_model;
@@ -14,52 +14,103 @@ use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 
-/// The sentence on top.
+/// The sentence on top: the operation that the rest waits for, else how long the training waits.
 #[component]
 pub(super) fn Verdict() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let content = move || {
         let texts = i18n.texts().pipeline;
-        let Some(input) = model.input() else {
-            let has_profile = model.answer.with(|answer| answer.has_profile);
-            let [no_profile, no_span] = texts.not_timed;
-            return view! {
-                <span class="ink3">{fixed_icon(IconName::Info, 18)}</span>
-                <div class="grow">
-                    <h1>{if has_profile { no_span } else { no_profile }}</h1>
-                </div>
+        let input = model.input();
+        let waited = input.as_ref().map(sentence);
+        let severity = input.as_ref().and_then(|input| input.severity);
+        let slow = model.slow().map(|(own, fill_before)| {
+            let fill = own.running.map_or(0.0, |running| running.fill);
+            let before = fill_before.map(whole_share);
+            let [source, other] = texts.slow_advice;
+            let advice = if before.is_some() { other } else { source };
+            let head = (texts.slow)(&own.name, before.as_deref(), &whole_share(fill));
+            (head, advice)
+        });
+        let is_slow = slow.is_some();
+        let (head, advice) = match slow {
+            Some((head, advice)) => (head, advice),
+            None => (String::new(), severity.map_or("", |_| texts.advice)),
+        };
+        let (head, waited) = match (is_slow, waited) {
+            (false, Some(waited)) => (waited, String::new()),
+            (false, None) => {
+                let has_profile = model.answer.with(|answer| answer.has_profile);
+                (
+                    texts.not_timed[usize::from(has_profile)].to_owned(),
+                    String::new(),
+                )
             }
-            .into_any();
+            (true, waited) => (head, waited.unwrap_or_default()),
         };
-        let (class, icon) = input.severity.map_or(("okc", IconName::Ok), severity_icon);
-        let sentence = match input.severity {
-            None | Some(Severity::Info) => texts.waits[0],
-            Some(Severity::Warning) => texts.waits[1],
-            Some(Severity::Error) => texts.waits[2],
+        let (class, icon) = match (severity, input.is_some()) {
+            (None, true) => ("okc", IconName::Ok),
+            (None, false) if !is_slow => ("ink3", IconName::Info),
+            (severity, _) => severity_icon(severity.unwrap_or(Severity::Warning)),
         };
-        let sentence = sentence(
-            &format::nanos(input.mean_input_nanos),
-            &format::nanos(input.mean_whole_nanos),
-            &share(input.share),
-        );
-        let longest = (texts.longest)(
-            &format::integer(input.longest.step),
-            &format::nanos(input.longest.input_nanos),
-            &format::nanos(input.longest.whole_nanos),
-            input.steps,
-        );
-        let advice = input.severity.map(|_| format!(" {}", texts.advice));
+        let details = input.as_ref().map(details).unwrap_or_default();
+        let faults = model.answer.with(|answer| {
+            let faults = answer.faults.iter();
+            let faults = faults.map(|own| (texts.fault)(&own.path, &own.reason));
+            faults.collect::<Vec<_>>()
+        });
+        let faults = faults
+            .into_iter()
+            .map(|fault| view! { <p class="small warn">{fault}</p> });
         view! {
             <span class=class>{fixed_icon(icon, 18)}</span>
             <div class="grow">
-                <h1>{sentence}</h1>
-                <p class="ink2">{longest} {advice}</p>
+                <h1>{head}</h1>
+                <p class="ink2">{[&*waited, advice, &*details].join(" ")}</p>
+                {faults.collect_view()}
             </div>
         }
         .into_any()
     };
     view! { <section class="verdict-head">{content}</section> }
+}
+
+/// How long the training waits.
+fn sentence(input: &InputTimes) -> String {
+    let texts = use_i18n().texts().pipeline;
+    if input.clock == InputClock::Device {
+        let found = input.found.unwrap_or_default();
+        return texts.device[usize::from(input.severity.is_some())](found.empty, found.batches);
+    }
+    let sentence = match input.severity {
+        None | Some(Severity::Info) => texts.waits[0],
+        Some(Severity::Warning) => texts.waits[1],
+        Some(Severity::Error) => texts.waits[2],
+    };
+    sentence(
+        &format::nanos(input.mean_input_nanos),
+        &format::nanos(input.mean_whole_nanos),
+        &share(input.share),
+    )
+}
+
+/// The longest wait, and what batches found in the queue.
+fn details(input: &InputTimes) -> String {
+    let texts = use_i18n().texts().pipeline;
+    let longest = (texts.longest)(
+        &format::integer(input.longest.step),
+        &format::nanos(input.longest.input_nanos),
+        &format::nanos(input.longest.whole_nanos),
+        input.steps,
+    );
+    match input.found.filter(|found| found.batches > 0) {
+        Some(found) => {
+            let first = format::nanos(found.first_nanos);
+            let found = (texts.found)(found.empty, found.batches, &first);
+            format!("{longest} {found}")
+        }
+        None => longest,
+    }
 }
 
 /// The bars below the picture, or what to record for them.
@@ -86,10 +137,13 @@ pub(super) fn Waiting() -> impl IntoView {
 fn Bars(input: InputTimes) -> impl IntoView {
     let i18n = use_i18n();
     let longest = input.longest;
-    let lane = input.lane;
+    let (lane, clock) = (input.lane, input.clock);
     let stretches = StoredValue::new(input.stretches);
     let all = stretches.with_value(Vec::len);
-    let path = stretches.with_value(|all| bars(all, longest.input_nanos));
+    let path = stretches.with_value(|all| {
+        let all = all.iter().map(|own| own.input_nanos);
+        bars(&all.collect::<Vec<_>>(), longest.input_nanos)
+    });
     let pointed = RwSignal::new(None::<usize>);
     let plot = NodeRef::<html::Div>::new();
     let on_move = move |event: web_sys::PointerEvent| {
@@ -124,6 +178,14 @@ fn Bars(input: InputTimes) -> impl IntoView {
             )
         })
     };
+    let by = move || {
+        let texts = i18n.texts().pipeline;
+        match clock {
+            InputClock::Spans => (texts.on_lane)(&lane),
+            InputClock::Iterator => texts.clocks[0].to_owned(),
+            InputClock::Device => texts.clocks[1].to_owned(),
+        }
+    };
     let (first, last) = stretches.with_value(|all| {
         let first = all.first().map_or(0, |own| own.step);
         (first, all.last().map_or(0, |own| own.last_step))
@@ -132,7 +194,7 @@ fn Bars(input: InputTimes) -> impl IntoView {
         <section class="lower">
             <div class="hd">
                 <h2>{i18n.text(|t| t.pipeline.over_steps)}</h2>
-                <span class="micro ink3 cut">{move || (i18n.texts().pipeline.on_lane)(&lane)}</span>
+                <span class="micro ink3 cut">{by}</span>
                 <span class="grow"></span>
                 <span class="small" role="status">
                     {reading}
@@ -168,13 +230,13 @@ fn Bars(input: InputTimes) -> impl IntoView {
     }
 }
 
-/// One bar a stretch, the longest as high as the picture.
-fn bars(all: &[StepTime], longest_nanos: u64) -> String {
+/// One bar a value, `most` as high as the picture.
+pub(super) fn bars(all: &[u64], most: u64) -> String {
     // Gaps between bars as long as they can be seen.
     let width = if all.len() > 200 { 1.0 } else { 0.85 };
     let mut path = String::new();
     for (index, own) in all.iter().enumerate() {
-        let height = own.input_nanos as f64 / (longest_nanos as f64).max(1.0) * 100.0;
+        let height = *own as f64 / (most as f64).max(1.0) * 100.0;
         // Writing to a text does not fail.
         write!(path, "M{index} 100v{:.2}h{width}V100z", -height).unwrap_or_default();
     }
@@ -193,6 +255,11 @@ fn steps(own: StepTime) -> String {
     }
 }
 
+/// How full a queue is.
+pub(super) fn whole_share(share: f64) -> String {
+    format!("{} %", format::number((share * 100.0).round(), 3))
+}
+
 fn share(share: f64) -> String {
     format!("{} %", format::number(share * 100.0, 2))
 }
@@ -203,15 +270,11 @@ mod tests {
 
     #[test]
     fn the_longest_bar_is_as_high_as_the_picture() {
-        let bar = |input_nanos| StepTime {
-            input_nanos,
-            ..StepTime::default()
-        };
-        let path = bars(&[bar(5), bar(10), bar(0)], 10);
+        let path = bars(&[5, 10, 0], 10);
         assert_eq!(
             path,
             "M0 100v-50.00h0.85V100zM1 100v-100.00h0.85V100zM2 100v-0.00h0.85V100z"
         );
-        assert_eq!(bars(&[bar(0)], 0), "M0 100v-0.00h0.85V100z");
+        assert_eq!(bars(&[0], 0), "M0 100v-0.00h0.85V100z");
     }
 }

@@ -1,33 +1,29 @@
-//! A file that is a graph and nothing else: one record, which points at all of the file and is read when somebody looks.
+//! A file that is one thing and nothing else: one record, which points at all of the file and is read when somebody looks.
 
-use crate::body::{Body, GraphFormat, GraphSource, Stretch};
+use crate::body::Body;
 use crate::decode::{Checkpoint, Decoder};
-use crate::record::{Damage, Kind, Record, RecordBatch, TagId, TagInfo};
+use crate::record::{Damage, Record, RecordBatch, TagId, TagInfo};
 
-/// Counts the bytes of a graph; the first one is the record.
-pub(crate) struct GraphFile {
-    format: GraphFormat,
+/// Counts the bytes of a file; the first one is the record.
+pub(crate) struct WholeFile {
+    body: Body,
     tag: TagInfo,
     offset: u64,
 }
 
-impl GraphFile {
+impl WholeFile {
     /// A file of this name of which so many bytes were read.
-    pub(crate) fn at(format: GraphFormat, file_name: &str, offset: u64) -> Self {
+    pub(crate) fn at(body: Body, file_name: &str, offset: u64) -> Self {
         let stem = file_name.rsplit_once('.').map_or(file_name, |name| name.0);
         let tag = TagInfo {
             name: stem.into(),
-            kind: Kind::Graphs,
+            kind: body.kind(),
         };
-        Self {
-            format,
-            tag,
-            offset,
-        }
+        Self { body, tag, offset }
     }
 }
 
-impl Decoder for GraphFile {
+impl Decoder for WholeFile {
     fn push(&mut self, bytes: &[u8], out: &mut RecordBatch) {
         if self.offset == 0 && !bytes.is_empty() {
             out.new_tags.push(self.tag.clone());
@@ -36,10 +32,7 @@ impl Decoder for GraphFile {
                 step: 0,
                 // Only the program that wrote it knows.
                 wall_time_secs: f64::NAN,
-                body: Body::Graph(GraphSource {
-                    format: self.format,
-                    data: Stretch::WHOLE_FILE,
-                }),
+                body: self.body.clone(),
             });
         }
         self.offset += bytes.len() as u64;

@@ -1,0 +1,272 @@
+//! What was seen of a pipeline while it ran: how full the queue behind each operation was, and which one holds up the rest.
+
+use std::collections::HashSet;
+
+use trainscope_format::lineage::{DatasetNode, LineageValue};
+use trainscope_format::queues::{Operators, Queue};
+
+use super::Pipeline;
+
+/// A queue that is fuller than this waits for whoever empties it; one that is not waits to be filled.
+const HALF: f64 = 0.5;
+/// What the runtime puts behind the last operation; it does nothing to data.
+const OF_RUNTIME: &str = "EpochCtrl";
+
+/// How an operation ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Running {
+    /// Threads, or processes, that worked on it.
+    pub workers: u64,
+    /// Where it put what it had made; `None` if it ran within the operation that it feeds.
+    pub queue: Option<Queue>,
+}
+
+impl Pipeline {
+    /// The pipeline as it ran, without what its operations are given.
+    pub fn of_operators(operators: &Operators) -> Self {
+        let fed: HashSet<usize> = operators
+            .operators
+            .iter()
+            .flat_map(|own| own.inputs.iter().copied())
+            .collect();
+        // Nothing takes from the last one; in a circle all are taken from, and the first one in the file is as good.
+        let last = (0..operators.operators.len()).find(|index| !fed.contains(index));
+        let mut ran = Vec::new();
+        let mut seen = HashSet::new();
+        let Some(mut tree) = node(operators, last.unwrap_or(0), &mut seen, &mut ran) else {
+            return Self::default();
+        };
+        if operators.operators[ran[ran.len() - 1]].name == OF_RUNTIME && tree.children.len() == 1 {
+            tree = tree.children.remove(0);
+            ran.pop();
+        }
+        let mut pipeline = Self::new(&tree);
+        for (own, index) in pipeline.operations.iter_mut().zip(ran) {
+            let found = &operators.operators[index];
+            own.running = Some(Running {
+                workers: found.workers,
+                queue: found.queue.clone(),
+            });
+        }
+        pipeline.interval_millis = operators.interval_millis;
+        pipeline
+    }
+
+    /// Takes over how the same pipeline ran; false, and nothing is taken, if it is another one. Operations are the same
+    /// if they are called alike and come in the same order; what opens a file may be called after the file or its reader.
+    pub fn take_running(&mut self, ran: &Self) -> bool {
+        let mut from = 0;
+        let mut places = Vec::new();
+        for own in &ran.operations {
+            if own.running.as_ref().is_none_or(|own| own.queue.is_none()) {
+                continue;
+            }
+            let is_source = own.inputs.is_empty();
+            let found = self.operations.iter().skip(from).position(|other| {
+                let is_alike = plain(&other.name) == plain(&own.name);
+                is_alike && !is_source || is_source && other.inputs.is_empty()
+            });
+            let Some(found) = found else {
+                return false;
+            };
+            places.push(from + found);
+            from += found + 1;
+        }
+        if places.is_empty() {
+            return false;
+        }
+        let queued = ran.operations.iter();
+        let queued = queued.filter(|own| own.running.as_ref().is_some_and(|r| r.queue.is_some()));
+        for (at, own) in places.iter().zip(queued) {
+            self.operations[*at].running.clone_from(&own.running);
+        }
+        self.interval_millis = ran.interval_millis;
+        true
+    }
+
+    /// The operation that the rest waits for, if the training waits at all: behind it the queue is rather empty, before
+    /// it all queues are rather full, or it is a source. `is_waiting` says whether the training waits; if nobody knows,
+    /// it does when most samples found the last queue empty.
+    pub fn slow(&self, is_waiting: Option<bool>) -> Option<usize> {
+        let last = self.operations.len().checked_sub(1)?;
+        let (fill, mut at) = self.emptiest(&[last])?;
+        let queue = self.queue(at)?;
+        let mostly = queue.empty_samples() * 2 > queue.sizes.len();
+        if !is_waiting.unwrap_or(mostly) || fill >= HALF {
+            return None;
+        }
+        // Inputs lie before what they feed, so this ends.
+        loop {
+            match self.emptiest(&self.operations[at].inputs) {
+                Some((fill, input)) if fill < HALF => at = input,
+                _ => return Some(at),
+            }
+        }
+    }
+
+    /// How full the queues before an operation were on the mean, of several the emptiest.
+    pub fn fill_before(&self, at: usize) -> Option<f64> {
+        let (fill, _) = self.emptiest(&self.operations.get(at)?.inputs)?;
+        Some(fill)
+    }
+
+    /// Of these operations the one with the emptiest queue, and how full that was on the mean. One without a queue runs
+    /// within what it feeds: those before it stand for it.
+    fn emptiest(&self, among: &[usize]) -> Option<(f64, usize)> {
+        let mut next = among.to_vec();
+        let mut emptiest: Option<(f64, usize)> = None;
+        while let Some(at) = next.pop() {
+            match self.queue(at).and_then(Queue::mean_fill) {
+                Some(fill) if emptiest.is_none_or(|(least, _)| fill < least) => {
+                    emptiest = Some((fill, at));
+                }
+                Some(_) => {}
+                None => next.extend(&self.operations.get(at)?.inputs),
+            }
+        }
+        emptiest
+    }
+
+    fn queue(&self, at: usize) -> Option<&Queue> {
+        self.operations.get(at)?.running.as_ref()?.queue.as_ref()
+    }
+}
+
+/// A tree of what feeds an operator, and in `ran` which operators it has, in the order in which a pipeline has them.
+fn node(
+    all: &Operators,
+    at: usize,
+    seen: &mut HashSet<usize>,
+    ran: &mut Vec<usize>,
+) -> Option<DatasetNode> {
+    let own = all.operators.get(at).filter(|_| seen.insert(at))?;
+    let children = own.inputs.iter();
+    let children = children.filter_map(|input| node(all, *input, seen, ran));
+    let children = children.collect();
+    ran.push(at);
+    let name = LineageValue::Text(own.name.clone());
+    Some(DatasetNode {
+        parameters: vec![("op_type".to_owned(), name)],
+        children,
+        ..DatasetNode::default()
+    })
+}
+
+/// `BatchDataset`, `Batch` and `batch` are the same.
+fn plain(name: &str) -> String {
+    let name = name.strip_suffix("Dataset").unwrap_or(name);
+    name.to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::queues::Operator;
+
+    use super::*;
+
+    /// Operators as (name, sizes of a queue of 10, inputs); no sizes: it has no queue.
+    fn operators(all: &[(&str, &[u64], &[usize])]) -> Operators {
+        let operators = all.iter().map(|(name, sizes, inputs)| Operator {
+            name: (*name).to_owned(),
+            workers: 1,
+            queue: (!sizes.is_empty()).then(|| Queue {
+                capacity: 10,
+                sizes: sizes.to_vec(),
+            }),
+            inputs: inputs.to_vec(),
+        });
+        Operators {
+            interval_millis: 1_000,
+            operators: operators.collect(),
+            total: all.len(),
+        }
+    }
+
+    fn slow(all: &[(&str, &[u64], &[usize])], is_waiting: Option<bool>) -> Option<String> {
+        let pipeline = Pipeline::of_operators(&operators(all));
+        let slow = pipeline.slow(is_waiting)?;
+        Some(pipeline.operations[slow].name.clone())
+    }
+
+    #[test]
+    fn the_slow_one_stands_between_a_full_queue_and_an_empty_one() {
+        let chain: [(&str, &[u64], &[usize]); 5] = [
+            ("EpochCtrl", &[], &[1]),
+            ("Batch", &[0, 1], &[2]),
+            ("Cast", &[0, 0], &[3]),
+            ("Decode", &[0, 2], &[4]),
+            ("Reader", &[10, 9], &[]),
+        ];
+        assert_eq!(slow(&chain, Some(true)).as_deref(), Some("Decode"));
+        assert_eq!(slow(&chain, Some(false)), None);
+        // Nobody knows, and one of two samples does not say.
+        assert_eq!(slow(&chain, None), None);
+
+        let mut reading = chain;
+        reading[4].1 = &[0, 0];
+        reading[1].1 = &[0, 0];
+        assert_eq!(slow(&reading, None).as_deref(), Some("Reader"));
+        // The training waits for something else.
+        let mut ahead = chain;
+        ahead[1].1 = &[10, 10];
+        assert_eq!(slow(&ahead, Some(true)), None);
+        assert_eq!(slow(&[("Batch", &[], &[])], Some(true)), None);
+        assert_eq!(slow(&[], None), None);
+    }
+
+    #[test]
+    fn of_branches_the_emptier_one_is_followed() {
+        let zip: [(&str, &[u64], &[usize]); 5] = [
+            ("Zip", &[], &[1, 2]),
+            ("Map", &[10], &[3]),
+            ("Slow", &[0], &[4]),
+            ("Left", &[10], &[]),
+            ("Right", &[10], &[]),
+        ];
+        // A zip without a queue is as empty as the emptier of its inputs.
+        assert_eq!(slow(&zip, Some(true)).as_deref(), Some("Slow"));
+        let mut queued = zip;
+        queued[0].1 = &[0];
+        assert_eq!(slow(&queued, Some(true)).as_deref(), Some("Slow"));
+    }
+
+    #[test]
+    fn circles_and_loose_ends_are_walked_once() {
+        let circle: [(&str, &[u64], &[usize]); 2] = [("A", &[0], &[1]), ("B", &[0], &[0, 7])];
+        let pipeline = Pipeline::of_operators(&operators(&circle));
+        assert_eq!(pipeline.operations.len(), 2);
+        assert_eq!(slow(&circle, Some(true)).as_deref(), Some("B"));
+    }
+
+    #[test]
+    fn what_ran_is_found_again_in_what_was_recorded() {
+        let text = |text: &str| LineageValue::Text(text.to_owned());
+        let recorded = |name: &str, children: Vec<DatasetNode>| DatasetNode {
+            parameters: vec![("op_type".to_owned(), text(name))],
+            children,
+            ..DatasetNode::default()
+        };
+        let source = recorded("TFRecordDataset", Vec::new());
+        let mapped = recorded("Map", vec![recorded("Skip", vec![source])]);
+        let mut own = Pipeline::new(&recorded("Batch", vec![mapped]));
+        let ran = operators(&[
+            ("EpochCtrl", &[], &[1]),
+            ("Batch", &[1], &[2]),
+            ("Map", &[2], &[3]),
+            ("TFReader", &[3], &[]),
+        ]);
+        assert!(own.take_running(&Pipeline::of_operators(&ran)));
+        let sizes = own.operations.iter().map(|own| {
+            let queue = own.running.as_ref()?.queue.as_ref()?;
+            queue.sizes.first().copied()
+        });
+        assert_eq!(sizes.collect::<Vec<_>>(), [Some(3), None, Some(2), Some(1)]);
+        // Nothing lies between Skip and what it is within.
+        assert_eq!(own.fill_before(2), Some(0.3));
+        let before = own.clone();
+        let other = operators(&[("Shuffle", &[1], &[1]), ("TFReader", &[3], &[])]);
+        assert!(!own.take_running(&Pipeline::of_operators(&other)));
+        assert!(!own.take_running(&Pipeline::default()));
+        assert_eq!(own, before);
+    }
+}

@@ -1,0 +1,17 @@
+//! What profilers say of data pipelines.
+#![no_main]
+
+use trainscope_format::queues::{Batches, Operators};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Ok(found) = Operators::read(bytes) {
+        let all = &found.operators;
+        assert!(all.len() <= Operators::MOST.min(found.total));
+        for own in all {
+            assert!(own.inputs.iter().all(|input| *input < all.len()));
+            let fill = own.queue.as_ref().and_then(|queue| queue.mean_fill());
+            assert!(fill.is_none_or(|fill| (0.0..=1.0).contains(&fill)));
+        }
+    }
+    assert!(Batches::read(bytes).batches.len() <= bytes.len());
+});

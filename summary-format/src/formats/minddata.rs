@@ -1,0 +1,211 @@
+//! What the profiler of `MindSpore` writes of a data pipeline: operations with samples of their queues, and batches.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::queues::{Batch, Batches, NotOperators, Operator, Operators, Queue, QueueFormat};
+
+/// Beginnings and ends of names; the rank stands between.
+const NAMES: [(&str, &str, QueueFormat); 3] = [
+    (
+        "pipeline_profiling_",
+        ".json",
+        QueueFormat::MinddataOperators,
+    ),
+    (
+        "dataset_iterator_profiling_",
+        ".txt",
+        QueueFormat::MinddataIterator,
+    ),
+    (
+        "device_queue_profiling_",
+        ".txt",
+        QueueFormat::MinddataDevice,
+    ),
+];
+
+/// Of what kind a file of this name is, and of which rank.
+pub(crate) fn claims(file_name: &str) -> Option<(QueueFormat, u32)> {
+    NAMES.iter().find_map(|(before, after, format)| {
+        let rank = file_name.strip_prefix(before)?.strip_suffix(after)?;
+        Some((*format, rank.parse().ok()?))
+    })
+}
+
+#[derive(Deserialize)]
+struct File {
+    op_info: Vec<Operation>,
+    #[serde(default)]
+    sampling_interval: u64,
+}
+
+#[derive(Deserialize)]
+struct Operation {
+    op_id: i64,
+    #[serde(default)]
+    op_type: String,
+    #[serde(default)]
+    num_workers: u64,
+    metrics: Option<Metrics>,
+    #[serde(default)]
+    children: Vec<i64>,
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    output_queue: Option<Samples>,
+}
+
+#[derive(Deserialize)]
+struct Samples {
+    #[serde(default)]
+    length: u64,
+    /// Below zero where there was nothing to ask.
+    #[serde(default)]
+    size: Vec<i64>,
+}
+
+/// `{"op_info": [{"op_id", "op_type", "num_workers", "metrics": {"output_queue": {"length", "size"}}, "children"}]}`.
+pub(crate) fn operators(bytes: &[u8]) -> Result<Operators, NotOperators> {
+    let file: File = serde_json::from_slice(bytes).map_err(|e| NotOperators(e.to_string()))?;
+    let total = file.op_info.len();
+    let mut kept = file.op_info;
+    kept.truncate(Operators::MOST);
+    let indices = kept
+        .iter()
+        .enumerate()
+        .map(|(index, own)| (own.op_id, index));
+    let indices: HashMap<i64, usize> = indices.collect();
+    let operators = kept.into_iter().map(|own| {
+        let samples = own.metrics.and_then(|metrics| metrics.output_queue);
+        let children = own.children.iter();
+        Operator {
+            name: own
+                .op_type
+                .strip_suffix("Op")
+                .unwrap_or(&own.op_type)
+                .to_owned(),
+            workers: own.num_workers,
+            queue: samples.map(|Samples { length, size }| Queue {
+                capacity: length,
+                sizes: size
+                    .into_iter()
+                    .filter_map(|size| size.try_into().ok())
+                    .collect(),
+            }),
+            inputs: children.filter_map(|id| indices.get(id).copied()).collect(),
+        }
+    });
+    Ok(Operators {
+        interval_millis: file.sampling_interval,
+        operators: operators.collect(),
+        total,
+    })
+}
+
+/// Lines of five numbers: 0 for a time or 1 for the queue; which time, or how much the queue holds; the batch; how many
+/// milliseconds, or how much is in the queue; the time in milliseconds. Lines of one batch follow one another.
+pub(crate) fn batches(bytes: &[u8]) -> Batches {
+    let text = String::from_utf8_lossy(bytes);
+    let (whole, rest) = text.rsplit_once('\n').unwrap_or(("", &text));
+    let mut all = Batches {
+        is_torn: !rest.trim().is_empty(),
+        ..Batches::default()
+    };
+    for line in whole.lines() {
+        let mut numbers = line.split_ascii_whitespace().map(str::parse::<i64>);
+        let mut next = || numbers.next()?.ok();
+        let five = (next(), next(), next(), next(), next());
+        let (Some(kind), Some(which), Some(step), Some(value), Some(at_millis)) = five else {
+            all.skipped_lines += u64::from(!line.trim().is_empty());
+            continue;
+        };
+        if all.batches.last().is_none_or(|last| last.step != step) {
+            all.batches.push(Batch {
+                step,
+                ..Batch::default()
+            });
+        }
+        let Some(batch) = all.batches.last_mut() else {
+            continue;
+        };
+        batch.at_millis = at_millis;
+        let value = u64::try_from(value).ok();
+        match (kind, which, value) {
+            (0, 0, Some(wait)) => batch.wait_millis = Some(wait),
+            // What pushing took, and both together.
+            (0, 1 | 2, Some(_)) => {}
+            (1, 0.., Some(size)) => batch.queue = Some((size, which.unsigned_abs())),
+            _ => all.skipped_lines += 1,
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_a_file_is() {
+        for (name, claimed) in [
+            (
+                "pipeline_profiling_0.json",
+                Some((QueueFormat::MinddataOperators, 0)),
+            ),
+            (
+                "dataset_iterator_profiling_7.txt",
+                Some((QueueFormat::MinddataIterator, 7)),
+            ),
+            (
+                "device_queue_profiling_12.txt",
+                Some((QueueFormat::MinddataDevice, 12)),
+            ),
+            ("pipeline_profiling_.json", None),
+            ("pipeline_profiling_0.txt", None),
+            ("minddata_pipeline_summary_0.json", None),
+        ] {
+            assert_eq!(claims(name), claimed, "{name}");
+        }
+    }
+
+    #[test]
+    fn operators_keep_what_can_be_understood() {
+        let json = br#"{"op_info": [
+            {"op_id": 4, "op_type": "MapOp", "num_workers": 2, "children": [9, 5],
+             "metrics": {"output_queue": {"length": 4, "size": [-1, 0, 2, 4]}}},
+            {"op_id": 5, "op_type": "Odd", "metrics": null}]}"#;
+        let found = operators(json).unwrap();
+        let queue = found.operators[0].queue.clone().unwrap();
+        assert_eq!(queue.sizes, [0, 2, 4]);
+        assert_eq!((queue.mean_fill(), queue.empty_samples()), (Some(0.5), 1));
+        assert_eq!(found.operators[0].inputs, [1]);
+        assert_eq!(
+            (&*found.operators[0].name, &*found.operators[1].name),
+            ("Map", "Odd")
+        );
+        assert_eq!(found.operators[1].queue, None);
+        assert_eq!(Queue::default().mean_fill(), None);
+        let cut = operators(&json[..100]).unwrap_err();
+        assert!(cut.to_string().contains("EOF"), "{cut}");
+        assert!(operators(b"[]").is_err());
+    }
+
+    #[test]
+    fn batches_end_where_a_file_was_cut() {
+        let text =
+            "0 1 1 0 50\n0 0 1 163 50\n1 16 1 0 50\n0 0 2 x 60\n\n0 0 2 7 60\n1 16 2 3 60\n0 0 3 1";
+        let found = batches(text.as_bytes());
+        let batch = |step, at_millis, wait, size| Batch {
+            step,
+            at_millis,
+            wait_millis: Some(wait),
+            queue: Some((size, 16)),
+        };
+        assert_eq!(found.batches, [batch(1, 50, 163, 0), batch(2, 60, 7, 3)]);
+        assert_eq!((found.skipped_lines, found.is_torn), (1, true));
+        assert!(!batches(&text.as_bytes()[..text.len() - 7]).is_torn);
+        assert_eq!(batches(b"\xff\xfe\n").skipped_lines, 1);
+    }
+}
