@@ -85,9 +85,7 @@ impl Settings {
                 (!is_own).then(|| all_views.get())
             }),
             own_views: memo(move || {
-                own_views
-                    .with(|text| parse_views(text.as_deref()?))
-                    .unwrap_or_default()
+                own_views.with(|text| parse_views(text.as_deref().unwrap_or_default()))
             }),
             spacing: chosen(browse, "spacing", &SPACINGS),
             over: chosen(browse, "x", &OVERS),
@@ -193,13 +191,13 @@ fn word<T: Copy + PartialEq>(value: T, all: &'static [(T, &'static str)]) -> Opt
 }
 
 /// A picture and a tag a line.
-fn parse_views(text: &str) -> Option<Vec<(View, String)>> {
+fn parse_views(text: &str) -> Vec<(View, String)> {
     let view = |line: &str| {
         let (word, tag) = line.split_once(' ')?;
         let (view, _) = VIEWS.iter().find(|(_, known)| *known == word)?;
         Some((*view, tag.to_owned()))
     };
-    Some(text.lines().filter_map(view).collect())
+    text.lines().filter_map(view).collect()
 }
 
 fn parse_range(text: &str) -> Option<(i64, i64)> {
@@ -222,7 +220,7 @@ mod tests {
 
     #[test]
     fn views_of_cards_are_read_by_line() {
-        let found = parse_views("heat a b\n\nodd c\npercentiles\noverlay d").unwrap_or_default();
+        let found = parse_views("heat a b\n\nodd c\npercentiles\noverlay d");
         let expected = [(View::HeatMap, "a b"), (View::Overlay, "d")];
         assert_eq!(found, expected.map(|(view, tag)| (view, tag.to_owned())));
     }
