@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
@@ -10,8 +11,19 @@ use trainscope_format::{Format, Kind, RecordBatch, TagId, TagInfo};
 use super::store::Batch;
 use super::{Block, Identity, Index, Place, Source, Staging};
 
+/// Threads of the one that was there before may hold it a moment longer than the test does.
 fn open(folder: &Path) -> Index {
-    Index::open(folder, &["/base".into()]).unwrap()
+    let open = || Index::open(folder, &["/base".into()]).unwrap();
+    let is_held = |index: &Index| index.notes().iter().any(|note| note.contains("holds"));
+    let mut index = open();
+    for _ in 0..200 {
+        if !is_held(&index) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        index = open();
+    }
+    index
 }
 
 fn place(path: &str) -> Place {
