@@ -148,7 +148,7 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
     browser.click(".toolbar button.hide-narrow").await;
     browser
         .wait_for("no heads of folders", async || {
-            (browser.count(".grouprow").await == 0).then_some(())
+            (browser.count(".grouprow:not([hidden])").await == 0).then_some(())
         })
         .await;
     wait_for_count(&browser, 8).await;

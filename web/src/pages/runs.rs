@@ -21,6 +21,7 @@ mod panel;
 mod record;
 mod row;
 mod selection;
+mod slots;
 mod spark;
 mod sparks;
 mod states;

@@ -1,7 +1,5 @@
 //! One row: a folder's head, or a run.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
@@ -34,58 +32,60 @@ const KINDS: [(&str, IconName); 8] = [
 
 /// The head of a folder, with its own summary.
 #[component]
-pub(super) fn GroupRow(group: Group) -> impl IntoView {
+pub(super) fn GroupRow(
+    group: Signal<Group>,
+    /// Whether the row waits for a folder to show.
+    is_spare: Signal<bool>,
+) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let Group {
-        folder,
-        runs,
-        errors,
-        bad,
-        live,
-        folded,
-    } = group;
-    let part = move |class: &'static str, count: u64, words: fn(&Texts) -> fn(u64) -> String| {
-        let text = move || words(i18n.texts())(count);
+    let part = move |class: &'static str,
+                     count: fn(&Group) -> u64,
+                     words: fn(&Texts) -> fn(u64) -> String| {
+        let count = group.with(count);
         (count > 0).then(|| {
             view! {
                 " · "
-                <span class=class>{text}</span>
+                <span class=class>{words(i18n.texts())(count)}</span>
             }
         })
     };
-    let toggled = folder.clone();
-    let title = folder.clone();
+    let is_folded = memo(move || group.with(|group| group.folded));
+    let name = move || {
+        group.with(|group| match &*group.folder {
+            "" => i18n.texts().runs.top_folder.to_owned(),
+            folder => folder.to_owned(),
+        })
+    };
     view! {
-        <tr class="grouprow" role="row">
+        <tr class="grouprow" role="row" hidden=move || is_spare.get()>
             <td role="cell">
                 <button
                     type="button"
                     class="group-button"
-                    title=title
-                    aria-expanded=(!folded).to_string()
-                    on:click=handler(move |_| model.toggle_folded(&toggled))
+                    title=move || group.with(|group| group.folder.clone())
+                    aria-expanded=move || (!is_folded.get()).to_string()
+                    on:click=handler(move |_| {
+                        group.with_untracked(|group| model.toggle_folded(&group.folder));
+                    })
                 >
                     <span class="ink3">
-                        {fixed_icon(if folded { IconName::Right } else { IconName::Down }, 12)}
+                        {move || {
+                            fixed_icon(if is_folded.get() { IconName::Right } else { IconName::Down }, 12)
+                        }}
                     </span>
                     <span class="ink3">
                         {fixed_icon(IconName::Folder, 14)}
                     </span>
-                    <b class="med cut">
-                        {move || {
-                            if folder.is_empty() {
-                                i18n.texts().runs.top_folder.to_owned()
-                            } else {
-                                folder.clone()
-                            }
-                        }}
-                    </b>
+                    <b class="med cut">{name}</b>
                     <span class="ink3">
-                        {move || (i18n.texts().runs.runs)(runs)}
-                        {part("err", errors, |t| t.runs.error_runs)}
-                        {part("warn", bad, |t| t.runs.damaged_runs)}
-                        {move || (live > 0).then(|| format!(" · {}", (i18n.texts().runs.live_runs)(live)))}
+                        {move || (i18n.texts().runs.runs)(group.with(|group| group.runs))}
+                        {move || part("err", |group| group.errors, |t| t.runs.error_runs)}
+                        {move || part("warn", |group| group.bad, |t| t.runs.damaged_runs)}
+                        {move || {
+                            let live = group.with(|group| group.live);
+                            (live > 0).then(|| format!(" · {}", (i18n.texts().runs.live_runs)(live)))
+                        }}
                     </span>
                 </button>
             </td>
@@ -128,8 +128,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
     };
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
     // A growing run changes a few times a second, and what most of its cells show does not.
-    let kinds =
-        memo(move || run.with(|run| run.as_ref().map(|run| (run.id.clone(), run.kinds.clone()))));
+    let kinds = memo(move || run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
     let health =
         memo(move || run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run)))));
     let status = derive(move || {
@@ -330,31 +329,41 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
             ))
         })
     };
+    // The picture stays when another run comes into the row; only what differs is set.
+    let spark = memo(move || id.with(|id| sparks.get(id)).get());
+    let is_there = memo(move || spark.with(Option::is_some));
+    let own = move |read: fn(&Spark) -> String| {
+        move || spark.with(|spark| spark.as_deref().map(read).unwrap_or_default())
+    };
+    let class = move || format!("spark {}", id.with(|id| colours.get(id)).class());
+    let nan = memo(move || spark.with(|spark| spark.as_ref()?.nan));
+    let dot = memo(move || spark.with(|spark| spark.as_ref()?.dot));
     move || {
-        let spark = id.with(|id| sparks.get(id));
-        spark.get().map(|spark: Arc<Spark>| {
-            let colour = id.with(|id| colours.get(id));
-            let nan = spark.nan.map(|(from, to)| {
-                let middle = HEIGHT / 2.0;
-                let cross = format!("M{} {}l5 5m0 -5l-5 5", from - 2.5, middle - 2.5);
-                view! {
-                    <line class="after-nan" x1=from + 4.0 x2=to y1=middle y2=middle />
-                    <path class="nan-cross" d=cross />
-                }
-            });
-            let dot = spark
-                .dot
-                .map(|(x, y)| view! { <circle class="lone" cx=x cy=y r="1.75" /> });
+        is_there.get().then(|| {
+            let nan = move || {
+                nan.get().map(|(from, to)| {
+                    let middle = HEIGHT / 2.0;
+                    let cross = format!("M{} {}l5 5m0 -5l-5 5", from - 2.5, middle - 2.5);
+                    view! {
+                        <line class="after-nan" x1=from + 4.0 x2=to y1=middle y2=middle />
+                        <path class="nan-cross" d=cross />
+                    }
+                })
+            };
+            let dot = move || {
+                let dot = dot.get();
+                dot.map(|(x, y)| view! { <circle class="lone" cx=x cy=y r="1.75" /> })
+            };
             view! {
                 <svg
-                    class=format!("spark {}", colour.class())
+                    class=class
                     width=WIDTH
                     height=HEIGHT
                     viewBox="0 0 76 20"
                     role="img"
                     aria-label=label
                 >
-                    <path class="ln" d=spark.path.clone() />
+                    <path class="ln" d=own(|spark| spark.path.clone()) />
                     {nan}
                     {dot}
                 </svg>

@@ -2,27 +2,24 @@
 //!
 //! Rows are laid out as grids, because the columns that fit depend on the card; the roles say that it is a table.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use leptos::html::Div;
+use leptos::html::{Div, Tbody};
 use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run, RunList};
 
 use super::columns::Column;
 use super::model::use_model;
-use super::order::{Group, Item, SortKey};
+use super::order::{Item, SortKey};
 use super::row::{GroupRow, RunRow, Shown};
 use super::selection::SelectionBar;
+use super::slots::{Rows, Shows, Slot};
 use super::sparks::use_sparks;
 use super::window::{HEAD, Offsets, Window, height_of};
 use crate::components::Check;
 use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::state::use_runs;
-
-/// Rows made anew in one frame at most: forty at once would be a pause that one feels.
-const BATCH: usize = 14;
 
 /// The card with the table and the bar of the selection.
 #[component]
@@ -49,7 +46,8 @@ pub(super) fn RunsTable() -> impl IntoView {
             stuck.into_iter().chain(shown).collect::<Vec<_>>()
         })
     });
-    let made = in_slots(rows);
+    let body = NodeRef::<Tbody>::new();
+    let made = Rows::of(rows, body);
     effect(move || {
         let ids = rows.with(|rows| {
             let ids = rows.iter().filter_map(|item| match item {
@@ -164,25 +162,30 @@ pub(super) fn RunsTable() -> impl IntoView {
                             </th>
                         </tr>
                     </thead>
-                    <tbody role="rowgroup">
+                    <tbody role="rowgroup" node_ref=body>
                         <Spacer height=derive(move || window.get().above) />
                         <For
-                            each=move || made.with(|made| made.0.clone())
-                            key=Row::key
-                            children=move |row| match row {
-                                Row::Group(group) => view! { <GroupRow group=group /> }.into_any(),
-                                Row::Run(slot) => {
-                                    let shown = Shown {
-                                        id: slot.id.into(),
-                                        is_grouped: slot.is_grouped.into(),
-                                        is_spare: slot.is_spare.into(),
-                                    };
-                                    view! { <RunRow shown=shown /> }.into_any()
+                            each=move || made.slots.get()
+                            key=|slot| slot.number
+                            children=|slot: Slot| {
+                                let is_spare = slot.is_spare.into();
+                                match slot.shows {
+                                    Shows::Group(group) => {
+                                        view! { <GroupRow group=group.into() is_spare=is_spare /> }.into_any()
+                                    }
+                                    Shows::Run { id, is_grouped } => {
+                                        let shown = Shown {
+                                            id: id.into(),
+                                            is_grouped: is_grouped.into(),
+                                            is_spare,
+                                        };
+                                        view! { <RunRow shown=shown /> }.into_any()
+                                    }
                                 }
                             }
                         />
                         <Spacer height=derive(move || {
-                            let missing = rows.with(Vec::len).saturating_sub(made.with(|made| made.1));
+                            let missing = rows.with(Vec::len).saturating_sub(made.shown.get());
                             window.get().below + height_of(missing)
                         }) />
                     </tbody>
@@ -191,124 +194,6 @@ pub(super) fn RunsTable() -> impl IntoView {
             <SelectionBar />
         </section>
     }
-}
-
-/// A row of a run that is there.
-#[derive(Clone)]
-struct Slot {
-    number: usize,
-    id: ArcRwSignal<String>,
-    is_grouped: ArcRwSignal<bool>,
-    is_spare: ArcRwSignal<bool>,
-}
-
-/// What stands in the table.
-#[derive(Clone)]
-enum Row {
-    Group(Group),
-    Run(Slot),
-}
-
-impl Row {
-    /// What makes two rows the same. A folder's head is drawn anew when its summary changes.
-    fn key(&self) -> String {
-        match self {
-            Self::Group(group) => format!("{group:?}"),
-            Self::Run(slot) => slot.number.to_string(),
-        }
-    }
-}
-
-/// The rows, and how many of those that are wanted there are. Those of runs that have left show the runs that come, or
-/// wait behind all others; new ones are made a few a frame.
-fn in_slots(wanted: Memo<Vec<Item>>) -> RwSignal<(Vec<Row>, usize)> {
-    let rows = RwSignal::new((Vec::new(), 0));
-    let slots = StoredValue::new(Vec::<Slot>::new());
-    let turn = RwSignal::new(0_u32);
-    effect(move || {
-        turn.track();
-        let now = slots.try_update_value(|slots| wanted.with(|wanted| fill(slots, wanted)));
-        let Some((now, count)) = now else { return };
-        if count < wanted.with_untracked(Vec::len) {
-            request_animation_frame(move || {
-                turn.try_update(|turn| *turn = turn.wrapping_add(1));
-            });
-        }
-        rows.set((now, count));
-    });
-    rows
-}
-
-/// Gives the wanted runs their rows, and makes no more of them than one frame has time for.
-fn fill(slots: &mut Vec<Slot>, wanted: &[Item]) -> (Vec<Row>, usize) {
-    let places = {
-        let shown: Vec<String> = slots.iter().map(|slot| slot.id.get_untracked()).collect();
-        places(&shown, wanted)
-    };
-    let mut is_free = vec![true; slots.len()];
-    let mut rows = Vec::with_capacity(wanted.len());
-    for (item, place) in wanted.iter().zip(&places) {
-        match item {
-            Item::Group(group) => rows.push(Row::Group(group.clone())),
-            Item::Run { id, grouped } => {
-                let slot = if let Some(slot) = slots.get(*place) {
-                    is_free[*place] = false;
-                    slot.clone()
-                } else {
-                    let slot = Slot {
-                        number: slots.len(),
-                        id: ArcRwSignal::new(id.clone()),
-                        is_grouped: ArcRwSignal::new(*grouped),
-                        is_spare: ArcRwSignal::new(false),
-                    };
-                    slots.push(slot.clone());
-                    slot
-                };
-                set(&slot.id, id.clone());
-                set(&slot.is_grouped, *grouped);
-                set(&slot.is_spare, false);
-                rows.push(Row::Run(slot));
-            }
-        }
-    }
-    let count = rows.len();
-    for (slot, _) in slots.iter().zip(&is_free).filter(|(_, is_free)| **is_free) {
-        set(&slot.is_spare, true);
-        rows.push(Row::Run(slot.clone()));
-    }
-    (rows, count)
-}
-
-/// Tells those who look only of what is new.
-fn set<T: PartialEq + Send + Sync + 'static>(signal: &ArcRwSignal<T>, value: T) {
-    if signal.with_untracked(|before| *before != value) {
-        signal.set(value);
-    }
-}
-
-/// In which of the rows each wanted run stands, by the runs that are shown in them: in its own, in one that is free, or
-/// in a new one, of which there are at most [`BATCH`]. What follows the last of these has no place.
-fn places(shown: &[String], wanted: &[Item]) -> Vec<usize> {
-    let own: HashMap<&str, usize> = shown.iter().map(String::as_str).zip(0..).collect();
-    let run = |item: &Item| match item {
-        Item::Run { id, .. } => own.get(id.as_str()).copied(),
-        Item::Group(_) => None,
-    };
-    let stays: HashSet<usize> = wanted.iter().filter_map(run).collect();
-    let mut free = (0..shown.len()).filter(|place| !stays.contains(place));
-    let mut new = shown.len()..shown.len() + BATCH;
-    let mut places = Vec::with_capacity(wanted.len());
-    for item in wanted {
-        let place = match item {
-            Item::Group(_) => Some(usize::MAX),
-            Item::Run { .. } => run(item).or_else(|| free.next()).or_else(|| new.next()),
-        };
-        match place {
-            Some(place) => places.push(place),
-            None => break,
-        }
-    }
-    places
 }
 
 /// A head that sorts. The text is a button, so that it works by keyboard.
@@ -413,70 +298,4 @@ fn use_window_height() -> Signal<f64> {
     let handle = window_event_listener(leptos::ev::resize, move |_| height.set(read()));
     on_cleanup(move || handle.remove());
     height.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn runs(numbers: impl IntoIterator<Item = usize>) -> Vec<Item> {
-        let run = |number| Item::Run {
-            id: format!("run{number}"),
-            grouped: false,
-        };
-        numbers.into_iter().map(run).collect()
-    }
-
-    /// The runs that are shown, and those behind them that wait.
-    fn shown(rows: &[Row]) -> (Vec<String>, usize) {
-        let all = rows.iter().filter_map(|row| match row {
-            Row::Run(slot) => Some(slot),
-            Row::Group(_) => None,
-        });
-        let (spare, shown): (Vec<_>, Vec<_>) = all.partition(|slot| slot.is_spare.get_untracked());
-        let shown = shown.iter().map(|slot| slot.id.get_untracked());
-        (shown.collect(), spare.len())
-    }
-
-    fn names(items: &[Item]) -> Vec<String> {
-        let names = items.iter().filter_map(|item| match item {
-            Item::Run { id, .. } => Some(id.clone()),
-            Item::Group(_) => None,
-        });
-        names.collect()
-    }
-
-    #[test]
-    fn rows_are_made_a_few_at_a_time_and_used_again() {
-        let wanted = runs(0..40);
-        let mut slots = Vec::new();
-        let mut counts = Vec::new();
-        while counts.last() != Some(&wanted.len()) {
-            let (rows, count) = fill(&mut slots, &wanted);
-            assert_eq!(shown(&rows), (names(&wanted[..count]), 0));
-            counts.push(count);
-        }
-        assert_eq!(counts, [BATCH, 2 * BATCH, 40]);
-
-        // Another order moves the rows that there are.
-        let own = |slots: &[Slot], name: &str| {
-            let mut slots = slots.iter();
-            slots.position(|slot| slot.id.get_untracked() == name)
-        };
-        let before = own(&slots, "run7");
-        let turned: Vec<Item> = wanted.iter().rev().cloned().collect();
-        let (rows, count) = fill(&mut slots, &turned);
-        assert_eq!((shown(&rows).0, count), (names(&turned), 40));
-        assert_eq!(own(&slots, "run7"), before);
-
-        // A filter leaves some and lets others come, in rows that were there.
-        let mut few = runs([7, 90, 91]);
-        few.insert(0, Item::Group(Group::default()));
-        let (rows, count) = fill(&mut slots, &few);
-        assert_eq!((shown(&rows), count), ((names(&few), 37), 4));
-        assert_eq!((own(&slots, "run7"), slots.len()), (before, 40));
-        let (rows, count) = fill(&mut slots, &wanted);
-        assert_eq!((shown(&rows), count), ((names(&wanted), 0), 40));
-        assert_eq!(slots.len(), 40);
-    }
 }
