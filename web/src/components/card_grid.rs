@@ -8,7 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::erased::{derive, effect, handler, memo};
-use crate::pixels::whole;
+use crate::pixels::{pixels, whole};
 
 /// How large cards are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -270,11 +270,7 @@ pub fn CardGrid(
             arrived.set_value(target);
             let row = (at / layout.columns.max(1)) as f64;
             request_animation_frame(move || {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "`as` saturates at the longest page a browser scrolls"
-                )]
-                holder.set_scroll_top((row * layout.row_height()) as i32);
+                holder.set_scroll_top(pixels(row * layout.row_height()));
             });
         }
     });
@@ -297,11 +293,7 @@ pub fn CardGrid(
             } else {
                 return;
             };
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "`as` saturates at the longest page a browser scrolls"
-            )]
-            holder.set_scroll_top(wanted as i32);
+            holder.set_scroll_top(pixels(wanted));
         }
     });
     view! {

@@ -2,10 +2,12 @@
 //!
 //! Filter, watchpoint and hit are in the address, so that a link leads to the same hit.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 
 use crate::components::{IconName, StatePage};
-use crate::erased::derive;
+use crate::erased::{Show, derive, effect, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::route;
@@ -56,11 +58,34 @@ pub fn DebuggerPage() -> impl IntoView {
         }
         _ => false,
     });
+    // Who comes for the hits sees them first: the list is made while they are asked for, what is said of one of them when
+    // they are painted.
+    let (is_asked, is_painted) = (RwSignal::new(false), RwSignal::new(false));
+    set_timeout(
+        move || {
+            // The page may have been left.
+            is_asked.try_set(true);
+        },
+        Duration::ZERO,
+    );
+    effect(move || {
+        if model.load.get() == Load::Ready {
+            request_animation_frame(move || {
+                set_timeout(
+                    move || {
+                        is_painted.try_set(true);
+                    },
+                    Duration::ZERO,
+                );
+            });
+        }
+    });
+    let is_loading = memo(move || model.load.get() == Load::Loading);
+    let is_waiting = memo(move || model.load.get() == Load::Waiting);
     let scalars = move || route::scalars_href(&model.run.get(), &[], None);
     view! {
-        {move || match model.load.get() {
-            Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
-            Load::Waiting => {
+        {move || match (is_waiting.get(), is_asked.get()) {
+            (true, _) => {
                 view! {
                     <main class="main">
                         <StatePage
@@ -80,16 +105,24 @@ pub fn DebuggerPage() -> impl IntoView {
                 }
                     .into_any()
             }
-            Load::Ready => {
+            (false, false) => view! { <main class="main" aria-busy="true"></main> }.into_any(),
+            (false, true) => {
                 view! {
-                    <main class="main flush debugger">
+                    <main class="main flush debugger" aria-busy=move || is_loading.get().to_string()>
                         <WatchpointList />
-                        <section class="mid">
+                        <section
+                            class="mid"
+                            style:visibility=move || is_loading.get().then_some("hidden")
+                        >
                             <Cause />
                             <Hits />
-                            <Around />
+                            <Show when=move || is_painted.get()>
+                                <Around />
+                            </Show>
                         </section>
-                        <Inspector />
+                        <Show when=move || is_painted.get()>
+                            <Inspector />
+                        </Show>
                     </main>
                 }
                     .into_any()

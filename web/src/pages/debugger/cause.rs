@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::model::use_model;
+use super::model::{Load, use_model};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::erased::handler;
 use crate::format;
@@ -19,6 +19,9 @@ pub(super) fn Cause() -> impl IntoView {
     };
     move || {
         let cause = model.findings.with(|findings| findings.first_cause.clone());
+        if model.load.get() != Load::Ready {
+            return ().into_any();
+        }
         let Some(cause) = cause else {
             return view! {
                 <div class="cause ok">

@@ -14,6 +14,7 @@ use crate::components::{fixed_icon, severity_icon, use_size};
 use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::{Texts, use_i18n};
+use crate::pixels::{pixels, whole};
 
 /// Height of a line, in pixels: `--hit`.
 const LINE: f64 = 27.0;
@@ -197,8 +198,8 @@ fn List() -> impl IntoView {
         } else {
             (top - height / 3.0).max(0.0)
         };
-        if !is_seen && whole(to) != whole(now) {
-            scroller.set_scroll_top(whole(to));
+        if !is_seen && pixels(to) != pixels(now) {
+            scroller.set_scroll_top(pixels(to));
         }
     });
     let scrolled = move |_| {
@@ -243,17 +244,9 @@ fn List() -> impl IntoView {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "of a list that a browser can show"
-)]
-const fn whole(number: f64) -> i32 {
-    number as i32
-}
-
 /// The line at so many pixels from the top.
 fn line_at(pixels: f64) -> u64 {
-    u64::try_from(whole(pixels / LINE)).unwrap_or(0)
+    whole(pixels / LINE) as u64
 }
 
 /// What stands in a line.

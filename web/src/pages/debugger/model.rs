@@ -10,6 +10,7 @@ use trainscope_format::Severity;
 use crate::client;
 use crate::erased::memo;
 use crate::live::use_live;
+use crate::pixels::whole;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
@@ -22,13 +23,14 @@ const HIT: &str = "hit";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
 
-/// Hits asked for at a time: those of a large screen, and some above and below. Making their lines is most of what a key
-/// in the filter takes.
-const WINDOW: usize = 110;
+/// Hits asked for at a time, beside those that a window of this height in pixels has room for: to bring more of them is
+/// what a key in the filter takes.
+const SPARE: usize = 32;
+const LINE_PIXELS: f64 = 27.0;
 /// Lines that the window begins above the first one in view.
-const ABOVE: u64 = 30;
+const ABOVE: u64 = 12;
 /// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
-const STRIDE: u64 = 20;
+const STRIDE: u64 = 10;
 
 /// How far the first answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +197,7 @@ impl Model {
                 from_step,
                 to_step,
                 search: Some(self.search.get()).filter(|text| !text.is_empty()),
-                limit: Some(WINDOW),
+                limit: Some(in_window()),
                 ..FindingsQuery::default()
             };
             let own = query.clone();
@@ -335,6 +337,13 @@ impl Model {
         }
         next.is_some()
     }
+}
+
+/// Hits to ask for.
+fn in_window() -> usize {
+    let height = window().inner_height().ok();
+    let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
+    SPARE + whole(height / LINE_PIXELS)
 }
 
 /// The line, of the whole list, of a hit that is loaded.

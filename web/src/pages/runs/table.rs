@@ -19,6 +19,7 @@ use super::window::{HEAD, Offsets, Window, height_of};
 use crate::components::Check;
 use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
+use crate::pixels::pixels;
 use crate::state::use_runs;
 
 /// The card with the table and the bar of the selection.
@@ -278,14 +279,6 @@ fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
             scroller.set_scroll_top(pixels(target));
         }
     });
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a scroll position is far below 2^31; `as` saturates"
-)]
-fn pixels(position: f64) -> i32 {
-    position.round() as i32
 }
 
 /// Height of the browser's window in pixels, as a signal.

@@ -30,9 +30,18 @@ pub(super) fn Card(
     let settings = page.settings;
     let i18n = use_i18n();
     let tag = StoredValue::new(tag);
-    let loading = Loading::start(page, tag, width);
+    let is_in_view = memo(move || tag.with_value(|tag| page.turns.is_in_view(tag)));
+    let zoomed = memo(move || {
+        tag.with_value(|tag| {
+            if is_in_view.get() {
+                page.zoom.range(tag)
+            } else {
+                page.zoom.rested_range(tag)
+            }
+        })
+    });
+    let loading = Loading::start(page, tag, zoomed, width);
     let pens = Pens::get();
-    let zoomed = memo(move || tag.with_value(|tag| page.zoom.range(tag)));
     let picture = Memo::new_with_compare(
         move |_| {
             let whole = loading.outline.get().map(|(_, outline)| outline);
@@ -67,6 +76,9 @@ pub(super) fn Card(
         |_, _| true,
     );
     let crosshair = derive(move || {
+        if !is_in_view.get() {
+            return None;
+        }
         let x = page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x))?;
         let readings = readings.get().unwrap_or_default();
         let dots = picture.with(|picture| {

@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use super::choices::XChoice;
 use super::data::{Loaded, Want, x_values};
 use super::page::PageState;
+use super::settings::Range;
 use crate::client;
 use crate::components::browse::TagEntry;
 use crate::erased::memo;
@@ -43,7 +44,12 @@ pub(super) struct Loading {
 
 impl Loading {
     /// Begins to ask.
-    pub(super) fn start(page: PageState, tag: StoredValue<String>, width: Signal<f64>) -> Self {
+    pub(super) fn start(
+        page: PageState,
+        tag: StoredValue<String>,
+        zoomed: Memo<Option<Range>>,
+        width: Signal<f64>,
+    ) -> Self {
         let cached = tag.with_value(|tag| page.cached(tag));
         let loading = Self {
             is_answered: RwSignal::new(cached.is_some()),
@@ -54,7 +60,7 @@ impl Loading {
             outline: RwSignal::new(None),
             round: StoredValue::new(0),
         };
-        let want = memo(move || loading.want(page, tag, width));
+        let want = memo(move || loading.want(page, tag, zoomed, width));
         Effect::new(move |before: Option<Option<Want>>| {
             let now = want.get();
             if let Some(now) = &now {
@@ -100,7 +106,13 @@ impl Loading {
         loading
     }
 
-    fn want(self, page: PageState, tag: StoredValue<String>, width: Signal<f64>) -> Option<Want> {
+    fn want(
+        self,
+        page: PageState,
+        tag: StoredValue<String>,
+        zoomed: Memo<Option<Range>>,
+        width: Signal<f64>,
+    ) -> Option<Want> {
         let settings = page.settings;
         let entry = tag.with_value(|tag| page.entry(tag))?;
         let x = settings.x.get();
@@ -126,7 +138,7 @@ impl Loading {
             x_tag: settings.x_tag.get(),
             ..Want::default()
         };
-        if let Some((lo, hi)) = tag.with_value(|tag| page.zoom.range(tag)) {
+        if let Some((lo, hi)) = zoomed.get() {
             let steps = match x {
                 XChoice::Step => Some(step_range(lo, hi)),
                 XChoice::Relative | XChoice::Wall | XChoice::Tag => {
