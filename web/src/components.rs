@@ -16,7 +16,7 @@ mod state;
 mod step_range;
 
 pub use asking::{Asking, ask_again};
-pub use card_grid::{CardGrid, CardSize, MakeCard};
+pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette,
     use_size,

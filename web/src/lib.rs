@@ -15,6 +15,7 @@ pub mod components;
 mod erased;
 pub mod format;
 pub mod frame;
+mod frames;
 pub mod i18n;
 pub mod keys;
 pub mod live;

@@ -8,6 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::erased::{derive, effect, handler, memo};
+use crate::frames::after_paint;
 use crate::pixels::{pixels, whole};
 
 /// How large cards are.
@@ -28,8 +29,54 @@ impl CardSize {
         [(Self::Small, "s"), (Self::Medium, "m"), (Self::Large, "l")];
 }
 
-/// Makes the card of a tag; the signal is its width in CSS pixels.
-pub type MakeCard = Callback<(String, Signal<f64>), AnyView>;
+/// What a card is made of.
+pub struct Place {
+    /// Its tag.
+    pub tag: String,
+    /// Its width in CSS pixels.
+    pub width: Signal<f64>,
+    /// Whether it is in view; there are others above and below.
+    pub is_in_view: Memo<bool>,
+}
+
+impl Place {
+    /// What is chosen, for a card to follow: at once in view, and out of view when it has rested, so that cards in view
+    /// do not wait for the others.
+    pub fn follow<T>(is_in_view: Memo<bool>, chosen: Memo<T>) -> Memo<T>
+    where
+        T: Clone + PartialEq + Send + Sync + 'static,
+    {
+        let rested = RwSignal::new(chosen.get_untracked());
+        let round = StoredValue::new(0_u32);
+        effect(move || {
+            chosen.track();
+            round.update_value(|round| *round = round.wrapping_add(1));
+            let mine = round.get_value();
+            set_timeout(
+                move || {
+                    // The card may be gone, or something else chosen meanwhile.
+                    if round.try_get_value() == Some(mine) {
+                        let now = chosen.get_untracked();
+                        if rested.with_untracked(|before| *before != now) {
+                            rested.set(now);
+                        }
+                    }
+                },
+                REST,
+            );
+        });
+        memo(move || {
+            if is_in_view.get() {
+                chosen.get()
+            } else {
+                rested.get()
+            }
+        })
+    }
+}
+
+/// Makes a card.
+pub type MakeCard = Callback<Place, AnyView>;
 
 const GAP: f64 = 12.0;
 const LEAST_WIDTH: f64 = 300.0;
@@ -40,6 +87,8 @@ const SMALL_HEIGHT: f64 = 180.0;
 /// Rows that exist above and below the view, from this time after the first ones on.
 const SPARE_ROWS: usize = 1;
 const SPARE_AFTER: Duration = Duration::from_millis(300);
+/// What is chosen has rested when it has not changed for so long.
+const REST: Duration = Duration::from_millis(250);
 /// Cards made anew in one frame at most: a dozen at once would be a pause that one feels.
 const BATCH: usize = 3;
 
@@ -195,15 +244,21 @@ pub fn CardGrid(
             );
         }
     });
-    effect(move || {
-        let Some(on_seen) = on_seen else { return };
+    let in_view = memo(move || {
+        if let Some(full) = full.get() {
+            return vec![full];
+        }
         let (scroll, _, height, _) = view_at.get();
         let layout = layout.get();
-        let in_view = cards.with(|cards| {
+        cards.with(|cards| {
             let (from, to) = layout.seen(scroll, height, cards.len());
             cards.get(from..to).unwrap_or_default().to_vec()
-        });
-        on_seen.run(full.get().map_or(in_view, |full| vec![full]));
+        })
+    });
+    effect(move || {
+        if let Some(on_seen) = on_seen {
+            on_seen.run(in_view.get());
+        }
     });
     let existing = move || {
         if let Some(full) = full.get() {
@@ -257,6 +312,14 @@ pub fn CardGrid(
             layout.get().card_width
         }
     });
+    let card = move |tag: String| {
+        let own = tag.clone();
+        card.run(Place {
+            tag,
+            width: card_width,
+            is_in_view: memo(move || in_view.with(|tags| tags.contains(&own))),
+        })
+    };
     // A link to a tag brings its card into view once there are cards.
     let arrived = StoredValue::new(None::<String>);
     effect(move || {
@@ -305,9 +368,7 @@ pub fn CardGrid(
                     style:grid-template-columns=columns
                     style:grid-auto-rows=card_height
                 >
-                    <For each=move || made.get() key=Clone::clone let:tag>
-                        {card.run((tag, card_width))}
-                    </For>
+                    <For each=move || made.get() key=Clone::clone children=card />
                 </div>
             </div>
         </div>
@@ -324,7 +385,7 @@ fn in_batches(wanted: Memo<Vec<String>>) -> RwSignal<Vec<String>> {
         let all = wanted.len();
         let now = made.with_untracked(|before| next_batch(before, wanted));
         if now.len() < all {
-            request_animation_frame(move || {
+            after_paint(move || {
                 turn.try_update(|turn| *turn = turn.wrapping_add(1));
             });
         }

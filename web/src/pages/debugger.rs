@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use crate::components::{IconName, StatePage};
 use crate::erased::{Show, derive, effect, memo};
+use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::route;
@@ -70,13 +71,8 @@ pub fn DebuggerPage() -> impl IntoView {
     );
     effect(move || {
         if model.load.get() == Load::Ready {
-            request_animation_frame(move || {
-                set_timeout(
-                    move || {
-                        is_painted.try_set(true);
-                    },
-                    Duration::ZERO,
-                );
+            after_paint(move || {
+                is_painted.try_set(true);
             });
         }
     });

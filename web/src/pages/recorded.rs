@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
-use crate::components::{CardGrid, CardSize, IconName};
+use crate::components::{CardGrid, CardSize, IconName, Place};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -128,8 +128,8 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                                 current=Signal::stored(None)
                                 size=size
                                 beside=false
-                                card=Callback::new(move |(tag, _): (String, Signal<f64>)| {
-                                    view! { <Card settings=settings tag=tag /> }.into_any()
+                                card=Callback::new(move |place: Place| {
+                                    view! { <Card settings=settings tag=place.tag /> }.into_any()
                                 })
                             />
                         }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use trainscope_charts::distribution::{self, Hit, Layout, Spec, View};
 
 use super::{DRAG_PIXELS, canvas, schedule, size, use_palette};
-use crate::erased::{effect, handler};
+use crate::erased::{effect, handler, memo};
 
 /// What the pointer is over, and where it is in the picture.
 pub type Pointed = Option<(Hit, f64, f64)>;
@@ -62,7 +62,12 @@ pub fn DistributionChart(
         });
     });
     on_cleanup(move || ticket.give_up());
+    // Each canvas that is shown is copied for each frame in which anything on the page changes.
+    let has_overlay = memo(move || pointed.with(Option::is_some) || drag.get().is_some());
     effect(move || {
+        if !has_overlay.get() {
+            return;
+        }
         let (Some(canvas), Some((spec, layout))) = (overlay.get(), drawn.get()) else {
             return;
         };
@@ -127,7 +132,7 @@ pub fn DistributionChart(
             on:dblclick=handler(move |_| on_fit.run(()))
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
-            <canvas node_ref=overlay aria-hidden="true"></canvas>
+            <canvas node_ref=overlay aria-hidden="true" hidden=move || !has_overlay.get()></canvas>
         </div>
     }
 }

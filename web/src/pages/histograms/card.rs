@@ -18,7 +18,7 @@ use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
-    Asking, DistributionChart, IconButton, IconName, Pointed, RunChip, to_png, use_palette,
+    Asking, DistributionChart, IconButton, IconName, Place, Pointed, RunChip, to_png, use_palette,
 };
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
@@ -58,7 +58,7 @@ fn series_of(settings: Settings, tag: &str) -> Vec<SeriesId> {
 
 /// The card of a tag.
 #[component]
-pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
+pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> impl IntoView {
     let i18n = use_i18n();
     let colours = use_run_colours();
     let palette = use_palette();
@@ -66,9 +66,11 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     let tag = StoredValue::new(tag);
     let series = memo(move || tag.with_value(|tag| series_of(settings, tag)));
     let view = memo(move || tag.with_value(|tag| settings.view_of(tag)));
+    let view = Place::follow(is_in_view, view);
+    let range = Place::follow(is_in_view, settings.range);
     let want = memo(move || {
         let series = series.get();
-        let range = settings.range.get();
+        let range = range.get();
         (!series.is_empty()).then(|| DistributionsRequest {
             series: series
                 .into_iter()

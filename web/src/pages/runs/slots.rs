@@ -12,11 +12,12 @@ use web_sys::Element;
 
 use super::order::{Group, Item};
 use crate::erased::effect;
+use crate::frames::after_paint;
 
 /// Rows made in one frame at most: forty at once would be a pause that one feels.
 const MADE: usize = 14;
 /// Rows that change in one frame at most: those of a screen; what is beyond it can wait for the next.
-const CHANGED: usize = 26;
+const CHANGED: usize = 24;
 
 /// A row that is there.
 #[derive(Clone)]
@@ -62,7 +63,7 @@ impl Rows {
             });
             let Some((shown, made)) = filled else { return };
             if shown.len() < wanted.with_untracked(Vec::len) {
-                request_animation_frame(move || {
+                after_paint(move || {
                     turn.try_update(|turn| *turn = turn.wrapping_add(1));
                 });
             }

@@ -16,11 +16,14 @@ use super::selection::SelectionBar;
 use super::slots::{Rows, Shows, Slot};
 use super::sparks::use_sparks;
 use super::window::{HEAD, Offsets, Window, height_of};
-use crate::components::Check;
+use crate::components::{Check, use_size};
 use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::pixels::pixels;
 use crate::state::use_runs;
+
+/// Height of the rows in pixels before it is known.
+const FIRST_HEIGHT: f64 = 640.0;
 
 /// The card with the table and the bar of the selection.
 #[component]
@@ -32,10 +35,15 @@ pub(super) fn RunsTable() -> impl IntoView {
     let scroller = NodeRef::<Div>::new();
     let scroll = RwSignal::new(0.0_f64);
     let offsets = memo(move || model.items.with(|items| Offsets::new(items)));
-    let height = use_window_height();
+    let size = use_size(scroller);
     let window = memo(move || {
-        // The table is never taller than the window; the few rows too many cost less than measuring.
-        offsets.with(|offsets| offsets.window(scroll.get(), height.get()))
+        let height = size.get().1;
+        let height = if height < HEAD {
+            FIRST_HEIGHT
+        } else {
+            height - HEAD
+        };
+        offsets.with(|offsets| offsets.window(scroll.get(), height))
     });
     let rows = memo(move || {
         let Window {
@@ -279,16 +287,4 @@ fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
             scroller.set_scroll_top(pixels(target));
         }
     });
-}
-
-/// Height of the browser's window in pixels, as a signal.
-fn use_window_height() -> Signal<f64> {
-    let read = || {
-        let height = window().inner_height().ok();
-        height.and_then(|height| height.as_f64()).unwrap_or(800.0)
-    };
-    let height = RwSignal::new(read());
-    let handle = window_event_listener(leptos::ev::resize, move |_| height.set(read()));
-    on_cleanup(move || handle.remove());
-    height.into()
 }

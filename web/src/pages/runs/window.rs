@@ -9,7 +9,7 @@ const GROUP: u32 = 26;
 /// Height of the table's head, in pixels.
 pub(super) const HEAD: f64 = 28.0;
 /// Rows drawn beyond either edge, so that scrolling shows no gap before the next frame.
-const MARGIN: usize = 8;
+const MARGIN: usize = 6;
 
 /// Where each row begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

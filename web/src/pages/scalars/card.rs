@@ -13,33 +13,24 @@ use super::loading::Loading;
 use super::page::{PageState, Pointer};
 use super::readout::ReadOut;
 use super::zoom::within;
-use crate::components::{ChartEvents, Figure, LineChart};
+use crate::components::{ChartEvents, Figure, LineChart, Place};
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
 
 /// The card of a tag.
 #[component]
-pub(super) fn Card(
-    /// Name of the tag.
-    tag: String,
-    /// Width of cards in CSS pixels.
-    #[prop(into)]
-    width: Signal<f64>,
-) -> impl IntoView {
+pub(super) fn Card(place: Place) -> impl IntoView {
+    let Place {
+        tag,
+        width,
+        is_in_view,
+    } = place;
     let page = PageState::get();
     let settings = page.settings;
     let i18n = use_i18n();
     let tag = StoredValue::new(tag);
-    let is_in_view = memo(move || tag.with_value(|tag| page.turns.is_in_view(tag)));
-    let zoomed = memo(move || {
-        tag.with_value(|tag| {
-            if is_in_view.get() {
-                page.zoom.range(tag)
-            } else {
-                page.zoom.rested_range(tag)
-            }
-        })
-    });
+    let zoomed = memo(move || tag.with_value(|tag| page.zoom.range(tag)));
+    let zoomed = Place::follow(is_in_view, zoomed);
     let loading = Loading::start(page, tag, zoomed, width);
     let pens = Pens::get();
     let picture = Memo::new_with_compare(

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::card::Card;
 use super::page::PageState;
-use crate::components::CardGrid;
+use crate::components::{CardGrid, Place};
 use crate::erased::derive;
 
 /// All cards, or the one that has the page for itself.
@@ -21,8 +21,8 @@ pub(super) fn Cards() -> impl IntoView {
             size=settings.card_size
             beside=derive(move || page.panel.with(Option::is_some))
             on_seen=Callback::new(move |seen| page.turns.show(seen))
-            card=Callback::new(|(tag, width): (String, Signal<f64>)| {
-                view! { <Card tag=tag width=width /> }.into_any()
+            card=Callback::new(|place: Place| {
+                view! { <Card place=place /> }.into_any()
             })
         />
     }

@@ -17,7 +17,7 @@ const FEW_LINES: u32 = 5;
 pub(super) struct Turns {
     /// Whose turn it is; the number makes two turns of one card differ.
     pub(super) now: RwSignal<(u64, String)>,
-    in_view: RwSignal<Vec<String>>,
+    in_view: StoredValue<Vec<String>>,
     waiting: StoredValue<VecDeque<(String, u32)>>,
     is_pausing: StoredValue<bool>,
 }
@@ -26,7 +26,7 @@ impl Turns {
     pub(super) fn new() -> Self {
         Self {
             now: RwSignal::new((0, String::new())),
-            in_view: RwSignal::new(Vec::new()),
+            in_view: StoredValue::new(Vec::new()),
             waiting: StoredValue::new(VecDeque::new()),
             is_pausing: StoredValue::new(false),
         }
@@ -34,14 +34,8 @@ impl Turns {
 
     /// Says which cards are in view; those that waited to be seen have their turns.
     pub(super) fn show(self, tags: Vec<String>) {
-        self.in_view.set(tags);
+        self.in_view.set_value(tags);
         self.next();
-    }
-
-    /// Whether a card is in view; reactive.
-    pub(super) fn is_in_view(self, tag: &str) -> bool {
-        self.in_view
-            .with(|tags| tags.iter().any(|other| other == tag))
     }
 
     /// A card of so many lines has news.
@@ -59,7 +53,7 @@ impl Turns {
         if self.is_pausing.get_value() {
             return;
         }
-        let in_view = self.in_view.get_untracked();
+        let in_view = self.in_view.get_value();
         let next = self.waiting.try_update_value(|waiting| {
             let at = waiting.iter().position(|(tag, _)| in_view.contains(tag))?;
             waiting.remove(at)

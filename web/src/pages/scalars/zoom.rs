@@ -21,8 +21,6 @@ pub(super) struct Zoom {
     settings: Settings,
     /// Ranges that wheel or drag have moved to and that are not in the address yet.
     moving: RwSignal<Option<Ranges>>,
-    /// Ranges that have rested: what cards out of view show, so that those in view do not wait for them.
-    rested: RwSignal<Ranges>,
     before: RwSignal<Vec<Ranges>>,
     round: StoredValue<u64>,
 }
@@ -33,10 +31,6 @@ impl Zoom {
         let zoom = Self {
             settings,
             moving: RwSignal::new(None),
-            rested: RwSignal::new((
-                settings.range.get_untracked(),
-                settings.own_ranges.get_untracked(),
-            )),
             before: RwSignal::new(Vec::new()),
             round: StoredValue::new(0),
         };
@@ -47,29 +41,7 @@ impl Zoom {
             zoom.before.set(Vec::new());
             zoom.moving.set(None);
         });
-        let changed = StoredValue::new(0_u64);
-        effect(move || {
-            let now = zoom.now();
-            changed.update_value(|changed| *changed += 1);
-            let number = changed.get_value();
-            set_timeout(
-                move || {
-                    // The page may have been left, or moved on.
-                    if changed.try_get_value() == Some(number) && zoom.rested.get_untracked() != now
-                    {
-                        zoom.rested.set(now);
-                    }
-                },
-                REST,
-            );
-        });
         zoom
-    }
-
-    /// The ranges of all cards; reactive.
-    fn now(self) -> Ranges {
-        let moving = self.moving.get();
-        moving.unwrap_or_else(|| (self.settings.range.get(), self.settings.own_ranges.get()))
     }
 
     /// The range of a card; `None` if it shows everything; reactive.
@@ -81,12 +53,6 @@ impl Zoom {
             let own = self.settings.own_ranges.with(|own| own.get(tag).copied());
             own.unwrap_or_else(|| self.settings.range.get())
         })
-    }
-
-    /// The same of a card that is out of view; reactive.
-    pub(super) fn rested_range(self, tag: &str) -> Option<Range> {
-        self.rested
-            .with(|(range, own)| own.get(tag).copied().unwrap_or(*range))
     }
 
     /// The range of all cards that have none of their own; reactive.
