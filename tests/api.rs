@@ -94,6 +94,7 @@ fn a_run_has_exactly_these_fields() {
             "len_bytes",
             "loss",
             "metric",
+            "colour",
         ])
     );
     assert_eq!(run["id"], "a/b");

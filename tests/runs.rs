@@ -2,9 +2,9 @@
 
 use trainscope_api::paths;
 
-use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::server::query;
-use crate::support::{Browser, Lab, Server};
+use crate::support::{Browser, Lab, Recording, Server};
 
 /// Three runs that end with a loss of 3, 1 and NaN; the last has no accuracy.
 fn three_runs(lab: &Lab) -> Server {
@@ -121,6 +121,57 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
     browser.close().await;
 }
 
+#[tokio::test]
+async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
+    let lab = Lab::new();
+    // All of these would have the same colour if each were alone.
+    for run in ["z", "p"] {
+        lab.record(run).curve("loss", 0..10, |step| step as f32);
+    }
+    let server = lab.start();
+    server.wait_for_points("z", "loss", 10);
+    let browser = Browser::open().await;
+    let looks = async |server: &Server, page: &str| {
+        browser.goto(server, page).await;
+        browser
+            .wait_for_element(":is(td.c-name, .run-row) .chip")
+            .await;
+        let script = "return Object.fromEntries(
+            [...document.querySelectorAll('td.c-name, .run-row')].filter(row => row.querySelector('.chip'))
+              .map(row => [row.textContent.trim().slice(0, 1), row.querySelector('.chip').className]));";
+        browser.run(script).await
+    };
+    let before = looks(&server, "/").await;
+    assert_ne!(before["z"], before["p"]);
+    assert_eq!(looks(&server, "/run/z/scalars").await, before);
+    // A page that is open would miss its server.
+    browser.goto_address("about:blank").await;
+    drop(server);
+
+    for run in ["d", "n"] {
+        let path = lab
+            .base()
+            .join(run)
+            .join("events.out.tfevents.1750000000.host.1.0");
+        let mut recording = Recording::begin_file(&path, STARTED_SECS - 1e7);
+        recording.scalar_at("loss", 0, STARTED_SECS - 1e7, 1.0);
+    }
+    let server = lab.start();
+    server.wait_for_points("n", "loss", 1);
+    for page in ["/", "/run/z/scalars"] {
+        let now = looks(&server, page).await;
+        assert_eq!(
+            (&now["z"], &now["p"]),
+            (&before["z"], &before["p"]),
+            "{now}"
+        );
+        let all = now.as_object().unwrap().values();
+        let different: std::collections::HashSet<_> = all.map(|look| look.as_str()).collect();
+        assert_eq!(different.len(), 4, "{now}");
+    }
+    browser.close().await;
+}
+
 /// How many runs stand in the list.
 async fn wait_for_count(browser: &Browser, wanted: usize) {
     browser
@@ -208,6 +259,11 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
                 (!code.is_empty() && !seen.contains(&code)).then_some(code)
             })
             .await;
+        browser.click(".acts .btn.primary").await;
+        browser.wait_for_text("Copied").await;
+        let pasted = browser.clipboard().await;
+        assert_eq!(pasted.trim(), code.trim());
+        assert!(pasted.contains(&*lab.base().to_string_lossy()), "{pasted}");
         seen.push(code);
     }
     assert_eq!(seen.len(), 4);

@@ -63,6 +63,8 @@ pub struct Parts {
     pub diagnosis: Diagnosis,
     /// Graphs that somebody looks at.
     pub graphs: Graphs,
+    /// The colours of the runs.
+    pub colours: crate::colours::Colours,
     /// What people have noted.
     pub notebooks: Notebooks,
     /// What tensors that were read came to.

@@ -32,12 +32,14 @@ use trainscope_api::status::Ingest;
 use trainscope_api::tags::TagList;
 use trainscope_format::{Format, Kind};
 
+pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
 use part::Part;
 use reader::Range;
 use recordings::Recordings;
 pub use records::Found;
 pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
+pub(crate) use store::folder;
 use store::{Batch, Meta, Opened, Store};
 
 /// Notices that a slow client may be behind before it is told to ask for everything again.

@@ -2,6 +2,7 @@
 
 pub mod alarm;
 pub mod cli;
+pub mod colours;
 pub mod diagnosis;
 pub mod http;
 pub mod index;

@@ -415,6 +415,17 @@ impl Browser {
         }
     }
 
+    /// What was copied last, as another program would paste it.
+    pub(crate) async fn clipboard(&self) -> String {
+        let (driver, session) = (&self.driver.address, &self.session);
+        ureq::post(format!("{driver}/session/{session}/permissions"))
+            .header("content-type", "application/json")
+            .send(r#"{"descriptor": {"name": "clipboard-read"}, "state": "granted"}"#)
+            .unwrap();
+        let text = self.run("return navigator.clipboard.readText();").await;
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
     /// What the console holds that is an error: exceptions, failed requests, reports of the content security policy.
     fn complaints(&self) -> Vec<String> {
         let address = format!("{}/session/{}/se/log", self.driver.address, self.session);

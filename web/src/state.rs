@@ -16,7 +16,7 @@ use crate::erased::{effect, memo};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
-use crate::run_colour::{RunColour, RunColours};
+use crate::run_colour::RunColours;
 
 /// The list of runs is asked for at most this often while runs come and go.
 const LIST_PAUSE_MILLIS: f64 = 2_000.0;
@@ -214,7 +214,7 @@ impl AppState {
             }
             match client::runs().await {
                 Ok(list) => {
-                    colours.assign(as_they_began(&list));
+                    colours.give(&list);
                     if self.load.get_untracked() != Load::Ready {
                         live.data_is_from(newest_secs(&list));
                     }
@@ -241,14 +241,6 @@ impl AppState {
     }
 }
 
-/// The runs in the order in which they began; those that have not begun come last.
-fn as_they_began(list: &RunList) -> Vec<&str> {
-    let began = |run: &Run| run.first_wall_time_secs.unwrap_or(f64::INFINITY);
-    let mut runs: Vec<&Run> = list.runs.iter().collect();
-    runs.sort_by(|a, b| began(a).total_cmp(&began(b)));
-    runs.into_iter().map(|run| run.id.as_str()).collect()
-}
-
 /// When the newest record of all runs was written, in seconds since 1970; `None` if there is none.
 fn newest_secs(list: &RunList) -> Option<f64> {
     let times = list.runs.iter().filter_map(|run| run.last_wall_time_secs);
@@ -264,10 +256,7 @@ pub fn provide_all() {
     effect(move || {
         let chosen = notes.with(|book| {
             let runs = book.runs.iter();
-            let chosen = runs.filter_map(|(run, notes)| {
-                let colour = RunColour::of(notes.colour?);
-                Some((run.clone(), colour))
-            });
+            let chosen = runs.filter_map(|(run, notes)| Some((run.clone(), notes.colour?)));
             chosen.collect()
         });
         colours.choose(chosen);

@@ -37,7 +37,7 @@ pub struct RunNotes {
     /// Whether lists leave it out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_hidden: bool,
-    /// The colour of its lines: 1 to 10, with a pattern 11 to [`MAX_COLOUR`]. Pages choose one if nobody has.
+    /// The colour of its lines: 1 to 10, with a pattern 11 to [`MAX_COLOUR`]. Else it is that of the list of runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub colour: Option<u8>,
     /// Limits of scalars, by tag.

@@ -22,11 +22,15 @@ pub struct RunList {
 }
 
 /// One run: a folder of files.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Run {
     /// Name: path relative to the base directory, `.` for the base itself.
     pub id: String,
+    /// The colour of its lines until people choose another: 1 to 10, with a pattern 11 to 20. It stays the same whatever
+    /// runs come or go.
+    #[serde(default)]
+    pub colour: u8,
     /// Whether it grows.
     pub status: RunStatus,
     /// Wall time of its first record, seconds since 1970; `null` before the first one.
@@ -78,13 +82,16 @@ pub struct LastValue {
 }
 
 /// Whether a run grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RunStatus {
     /// One of its files grew a short while ago.
     Live,
     /// Nothing was written for a while.
+    #[default]
     Stopped,
     /// Its files were removed or renamed; what was read stays.
     Gone,
@@ -140,4 +147,25 @@ pub enum FileStatus {
     Unreadable,
     /// It was removed or renamed; what was read of it stays.
     Gone,
+}
+
+/// The colour that a run has unless others have it: a hash of its name, 1 to 10.
+///
+/// FNV-1a, 32 bits: the same in every version of this program, which a hasher of the standard library does not promise.
+pub fn home_colour(run: &str) -> u8 {
+    let hash = run.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    u8::try_from(hash % 10 + 1).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::home_colour;
+
+    #[test]
+    fn the_hash_never_changes() {
+        // FNV-1a of "a" is 0xe40c292c, of "b" 0xe70c2de5.
+        assert_eq!([home_colour("a"), home_colour("b")], [1, 8]);
+    }
 }

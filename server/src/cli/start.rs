@@ -17,6 +17,7 @@ use super::state::{Presence, ServerState, StateDir, remove_file, replace_file};
 use super::style::{LINK, QUIET, STRONG};
 use super::{Failed, words};
 use crate::alarm::Alarms;
+use crate::colours::Colours;
 use crate::diagnosis::{Diagnosis, Judged};
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Graphs, Parts, Site, router};
@@ -135,6 +136,7 @@ async fn serve(
         index: index.clone(),
         diagnosis: Diagnosis::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?,
         graphs: Graphs::default(),
+        colours: Colours::open(&settings.base_dirs, &settings.cache_dir),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         tensors: crate::tensors::Memory::default(),
         about: About {

@@ -24,6 +24,7 @@ use super::{Site, blocking, json};
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || {
         let mut list = site.index.runs();
+        site.colours.give(&mut list.runs);
         for run in &mut list.runs {
             let Some(judged) = site.diagnosis.of(&run.id) else {
                 continue;

@@ -14,7 +14,7 @@ use super::part::Part;
 use super::source::{Source, SourceState};
 
 /// Runs of one answer at most.
-pub(super) const MAX_RUNS: usize = 20_000;
+pub(crate) const MAX_RUNS: usize = 20_000;
 /// Tags of one answer at most.
 const MAX_TAGS: usize = 200_000;
 /// Undamaged files listed for one run at most.
@@ -217,23 +217,15 @@ impl RunEntry {
         let facts = self.facts(&sources);
         let mut run = Run {
             id: id.to_owned(),
-            status: RunStatus::Stopped,
-            first_wall_time_secs: None,
-            last_wall_time_secs: None,
-            last_step: None,
             kinds: facts.kinds,
             ranks: facts.ranks,
-            files: Vec::new(),
-            files_cut: false,
-            len_bytes: 0,
-            hparams: BTreeMap::new(),
-            health: None,
             loss: facts
                 .loss
                 .and_then(|(rank, tag)| self.last_value(rank, &tag)),
             metric: facts
                 .metric
                 .and_then(|(rank, tag)| self.last_value(rank, &tag)),
+            ..Run::default()
         };
         let (mut live, mut gone) = (false, true);
         for source in &sources {

@@ -82,19 +82,7 @@ impl Index {
 fn empty(name: &str) -> Run {
     Run {
         id: name.to_owned(),
-        status: RunStatus::Stopped,
-        first_wall_time_secs: None,
-        last_wall_time_secs: None,
-        last_step: None,
-        kinds: BTreeMap::new(),
-        ranks: Vec::new(),
-        files: Vec::new(),
-        files_cut: false,
-        len_bytes: 0,
-        hparams: BTreeMap::new(),
-        health: None,
-        loss: None,
-        metric: None,
+        ..Run::default()
     }
 }
 

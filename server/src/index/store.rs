@@ -373,7 +373,7 @@ impl Batch {
 }
 
 /// The folder of the index for a set of base directories: one for each set, whatever their order.
-pub(super) fn folder(cache_dir: &Path, base_dirs: &[PathBuf]) -> PathBuf {
+pub(crate) fn folder(cache_dir: &Path, base_dirs: &[PathBuf]) -> PathBuf {
     use std::hash::{Hash, Hasher};
     let mut names: Vec<_> = base_dirs
         .iter()

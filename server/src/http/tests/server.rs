@@ -67,6 +67,7 @@ impl Server {
             index: index.clone(),
             diagnosis: Diagnosis::over(std::slice::from_ref(&base_dir)),
             graphs: Graphs::default(),
+            colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             tensors: crate::tensors::Memory::default(),
             about: About {

@@ -8,6 +8,7 @@ use trainscope_api::runs::{File, FileStatus, Run, RunStatus};
 pub(super) fn run(id: &str) -> Run {
     Run {
         id: id.to_owned(),
+        colour: 1,
         status: RunStatus::Stopped,
         first_wall_time_secs: None,
         last_wall_time_secs: None,

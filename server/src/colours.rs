@@ -1,0 +1,167 @@
+//! Which colour the pages give each run: once given it stays, whatever runs come or go, for everybody who looks.
+//!
+//! It is kept in the cache folder, beside the index and apart from it, so that an index that is made anew costs no
+//! colours. Where the file cannot be written, colours last as long as the server.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use trainscope_api::notebook::MAX_COLOUR;
+use trainscope_api::runs::{Run, home_colour};
+
+use crate::index;
+use crate::notebook::replace;
+
+/// Looks that runs may have: ten colours, then the same ten with a pattern.
+const LOOKS: usize = MAX_COLOUR as usize;
+const PLAIN: usize = LOOKS / 2;
+/// Names that are remembered at most; beyond it, those of runs that are not there any more are forgotten.
+const MAX_REMEMBERED: usize = 2 * index::MAX_RUNS;
+
+type Known = HashMap<String, u8>;
+
+/// The colours of all runs of some base directories.
+pub struct Colours {
+    path: PathBuf,
+    known: Mutex<Known>,
+}
+
+impl Colours {
+    /// Takes up what was given before. A file that cannot be read counts as none.
+    pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
+        let path = index::folder(cache_dir, base_dirs).with_extension("colours.json");
+        let text = std::fs::read(&path).unwrap_or_default();
+        let mut known: Known = serde_json::from_slice(&text).unwrap_or_default();
+        known.retain(|_, colour| (1..=MAX_COLOUR).contains(colour));
+        Self {
+            path,
+            known: Mutex::new(known),
+        }
+    }
+
+    /// Writes its colour into each run. Those that have none get one, in the order of the list.
+    pub(crate) fn give(&self, runs: &mut [Run]) {
+        let mut known = self.known.lock();
+        if assign(&mut known, runs.iter().map(|run| &*run.id)) {
+            let text = serde_json::to_string(&*known).unwrap_or_default();
+            if let Err(error) = replace(&self.path, &text) {
+                tracing::debug!(%error, "colours are not remembered");
+            }
+        }
+        for run in runs {
+            run.colour = known.get(&run.id).copied().unwrap_or_default();
+        }
+    }
+}
+
+/// Gives each run that has none a colour: from its own on, the first that no run has; then, with more runs than
+/// looks, the first that none of its folder has, because these are the runs that are compared; else its own. Whether
+/// there was such a run.
+fn assign<'a>(known: &mut Known, runs: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let mut everywhere = [false; LOOKS];
+    let mut folders: HashMap<&str, [bool; LOOKS]> = HashMap::new();
+    let mut fresh = Vec::new();
+    for run in runs.clone() {
+        let Some(colour) = known.get(run) else {
+            fresh.push(run);
+            continue;
+        };
+        let look = usize::from(*colour).saturating_sub(1) % LOOKS;
+        everywhere[look] = true;
+        folders.entry(folder_of(run)).or_default()[look] = true;
+    }
+    for run in &fresh {
+        let folder = folders.entry(folder_of(run)).or_default();
+        let home = usize::from(home_colour(run)).saturating_sub(1);
+        let looks = || (0..LOOKS).map(|turn| turn / PLAIN * PLAIN + (home + turn) % PLAIN);
+        let look = looks()
+            .find(|look| !everywhere[*look])
+            .or_else(|| looks().find(|look| !folder[*look]))
+            .unwrap_or(home);
+        everywhere[look] = true;
+        folder[look] = true;
+        let colour = u8::try_from(look + 1).unwrap_or(1);
+        known.insert((*run).to_owned(), colour);
+    }
+    if known.len() > MAX_REMEMBERED {
+        let there: std::collections::HashSet<&str> = runs.collect();
+        known.retain(|run, _| there.contains(&**run));
+    }
+    !fresh.is_empty()
+}
+
+fn folder_of(run: &str) -> &str {
+    run.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn given(known: &mut Known, names: &[String]) -> Vec<u8> {
+        assign(known, names.iter().map(String::as_str));
+        names.iter().map(|name| known[name]).collect()
+    }
+
+    #[test]
+    fn twenty_runs_have_twenty_looks_and_the_first_ten_are_plain() {
+        let names: Vec<String> = (0..25).map(|n| format!("run/{n:02}")).collect();
+        let looks = given(&mut Known::new(), &names);
+        assert_eq!(looks[..20].iter().collect::<HashSet<_>>().len(), 20);
+        assert!(looks[..10].iter().all(|look| *look <= 10), "{looks:?}");
+        assert!(looks[10..20].iter().all(|look| *look > 10), "{looks:?}");
+    }
+
+    #[test]
+    fn of_many_runs_those_of_a_folder_differ() {
+        let names: Vec<String> = (0..40)
+            .map(|n| format!("folder-{}/{}", n / 8, n % 8))
+            .collect();
+        let looks = given(&mut Known::new(), &names);
+        for folder in looks.chunks(8) {
+            assert_eq!(folder.iter().collect::<HashSet<_>>().len(), 8, "{folder:?}");
+        }
+        assert!(looks[24..].iter().all(|look| *look <= 10), "{looks:?}");
+    }
+
+    #[test]
+    fn a_run_keeps_its_colour_when_others_come_before_it_or_go() {
+        let names: Vec<String> = ('d'..='n').map(String::from).collect();
+        let mut known = Known::new();
+        let before = given(&mut known, &names);
+        // One of these wants each of the ten colours.
+        let all: Vec<String> = ('a'..='z').map(String::from).collect();
+        given(&mut known, &all);
+        assert_eq!(given(&mut known, &names), before);
+        assert_eq!(given(&mut known, &names[4..]), before[4..]);
+        assert!(!assign(&mut known, ["d", "e"].into_iter()));
+    }
+
+    #[test]
+    fn colours_outlive_the_server_and_a_file_that_is_no_list_counts_as_none() {
+        let lab = tempfile::tempdir().unwrap();
+        let bases = [PathBuf::from("/runs")];
+        let give = |names: &[&str]| {
+            let run = |id: &&str| Run {
+                id: (*id).to_owned(),
+                ..Run::default()
+            };
+            let mut runs: Vec<Run> = names.iter().map(run).collect();
+            Colours::open(&bases, lab.path()).give(&mut runs);
+            runs.iter().map(|run| run.colour).collect::<Vec<_>>()
+        };
+        // Both want the same colour; the one that came first has it.
+        assert_eq!(home_colour("k"), home_colour("a"));
+        let first = give(&["k"])[0];
+        assert_eq!(first, home_colour("k"));
+        let both = give(&["a", "k"]);
+        assert_eq!(both[1], first);
+        assert_ne!(both[0], first);
+        let file = Colours::open(&bases, lab.path()).path;
+        std::fs::write(&file, r#"{"k": 99"#).unwrap();
+        assert_eq!(give(&["a"]), [home_colour("a")]);
+    }
+}
