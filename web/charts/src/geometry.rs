@@ -1,11 +1,12 @@
 //! Where everything of a plot lies, in CSS pixels: what is drawn, what a pointer hits and what a zoom selects.
 //!
 //! From the top: 6 px, the plot, a lane of 22 px for what cannot be drawn (always there, so that plots beside each
-//! other line up), 22 px of x labels.
+//! other line up), 22 px of x labels. Where values are infinite, their marks have 14 px over the plot, or under it: no
+//! point of a curve lies beneath them.
 
 use crate::bounds;
 use crate::label;
-use crate::line::{Spec, XKind};
+use crate::line::{Class, Spec, XKind};
 use crate::paint::device_pixels;
 use crate::path::Rect;
 use crate::scale::{Axis, Scale};
@@ -16,6 +17,8 @@ const RIGHT: f64 = 10.0;
 const LEFT: (f64, f64) = (40.0, 76.0);
 const LANE: f64 = 22.0;
 const LABELS: f64 = 22.0;
+/// Room for the marks of infinities at one edge.
+pub(crate) const MARKS: f64 = 14.0;
 /// Distance of rows in the lane.
 pub(crate) const LANE_ROW: f64 = 7.0;
 /// Room for a label of the y axis.
@@ -94,7 +97,17 @@ impl Geometry {
         let scale = bounds::with_linear_part(spec.scale, drawn);
         let bounds = bounds::of(&spec.lines, &x, scale, spec.y_range, &spec.limits);
         let (lo, hi) = bounds.unwrap_or((0.0, 1.0));
-        let room = (height - TOP - LANE - LABELS) / Y_TICK_PIXELS;
+        let marks_of = |class| {
+            let mut stretches = spec.lines.iter().flat_map(|line| &line.stretches);
+            if stretches.any(|stretch| stretch.class == class) {
+                MARKS
+            } else {
+                0.0
+            }
+        };
+        let top = (TOP + marks_of(Class::PosInf)).min(height);
+        let bottom = (height - LANE - LABELS - marks_of(Class::NegInf)).max(top);
+        let room = (bottom - top) / Y_TICK_PIXELS;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -111,9 +124,9 @@ impl Geometry {
         let left = (widest + 12.0).clamp(LEFT.0, LEFT.1).min(width);
         let plot = Rect {
             left,
-            top: TOP.min(height),
+            top,
             right: (width - RIGHT).max(left),
-            bottom: (height - LANE - LABELS).max(TOP.min(height)),
+            bottom,
         };
         let mut geometry = Self {
             width,
@@ -219,11 +232,11 @@ impl Geometry {
 
     /// Where the lane ends and the x labels begin.
     pub fn lane_bottom(&self) -> f64 {
-        self.plot.bottom + LANE
+        (self.height - LABELS).max(self.plot.bottom)
     }
 
     pub(crate) fn lane_middle(&self) -> f64 {
-        self.plot.bottom + LANE / 2.0 + 2.0
+        self.lane_bottom() - LANE / 2.0 + 2.0
     }
 
     /// Middle of the x labels.

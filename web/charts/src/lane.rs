@@ -2,7 +2,7 @@
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
-use crate::geometry::LANE_ROW;
+use crate::geometry::{LANE_ROW, MARKS};
 use crate::label;
 use crate::line::{CROSS, Class, Line, MARK_WIDTH, Plot};
 use crate::paint::{Anchor, Ink, Point};
@@ -105,37 +105,45 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             .collect()
     }
 
-    /// Triangles at the edge where values are infinite, each with its step where there is room.
-    pub(crate) fn infinities(&self, line: &Line) -> DrawResult<(), DB> {
+    /// Triangles beyond the edge where values are infinite, each with its step where there is room: at its right, else
+    /// at its left. Later marks of the same line give way to it, those of others do not.
+    pub(crate) fn infinities(&self, lines: &[Line]) -> DrawResult<(), DB> {
         let plot = &self.geometry.plot;
-        let mut free_from = f64::NEG_INFINITY;
-        for stretch in &line.stretches {
-            let up = match stretch.class {
-                Class::Nan => continue,
-                Class::PosInf => 1.0,
-                Class::NegInf => -1.0,
-            };
-            let x = self.geometry.x_px(stretch.first);
-            if !(plot.left..=plot.right).contains(&x) || x < free_from {
-                continue;
+        for (class, up, edge) in [
+            (Class::PosInf, 1.0, plot.top),
+            (Class::NegInf, -1.0, plot.bottom),
+        ] {
+            let y = edge - up * MARKS / 2.0;
+            let mut marks: Vec<(f64, usize, &str)> = Vec::new();
+            for (index, line) in lines.iter().enumerate() {
+                let own = line.stretches.iter().filter(|s| s.class == class);
+                let own = own.map(|s| (self.geometry.x_px(s.first), index, &*s.label));
+                marks.extend(own.filter(|(x, ..)| (plot.left..=plot.right).contains(x)));
             }
-            free_from = x + 2.0 * CROSS + 1.0;
-            let edge = if up > 0.0 { plot.top } else { plot.bottom };
-            let y = edge + up * 5.0;
-            self.triangle((x, y), CROSS, up, self.theme.inf)?;
-            if stretch.label.is_empty() {
-                continue;
-            }
-            let width = label::width(&stretch.label);
-            let before = x + 8.0 + width > plot.right;
-            let left = if before { x - 8.0 - width } else { x + 8.0 };
-            let ground = Ink(self.theme.surface, 0.88);
-            self.painter
-                .rect((left - 2.0, y - 7.0), (left + width + 2.0, y + 7.0), ground)?;
-            self.painter
-                .text((left, y), Anchor::Start, &stretch.label, self.theme.inf)?;
-            if !before {
-                free_from = left + width + 12.0;
+            marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (mut mark_from, mut free_from) = (f64::NEG_INFINITY, plot.left);
+            let mut beside = (usize::MAX, f64::NEG_INFINITY);
+            for (at, &(x, index, text)) in marks.iter().enumerate() {
+                if x < mark_from || (index == beside.0 && x < beside.1) {
+                    continue;
+                }
+                self.triangle((x, y), CROSS, up, self.theme.inf)?;
+                mark_from = x + 2.0 * CROSS + 1.0;
+                let width = label::width(text);
+                let next = marks.iter().skip(at + 1).find(|mark| mark.1 != index);
+                let room = next.map_or(plot.right, |mark| mark.0 - 2.0 * CROSS);
+                let left = if x + 8.0 + width <= room {
+                    beside = (index, x + width + 20.0);
+                    Some(x + 8.0)
+                } else {
+                    Some(x - 8.0 - width).filter(|left| *left >= free_from)
+                };
+                free_from = x + 8.0;
+                if let Some(left) = left {
+                    free_from = free_from.max(left + width + 8.0);
+                    self.painter
+                        .text((left, y), Anchor::Start, text, self.theme.inf)?;
+                }
             }
         }
         Ok(())

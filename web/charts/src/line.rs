@@ -192,9 +192,7 @@ pub fn draw<DB: DrawingBackend>(
     }
     plot.limits(&spec.limits)?;
     plot.lane(&spec.lines)?;
-    for line in &spec.lines {
-        plot.infinities(line)?;
-    }
+    plot.infinities(&spec.lines)?;
     for &line in &order {
         plot.live_end(line)?;
     }

@@ -201,6 +201,29 @@ fn infinities_at_the_edges() {
     );
 }
 
+/// Two runs that overflow close to each other, over a curve that ends at the very top of the axis.
+#[test]
+fn infinities_of_two_runs_above_a_point_at_the_top() {
+    let points = [(0.0, 100.0), (210.0, 100.0), (400.0, 0.0)];
+    let overflowing = |colour, first: f64| {
+        let stretches = [first, first + 60.0]
+            .map(|at| stretch(Class::PosInf, at, at, &format!("+Inf at {at}")));
+        Line {
+            stretches: stretches.to_vec(),
+            ..raw(colour, &points)
+        }
+    };
+    snap(
+        "infinities_above_points",
+        &spec(
+            Scale::Linear,
+            (0.0, 400.0),
+            vec![overflowing(BLUE, 200.0), overflowing(TEAL, 215.0)],
+        ),
+        &Theme::light(),
+    );
+}
+
 #[test]
 fn the_whole_range_of_numbers() {
     let points = [(0.0, 1e-308), (1.0, 1.0), (2.0, 1e308)];
