@@ -76,7 +76,7 @@ pub(crate) struct Browse {
     pub(crate) entries: Memo<Arc<Vec<TagEntry>>>,
     /// Positions of those that pass the filter.
     pub(crate) passing: Memo<Arc<Vec<usize>>>,
-    /// Tags that have a card: those that are ticked and pass the filter, pinned ones first.
+    /// Tags that have a card: those that are ticked and pass the filter; pinned ones first, then those of the own run.
     pub(crate) cards: Memo<Arc<Vec<String>>>,
     /// Whether the tags of every shown run have arrived.
     pub(crate) is_loaded: Memo<bool>,
@@ -130,7 +130,7 @@ impl Browse {
             target: url.param("tag"),
             entries,
             passing,
-            cards: memo(move || Arc::new(cards(selection, entries, passing, pins))),
+            cards: memo(move || Arc::new(cards(own, selection, entries, passing, pins))),
             is_loaded: memo(move || {
                 let shown = shown.get();
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
@@ -196,22 +196,26 @@ impl Browse {
     }
 }
 
-/// Pinned tags first, then the others as in the tree.
+/// Pinned tags first, then those of the own run, then those that only its neighbours have; else as in the tree.
 fn cards(
+    own: Memo<String>,
     selection: Memo<Selection>,
     entries: Memo<Arc<Vec<TagEntry>>>,
     passing: Memo<Arc<Vec<usize>>>,
     pins: Memo<Vec<String>>,
 ) -> Vec<String> {
-    let (selection, pins) = (selection.get(), pins.get());
+    let (own, selection, pins) = (own.get(), selection.get(), pins.get());
     entries.with(|entries| {
         passing.with(|passing| {
             let passing = passing.iter().filter_map(|&index| entries.get(index));
-            let ticked = passing.filter(|entry| selection.has(&entry.tag));
-            let mut tags: Vec<String> = ticked.map(|entry| entry.tag.clone()).collect();
-            // Stable, so the others keep their order.
-            tags.sort_by_key(|tag| pins.iter().position(|pin| pin == tag).unwrap_or(usize::MAX));
-            tags
+            let mut ticked: Vec<_> = passing.filter(|entry| selection.has(&entry.tag)).collect();
+            // Stable, so that equal ones keep their order.
+            ticked.sort_by_cached_key(|entry| {
+                let pin = pins.iter().position(|pin| *pin == entry.tag);
+                let is_foreign = entry.series.iter().all(|id| id.run != own);
+                (pin.unwrap_or(usize::MAX), is_foreign)
+            });
+            ticked.into_iter().map(|entry| entry.tag.clone()).collect()
         })
     })
 }

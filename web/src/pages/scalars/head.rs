@@ -42,8 +42,9 @@ pub(super) fn Head(
     };
     let shared = move || {
         picture.with(|picture| {
-            let lines = picture.lines.len() as u64;
-            picture.is_shared.then(|| (texts().equal)(lines))
+            let runs = picture.runs() as u64;
+            // Several writers of one run are one line in its colour.
+            (picture.is_shared && runs > 1).then(|| (texts().equal)(runs))
         })
     };
     let toggle_full = move || {

@@ -1,5 +1,6 @@
 //! What a card draws and reads out, made from the answer to what it asked; no browser in here.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
@@ -116,6 +117,15 @@ impl Picture {
             around.map_or(*stretch, |around| **around)
         };
         curve.series.non_finite.iter().map(longer).collect()
+    }
+
+    /// How many runs (or groups of them) the lines are of: of some there are several writers.
+    pub(super) fn runs(&self) -> usize {
+        let curves = self.loaded.curves.iter();
+        curves
+            .map(|curve| &curve.id.run)
+            .collect::<BTreeSet<_>>()
+            .len()
     }
 
     /// From the first to the last x of all lines.
@@ -466,6 +476,9 @@ mod tests {
             &look(XChoice::Step, 0.0),
         );
         assert!(out.is_shared);
+        assert_eq!(out.runs(), 2);
+        let writers = [("a", one.clone()), ("a", one.clone()), ("b", one.clone())];
+        assert_eq!(picture(&writers, &look(XChoice::Step, 0.0)).runs(), 2);
         assert_eq!(out.lines[1].stroke, Stroke::Shared { index: 1, of: 2 });
         let other = series(&[0, 1], &[1.0, 2.0]);
         assert!(!picture(&[("a", one), ("b", other)], &look(XChoice::Step, 0.0)).is_shared);
