@@ -213,7 +213,24 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
     // What is drawn stays.
     assert_eq!(browser.picture(&canvas("loss")).await, picture);
     recording.curve("loss", 100..300, |step| 300.0 - step as f32);
+    // The longer it is gone the longer the page waits, unless somebody is in a hurry.
+    browser
+        .wait_until("/Trying again in ([5-9]|\\d\\d) s/.test(document.body.textContent)")
+        .await;
     let server = lab.start_with(&["--port", &port]);
+    let asked = browser
+        .run(
+            "const Source = window.EventSource;
+             let asked = 0;
+             window.EventSource = function (address) { asked++; return new Source(address); };
+             const button = [...document.querySelectorAll('.notes-foot button')]
+               .find(button => button.textContent === 'Try now');
+             button.click();
+             window.EventSource = Source;
+             return asked;",
+        )
+        .await;
+    assert_eq!(asked, 1, "a press asks at once");
     wait_until_said(&browser, "loss", "step 0 to 300").await;
     browser
         .wait_for("the note to go", async || {

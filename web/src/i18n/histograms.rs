@@ -123,7 +123,7 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
 
 /// Chinese.
 pub(super) static ZH: HistogramsTexts = HistogramsTexts {
-    title: "直方图",
+    title: "参数分布图",
     view: "视图",
     own: "各自选择",
     offset: "偏移",
@@ -164,7 +164,7 @@ pub(super) static ZH: HistogramsTexts = HistogramsTexts {
         "bad_edge" => "部分分箱没有有限边界，已忽略",
         _ => "只记录了统计量，没有指数分布，无法显示分布",
     },
-    none: |runs| format!("{runs} 中没有直方图"),
+    none: |runs| format!("{runs} 中没有参数分布图"),
     none_next: "用 add_histogram、SummaryCollector 或保存张量统计量的采集器记录后，几秒内即显示在此。",
     canvas: |tag, view, rows, first, last| {
         format!("{tag}，{view}，{rows} 行，迭代 {first} 至 {last}")
