@@ -65,6 +65,7 @@ impl Address {
         if done.is_ok() {
             self.0.set(now());
         } else {
+            let (href, _) = href.split_once('#').unwrap_or((href, ""));
             let (path, query) = href.split_once('?').unwrap_or((href, ""));
             self.0.set((path.to_owned(), query.to_owned()));
         }

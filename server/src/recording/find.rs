@@ -304,7 +304,8 @@ impl Walk {
     }
 }
 
-/// Looks into folders, each thread into the next one.
+/// Looks into folders, each thread into the next one. Answers are in the order of the folders; those of a thread that was
+/// lost are errors.
 fn look(root: &Path, folders: &[PathBuf], threads: usize) -> Vec<io::Result<Seen>> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -316,7 +317,7 @@ fn look(root: &Path, folders: &[PathBuf], threads: usize) -> Vec<io::Result<Seen
         }
         mine
     };
-    let mut all = std::thread::scope(|scope| {
+    let all = std::thread::scope(|scope| {
         let others = 1..threads.min(folders.len());
         let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
         let mut all = work();
@@ -325,8 +326,12 @@ fn look(root: &Path, folders: &[PathBuf], threads: usize) -> Vec<io::Result<Seen
         }
         all
     });
-    all.sort_unstable_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, seen)| seen).collect()
+    let nobody = |_| Err(io::Error::other("nobody has looked into it"));
+    let mut answers: Vec<_> = folders.iter().map(nobody).collect();
+    for (at, seen) in all {
+        answers[at] = seen;
+    }
+    answers
 }
 
 impl Seen {

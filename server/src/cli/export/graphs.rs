@@ -6,6 +6,7 @@ use trainscope_analysis::graph::scene::{
     MAX_CHIPS, Scene, SceneBox, View, chip_label, opened, scene,
 };
 use trainscope_analysis::graph::tree::{Tree, What};
+use trainscope_api::records::At;
 use trainscope_api::tags::Tag;
 use trainscope_charts::graph::{Curve, Figure, Ink, Node, Stroke, Tone, svg};
 use trainscope_format::{Body, Graph};
@@ -56,6 +57,20 @@ fn too_many(tags: &[Tag]) -> Mistake {
 }
 
 fn read(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Graph, Mistake> {
+    let last = recorded(flags, reading, tag)?.next_back();
+    let at = last.unwrap_or_else(|| {
+        let what = format!("no graph {} was recorded at these steps", tag.tag);
+        Err(Mistake::new(2, what).at(words::name(&reading.title, None)))
+    })?;
+    Ok(at.body)
+}
+
+/// The graphs of a tag, in the order of their steps, or why one cannot be read.
+pub(super) fn recorded(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+) -> Result<impl DoubleEndedIterator<Item = Result<At<Graph>, Mistake>>, Mistake> {
     let query = flags.query(reading, tag);
     let found = reading
         .index
@@ -63,16 +78,19 @@ fn read(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Graph, Mist
             Body::Graph(source) => Ok(Some(found.graph(*source)?)),
             _ => Ok(None),
         });
-    let mut records = found.map_err(|error| reading.unread(&error))?.records;
-    let title = words::name(&reading.title, None);
-    let Some(last) = records.pop() else {
-        let what = format!("no graph {} was recorded at these steps", tag.tag);
-        return Err(Mistake::new(2, what).at(title));
+    let records = found.map_err(|error| reading.unread(&error))?.records;
+    let whole = |at: At<Result<Graph, String>>| {
+        let body = at.body.map_err(|reason| {
+            let what = format!("the graph {} cannot be read: {reason}", tag.tag);
+            Mistake::new(2, what).at(words::name(&reading.title, None))
+        })?;
+        Ok(At {
+            step: at.step,
+            wall_time_secs: at.wall_time_secs,
+            body,
+        })
     };
-    last.body.map_err(|reason| {
-        let what = format!("the graph {} cannot be read: {reason}", tag.tag);
-        Mistake::new(2, what).at(title)
-    })
+    Ok(records.into_iter().map(whole))
 }
 
 /// The scopes that are asked for, with what they lie in; `None` for a first picture.

@@ -266,41 +266,21 @@ pub(super) fn audio(
     Ok(found.map_err(|error| reading.unread(&error))?.records)
 }
 
-/// The graphs of a tag, or why one cannot be read.
 fn graphs(
     flags: &ExportFlags,
     reading: &Reading,
     tag: &Tag,
     table: &mut Table<'_>,
 ) -> Result<(), Failed> {
-    let query = flags.query(reading, tag);
-    let found = reading
-        .index
-        .records(tag.kind, &query, |found| match &found.body {
-            Body::Graph(source) => Ok(Some(found.graph(*source)?)),
-            _ => Ok(None),
-        });
-    for at in found.map_err(|error| reading.unread(&error))?.records {
-        let graph: Graph = at.body.map_err(|reason| {
-            let what = format!("the graph {} cannot be read: {reason}", tag.tag);
-            crate::cli::mistake::Mistake::new(2, what)
-                .at(crate::cli::words::name(&reading.title, None))
-        })?;
+    for at in super::graphs::recorded(flags, reading, tag)? {
+        let at = at?;
         if table.is_json() {
-            let (step, wall_time_secs) = (at.step, at.wall_time_secs);
-            table.object(&Of::tag(
-                tag,
-                At {
-                    step,
-                    wall_time_secs,
-                    body: graph,
-                },
-            ))?;
+            table.object(&Of::tag(tag, at))?;
             continue;
         }
-        for (index, node) in graph.nodes.iter().enumerate() {
+        for (index, node) in at.body.nodes.iter().enumerate() {
             let mut cells = vec![tag.tag.clone(), tag.rank.to_string(), index.to_string()];
-            cells.extend(node_cells(&graph, node));
+            cells.extend(node_cells(&at.body, node));
             table.cells(&cells)?;
         }
     }
