@@ -193,9 +193,10 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
     );
 
     // The first map sleeps: the source has filled the queue before it, and the one after it is empty.
-    for (run, mean_millis, severity, empty) in
-        [("slow20", 36, "warning", 5), ("slow210", 128, "error", 10)]
-    {
+    for (run, mean_millis, severity, empty, workers) in [
+        ("slow20", 36, "warning", 5, json!([1, 2])),
+        ("slow210", 128, "error", 10, json!([1, 2, 3, 4, 6])),
+    ] {
         let answer = ask(&server, run);
         let own = &answer["pipelines"][0];
         assert_eq!(answer["pipelines"].as_array().unwrap().len(), 1, "{run}");
@@ -204,12 +205,13 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
             ["GeneratorDataset", "Map", "Map", "Batch"],
             "{run}"
         );
-        assert_eq!(
-            own["slow"],
-            json!({"operation": 1, "fill_before": 1.0}),
-            "{run}"
-        );
-        let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "empty": 2, "sizes": [0, 0]});
+        let mut slow = own["slow"].clone();
+        let more = slow.as_object_mut().unwrap().remove("more_workers");
+        assert_eq!(slow, json!({"operation": 1, "fill_before": 1.0}), "{run}");
+        assert_eq!(column(&more.unwrap(), "workers"), workers, "{run}");
+        // It sleeps: nobody computes.
+        let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "empty": 2, "sizes": [0, 0],
+            "busy": 0.0, "busy_samples": [0.0, 0.0]});
         assert_eq!(own["operations"][1]["running"], running, "{run}");
         assert_eq!(own["operations"][3]["running"]["workers"], 2, "{run}");
         let input = &answer["inputs"][0];
@@ -273,6 +275,109 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
         ["Generator", "Map", "Map", "Batch"]
     );
     assert_eq!(bare["pipelines"][0]["slow"]["operation"], 1);
+}
+
+/// One field of each object of a list.
+fn column(list: &Value, field: &str) -> Value {
+    let all = list.as_array().unwrap().iter();
+    all.map(|own| own[field].clone()).collect()
+}
+
+#[test]
+fn queues_and_processors_are_told_over_time_with_what_more_workers_would_bring() {
+    let lab = Lab::new();
+    lab.copy_fixture("ms210-profiler/waves", "waves");
+    lab.copy_fixture("ms210-profiler/waves", "unwatched");
+    let cpu = "unwatched/profiler/minddata_cpu_utilization_0.json";
+    fs::write(lab.base().join(cpu), "{\"op_info\": [{}]}").unwrap();
+    let server = serve(&lab, 2);
+    let answer = ask(&server, "waves");
+    let own = &answer["pipelines"][0];
+    assert_eq!(names(own), ["GeneratorDataset", "Map", "Map", "Batch"]);
+    assert_eq!(
+        (&own["processors"], &own["interval_millis"]),
+        (&json!(2), &json!(50))
+    );
+    // As the profiler's file has them, summed here by hand.
+    let map = &own["operations"][1]["running"];
+    assert_eq!(map["samples"], 49);
+    let samples = map["busy_samples"].as_array().unwrap();
+    assert_eq!(samples.len(), 49);
+    assert_eq!(samples[3..6], [json!(0.48), json!(0.365), json!(0.43)]);
+    let busy = map["busy"].as_f64().unwrap();
+    assert!((busy - 3_956.0 / 9_800.0).abs() < 1e-12, "{busy}");
+    // 59 steps took 115.6 ms on the mean. Those that waited would take two thirds with half as many workers more,
+    // unless the training itself takes longer.
+    let more = &own["slow"]["more_workers"];
+    assert_eq!(column(more, "workers"), json!([2, 3, 4]));
+    assert_eq!(
+        column(more, "step_nanos"),
+        json!([115_644_068, 91_644_068, 82_974_576])
+    );
+
+    let unwatched = ask(&server, "unwatched");
+    assert_eq!(column(&unwatched["faults"], "path"), json!([cpu]));
+    let own = &unwatched["pipelines"][0];
+    assert_eq!(own["processors"], 0);
+    let running = &own["operations"][1]["running"];
+    assert_eq!(
+        (&running["busy"], &running["busy_samples"]),
+        (&Value::Null, &json!([]))
+    );
+    assert_eq!(running["empty"], 49);
+}
+
+#[tokio::test]
+async fn queues_over_time_are_read_and_more_workers_are_weighed() {
+    let lab = Lab::new();
+    lab.copy_fixture("ms210-profiler/waves", "waves");
+    let server = serve(&lab, 1);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/waves/pipeline").await;
+    // The operation that is slow is looked at, and what would help stands beside it.
+    browser.wait_for_element(".ops .op.cur.slow").await;
+    browser
+        .wait_for_text("With 2 workers it gives 8.65 batches a second; with 4 a step would take up to 32.7 ms less")
+        .await;
+    let estimates = browser
+        .text_of(".insp section:has(.estimate)")
+        .await
+        .unwrap();
+    assert!(
+        estimates.contains("2 workers\n115.6 ms") && estimates.contains("4 workers\n83 ms"),
+        "{estimates}"
+    );
+    assert!(
+        estimates.contains("The machine has 2 processors"),
+        "{estimates}"
+    );
+    browser.show("pipeline").await;
+    // A row a queue; what the pointer is over is said, and a press leads to the operation before it.
+    browser.wait_for_text("Queues over time").await;
+    browser.wait_for_text("35 × empty").await;
+    browser.hover(".heat .plot", 0.95).await;
+    browser.wait_for_text("2.3 s · Map → Batch: 0 %").await;
+    browser.click(".heat button:nth-of-type(1)").await;
+    browser
+        .wait_for_element(".ops .op.cur button[title=GeneratorDataset]")
+        .await;
+    assert_eq!(browser.count(".insp .estimate").await, 0);
+
+    browser
+        .click(".pipeline-page .toolbar .seg button:nth-of-type(3)")
+        .await;
+    browser.wait_for_text("Work over time").await;
+    assert!(browser.url().await.contains("show=cpu"));
+    browser
+        .wait_for_element(".ops .op.slow .busy[aria-label='workers busy (CPU), mean: 40 %']")
+        .await;
+    assert_eq!(browser.count(".ops .queue").await, 0);
+    browser
+        .click(".pipeline-page .toolbar .seg button:nth-of-type(1)")
+        .await;
+    browser.wait_for_text("python_multiprocessing").await;
+    assert_eq!(browser.count(".heat, .ops .busy").await, 0);
+    browser.close().await;
 }
 
 #[tokio::test]

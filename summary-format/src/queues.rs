@@ -1,5 +1,7 @@
 //! How a data pipeline ran: its operations with their workers and queues, and when each batch was taken.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::body::Stretch;
@@ -18,6 +20,8 @@ pub enum QueueFormat {
     MinddataIterator,
     /// `device_queue_profiling_<rank>.txt` of `MindSpore`: batches, as they went to the device.
     MinddataDevice,
+    /// `minddata_cpu_utilization_<rank>.json` of `MindSpore`: samples of what each operation takes of the processors.
+    MinddataCpu,
 }
 
 /// Where a file of this kind lies.
@@ -38,11 +42,15 @@ pub struct Operators {
     pub operators: Vec<Operator>,
     /// How many there are.
     pub total: usize,
+    /// Processors of the machine; 0 if nobody has counted them.
+    pub processors: u64,
 }
 
 /// An operation that ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operator {
+    /// What other files of the same recording call it.
+    pub id: i64,
     /// What it is called: `Map`, `Batch`, …
     pub name: String,
     /// Threads, or processes, that work on it.
@@ -51,6 +59,19 @@ pub struct Operator {
     pub queue: Option<Queue>,
     /// What feeds it, as indices of operators.
     pub inputs: Vec<usize>,
+    /// What all its workers took of the processors, sample by sample, in percent of one; empty if nobody has looked.
+    pub cpu_percent: Vec<u64>,
+}
+
+/// What the operations of a data pipeline took of the processors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processors of the machine; 0 if the file does not say.
+    pub processors: u64,
+    /// By [`Operator::id`], sample by sample, in percent of one processor. The first [`Operators::MOST`].
+    pub operators: Vec<(i64, Vec<u64>)>,
+    /// How many there are.
+    pub total: usize,
 }
 
 /// The queue behind an operation, looked at from time to time.
@@ -105,6 +126,28 @@ impl Operators {
     /// Reads a file of [`QueueFormat::MinddataOperators`]. Inputs that are nowhere are left out.
     pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
         minddata::operators(bytes)
+    }
+
+    /// Takes over what the same operations took of the processors.
+    pub fn take_usage(&mut self, usage: &Usage) {
+        self.processors = usage.processors;
+        let by_id: HashMap<i64, &Vec<u64>> = usage
+            .operators
+            .iter()
+            .map(|(id, samples)| (*id, samples))
+            .collect();
+        for own in &mut self.operators {
+            if let Some(samples) = by_id.get(&own.id) {
+                own.cpu_percent.clone_from(samples);
+            }
+        }
+    }
+}
+
+impl Usage {
+    /// Reads a file of [`QueueFormat::MinddataCpu`].
+    pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
+        minddata::usage(bytes)
     }
 }
 

@@ -4,9 +4,11 @@
 
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
+mod help;
 mod queues;
 mod waiting;
 
+pub use help::{Estimate, more_workers};
 pub use queues::Running;
 pub use waiting::{Clock, Found, InputTimes, StepTime, Waiting};
 
@@ -27,6 +29,8 @@ pub struct Pipeline {
     pub total: usize,
     /// Time between two samples of its queues; 0 if nobody has looked at them.
     pub interval_millis: u64,
+    /// Processors of the machine that it ran on; 0 if nobody has counted them.
+    pub processors: u64,
 }
 
 /// An operation of a data pipeline.

@@ -7,7 +7,7 @@ use trainscope_format::Severity;
 pub const MAX_PIPELINES: usize = 64;
 /// Stretches of steps of one answer at most.
 pub const MAX_STRETCHES: usize = 400;
-/// Stretches of samples of one queue at most.
+/// Stretches of samples of one queue, or of the work of one operation, at most.
 pub const MAX_SAMPLES: usize = 120;
 /// Files that could not be read, of one answer at most.
 pub const MAX_FAULTS: usize = 20;
@@ -58,16 +58,31 @@ pub struct Pipeline {
     pub interval_millis: u64,
     /// The operation that the rest waits for, if the training waits.
     pub slow: Option<SlowOperation>,
+    /// Processors of the machine that it ran on; 0 if nobody has counted them.
+    pub processors: u64,
 }
 
 /// The operation that the rest waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SlowOperation {
     /// As an index of operations.
     pub operation: u32,
     /// The share of the queue before it that was filled on the mean, 0 to 1; `None` for a source.
     pub fill_before: Option<f64>,
+    /// How long a step would take with more workers, at best; the first row is how it was. Empty where the times do not
+    /// carry an estimate.
+    pub more_workers: Vec<WorkersEstimate>,
+}
+
+/// How long steps would take with so many workers of the slow operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WorkersEstimate {
+    /// Its workers.
+    pub workers: u64,
+    /// Mean time of a step, nanoseconds.
+    pub step_nanos: u64,
 }
 
 /// An operation of a data pipeline.
@@ -108,6 +123,10 @@ pub struct Running {
     pub empty: u64,
     /// What it held, sample by sample; the least of each stretch where there are more than [`MAX_SAMPLES`].
     pub sizes: Vec<u64>,
+    /// The share of its workers' time that they computed, 0 to 1, where 1 is a processor each; `None` if nobody has looked.
+    pub busy: Option<f64>,
+    /// The same sample by sample, not above 1; the greatest of each stretch where there are more than [`MAX_SAMPLES`].
+    pub busy_samples: Vec<f64>,
 }
 
 /// A part of an operation.

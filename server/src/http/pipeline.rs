@@ -13,6 +13,7 @@ use trainscope_api::error::ApiError;
 use trainscope_api::pipeline::{
     InputClock, InputQueue, InputTimes, MAX_PIPELINES, MAX_SAMPLES, MAX_STRETCHES, Pipeline,
     PipelineAnswer, PipelineOperation, PipelinePart, Running, SlowOperation, StepTime,
+    WorkersEstimate,
 };
 use trainscope_api::records::{MAX_RECORDS, RecordsQuery, RunQuery};
 use trainscope_format::lineage::TrainLineage;
@@ -75,8 +76,7 @@ fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
         }
     }
     for (_, rank, step, own) in pipelines {
-        let is_waiting = times.get(&rank).map(|times| times.severity().is_some());
-        let own = told(&own, rank, step, own.slow(is_waiting));
+        let own = told(&own, rank, step, times.get(&rank));
         let mut known = answer.pipelines.iter();
         if known.all(|known| known.operations != own.operations) {
             answer.pipelines.push(own);
@@ -142,7 +142,22 @@ fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
     }
 }
 
-fn told(own: &pipeline::Pipeline, rank: u32, step: i64, slow: Option<usize>) -> Pipeline {
+fn told(
+    own: &pipeline::Pipeline,
+    rank: u32,
+    step: i64,
+    times: Option<&pipeline::InputTimes>,
+) -> Pipeline {
+    let slow = own.slow(times.map(|times| times.severity().is_some()));
+    let more_workers = |slow: usize| {
+        let running = own.operations.get(slow)?.running.as_ref()?;
+        let all = pipeline::more_workers(times?, running.workers).into_iter();
+        let all = all.map(|own| WorkersEstimate {
+            workers: own.workers,
+            step_nanos: own.step_nanos,
+        });
+        Some(all.collect())
+    };
     let index = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
     let operations = own.operations.iter().map(|own| PipelineOperation {
         name: own.name.clone(),
@@ -163,22 +178,33 @@ fn told(own: &pipeline::Pipeline, rank: u32, step: i64, slow: Option<usize>) -> 
         slow: slow.map(|slow| SlowOperation {
             operation: index(slow),
             fill_before: own.fill_before(slow),
+            more_workers: more_workers(slow).unwrap_or_default(),
         }),
+        processors: own.processors,
     }
 }
 
 fn running(own: &pipeline::Running) -> Running {
-    let workers = own.workers;
+    let room = own.workers as f64 * 100.0;
+    let each = own.cpu_percent.len().div_ceil(MAX_SAMPLES).max(1);
+    let greatest = own.cpu_percent.chunks(each);
+    let greatest = greatest.filter_map(|taken| taken.iter().copied().max());
+    let busy = own.busy();
+    let alone = Running {
+        workers: own.workers,
+        busy,
+        busy_samples: greatest
+            .filter(|_| busy.is_some())
+            .map(|taken| (taken as f64 / room).min(1.0))
+            .collect(),
+        ..Running::default()
+    };
     let Some(queue) = &own.queue else {
-        return Running {
-            workers,
-            ..Running::default()
-        };
+        return alone;
     };
     let each = queue.sizes.len().div_ceil(MAX_SAMPLES).max(1);
     let sizes = queue.sizes.chunks(each);
     Running {
-        workers,
         capacity: queue.capacity,
         fill: queue.mean_fill().unwrap_or(0.0),
         samples: queue.sizes.len() as u64,
@@ -186,6 +212,7 @@ fn running(own: &pipeline::Running) -> Running {
         sizes: sizes
             .filter_map(|sizes| sizes.iter().copied().min())
             .collect(),
+        ..alone
     }
 }
 

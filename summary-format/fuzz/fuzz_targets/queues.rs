@@ -1,10 +1,15 @@
 //! What profilers say of data pipelines.
 #![no_main]
 
-use trainscope_format::queues::{Batches, Operators};
+use trainscope_format::queues::{Batches, Operators, Usage};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    if let Ok(found) = Operators::read(bytes) {
+    let usage = Usage::read(bytes);
+    if let Ok(usage) = &usage {
+        assert!(usage.operators.len() <= Operators::MOST.min(usage.total));
+    }
+    if let Ok(mut found) = Operators::read(bytes) {
+        found.take_usage(&usage.unwrap_or_default());
         let all = &found.operators;
         assert!(all.len() <= Operators::MOST.min(found.total));
         for own in all {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::queues::{Batch, Batches, NotOperators, Operator, Operators, Queue, QueueFormat};
+use crate::queues::{Batch, Batches, NotOperators, Operator, Operators, Queue, QueueFormat, Usage};
 
 /// Beginnings and ends of names; the rank stands between.
-const NAMES: [(&str, &str, QueueFormat); 3] = [
+const NAMES: [(&str, &str, QueueFormat); 4] = [
     (
         "pipeline_profiling_",
         ".json",
@@ -22,6 +22,11 @@ const NAMES: [(&str, &str, QueueFormat); 3] = [
         "device_queue_profiling_",
         ".txt",
         QueueFormat::MinddataDevice,
+    ),
+    (
+        "minddata_cpu_utilization_",
+        ".json",
+        QueueFormat::MinddataCpu,
     ),
 ];
 
@@ -81,6 +86,7 @@ pub(crate) fn operators(bytes: &[u8]) -> Result<Operators, NotOperators> {
         let samples = own.metrics.and_then(|metrics| metrics.output_queue);
         let children = own.children.iter();
         Operator {
+            id: own.op_id,
             name: own
                 .op_type
                 .strip_suffix("Op")
@@ -95,10 +101,59 @@ pub(crate) fn operators(bytes: &[u8]) -> Result<Operators, NotOperators> {
                     .collect(),
             }),
             inputs: children.filter_map(|id| indices.get(id).copied()).collect(),
+            cpu_percent: Vec::new(),
         }
     });
     Ok(Operators {
         interval_millis: file.sampling_interval,
+        operators: operators.collect(),
+        total,
+        processors: 0,
+    })
+}
+
+#[derive(Deserialize)]
+struct UsageFile {
+    op_info: Vec<OperationUsage>,
+    #[serde(default)]
+    cpu_processor_num: u64,
+}
+
+#[derive(Deserialize)]
+struct OperationUsage {
+    op_id: i64,
+    metrics: Option<Utilization>,
+}
+
+/// In percent of one processor: two busy workers take 200.
+#[derive(Default, Deserialize)]
+struct Utilization {
+    #[serde(default)]
+    user_utilization: Vec<i64>,
+    #[serde(default)]
+    sys_utilization: Vec<i64>,
+}
+
+/// `{"cpu_processor_num", "op_info": [{"op_id", "metrics": {"user_utilization", "sys_utilization"}}]}`; both lists are of
+/// the same samples, and are added.
+pub(crate) fn usage(bytes: &[u8]) -> Result<Usage, NotOperators> {
+    let file: UsageFile = serde_json::from_slice(bytes).map_err(|e| NotOperators(e.to_string()))?;
+    let total = file.op_info.len();
+    let operators = file.op_info.into_iter().take(Operators::MOST).map(|own| {
+        let Utilization {
+            user_utilization: user,
+            sys_utilization: system,
+        } = own.metrics.unwrap_or_default();
+        let at = |list: &[i64], index: usize| {
+            let value = list.get(index).copied().unwrap_or(0);
+            u64::try_from(value).unwrap_or(0)
+        };
+        let samples = 0..user.len().max(system.len());
+        let sums = samples.map(|index| at(&user, index).saturating_add(at(&system, index)));
+        (own.op_id, sums.collect())
+    });
+    Ok(Usage {
+        processors: file.cpu_processor_num,
         operators: operators.collect(),
         total,
     })
@@ -162,6 +217,10 @@ mod tests {
                 "device_queue_profiling_12.txt",
                 Some((QueueFormat::MinddataDevice, 12)),
             ),
+            (
+                "minddata_cpu_utilization_0.json",
+                Some((QueueFormat::MinddataCpu, 0)),
+            ),
             ("pipeline_profiling_.json", None),
             ("pipeline_profiling_0.txt", None),
             ("minddata_pipeline_summary_0.json", None),
@@ -190,6 +249,31 @@ mod tests {
         let cut = operators(&json[..100]).unwrap_err();
         assert!(cut.to_string().contains("EOF"), "{cut}");
         assert!(operators(b"[]").is_err());
+    }
+
+    #[test]
+    fn what_operations_take_is_found_by_their_numbers() {
+        let json = br#"{"cpu_processor_num": 2, "op_info": [
+            {"op_id": 5, "metrics": {"user_utilization": [0, 90], "sys_utilization": [-1, 20, 7]}},
+            {"op_id": 6, "metrics": null}]}"#;
+        let found = usage(json).unwrap();
+        assert_eq!((found.processors, found.total), (2, 2));
+        assert_eq!(found.operators, [(5, vec![0, 110, 7]), (6, Vec::new())]);
+        let mut own = Operators {
+            operators: vec![
+                Operator::default(),
+                Operator {
+                    id: 5,
+                    ..Operator::default()
+                },
+            ],
+            ..Operators::default()
+        };
+        own.take_usage(&found);
+        assert!(own.operators[0].cpu_percent.is_empty());
+        assert_eq!(own.operators[1].cpu_percent, [0, 110, 7]);
+        assert_eq!(own.processors, 2);
+        assert!(usage(br#"{"op_info": 3}"#).is_err());
     }
 
     #[test]

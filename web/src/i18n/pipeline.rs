@@ -74,8 +74,29 @@ pub struct PipelineTexts {
     pub of: fn(u64) -> String,
     /// Head: while it ran.
     pub ran: &'static str,
-    /// Workers; mean fill of the queue behind it; samples that found it empty.
-    pub ran_rows: [&'static str; 3],
+    /// Workers; mean fill of the queue behind it; samples that found it empty; the share of their time that workers
+    /// computed.
+    pub ran_rows: [&'static str; 4],
+    /// What is chosen with the next ones.
+    pub show: &'static str,
+    /// What is shown of operations: parameters, queues, processors.
+    pub views: [&'static str; 3],
+    /// Queues over time, then work over time: head, what it is, least and most.
+    pub heat: [[&'static str; 4]; 2],
+    /// So many samples found a queue empty.
+    pub empties: fn(u64) -> String,
+    /// What takes from the last queue.
+    pub training: &'static str,
+    /// Head of the estimates, their unit, and what they are made of.
+    pub help: [&'static str; 3],
+    /// So many workers.
+    pub with_workers: fn(u64) -> String,
+    /// More workers than processors: how many there are.
+    pub processors: fn(u64) -> String,
+    /// Batches a second, workers now, workers that are enough, time gained, its share.
+    pub gain: fn(&str, u64, u64, &str, &str) -> String,
+    /// Between two sentences.
+    pub between: &'static str,
     /// Label of the bars of a queue: samples, time between two.
     pub samples: fn(u64, &str) -> String,
     /// A file that could not be read: its path, why.
@@ -214,7 +235,55 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
         "workers",
         "queue after it, mean",
         "samples that found it empty",
+        "workers busy (CPU), mean",
     ],
+    show: "Show",
+    views: ["Parameters", "Queues", "CPU"],
+    heat: [
+        [
+            "Queues over time",
+            "fill of each queue, of its size",
+            "empty",
+            "full",
+        ],
+        [
+            "Work over time",
+            "time that workers computed, of a processor each",
+            "0 %",
+            "100 %",
+        ],
+    ],
+    empties: |empty| match empty {
+        0 => "never empty".to_owned(),
+        empty => format!("{} × empty", format::count(empty)),
+    },
+    training: "training",
+    help: [
+        "What would help",
+        "a step, at best",
+        "While the training waits, this operation is never idle: a batch takes it as long as the step, and more workers share that. What would hold up the data next is not known.",
+    ],
+    with_workers: |workers| match workers {
+        1 => "1 worker".to_owned(),
+        many => format!("{} workers", format::count(many)),
+    },
+    processors: |processors| {
+        format!(
+            "The machine has {} processors: more workers than that help only functions that wait for something else.",
+            format::count(processors)
+        )
+    },
+    gain: |rate, now, enough, gained, share| {
+        let now = match now {
+            1 => "1 worker".to_owned(),
+            many => format!("{} workers", format::count(many)),
+        };
+        format!(
+            "With {now} it gives {rate} batches a second; with {} a step would take up to {gained} less ({share}).",
+            format::count(enough)
+        )
+    },
+    between: " ",
     samples: |samples, apart| match samples {
         1 => "Fill of the queue, 1 sample".to_owned(),
         many => format!(
@@ -331,7 +400,48 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     queue: |fill, capacity| format!("队列占用 {fill}，容量 {}", format::count(capacity)),
     of: |capacity| format!("/ {}", format::count(capacity)),
     ran: "运行情况",
-    ran_rows: ["工作线程", "输出队列平均占用", "队列为空的采样"],
+    ran_rows: [
+        "工作线程",
+        "输出队列平均占用",
+        "队列为空的采样",
+        "工作线程平均繁忙（CPU）",
+    ],
+    show: "显示",
+    views: ["参数", "队列", "CPU"],
+    heat: [
+        ["各时刻的队列", "各队列占用与容量之比", "空", "满"],
+        [
+            "各时刻的计算",
+            "工作线程的计算时间，各按一个处理器计",
+            "0 %",
+            "100 %",
+        ],
+    ],
+    empties: |empty| match empty {
+        0 => "从未为空".to_owned(),
+        empty => format!("{} 次为空", format::count(empty)),
+    },
+    training: "训练",
+    help: [
+        "改进估计",
+        "每步，最好情况",
+        "训练等待数据时，该算子从不空闲：处理一个批次与该步等长，增加工作线程可以分担。此后由哪个算子限制尚不可知。",
+    ],
+    with_workers: |workers| format!("{} 个工作线程", format::count(workers)),
+    processors: |processors| {
+        format!(
+            "本机有 {} 个处理器：工作线程多于此数时，仅对等待其他资源的函数有帮助。",
+            format::count(processors)
+        )
+    },
+    gain: |rate, now, enough, gained, share| {
+        format!(
+            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每步最多可缩短 {gained}（{share}）。",
+            format::count(now),
+            format::count(enough)
+        )
+    },
+    between: "",
     samples: |samples, apart| match samples {
         1 => "队列占用，1 次采样".to_owned(),
         many => format!("队列占用，{} 次采样，间隔 {apart}", format::count(many)),

@@ -12,6 +12,7 @@ use crate::keys::use_keys;
 
 mod against;
 mod flow;
+mod heat;
 mod inspector;
 mod model;
 mod recording;

@@ -19,6 +19,18 @@ pub struct Running {
     pub workers: u64,
     /// Where it put what it had made; `None` if it ran within the operation that it feeds.
     pub queue: Option<Queue>,
+    /// What all its workers took of the processors, sample by sample, in percent of one; empty if nobody has looked.
+    pub cpu_percent: Vec<u64>,
+}
+
+impl Running {
+    /// The share of its workers' time that they computed, on the mean of all samples, 0 to 1: 1 is a processor each.
+    /// `None` if nobody has looked.
+    pub fn busy(&self) -> Option<f64> {
+        let room = self.cpu_percent.len() as f64 * self.workers as f64 * 100.0;
+        let taken: f64 = self.cpu_percent.iter().map(|taken| *taken as f64).sum();
+        (room > 0.0).then(|| (taken / room).min(1.0))
+    }
 }
 
 impl Pipeline {
@@ -46,9 +58,11 @@ impl Pipeline {
             own.running = Some(Running {
                 workers: found.workers,
                 queue: found.queue.clone(),
+                cpu_percent: found.cpu_percent.clone(),
             });
         }
         pipeline.interval_millis = operators.interval_millis;
+        pipeline.processors = operators.processors;
         pipeline
     }
 
@@ -81,6 +95,7 @@ impl Pipeline {
             self.operations[*at].running.clone_from(&own.running);
         }
         self.interval_millis = ran.interval_millis;
+        self.processors = ran.processors;
         true
     }
 
@@ -174,12 +189,29 @@ mod tests {
                 sizes: sizes.to_vec(),
             }),
             inputs: inputs.to_vec(),
+            ..Operator::default()
         });
         Operators {
             interval_millis: 1_000,
             operators: operators.collect(),
             total: all.len(),
+            ..Operators::default()
         }
+    }
+
+    #[test]
+    fn workers_are_busy_by_what_they_take_of_a_processor_each() {
+        let busy = |workers, samples: &[u64]| {
+            let running = Running {
+                workers,
+                cpu_percent: samples.to_vec(),
+                ..Running::default()
+            };
+            running.busy()
+        };
+        assert_eq!(busy(2, &[0, 100, 200]), Some(0.5));
+        assert_eq!(busy(1, &[121, 100]), Some(1.0));
+        assert_eq!((busy(1, &[]), busy(0, &[100])), (None, None));
     }
 
     fn slow(all: &[(&str, &[u64], &[usize])], is_waiting: Option<bool>) -> Option<String> {

@@ -1,12 +1,12 @@
 //! What a run's profiler says of its data pipeline while it ran, read from its files when somebody asks.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
 use trainscope_analysis::pipeline::{Clock, InputTimes, Pipeline};
 use trainscope_api::pipeline::{MAX_FAULTS, MAX_PIPELINES, PipelineAnswer, PipelineFault};
-use trainscope_format::queues::{Batches, MAX_FILE_BYTES, Operators};
+use trainscope_format::queues::{Batches, MAX_FILE_BYTES, Operators, Usage};
 use trainscope_format::{Body, Kind, QueueFormat};
 
 use crate::http::error::Failure;
@@ -17,8 +17,11 @@ use crate::index::{Found, Index};
 pub(super) struct Watched {
     /// By rank, pipelines as they ran; of several recordings of a rank the last one.
     pub(super) pipelines: BTreeMap<u32, Pipeline>,
+    operators: BTreeMap<u32, Operators>,
     /// By rank.
     pub(super) times: BTreeMap<u32, InputTimes>,
+    /// By rank, what operations took of the processors: files of a recording come in any order.
+    usage: BTreeMap<u32, Usage>,
 }
 
 /// Reads the files of a run. What cannot be read is told in the answer.
@@ -28,9 +31,11 @@ pub(super) fn watched(
     answer: &mut PipelineAnswer,
 ) -> Result<Watched, Failure> {
     let mut watched = Watched::default();
+    let mut ranks = BTreeSet::new();
     for (tag, rank) in index.tags_of(run, Kind::InputQueues)? {
-        let is_new = !watched.pipelines.contains_key(&rank) && !watched.times.contains_key(&rank);
-        if is_new && watched.pipelines.len().max(watched.times.len()) >= MAX_PIPELINES {
+        ranks.insert(rank);
+        if ranks.len() > MAX_PIPELINES {
+            ranks.remove(&rank);
             answer.cut = true;
             continue;
         }
@@ -46,6 +51,14 @@ pub(super) fn watched(
         });
         Reader { watched, .. } = reader.into_inner();
         answer.cut |= records?.cut;
+    }
+    for (rank, operators) in &mut watched.operators {
+        if let Some(usage) = watched.usage.get(rank) {
+            operators.take_usage(usage);
+        }
+        watched
+            .pipelines
+            .insert(*rank, Pipeline::of_operators(operators));
     }
     Ok(watched)
 }
@@ -66,6 +79,7 @@ impl Reader<'_> {
         };
         let clock = match source.format {
             QueueFormat::MinddataOperators => return self.operators(found, &bytes),
+            QueueFormat::MinddataCpu => return self.usage(found, &bytes),
             QueueFormat::MinddataIterator => Clock::Iterator,
             QueueFormat::MinddataDevice => Clock::Device,
         };
@@ -92,8 +106,17 @@ impl Reader<'_> {
             Ok(operators) if operators.total == 0 => self.fault(found, "it names no operation"),
             Ok(operators) => {
                 self.answer.cut |= operators.operators.len() < operators.total;
-                let pipeline = Pipeline::of_operators(&operators);
-                self.watched.pipelines.insert(self.rank, pipeline);
+                self.watched.operators.insert(self.rank, operators);
+            }
+            Err(reason) => self.fault(found, &reason.to_string()),
+        }
+    }
+
+    fn usage(&mut self, found: &Found, bytes: &[u8]) {
+        match Usage::read(bytes) {
+            Ok(usage) => {
+                self.answer.cut |= usage.operators.len() < usage.total;
+                self.watched.usage.insert(self.rank, usage);
             }
             Err(reason) => self.fault(found, &reason.to_string()),
         }

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use trainscope_api::pipeline::PipelineOperation;
 
 use super::against::Difference;
-use super::model::use_model;
+use super::model::{View, use_model};
 use super::recording::{Recording, Wanted};
 use super::waiting::whole_share;
-use crate::components::{IconName, fixed_icon, short_name};
-use crate::erased::{handler, memo};
+use crate::components::{IconName, SegOption, Segmented, fixed_icon, short_name};
+use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::state::use_app_state;
@@ -38,16 +38,16 @@ pub(super) fn Flow() -> impl IntoView {
         let drawn = model.with_pipeline(|own| {
             let columns = own.operations.iter().map(|own| own.column + 1).max();
             let rows = own.operations.iter().map(|own| own.row + 1).max();
-            let slow = own.slow.map(|slow| slow.operation as usize);
-            let has_run = own.operations.iter().any(|own| own.running.is_some());
+            let slow = own.slow.as_ref().map(|slow| slow.operation as usize);
+            let view = model.view.get();
             let all = own.operations.iter().enumerate();
-            let all = all.map(|(index, one)| operation(index, one, slow == Some(index)));
+            let all = all.map(|(index, one)| operation(index, one, slow == Some(index), view));
             let all = all.collect_view();
             let lines = lines(&own.operations);
             view! {
                 <ol
                     class="ops"
-                    class:ran=has_run
+                    class:ran=view == View::Queues
                     aria-label=(texts.picture)(own.total)
                     style:--columns=columns.unwrap_or(1).to_string()
                     style:--rows=rows.unwrap_or(1).to_string()
@@ -74,6 +74,7 @@ pub(super) fn Flow() -> impl IntoView {
                 <Choice />
                 <span class="small ink2 cut">{totals}</span>
                 <span class="grow"></span>
+                <Shown />
                 <Against />
             </div>
             <div class="scroll">{picture}</div>
@@ -107,7 +108,7 @@ fn lines(operations: &[PipelineOperation]) -> Vec<AnyView> {
     operations.iter().flat_map(from_to).collect()
 }
 
-fn operation(index: usize, own: &PipelineOperation, is_slow: bool) -> AnyView {
+fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
     let texts = i18n.texts().pipeline;
@@ -140,25 +141,43 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool) -> AnyView {
     let parts = own.transforms.iter().chain(&own.sampler);
     let parts: Vec<&str> = parts.map(|part| &*part.name).collect();
     let parts = parts.join(" · ");
-    let rows = own.parameters.iter().take(LISTED).map(|(name, value)| {
+    let running = own.running.as_ref();
+    let mut listed = Vec::new();
+    if let Some(running) = running {
+        listed.push((texts.ran_rows[0].to_owned(), format::count(running.workers)));
+        if view == View::Queues && running.samples > 0 {
+            let empty = of_all(running.empty, running.samples);
+            listed.push((texts.heat[0][2].to_owned(), empty));
+        }
+    }
+    let room = LISTED.saturating_sub(listed.len());
+    listed.extend(own.parameters.iter().take(room).cloned());
+    let more = own.parameters.len().saturating_sub(room);
+    let rows = listed.into_iter().map(|(name, value)| {
         view! {
             <span class="cut">
-                {name.clone()} " " <b>{value.clone()}</b>
+                {name} " " <b>{value}</b>
             </span>
         }
     });
     let rows = rows.collect::<Vec<_>>();
-    let more = own.parameters.len().saturating_sub(LISTED);
-    let running = own.running.as_ref();
-    let workers = running.map(|running| {
-        view! {
-            <span class="cut">
-                {texts.ran_rows[0]} " " <b>{format::count(running.workers)}</b>
-            </span>
-        }
-    });
+    let busy = running
+        .filter(|_| view == View::Cpu)
+        .and_then(|running| running.busy)
+        .map(|busy| {
+            let share = whole_share(busy);
+            let label = format!("{}: {share}", texts.ran_rows[3]);
+            view! {
+                <span class="flex busy micro" role="img" aria-label=label.clone() title=label>
+                    <span class="track grow">
+                        <i style:width=share.replace(' ', "")></i>
+                    </span>
+                    <b>{share}</b>
+                </span>
+            }
+        });
     let queue = running
-        .filter(|running| running.samples > 0)
+        .filter(|running| view == View::Queues && running.samples > 0)
         .map(|running| {
             let fill = whole_share(running.fill);
             let label = (texts.queue)(&fill, running.capacity);
@@ -193,14 +212,44 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool) -> AnyView {
                 <span class="micro ink3 cut" title=parts.clone()>
                     {parts.clone()}
                 </span>
+                {busy}
             </button>
             {queue}
             <div class="micro ink3">
-                {workers} {rows} {(more > 0).then(|| view! { <span>{(texts.more)(more as u64)}</span> })}
+                {rows} {(more > 0).then(|| view! { <span>{(texts.more)(more as u64)}</span> })}
             </div>
         </li>
     }
     .into_any()
+}
+
+/// So many of all.
+pub(super) fn of_all(some: u64, all: u64) -> String {
+    format!("{} / {}", format::count(some), format::count(all))
+}
+
+/// What is shown of each operation, if there is a choice.
+#[component]
+fn Shown() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let views = model.views.get();
+        (views.len() > 1).then(|| {
+            let option = |view: View| SegOption {
+                value: view as usize,
+                label: derive(move || i18n.texts().pipeline.views[view as usize].to_owned()),
+            };
+            view! {
+                <Segmented
+                    label=i18n.label(|texts| texts.pipeline.show)
+                    options=views.into_iter().map(option).collect()
+                    value=derive(move || model.view.get() as usize)
+                    on_choose=move |chosen: usize| model.show(View::ALL[chosen])
+                />
+            }
+        })
+    }
 }
 
 /// Which pipeline, if the run has several.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use trainscope_api::pipeline::{PipelinePart, Running};
+use trainscope_api::pipeline::{PipelinePart, Running, SlowOperation, WorkersEstimate};
 
 use super::against::Difference;
+use super::flow::of_all;
 use super::model::use_model;
-use super::waiting::{bars, whole_share};
+use super::waiting::{bars, sentences, whole_share};
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
@@ -31,14 +32,17 @@ pub(super) fn Inspector() -> impl IntoView {
             Some(Difference::OnlyHere) => (Values::new(), true),
             None => (Values::new(), false),
         };
-        let (all, users, interval_millis) = model.with_pipeline(|pipeline| {
+        let (all, users, interval_millis, processors, slow) = model.with_pipeline(|pipeline| {
             let users = pipeline.operations.iter().enumerate().filter(|(_, user)| {
                 let mut inputs = user.inputs.iter();
                 inputs.any(|input| *input as usize == index)
             });
             let users = users.map(|(user, _)| user).collect::<Vec<_>>();
             let all = pipeline.operations.len() as u64;
-            (all, users, pipeline.interval_millis)
+            let slow = pipeline.slow.clone();
+            let slow = slow.filter(|slow| slow.operation as usize == index);
+            let interval_millis = pipeline.interval_millis;
+            (all, users, interval_millis, pipeline.processors, slow)
         })?;
         let inputs = own.inputs.iter().map(|input| *input as usize).collect();
         let [from, to] = texts.neighbours;
@@ -60,6 +64,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 </h2>
                 {is_alone.then(|| view! { <span class="badge warning">{texts.differs[0]}</span> })}
             </section>
+            {slow.map(|slow| help(&slow, processors))}
             <section>
                 <h3>{texts.parameters}</h3>
                 {pairs(&own.parameters, &values)}
@@ -124,17 +129,16 @@ fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
 /// How it ran, and how full the queue behind it was over time.
 fn ran(own: &Running, interval_millis: u64) -> AnyView {
     let texts = use_i18n().texts().pipeline;
-    let [workers, mean, empty] = texts.ran_rows;
+    let [workers, mean, empty, busy] = texts.ran_rows;
     let mut rows = vec![(workers.to_owned(), format::count(own.workers))];
     if own.samples > 0 {
         let of = (texts.of)(own.capacity);
         let fill = format!("{} {of}", whole_share(own.fill));
-        let found = format!(
-            "{} / {}",
-            format::count(own.empty),
-            format::count(own.samples)
-        );
+        let found = of_all(own.empty, own.samples);
         rows.extend([(mean.to_owned(), fill), (empty.to_owned(), found)]);
+    }
+    if let Some(share) = own.busy {
+        rows.push((busy.to_owned(), whole_share(share)));
     }
     let rows = pairs(&rows, &Values::new());
     let curve = (own.samples > 0).then(|| {
@@ -156,8 +160,54 @@ fn ran(own: &Running, interval_millis: u64) -> AnyView {
     view! { <section><h3>{texts.ran}</h3> {rows} {curve}</section> }.into_any()
 }
 
+/// What more workers would bring, where the times carry an estimate.
+fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
+    let texts = use_i18n().texts().pipeline;
+    let all = &slow.more_workers;
+    let (first, last) = (all.first()?, all.last()?);
+    let row = |own: &WorkersEstimate| {
+        let share = own.step_nanos as f64 / (first.step_nanos as f64).max(1.0);
+        let class = if own == first {
+            "warn"
+        } else if own == last {
+            "okc"
+        } else {
+            "ink2"
+        };
+        view! {
+            <div class=format!("estimate small {class}")>
+                <span>{(texts.with_workers)(own.workers)}</span>
+                <span class="track">
+                    <i style:width=format!("{}%", share * 100.0)></i>
+                </span>
+                <b class="med">{format::nanos(own.step_nanos)}</b>
+            </div>
+        }
+        .into_any()
+    };
+    let rows = all.iter().map(row).collect_view();
+    let beyond = if (1..last.workers).contains(&processors) {
+        (texts.processors)(processors)
+    } else {
+        String::new()
+    };
+    let section = view! {
+        <section>
+            <h3 class="flex">
+                {texts.help[0]} <span class="grow"></span>
+                <span class="micro ink3">{texts.help[1]}</span>
+            </h3>
+            {rows}
+            <p class="micro ink3">{sentences(&[texts.help[2], &beyond])}</p>
+        </section>
+    };
+    Some(section.into_any())
+}
+
 fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyView {
-    if parts.is_empty() {
+    // Of a function of one's own nothing may have been recorded.
+    let is_told = |part: &PipelinePart| !part.name.is_empty() || !part.parameters.is_empty();
+    if !parts.iter().any(is_told) {
         return ().into_any();
     }
     let part = |part: &PipelinePart| {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use trainscope_api::pipeline::{InputTimes, Pipeline, PipelineAnswer, PipelineOperation};
+use trainscope_api::pipeline::{
+    InputTimes, Pipeline, PipelineAnswer, PipelineOperation, SlowOperation,
+};
 
 use super::against::{Differing, differing};
 use crate::client::{self, ClientError};
@@ -16,6 +18,10 @@ use crate::url_state::{History, UrlState, use_url_state};
 const PIPELINE: &str = "pipeline";
 const OPERATION: &str = "operation";
 const AGAINST: &str = "against";
+const SHOW: &str = "show";
+
+/// What is shown of each operation, in the address.
+const VIEWS: [&str; 3] = ["parameters", "queues", "cpu"];
 
 /// How far the first answer is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +32,32 @@ pub(super) enum Load {
     /// Neither a pipeline nor a profile was recorded.
     Empty,
     Ready,
+}
+
+/// What is shown of each operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// What it is given.
+    Parameters,
+    /// How full the queue behind it was.
+    Queues,
+    /// How busy its workers were.
+    Cpu,
+}
+
+impl View {
+    /// In the order in which they are offered.
+    pub(super) const ALL: [Self; 3] = [Self::Parameters, Self::Queues, Self::Cpu];
+
+    /// Whether it has anything to show of one of these.
+    fn is_in(self, operations: &[PipelineOperation]) -> bool {
+        let mut ran = operations.iter().filter_map(|own| own.running.as_ref());
+        match self {
+            Self::Parameters => true,
+            Self::Queues => ran.any(|own| own.samples > 0),
+            Self::Cpu => ran.any(|own| own.busy.is_some()),
+        }
+    }
 }
 
 /// The page's state. `Copy`: take it with [`use_model`].
@@ -39,6 +71,10 @@ pub(super) struct Model {
     pub(super) chosen: Memo<usize>,
     /// Which of its operations; `None` if it has none.
     pub(super) operation: Memo<Option<usize>>,
+    /// What can be shown of its operations.
+    pub(super) views: Memo<Vec<View>>,
+    /// What is.
+    pub(super) view: Memo<View>,
     /// The run it is compared with.
     pub(super) base: Memo<Option<String>>,
     /// What is known of that run.
@@ -65,12 +101,38 @@ impl Model {
             number(chosen).unwrap_or(0_usize).min(last)
         });
         let operation = memo(move || {
-            let wanted = number(operation).unwrap_or(0_usize);
-            let last = answer.with(|answer| {
+            let wanted = number(operation);
+            answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;
-                own.operations.len().checked_sub(1)
-            })?;
-            Some(wanted.min(last))
+                // What is wrong is looked at first.
+                let slow = || own.slow.as_ref().map_or(0, |slow| slow.operation as usize);
+                let last = own.operations.len().checked_sub(1)?;
+                Some(wanted.unwrap_or_else(slow).min(last))
+            })
+        });
+        let views = memo(move || {
+            answer.with(|answer| {
+                let own = answer.pipelines.get(chosen.get());
+                let operations = own.map_or(&[][..], |own| &own.operations);
+                let all = View::ALL.into_iter();
+                all.filter(|view| view.is_in(operations))
+                    .collect::<Vec<_>>()
+            })
+        });
+        let wanted = url.param(SHOW);
+        let view = memo(move || {
+            let wanted = wanted.get();
+            let named = VIEWS
+                .iter()
+                .position(|name| Some(*name) == wanted.as_deref());
+            let view = named.map_or(View::Queues, |at| View::ALL[at]);
+            views.with(|views| {
+                if views.contains(&view) {
+                    view
+                } else {
+                    View::Parameters
+                }
+            })
         });
         let other = RwSignal::new(None::<Arc<PipelineAnswer>>);
         let differing = memo(move || {
@@ -87,6 +149,8 @@ impl Model {
             answer,
             chosen,
             operation,
+            views,
+            view,
             base: url.param(AGAINST),
             other,
             differing,
@@ -150,12 +214,12 @@ impl Model {
         self.with_pipeline(|own| own.operations.get(index).cloned())?
     }
 
-    /// The operation that the rest waits for, and how full the queue before it is; reactive.
-    pub(super) fn slow(self) -> Option<(PipelineOperation, Option<f64>)> {
+    /// The operation that the rest waits for, and what is known of that; reactive.
+    pub(super) fn slow(self) -> Option<(PipelineOperation, SlowOperation)> {
         self.with_pipeline(|own| {
-            let slow = own.slow?;
+            let slow = own.slow.clone()?;
             let operation = own.operations.get(slow.operation as usize)?;
-            Some((operation.clone(), slow.fill_before))
+            Some((operation.clone(), slow))
         })?
     }
 
@@ -179,6 +243,12 @@ impl Model {
         let operation = operation.to_string();
         self.url
             .set(&[(OPERATION, Some(&operation))], History::Replace);
+    }
+
+    /// Shows something else of each operation.
+    pub(super) fn show(self, view: View) {
+        self.url
+            .set(&[(SHOW, Some(VIEWS[view as usize]))], History::Replace);
     }
 
     pub(super) fn compare(self, run: Option<&str>) {

@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
-use leptos::html;
 use leptos::prelude::*;
-use trainscope_api::pipeline::{InputClock, InputTimes, StepTime};
+use trainscope_api::pipeline::{InputClock, InputTimes, StepTime, WorkersEstimate};
 use trainscope_format::Severity;
 
+use super::heat::{Heat, Pointed, head};
 use super::model::use_model;
 use super::recording::{Recording, Wanted};
 use crate::components::{IconName, fixed_icon, severity_icon};
-use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 
@@ -24,19 +23,19 @@ pub(super) fn Verdict() -> impl IntoView {
         let input = model.input();
         let waited = input.as_ref().map(sentence);
         let severity = input.as_ref().and_then(|input| input.severity);
-        let slow = model.slow().map(|(own, fill_before)| {
+        let slow = model.slow().map(|(own, slow)| {
             let fill = own.running.map_or(0.0, |running| running.fill);
-            let before = fill_before.map(whole_share);
+            let before = slow.fill_before.map(whole_share);
             let [source, other] = texts.slow_advice;
             let advice = if before.is_some() { other } else { source };
             let head = (texts.slow)(&own.name, before.as_deref(), &whole_share(fill));
-            (head, advice)
+            (head, advice, gain(&slow.more_workers))
         });
         let is_slow = slow.is_some();
-        let (head, advice) = match slow {
-            Some((head, advice)) => (head, advice),
-            None => (String::new(), severity.map_or("", |_| texts.advice)),
-        };
+        let (head, advice, gain) = slow.unwrap_or_else(|| {
+            let advice = severity.map_or("", |_| texts.advice);
+            (String::new(), advice, String::new())
+        });
         let (head, waited) = match (is_slow, waited) {
             (false, Some(waited)) => (waited, String::new()),
             (false, None) => {
@@ -66,7 +65,7 @@ pub(super) fn Verdict() -> impl IntoView {
             <span class=class>{fixed_icon(icon, 18)}</span>
             <div class="grow">
                 <h1>{head}</h1>
-                <p class="ink2">{[&*waited, advice, &*details].join(" ")}</p>
+                <p class="ink2">{sentences(&[&*waited, &*gain, advice, &*details])}</p>
                 {faults.collect_view()}
             </div>
         }
@@ -94,6 +93,30 @@ fn sentence(input: &InputTimes) -> String {
     )
 }
 
+/// What more workers of the slow operation would bring; empty where the times do not carry an estimate.
+fn gain(all: &[WorkersEstimate]) -> String {
+    let texts = use_i18n().texts().pipeline;
+    let (Some(first), Some(last)) = (all.first(), all.last()) else {
+        return String::new();
+    };
+    let nanos = first.step_nanos.saturating_sub(last.step_nanos);
+    let whole = (first.step_nanos as f64).max(1.0);
+    (texts.gain)(
+        &format::number(1e9 / whole, 3),
+        first.workers,
+        last.workers,
+        &format::nanos(nanos),
+        &share(nanos as f64 / whole),
+    )
+}
+
+/// Sentences one after another, those that are empty left out.
+pub(super) fn sentences(all: &[&str]) -> String {
+    let all = all.iter().copied().filter(|text| !text.is_empty());
+    all.collect::<Vec<_>>()
+        .join(use_i18n().texts().pipeline.between)
+}
+
 /// The longest wait, and what batches found in the queue.
 fn details(input: &InputTimes) -> String {
     let texts = use_i18n().texts().pipeline;
@@ -107,34 +130,35 @@ fn details(input: &InputTimes) -> String {
         Some(found) => {
             let first = format::nanos(found.first_nanos);
             let found = (texts.found)(found.empty, found.batches, &first);
-            format!("{longest} {found}")
+            sentences(&[&longest, &found])
         }
         None => longest,
     }
 }
 
-/// The bars below the picture, or what to record for them.
+/// Below the picture: the queues over time, and the bars of waiting or what to record for them.
 #[component]
 pub(super) fn Waiting() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
         let texts = i18n.texts().pipeline;
-        match model.input() {
-            Some(input) => view! { <Bars input=input /> }.into_any(),
+        let waiting = match model.input() {
+            Some(input) => over_steps(input),
             None => view! {
-                <section class="lower unknown">
+                <div class="unknown">
                     <p class="small ink2">{texts.not_timed_next}</p>
                     <Recording wanted=Wanted::Times />
-                </section>
+                </div>
             }
             .into_any(),
-        }
+        };
+        view! { <section class="lower"><Heat /> {waiting}</section> }
     }
 }
 
-#[component]
-fn Bars(input: InputTimes) -> impl IntoView {
+/// The bars of waiting.
+fn over_steps(input: InputTimes) -> AnyView {
     let i18n = use_i18n();
     let longest = input.longest;
     let (lane, clock) = (input.lane, input.clock);
@@ -144,31 +168,10 @@ fn Bars(input: InputTimes) -> impl IntoView {
         let all = all.iter().map(|own| own.input_nanos);
         bars(&all.collect::<Vec<_>>(), longest.input_nanos)
     });
-    let pointed = RwSignal::new(None::<usize>);
-    let plot = NodeRef::<html::Div>::new();
-    let on_move = move |event: web_sys::PointerEvent| {
-        let Some(plot) = plot.get_untracked() else {
-            return;
-        };
-        let rect = plot.get_bounding_client_rect();
-        let share = (f64::from(event.client_x()) - rect.left()) / rect.width().max(1.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a cast of floats saturates"
-        )]
-        let index = (share * all as f64) as usize;
-        pointed.set((share >= 0.0 && index < all).then_some(index));
-    };
-    let at = move || {
-        pointed
-            .get()
-            .map(|index| (index as f64 + 0.5) / all as f64 * 100.0)
-    };
-    let mark = move || at().map(|at| view! { <i class="at" style:left=format!("{at}%")></i> });
+    let pointed = Pointed::new((all, 1));
     let reading = move || {
         let texts = i18n.texts().pipeline;
-        let own = stretches.with_value(|all| all.get(pointed.get()?).copied());
+        let own = stretches.with_value(|all| all.get(pointed.get()?.0).copied());
         own.map(|own| {
             (texts.reading)(
                 &steps(own),
@@ -178,56 +181,28 @@ fn Bars(input: InputTimes) -> impl IntoView {
             )
         })
     };
-    let by = move || {
-        let texts = i18n.texts().pipeline;
-        match clock {
-            InputClock::Spans => (texts.on_lane)(&lane),
-            InputClock::Iterator => texts.clocks[0].to_owned(),
-            InputClock::Device => texts.clocks[1].to_owned(),
-        }
+    let texts = i18n.texts().pipeline;
+    let by = match clock {
+        InputClock::Spans => (texts.on_lane)(&lane),
+        InputClock::Iterator => texts.clocks[0].to_owned(),
+        InputClock::Device => texts.clocks[1].to_owned(),
     };
     let (first, last) = stretches.with_value(|all| {
         let first = all.first().map_or(0, |own| own.step);
         (first, all.last().map_or(0, |own| own.last_step))
     });
+    let label = (texts.bars)(input.steps, &format::nanos(longest.input_nanos));
+    let path = view! { <path d=path></path> }.into_any();
     view! {
-        <section class="lower">
-            <div class="hd">
-                <h2>{i18n.text(|t| t.pipeline.over_steps)}</h2>
-                <span class="micro ink3 cut">{by}</span>
-                <span class="grow"></span>
-                <span class="small" role="status">
-                    {reading}
-                </span>
-            </div>
-            <div class="bars">
-                <span class="micro ink3 top">{format::nanos(longest.input_nanos)}</span>
-                <div
-                    class="plot"
-                    node_ref=plot
-                    on:pointermove=on_move
-                    on:pointerleave=handler(move |_| pointed.set(None))
-                >
-                    <svg
-                        role="img"
-                        aria-label=move || {
-                            (i18n.texts().pipeline.bars)(
-                                input.steps,
-                                &format::nanos(longest.input_nanos),
-                            )
-                        }
-                        viewBox=format!("0 0 {all} 100")
-                        preserveAspectRatio="none"
-                    >
-                        <path d=path></path>
-                    </svg>
-                    {mark}
-                </div>
-                <span class="micro ink3 first">{format::integer(first)}</span>
-                <span class="micro ink3 last">{format::integer(last)}</span>
-            </div>
-        </section>
+        {head(texts.over_steps, by, ().into_any(), reading)}
+        <div class="bars">
+            <span class="micro ink3 top">{format::nanos(longest.input_nanos)}</span>
+            {pointed.plot(label, path)}
+            <span class="micro ink3 first">{format::integer(first)}</span>
+            <span class="micro ink3 last">{format::integer(last)}</span>
+        </div>
     }
+    .into_any()
 }
 
 /// One bar a value, `most` as high as the picture.
