@@ -344,7 +344,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
         .await
         .unwrap();
     assert!(
-        estimates.contains("2 workers\n115.6 ms") && estimates.contains("4 workers\n83 ms"),
+        estimates.contains("2 workers\n116 ms") && estimates.contains("4 workers\n83 ms"),
         "{estimates}"
     );
     assert!(
@@ -356,7 +356,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
     browser.wait_for_text("Queues over time").await;
     browser.wait_for_text("35 × empty").await;
     browser.hover(".heat .plot", 0.95).await;
-    browser.wait_for_text("2.3 s · Map → Batch: 0 %").await;
+    browser.wait_for_text("2.30 s · Map → Batch: 0 %").await;
     browser.click(".heat button:nth-of-type(1)").await;
     browser
         .wait_for_element(".ops .op.cur button[title=GeneratorDataset]")

@@ -162,7 +162,7 @@ fn paths(rows: &[Row]) -> Vec<String> {
     for (y, row) in rows.iter().enumerate() {
         for (x, share) in row.shares.iter().enumerate() {
             // Writing to a text does not fail.
-            write!(paths[shade(*share)], "M{x} {y}.06h.92v.88h-.92z").unwrap_or_default();
+            write!(paths[shade(*share)], "M{x} {y}.06h.88v.88h-.88z").unwrap_or_default();
         }
     }
     paths
@@ -324,8 +324,8 @@ mod tests {
         assert_eq!(found[1].shares, [0.0, 0.25]);
         assert!(found[1].is_low && !found[0].is_low);
         let paths = paths(&found);
-        assert_eq!(paths[0], "M0 1.06h.92v.88h-.92z");
-        assert_eq!(paths[9], "M0 0.06h.92v.88h-.92z");
+        assert_eq!(paths[0], "M0 1.06h.88v.88h-.88z");
+        assert_eq!(paths[9], "M0 0.06h.88v.88h-.88z");
         assert!(rows(&own, View::Cpu, texts).is_empty());
     }
 }
