@@ -277,17 +277,15 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Text up to the first digit, the number there, and what follows.
-fn chunk(text: &str) -> (&str, Option<u128>, &str) {
-    let digits_at = text
-        .find(|c: char| c.is_ascii_digit())
-        .unwrap_or(text.len());
+/// Text up to the first digit, the number there as its length and digits, which order like it, and what follows.
+fn chunk(text: &str) -> (&str, (usize, &str), &str) {
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let digits_at = text.bytes().position(is_digit).unwrap_or(text.len());
     let (head, tail) = text.split_at(digits_at);
-    let digits_end = tail
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(tail.len());
-    let (digits, rest) = tail.split_at(digits_end);
-    (head, digits.parse().ok(), rest)
+    let digits_end = tail.bytes().position(|byte| !is_digit(byte));
+    let (digits, rest) = tail.split_at(digits_end.unwrap_or(tail.len()));
+    let number = digits.trim_start_matches('0');
+    (head, (number.len(), number), rest)
 }
 
 /// A row of the table.
@@ -439,9 +437,15 @@ mod tests {
 
     #[test]
     fn names_count_like_people() {
-        let runs = ["r10", "r2", "r2b", "r", "q/1"].map(run);
-        assert_eq!(sorted(&runs, "name"), ["q/1", "r", "r2", "r2b", "r10"]);
-        assert_eq!(sorted(&runs, "-name"), ["r10", "r2b", "r2", "r", "q/1"]);
+        let runs = ["r10", "r2", "r2b", "r0", "r", "q/1"].map(run);
+        assert_eq!(
+            sorted(&runs, "name"),
+            ["q/1", "r", "r0", "r2", "r2b", "r10"]
+        );
+        assert_eq!(
+            sorted(&runs, "-name"),
+            ["r10", "r2b", "r2", "r0", "r", "q/1"]
+        );
     }
 
     #[test]
