@@ -20,6 +20,7 @@ mod graphs;
 mod mindspore;
 mod native;
 mod odd_graphs;
+mod queues;
 mod support;
 mod tensors;
 mod values;
