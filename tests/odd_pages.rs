@@ -162,6 +162,43 @@ async fn pale_pixels(browser: &Browser) -> u64 {
 }
 
 #[tokio::test]
+async fn cards_of_the_own_run_come_before_those_of_its_neighbours() {
+    let lab = Lab::new();
+    let mut other = lab.record("folder/other");
+    for tag in 0..50 {
+        other.scalar(&format!("aaa/{tag:02}"), 0, 1.0);
+    }
+    // Two that write at the same time are one run, which is as equal as the other.
+    for (run, number) in [("other", 1), ("own", 0)] {
+        let name = format!("events.out.tfevents.176000000{number}.host.1.0");
+        let path = lab.base().join("folder").join(run).join(name);
+        let mut writer = Recording::begin_file(&path, STARTED_SECS);
+        writer.curve("same", 0..10, |step| step as f32);
+        if run == "own" {
+            writer.curve("zzz", 0..10, |step| step as f32);
+        } else {
+            other.curve("same", 0..10, |step| step as f32);
+        }
+    }
+    let server = lab.start();
+    server.wait_for_points("folder/own", "zzz", 10);
+    let browser = Browser::open().await;
+    open(&browser, &server, "folder/own", "scalars").await;
+    let cards = async || {
+        let script = "return [...document.querySelectorAll('section[data-tag]')].map(card => card.dataset.tag);";
+        serde_json::from_value::<Vec<String>>(browser.run(script).await).unwrap()
+    };
+    browser
+        .wait_for("the neighbour's cards after the own ones", async || {
+            let cards = cards().await;
+            (cards.len() > 2 && cards[..3] == ["same", "zzz", "aaa/00"]).then_some(())
+        })
+        .await;
+    browser.wait_for_text("equal in both runs").await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn a_tag_that_changes_its_kind_is_found_as_both() {
     let lab = Lab::new();
     let folder = lab.base().join("run");
