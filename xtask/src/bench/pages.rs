@@ -83,13 +83,23 @@ fn serve(bench: &Bench, shape: &Shape) -> Result<Server> {
 async fn open(browser: &Browser, address: &str) -> Result<()> {
     browser.run_in_each_page(WATCH).await?;
     browser.goto(address).await?;
-    quiet(browser).await.map(drop)
+    quiet(browser).await
 }
 
-/// Milliseconds from the last key or click to the last drawing after it.
-async fn quiet(browser: &Browser) -> Result<f64> {
-    let script = "const [millis, done] = arguments; bench.quiet(millis).then(done);";
-    let millis = browser.run_async(script, vec![json!(QUIET_MILLIS)]).await?;
+/// Waits until the page draws and asks for nothing more.
+async fn quiet(browser: &Browser) -> Result<()> {
+    at_rest(browser, false).await.map(drop)
+}
+
+/// Milliseconds from the last key or click, or from the navigation, to the last drawing that it led to.
+async fn drawn(browser: &Browser) -> Result<f64> {
+    at_rest(browser, true).await
+}
+
+async fn at_rest(browser: &Browser, draws: bool) -> Result<f64> {
+    let script = "const [millis, draws, done] = arguments; bench.quiet(millis, draws).then(done);";
+    let arguments = vec![json!(QUIET_MILLIS), json!(draws)];
+    let millis = browser.run_async(script, arguments).await?;
     millis
         .as_f64()
         .context("the page does not say when it drew")
@@ -119,7 +129,7 @@ fn long_series(bench: &Bench, report: &mut Report) -> Result<()> {
         taken(browser, "painted").await?;
         for key in "wwwdwwdwaawssss".chars() {
             browser.press(key).await?;
-            finished.push(quiet(browser).await?);
+            finished.push(drawn(browser).await?);
         }
         taken(browser, "painted").await
     })?;

@@ -11,7 +11,7 @@ use super::super::connection::Connection;
 use super::super::machine;
 use super::super::report::{Report, Samples};
 use super::super::server::{Cache, Server};
-use super::{CARDS, WATCH, open, quiet, samples, scroll, taken};
+use super::{CARDS, WATCH, drawn, open, quiet, samples, scroll, taken};
 use crate::console;
 
 mod files;
@@ -55,11 +55,11 @@ fn graph(server: &Server, report: &mut Report) -> Result<()> {
         browser
             .goto(&format!("{}/run/graph/graph", server.address()))
             .await?;
-        let first = quiet(browser).await?;
+        let first = drawn(browser).await?;
         let mut opened = Samples::new();
         for _ in 0..3 {
             browser.click(OPTIMIZER).await?;
-            opened.push(quiet(browser).await?);
+            opened.push(drawn(browser).await?);
             browser.click(OPTIMIZER).await?;
             quiet(browser).await?;
         }

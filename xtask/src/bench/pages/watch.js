@@ -100,12 +100,14 @@ bench.scroll = (selector, pixels, millis) =>
     requestAnimationFrame(frame);
   });
 
-// The milliseconds from the last event to the last drawing that it led to, once nothing was asked for or drawn for a while.
-bench.quiet = (millis) =>
+// The milliseconds from the last event to the last drawing, once nothing was asked for or drawn for a while; where the
+// event leads to a drawing, not before there was one.
+bench.quiet = (millis, draws) =>
   new Promise((done) => {
     const look = () => {
       const last = Math.max(bench.drawn, bench.answered, bench.pressed);
-      if (bench.pending === 0 && performance.now() - last > millis) done(bench.drawn - bench.pressed);
+      const isOver = bench.pending === 0 && performance.now() - last > millis;
+      if (isOver && (!draws || bench.drawn > bench.pressed)) done(bench.drawn - bench.pressed);
       else setTimeout(look, 20);
     };
     look();
