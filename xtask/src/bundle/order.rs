@@ -2,7 +2,7 @@
 //! those that are the same one alone.
 //!
 //! Most functions of the page are one generic function made for several types. Compression finds what repeats within
-//! its last 32 KiB only, so that the order decides: sorted by their type and then by their instructions, the same
+//! its last 32 KiB only, so that the order decides: sorted by their type, by how they begin and by their length, the same
 //! functions take a tenth less after gzip than from the largest to the smallest, as they come.
 
 use std::collections::HashMap;
@@ -14,6 +14,9 @@ use wasm_encoder::{CodeSection, Encode, FunctionSection, Module};
 use wasmparser::{
     CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef,
 };
+
+/// Instructions that say how a function begins. Twice or half as many make the bundle larger.
+const BEGIN: usize = 12;
 
 /// The same program with its functions in that order, without those that are there already.
 pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
@@ -47,7 +50,11 @@ pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
     let same = same(imported, &types, &bodies)?;
     let firsts = (0..).zip(&same).filter(|(own, first)| own == *first);
     let mut order: Vec<usize> = firsts.map(|(own, _): (u32, _)| own as usize).collect();
-    order.sort_by_key(|&function| (types[function], &instructions[function]));
+    order.sort_by_key(|&function| {
+        let own = &instructions[function];
+        let begin = own.get(..BEGIN).unwrap_or(own);
+        (types[function], begin, own.len(), own)
+    });
 
     let mut places = vec![0; types.len()];
     for (place, &function) in (imported..).zip(&order) {
