@@ -17,7 +17,7 @@ use crate::i18n::{Texts, use_i18n};
 use crate::pixels::{pixels, whole};
 
 /// Height of a line, in pixels: `--hit`.
-const LINE: f64 = 27.0;
+pub(super) const LINE: f64 = 27.0;
 /// Lines drawn above and below those in view, and after how many others are drawn.
 const SPARE: u64 = 8;
 const STRIDE: u64 = 4;

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use trainscope_api::findings::{Findings, FindingsQuery, Hit, Judging};
 use trainscope_format::Severity;
 
+use super::hits::LINE;
 use crate::client;
 use crate::erased::memo;
 use crate::live::use_live;
@@ -23,10 +24,9 @@ const HIT: &str = "hit";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
 
-/// Hits asked for at a time, beside those that a window of this height in pixels has room for: to bring more of them is
-/// what a key in the filter takes.
+/// Hits asked for at a time, beside those that the window has room for: to bring more of them is what a key in the filter
+/// takes.
 const SPARE: usize = 32;
-const LINE_PIXELS: f64 = 27.0;
 /// Lines that the window begins above the first one in view.
 const ABOVE: u64 = 12;
 /// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
@@ -343,7 +343,7 @@ impl Model {
 fn in_window() -> usize {
     let height = window().inner_height().ok();
     let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
-    SPARE + whole(height / LINE_PIXELS)
+    SPARE + whole(height / LINE)
 }
 
 /// The line, of the whole list, of a hit that is loaded.
