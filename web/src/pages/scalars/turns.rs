@@ -8,9 +8,9 @@ use leptos::prelude::*;
 
 /// Time between two turns of cards with few lines, and with many.
 const PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(1250);
 /// Lines that the shorter time is for.
-const FEW_LINES: u32 = 5;
+const FEW_LINES: u32 = 4;
 
 /// The order of turns. Cards are named by their tags.
 #[derive(Clone, Copy)]
