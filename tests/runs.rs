@@ -1,6 +1,8 @@
 //! The list of runs in a real browser: columns of what was recorded, and colours of one's own; both outlive the server.
 
 use trainscope_api::paths;
+use trainscope_format::Text;
+use trainscope_format::encode::{Moment, RecordWriter};
 
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::server::query;
@@ -267,5 +269,100 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
         seen.push(code);
     }
     assert_eq!(seen.len(), 4);
+    browser.close().await;
+}
+
+/// The rows in view whose health or icons are not those of their run: runs of even numbers end with NaN and have text,
+/// the others are healthy and have none. A text says so where there are no rows at all.
+const OF_OTHERS: &str = "
+    const rows = [...document.querySelectorAll('table.runs tbody tr')]
+        .filter(row => !row.hidden && row.querySelector('.c-name a'));
+    const wrong = rows.filter(row => {
+        const isEven = Number(row.querySelector('.c-name a').textContent.trim().slice(1)) % 2 === 0;
+        const isBad = !!row.querySelector('.c-files .err'), isHealthy = !!row.querySelector('.c-files .okc');
+        const hasText = !!row.querySelector('.c-data a[aria-label^=Text]');
+        return isBad !== isEven || isHealthy === isEven || hasText !== isEven;
+    });
+    return rows.length ? wrong.map(row => row.textContent) : ['no rows'];";
+
+/// Waits until the first row is of that run, and every row in view of its own.
+async fn wait_for_own(browser: &Browser, first: &str) {
+    browser
+        .wait_for(
+            &format!("own health in each row from {first} on"),
+            async || {
+                let script = "return [...document.querySelectorAll('table.runs tbody tr')]
+                .find(row => !row.hidden && row.querySelector('.c-name a'))?.innerText;";
+                let name = browser.run(script).await;
+                let wrong = browser.run(OF_OTHERS).await;
+                let is_there = name.as_str()?.trim().starts_with(first);
+                (is_there && wrong.as_array()?.is_empty()).then_some(())
+            },
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
+    let lab = Lab::new();
+    let mut odd = None;
+    for number in 0..80 {
+        let mut recording = lab.record(&format!("r{number:02}"));
+        recording.curve("loss", 0..9, |step| 2.0 - step as f32 / 10.0);
+        if number % 2 == 0 {
+            recording.scalar("loss", 9, f32::NAN);
+            let mut writer = RecordWriter::new(Vec::new(), STARTED_SECS).unwrap();
+            let at = Moment {
+                step: 9,
+                wall_time_secs: STARTED_SECS,
+            };
+            let note = Text {
+                shape: Vec::new(),
+                items: vec!["a note".to_owned()],
+            };
+            writer.text("notes", at, &note).unwrap();
+            recording.bytes(&writer.into_inner());
+        } else {
+            odd = odd.or(Some(recording));
+        }
+    }
+    let server = lab.start();
+    let browser = Browser::open().await;
+    // From before the runs are judged on.
+    browser.goto(&server, "/?sort=name").await;
+    wait_for_own(&browser, "r00").await;
+    let scroll = async |top: u32| {
+        let script = format!("document.querySelector('.runs-card .scroll').scrollTop = {top};");
+        browser.run(&script).await;
+    };
+    for top in [900, 2_000, 300, 0] {
+        scroll(top).await;
+        let script = format!(
+            "Math.abs(document.querySelector('.spacer td').offsetHeight - {top}) < 700 &&
+             document.querySelector('.runs-card .scroll').scrollTop >= {top}"
+        );
+        browser.wait_until(&script).await;
+        browser
+            .wait_for(&format!("rows of their own at {top}"), async || {
+                let wrong = browser.run(OF_OTHERS).await;
+                wrong.as_array()?.is_empty().then_some(())
+            })
+            .await;
+    }
+    // Other runs come into the same rows.
+    browser.click("th.c-name button").await;
+    wait_for_own(&browser, "r79").await;
+    browser.click("th.c-name button").await;
+    wait_for_own(&browser, "r00").await;
+
+    // What goes wrong while somebody looks is said in the row that is there.
+    let row = "[...document.querySelectorAll('table.runs tbody tr')].find(row => row.textContent.includes('r01'))";
+    browser
+        .wait_until(&format!("{row}.querySelector('.c-files .okc')"))
+        .await;
+    odd.unwrap().scalar("loss", 9, f32::NAN);
+    browser
+        .wait_until(&format!("{row}.querySelector('.c-files .err')"))
+        .await;
     browser.close().await;
 }

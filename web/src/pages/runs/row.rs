@@ -129,8 +129,10 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
     // A growing run changes a few times a second, and what most of its cells show does not.
     let kinds = memo(move || run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
-    let health =
-        memo(move || run.with(|run| run.as_ref().map(|run| (run.health.clone(), Files::of(run)))));
+    let health = memo(move || {
+        let of = |run: &Run| (run.health.clone(), Files::of(run), run.files.len());
+        run.with(|run| run.as_ref().map(of))
+    });
     let status = derive(move || {
         let status = run.with(|run| run.as_ref().map(|run| run.status));
         status.unwrap_or(RunStatus::Gone)
@@ -169,7 +171,8 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             </td>
             <td role="cell" class="c-files">
                 {move || {
-                    health.track();
+                    // Read, not only followed: a memo that nobody reads knows of no change.
+                    health.with(|_| ());
                     run.with_untracked(|run| run.as_ref().map(|run| health_cell(id, run, i18n)))
                 }}
             </td>
@@ -196,7 +199,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             </td>
             <td role="cell" class="c-data">
                 {move || {
-                    kinds.track();
+                    kinds.with(|_| ());
                     run.with_untracked(|run| run.as_ref().map(|run| data_icons(id, run, i18n.texts())))
                 }}
             </td>
