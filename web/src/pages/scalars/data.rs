@@ -99,6 +99,11 @@ impl Curve {
         }
     }
 
+    /// Whether least and greatest values stand beside its own: of buckets, and of what is a mean.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.series.cut || self.group.is_some()
+    }
+
     /// Whether a run is (among) what it shows.
     pub(super) fn shows(&self, run: &str) -> bool {
         match &self.group {

@@ -122,7 +122,7 @@ fn mean(
     }
     let mut series = Series {
         total: members.iter().map(|curve| curve.series.total).sum(),
-        cut: true,
+        cut: members.iter().any(|curve| curve.series.cut),
         non_finite: non_finite(members),
         ..Series::default()
     };
@@ -305,7 +305,9 @@ mod tests {
         );
         assert_eq!(out.series.steps, [0, 5, 10, 20]);
         assert_eq!(out.series.values, [0.0, 6.0, 11.0, 20.0]);
-        assert_eq!(out.group.unwrap().counts, [1, 2, 2, 1]);
+        assert_eq!(out.group.as_ref().unwrap().counts, [1, 2, 2, 1]);
+        // The mean of points is points, with a band all the same.
+        assert!(!out.series.cut && out.has_bounds());
     }
 
     #[test]

@@ -179,11 +179,12 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     let run = curve.id.run.as_str();
     let is_smoothed = look.smoothing > 0.0;
     let (colour, is_dashed) = (look.colour)(run);
-    let show_raw = !series.cut && is_smoothed && look.has_band;
+    let has_bounds = curve.has_bounds();
+    let show_raw = !has_bounds && is_smoothed && look.has_band;
     let beyond = (look.beyond)(run);
-    let (low, high) = if series.cut && look.has_band {
+    let (low, high) = if has_bounds && look.has_band {
         (series.min.clone(), series.max.clone())
-    } else if series.cut && !beyond.is_empty() {
+    } else if has_bounds && !beyond.is_empty() {
         peaks(series, &beyond)
     } else {
         (Vec::new(), Vec::new())
@@ -234,7 +235,7 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         } else {
             Vec::new()
         },
-        is_raw: !series.cut && (show_raw || !is_smoothed),
+        is_raw: !has_bounds && (show_raw || !is_smoothed),
         x,
         low,
         high,
@@ -392,6 +393,42 @@ mod tests {
         sparse.cut = true;
         (sparse.min, sparse.max) = (sparse.values.clone(), sparse.values.clone());
         assert_ne!(values(&sparse, ranges[0]), values(&sparse, ranges[1]));
+    }
+
+    #[test]
+    fn a_group_of_equal_steps_is_as_smooth_as_its_members_however_far_one_zooms_in() {
+        let steps: Vec<i64> = (0..180).collect();
+        let of = |offset: f64| {
+            let values: Vec<f64> = steps
+                .iter()
+                .map(|step| offset + (step % 7) as f64)
+                .collect();
+            series(&steps, &values)
+        };
+        let want = Want {
+            series: ["a", "b", "c"].map(id).to_vec(),
+            ..Want::default()
+        };
+        let answers = [1.0, 2.0, 3.0].map(|offset| Some(of(offset))).to_vec();
+        let members = Arc::new(Loaded::new(&want, answers));
+        let spread = super::super::choices::Spread::Range;
+        let name_of = |_: &str| "all".to_owned();
+        let group = super::super::groups::grouped(&members, &name_of, &|_| None, spread);
+        let group = Arc::new(group);
+        for range in [None, Some((20.0, 28.0))] {
+            let look = Look {
+                range,
+                ..look(XChoice::Step, 0.6)
+            };
+            let own = Picture::new(Arc::clone(&members), None, &look);
+            let mean = Picture::new(Arc::clone(&group), None, &look);
+            for at in [0, 24, 179] {
+                let (mean, own) = (mean.lines[0].values[at], own.lines[1].values[at]);
+                assert!((mean - own).abs() < 1e-9, "{mean} is not {own} at {at}");
+            }
+            let band = (mean.lines[0].low[24], mean.lines[0].high[24]);
+            assert_eq!(band, (1.0 + 3.0, 3.0 + 3.0));
+        }
     }
 
     #[test]

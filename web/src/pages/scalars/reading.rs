@@ -85,7 +85,7 @@ impl Picture {
             .min
             .get(index)
             .zip(series.max.get(index))
-            .filter(|_| series.cut);
+            .filter(|_| curve.has_bounds());
         Some(Reading {
             line,
             step: *series.steps.get(index)?,
