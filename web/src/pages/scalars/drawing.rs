@@ -9,9 +9,9 @@ use trainscope_charts::label;
 use trainscope_charts::line::LimitLine;
 
 use super::choices::XChoice;
-use super::data::Loaded;
+use super::data::{Curve, Loaded, x_values};
 use super::groups::grouped;
-use super::limits;
+use super::limits::{self, Beyond};
 use super::page::PageState;
 use super::picture::{Look, Picture, class_of};
 use super::settings::Range;
@@ -65,11 +65,16 @@ pub(super) fn picture_of(
         }
     };
     let threshold = |run: &str| page.threshold(run, tag);
-    let limits = limits_of(pens.i18n, whole.as_ref().unwrap_or(&loaded), &threshold);
+    let x = settings.x.get();
+    let count = |only: &dyn Fn(&str) -> Option<Threshold>| {
+        let x_of = |curve: &Curve| x_values(curve, x, start(&curve.id.run));
+        limits::count(&loaded, zoomed, &x_of, only)
+    };
+    let limits = limits_of(pens.i18n, &loaded, &threshold, &count);
     let (loaded, whole) = (group(loaded), whole.map(group));
     settings.own.with(|own| {
         let look = Look {
-            x: settings.x.get(),
+            x,
             smoothing: settings.smoothing.get(),
             kind: settings.smoothing_kind.get(),
             range: zoomed,
@@ -100,11 +105,12 @@ pub(super) fn picture_of(
     })
 }
 
-/// The lines of all limits of the shown runs, with how many points are beyond.
+/// The lines of all limits of the shown runs, with how many points in view are beyond.
 fn limits_of(
     i18n: I18n,
     loaded: &Loaded,
     threshold: &dyn Fn(&str) -> Option<Threshold>,
+    count: &dyn Fn(&dyn Fn(&str) -> Option<Threshold>) -> Beyond,
 ) -> Vec<LimitLine> {
     let mut all: Vec<Threshold> = Vec::new();
     for curve in &loaded.curves {
@@ -119,7 +125,7 @@ fn limits_of(
     let mut lines = Vec::new();
     for one in &all {
         let only = |run: &str| threshold(run).filter(|found| found == one);
-        let beyond = limits::count(loaded, &only);
+        let beyond = count(&only);
         let text = |limit: &Threshold| {
             let words = limits::words(limit, texts.and, texts.or);
             (texts.alert)(&words, beyond.points, beyond.is_least)

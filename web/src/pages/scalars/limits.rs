@@ -4,7 +4,8 @@ use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
 use trainscope_charts::line::LimitLine;
 
-use super::data::Loaded;
+use super::data::{Curve, Loaded};
+use super::settings::Range;
 
 /// Ranges of values that stand out.
 pub(super) fn beyond(threshold: &Threshold) -> Vec<(f64, f64)> {
@@ -35,27 +36,41 @@ pub(super) struct Beyond {
     pub(super) is_least: bool,
 }
 
-/// Counts what is beyond the limit of each curve.
-pub(super) fn count(loaded: &Loaded, threshold_of: &dyn Fn(&str) -> Option<Threshold>) -> Beyond {
+/// Counts what is beyond the limit of each curve in a range of x, or in all of it; `x_of` says where its points are.
+pub(super) fn count(
+    loaded: &Loaded,
+    range: Option<Range>,
+    x_of: &dyn Fn(&Curve) -> Vec<f64>,
+    threshold_of: &dyn Fn(&str) -> Option<Threshold>,
+) -> Beyond {
     let mut out = Beyond::default();
     for curve in &loaded.curves {
         let Some(threshold) = threshold_of(&curve.id.run) else {
             continue;
         };
         let series = &curve.series;
-        let is_beyond = |index: &usize| {
-            let at = |list: &[f64]| list.get(*index).copied().unwrap_or(f64::NAN);
-            let mut values = vec![at(&series.values)];
-            if series.cut {
-                values.extend([at(&series.min), at(&series.max)]);
-            }
-            values
-                .into_iter()
-                .any(|value| threshold.is_passed_by(value))
-        };
-        let found = (0..series.values.len()).filter(is_beyond).count();
-        out.points += found as u64;
-        out.is_least |= series.cut && found > 0;
+        let x = x_of(curve);
+        let at = |index: usize| x.get(index).copied().unwrap_or(f64::NAN);
+        for index in 0..series.values.len() {
+            let passes = |list: &[f64]| {
+                let value = list.get(index).copied().unwrap_or(f64::NAN);
+                threshold.is_passed_by(value)
+            };
+            let (from, to) = (
+                index.checked_sub(1).map_or(f64::NEG_INFINITY, at),
+                at(index),
+            );
+            // Of a bucket that begins before the range only its last point may be known to be in it, and none of one
+            // that ends behind it.
+            let (is_in, is_whole, is_touched) = range.map_or((true, true, true), |(lo, hi)| {
+                let is_in = lo <= to && to <= hi;
+                (is_in, is_in && lo <= from, lo <= to && from < hi)
+            });
+            let is_peak = series.cut && (passes(&series.min) || passes(&series.max));
+            let is_beyond = (is_in && passes(&series.values)) || (is_whole && is_peak);
+            out.points += u64::from(is_beyond);
+            out.is_least |= series.cut && (is_beyond || (is_touched && is_peak));
+        }
     }
     out
 }
@@ -107,7 +122,6 @@ pub(super) fn lines(
 mod tests {
     use trainscope_api::scalars::Series;
 
-    use super::super::data::Curve;
     use super::*;
 
     fn threshold(second: Option<f64>, both: bool) -> Threshold {
@@ -157,10 +171,22 @@ mod tests {
             }],
         };
         let of = |_: &str| Some(threshold(None, false));
-        let raw = count(&loaded(false), &of);
-        assert_eq!((raw.points, raw.is_least), (1, false));
-        let cut = count(&loaded(true), &of);
-        assert_eq!((cut.points, cut.is_least), (2, true));
-        assert_eq!(count(&loaded(true), &|_| None), Beyond::default());
+        let steps = |curve: &Curve| curve.series.steps.iter().map(|&step| step as f64).collect();
+        let counted = |cut, range| {
+            let found = count(&loaded(cut), range, &steps, &of);
+            (found.points, found.is_least)
+        };
+        assert_eq!(counted(false, None), (1, false));
+        assert_eq!(counted(true, None), (2, true));
+        // What lies before the range was asked for to smooth by, and is no part of it.
+        assert_eq!(counted(false, Some((2.0, 3.0))), (1, false));
+        assert_eq!(counted(false, Some((3.0, 9.0))), (0, false));
+        // The first bucket may be beyond the limit before the range.
+        assert_eq!(counted(true, Some((1.0, 1.0))), (0, true));
+        assert_eq!(counted(true, Some((0.2, 0.8))), (0, true));
+        assert_eq!(counted(true, Some((2.5, 3.0))), (0, false));
+        assert_eq!(counted(true, Some((0.5, 3.0))), (1, true));
+        let none = count(&loaded(true), None, &steps, &|_| None);
+        assert_eq!(none, Beyond::default());
     }
 }
