@@ -9,6 +9,10 @@ use crate::paint::{Anchor, Ink, Point};
 use crate::scale::Scale;
 use crate::theme::Rgb;
 
+/// How far the names of the lane stand above and below its middle, where there are both.
+const NAMES: f64 = 5.0;
+/// Half of the height of a bar along an edge of the plot.
+const EDGE_BAR: f64 = 1.5;
 /// Rows of the lane before "+2".
 const LANE_ROWS: usize = 3;
 
@@ -21,21 +25,26 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             .map(|line| (line, self.lane_marks(line)))
             .filter(|(_, marks)| !marks.is_empty())
             .collect();
-        let Some((_, first)) = marks.first() else {
+        if marks.is_empty() {
             return Ok(());
-        };
+        }
         let rows = marks.len().min(LANE_ROWS);
-        let has_nan = marks.iter().any(|(_, m)| m.iter().any(|m| m.is_nan));
-        let (name, ink) = if has_nan {
-            ("NaN", self.theme.nan)
-        } else {
-            // The same lane holds what a logarithmic axis has no place for.
-            debug_assert!(first.iter().all(|m| !m.is_nan));
-            ("≤ 0", self.theme.ink_3)
+        let has = |is_nan: bool| {
+            let mut all = marks.iter().flat_map(|(_, marks)| marks);
+            all.any(|mark| mark.is_nan == is_nan)
         };
         let middle = at.lane_middle();
-        self.painter
-            .text((at.plot.left - 6.0, middle), Anchor::End, name, ink)?;
+        // The same lane holds what a logarithmic axis has no place for.
+        let apart = if has(true) && has(false) { NAMES } else { 0.0 };
+        for (name, ink, is_nan, y) in [
+            ("NaN", self.theme.nan, true, middle - apart),
+            ("≤ 0", self.theme.ink_3, false, middle + apart),
+        ] {
+            if has(is_nan) {
+                self.painter
+                    .text((at.plot.left - 6.0, y), Anchor::End, name, ink)?;
+            }
+        }
         let bar = if rows == 1 { 3.0 } else { 2.5 };
         for (row, (line, marks)) in marks.iter().take(rows).enumerate() {
             let y = middle + (row as f64 - (rows as f64 - 1.0) / 2.0) * LANE_ROW;
@@ -88,25 +97,33 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         stretches
             .into_iter()
             .filter_map(|(first, last, is_nan)| {
-                let plot = &self.geometry.plot;
-                let ends = (self.geometry.x_px(first), self.geometry.x_px(last));
-                // Over another scalar a later point may lie further left.
-                let (from, to) = (ends.0.min(ends.1), ends.0.max(ends.1));
-                if !(to >= plot.left && from <= plot.right) {
-                    return None;
-                }
-                let left = from.max(plot.left);
+                let (left, right) = self.seen(first, last)?;
+                let begins = [first, last].map(|x| self.geometry.x_px(x));
                 Some(Mark {
-                    at: (from >= plot.left).then_some(from),
-                    bar: (left, to.clamp(left, plot.right).max(left + 1.0)),
+                    at: (begins[0].min(begins[1]) >= left).then_some(left),
+                    bar: (left, right.max(left + 1.0)),
                     is_nan,
                 })
             })
             .collect()
     }
 
-    /// Triangles beyond the edge where values are infinite, each with its step where there is room: at its right, else
-    /// at its left. Later marks of the same line give way to it, those of others do not.
+    /// What of a stretch lies in the plot, in pixels.
+    fn seen(&self, first: f64, last: f64) -> Option<(f64, f64)> {
+        let plot = &self.geometry.plot;
+        let ends = (self.geometry.x_px(first), self.geometry.x_px(last));
+        // Over another scalar a later point may lie further left.
+        let (from, to) = (ends.0.min(ends.1), ends.0.max(ends.1));
+        let is_seen = to >= plot.left && from <= plot.right;
+        is_seen.then(|| {
+            let left = from.max(plot.left);
+            (left, to.clamp(left, plot.right))
+        })
+    }
+
+    /// Triangles beyond the edge where values begin to be infinite, each with its step where there is room: at its right,
+    /// else at its left; along the edge a bar as long as they stay. Of a stretch that began before the range the mark
+    /// stands at the left. Later marks of the same line give way to it, those of others do not.
     pub(crate) fn infinities(&self, lines: &[Line]) -> DrawResult<(), DB> {
         let plot = &self.geometry.plot;
         for (class, up, edge) in [
@@ -116,9 +133,16 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             let y = edge - up * MARKS / 2.0;
             let mut marks: Vec<(f64, usize, &str)> = Vec::new();
             for (index, line) in lines.iter().enumerate() {
-                let own = line.stretches.iter().filter(|s| s.class == class);
-                let own = own.map(|s| (self.geometry.x_px(s.first), index, &*s.label));
-                marks.extend(own.filter(|(x, ..)| (plot.left..=plot.right).contains(x)));
+                for stretch in line.stretches.iter().filter(|s| s.class == class) {
+                    let Some((from, to)) = self.seen(stretch.first, stretch.last) else {
+                        continue;
+                    };
+                    if to > from {
+                        let bar = ((from, edge - EDGE_BAR), (to, edge + EDGE_BAR));
+                        self.painter.rect(bar.0, bar.1, self.theme.inf)?;
+                    }
+                    marks.push((from, index, &stretch.label));
+                }
             }
             marks.sort_by(|a, b| a.0.total_cmp(&b.0));
             let (mut mark_from, mut free_from) = (f64::NEG_INFINITY, plot.left);

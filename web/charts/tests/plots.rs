@@ -201,6 +201,35 @@ fn infinities_at_the_edges() {
     );
 }
 
+/// A run that stays infinite is seen in any range of it, and on a logarithmic axis beside what has no place there.
+#[test]
+fn infinities_that_stay() {
+    let mut line = raw(
+        ORANGE,
+        &[
+            (0.0, f64::INFINITY),
+            (100.0, f64::INFINITY),
+            (200.0, f64::INFINITY),
+            (300.0, -1.0),
+            (400.0, f64::NAN),
+        ],
+    );
+    line.stretches = vec![
+        stretch(Class::PosInf, 0.0, 200.0, "+Inf at 0"),
+        stretch(Class::Nan, 400.0, 400.0, ""),
+    ];
+    let lines = vec![line];
+    let (whole, zoomed) = ((0.0, 400.0), (50.0, 150.0));
+    for (name, range) in [("infinities_stay", whole), ("infinities_zoomed", zoomed)] {
+        let plot = spec(Scale::Log, range, lines.clone());
+        snap(name, &plot, &Theme::light());
+        let drawn = svg::line(&plot, &Theme::light());
+        assert!(drawn.contains("+Inf at 0"));
+        let is_there = |text: &str| drawn.contains(&format!(">\n{text}\n<"));
+        assert_eq!(is_there("≤ 0") && is_there("NaN"), range == whole);
+    }
+}
+
 /// Two runs that overflow close to each other, over a curve that ends at the very top of the axis.
 #[test]
 fn infinities_of_two_runs_above_a_point_at_the_top() {
