@@ -85,7 +85,7 @@ pub(crate) fn of_x((lo, hi): (f64, f64), scale: Scale, lines: &[Line]) -> (f64, 
 }
 
 /// A symmetric scale without a linear part gets one from the data: its smallest magnitude, four powers at most below
-/// the largest.
+/// the largest, unless a tenth of the data is smaller than that.
 pub(crate) fn with_linear_part(scale: Scale, values: impl Iterator<Item = f64>) -> Scale {
     let Scale::Symlog { linear } = scale else {
         return scale;
@@ -96,13 +96,14 @@ pub(crate) fn with_linear_part(scale: Scale, values: impl Iterator<Item = f64>) 
     let magnitudes = values
         .map(f64::abs)
         .filter(|value| value.is_finite() && *value > 0.0);
-    let (least, most) = magnitudes.fold((f64::MAX, 0.0_f64), |(least, most), value| {
-        (least.min(value), most.max(value))
-    });
-    if most == 0.0 {
+    let mut magnitudes: Vec<f64> = magnitudes.collect();
+    magnitudes.sort_unstable_by(f64::total_cmp);
+    let (Some(least), Some(most)) = (magnitudes.first(), magnitudes.last()) else {
         return Scale::Symlog { linear: 1.0 };
-    }
-    let exponent = least.log10().floor().max(most.log10().floor() - 4.0);
+    };
+    let tenth = magnitudes[magnitudes.len() / 10];
+    let [least, tenth, most] = [*least, tenth, *most].map(|size| size.log10().floor());
+    let exponent = least.max(tenth.min(most - 4.0));
     Scale::Symlog {
         linear: 10_f64.powf(exponent).max(f64::MIN_POSITIVE),
     }
@@ -144,6 +145,24 @@ mod tests {
         };
         let limits = [limit(4.5), limit(1e9)];
         assert_eq!(bounds(&[0.0, 4.0], YRange::All, &limits), Some((0.0, 4.5)));
+    }
+
+    #[test]
+    fn the_linear_part_follows_the_data_and_not_its_smallest_value() {
+        let linear_of = |values: &[f64]| {
+            let scale = Scale::Symlog { linear: 0.0 };
+            match with_linear_part(scale, values.iter().copied()) {
+                Scale::Symlog { linear } => linear.log10().round(),
+                _ => f64::NAN,
+            }
+        };
+        let mut values: Vec<f64> = (1..=99).map(f64::from).collect();
+        values.push(1e-300);
+        assert_eq!(linear_of(&values), -3.0);
+        // Of sizes that are spread over hundreds of powers, nine tenths are seen apart.
+        let wide: Vec<f64> = (-300..290).map(|power| -(10_f64.powi(power))).collect();
+        assert_eq!(linear_of(&wide), -241.0);
+        assert_eq!(linear_of(&[0.0, f64::NAN]), 0.0);
     }
 
     #[test]
