@@ -197,3 +197,30 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
         .await;
     browser.close().await;
 }
+
+#[tokio::test]
+async fn of_a_long_curve_the_first_and_the_best_value_are_those_of_the_file() {
+    let lab = Lab::new();
+    let accuracy = |step: i64| if step == 2_340 { 0.99 } else { 0.5 };
+    lab.record("run")
+        .curve(
+            "train/loss",
+            0..5_000,
+            |step| {
+                if step == 0 { 100.0 } else { 1.0 }
+            },
+        )
+        .curve("val/accuracy", 0..5_000, accuracy);
+    let server = lab.start();
+    server.wait_for_points("run", "val/accuracy", 5_000);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/overview").await;
+    browser.wait_for_text("100.000 → 1.000").await;
+    browser
+        .wait_for_text("0.500 → 0.500; best 0.990 at step 2,340")
+        .await;
+    // The card shows all of it.
+    let canvas = "[data-card='scalars'] canvas[role=img]";
+    browser.wait_for_element(canvas).await;
+    browser.close().await;
+}

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Deserialize;
 use trainscope_api::findings::{Findings, FindingsQuery, Judging};
+use trainscope_api::markdown::{Node, NodeKind};
 use trainscope_api::paths;
 use trainscope_api::records::{Blob, Records, RecordsQuery};
 use trainscope_api::runs::Run;
@@ -26,6 +27,8 @@ use crate::state::use_app_state;
 const PAUSE: Duration = Duration::from_secs(2);
 /// Points of a curve: about two a pixel.
 const POINTS: usize = 480;
+/// Rounds in which a point of ten billion is found in buckets of that many.
+const MOST_LOOKS: usize = 5;
 /// Columns of the heat map.
 const HISTOGRAMS: usize = 32;
 /// Scalars that have a row in the matrix beside the loss.
@@ -73,7 +76,7 @@ impl GraphSize {
     }
 }
 
-/// Curves by their tags.
+/// Curves by their tags; of each its first point, and of the metric its best one, are there as recorded.
 pub(super) type Curves = Vec<(String, Series)>;
 
 /// The curve of a tag.
@@ -209,10 +212,10 @@ impl Model {
             put(self.picture, content.map(|content| of_tag(tag, content)));
         }
         if let Some(tag) = of_kind(tags, Kind::Text).next() {
-            let mut found: Listed<Items<String>> =
-                client::records(paths::TEXT, &last(run, tag)).await?;
+            let mut found: Listed<Items<Vec<Node>>> =
+                client::records(paths::MARKDOWN, &last(run, tag)).await?;
             let newest = found.records.pop();
-            let content = newest.and_then(|at| Some((at.step, at.items.into_iter().next()?)));
+            let content = newest.and_then(|at| Some((at.step, plain(at.items.first()?))));
             put(self.text, content.map(|content| of_tag(tag, content)));
         }
         self.tensors(info, &findings, tags, &curves).await?;
@@ -330,6 +333,19 @@ fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
     });
 }
 
+/// What a text says, without how it is to look.
+fn plain(nodes: &[Node]) -> String {
+    let said = |node: &Node| match node.kind {
+        NodeKind::Text | NodeKind::Code => node.text.clone(),
+        NodeKind::Strong | NodeKind::Emphasis | NodeKind::Strike | NodeKind::Link => {
+            plain(&node.children)
+        }
+        NodeKind::Head | NodeKind::Cell => plain(&node.children) + " ",
+        _ => plain(&node.children) + "\n",
+    };
+    nodes.iter().map(said).collect()
+}
+
 fn of_kind(tags: &TagList, kind: Kind) -> impl Iterator<Item = &Tag> {
     tags.tags.iter().filter(move |tag| tag.kind == kind)
 }
@@ -399,9 +415,71 @@ async fn curves(
         ..ScalarsRequest::default()
     })
     .await?;
-    let found = wanted.iter().zip(answer.series);
-    let found = found.filter_map(|((tag, _), series)| Some(((*tag).to_owned(), series?)));
-    Ok(Arc::new(found.collect()))
+    let mut curves = Curves::new();
+    for (one, series) in wanted.iter().zip(answer.series) {
+        let Some(mut series) = series else { continue };
+        let is_metric = info.metric.as_ref().is_some_and(|last| last.tag == one.0);
+        let picks: [Option<Pick>; 2] = [Some(|_| Some(0)), is_metric.then_some(best_at)];
+        for pick in picks.into_iter().flatten() {
+            if let Some(point) = exactly(key(one), &series, pick).await? {
+                put_in(&mut series, point);
+            }
+        }
+        curves.push((one.0.to_owned(), series));
+    }
+    Ok(Arc::new(curves))
+}
+
+/// The entry of a series in which something is.
+type Pick = fn(&Series) -> Option<usize>;
+
+/// The first entry that holds the greatest finite value.
+fn best_at(series: &Series) -> Option<usize> {
+    let all = series.max.iter().enumerate();
+    let finite = all.filter(|(_, value)| value.is_finite());
+    let best = finite.reduce(|best, one| if one.1 > best.1 { one } else { best });
+    best.map(|(at, _)| at)
+}
+
+/// Step and value of a point that a bucket hides, which only says its last: asked for in ever smaller buckets. `None` if
+/// `series` has no buckets.
+async fn exactly(
+    key: SeriesKey,
+    series: &Series,
+    pick: Pick,
+) -> Result<Option<(i64, f64)>, ClientError> {
+    let mut seen = Some(series.clone()).filter(|series| series.cut);
+    for _ in 0..MOST_LOOKS {
+        let Some(series) = seen else { break };
+        let Some(at) = pick(&series) else { break };
+        let step = series.steps.get(at).copied();
+        if !series.cut {
+            return Ok(step.zip(series.values.get(at).copied()));
+        }
+        let before = at.checked_sub(1);
+        let request = ScalarsRequest {
+            series: vec![key.clone()],
+            from: before.and_then(|before| series.steps.get(before).copied()),
+            to: step,
+            points: Some(POINTS),
+            ..ScalarsRequest::default()
+        };
+        let mut answer = client::scalars_many(&request).await?;
+        seen = answer.series.pop().flatten();
+    }
+    Ok(None)
+}
+
+/// Puts a point in front of the rest of its bucket, whose bounds it has; the first of all has its own.
+fn put_in(series: &mut Series, (step, value): (i64, f64)) {
+    let at = series.steps.partition_point(|other| *other < step);
+    series.steps.insert(at, step);
+    series.values.insert(at, value);
+    for bounds in [&mut series.min, &mut series.max] {
+        if let Some(bound) = bounds.get(at).copied() {
+            bounds.insert(at, if at == 0 { value } else { bound });
+        }
+    }
 }
 
 /// Of the first weight that was hit and has histograms, else of the first tensor that was, else of the first weight.
@@ -431,4 +509,51 @@ struct Listed<T> {
 struct Items<T> {
     step: i64,
     items: Vec<T>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_what_it_says() {
+        let node = |kind, text: &str, children| Node {
+            kind,
+            text: text.to_owned(),
+            children,
+        };
+        let bold = node(
+            NodeKind::Strong,
+            "",
+            vec![node(NodeKind::Text, "Diverging", vec![])],
+        );
+        let fault = vec![node(NodeKind::Text, "Fault: ", vec![]), bold];
+        let text = plain(&[
+            node(NodeKind::Paragraph, "", fault),
+            node(NodeKind::Rule, "", vec![]),
+        ]);
+        assert_eq!(text, "Fault: Diverging\n\n");
+    }
+
+    #[test]
+    fn a_point_stands_in_front_of_the_rest_of_its_bucket() {
+        let mut series = Series {
+            steps: vec![10, 20, 30],
+            values: vec![1.0, 2.0, 3.0],
+            min: vec![0.5, f64::NAN, 0.0],
+            max: vec![100.0, f64::NAN, 9.0],
+            cut: true,
+            ..Series::default()
+        };
+        assert_eq!(best_at(&series), Some(0));
+        put_in(&mut series, (0, 99.0));
+        put_in(&mut series, (24, 9.0));
+        assert_eq!(series.steps, [0, 10, 20, 24, 30]);
+        assert_eq!(series.values, [99.0, 1.0, 2.0, 9.0, 3.0]);
+        assert_eq!(
+            (&series.max[..2], &series.max[3..]),
+            (&[99.0, 100.0][..], &[9.0, 9.0][..])
+        );
+        assert_eq!(best_at(&Series::default()), None);
+    }
 }

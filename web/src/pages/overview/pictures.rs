@@ -35,7 +35,7 @@ pub(super) fn curve(model: Model) -> AnyView {
             x_kind: XKind::Step,
             x_scale: Scale::Linear,
             scale: Scale::Linear,
-            y_range: YRange::Robust,
+            y_range: YRange::All,
             limits: Vec::new(),
         }
     });
