@@ -138,9 +138,8 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     open(&browser, &server, "both", "scalars?runs=both").await;
     wait_until_said(&browser, "loss", "2 lines").await;
     browser.hover(&canvas("loss"), 0.5).await;
-    browser
-        .wait_for_text("events.out.tfevents.1760000001.host.1.0")
-        .await;
+    browser.wait_for_text("both · 1760000000.host.1.0").await;
+    browser.wait_for_text("both · 1760000001.host.1.0").await;
     browser.close().await;
 }
 

@@ -72,4 +72,7 @@ pub struct Tag {
     /// Set when several writers wrote this tag at the same time: the file of this one. The first writer has none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub writer: Option<String>,
+    /// Set when several writers wrote this tag at the same time: the first file of this one, the first writer's too.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
 }

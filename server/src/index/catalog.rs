@@ -353,8 +353,11 @@ impl RunEntry {
         let cut = by_key.len() > MAX_TAGS;
         let mut tags = Vec::with_capacity(by_key.len());
         for ((tag, kind, rank), parts) in by_key.into_iter().take(MAX_TAGS) {
-            for writer in group(&parts) {
+            let writers = group(&parts);
+            let are_many = writers.len() > 1;
+            for writer in writers {
                 let live = live_points(&writer.parts);
+                let first = writer.sources.first().filter(|_| are_many);
                 tags.push(Tag {
                     tag: tag.to_string(),
                     rank,
@@ -364,6 +367,7 @@ impl RunEntry {
                     superseded: live.superseded,
                     first_step: live.first_step,
                     last_step: live.last_step,
+                    file: first.map(|source| source.place().path.to_string()),
                     writer: writer.name.map(|name| name.to_string()),
                 });
             }

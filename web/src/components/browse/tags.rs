@@ -17,6 +17,8 @@ pub(crate) struct SeriesId {
     pub(crate) kind: Kind,
     /// One of several concurrent writers.
     pub(crate) writer: Option<String>,
+    /// The file that it wrote, if it is one of several.
+    pub(crate) file: Option<String>,
     /// Whether rank and writer must be named to tell it from its run's other lines on the card.
     pub(crate) is_one_of_many: bool,
 }
@@ -28,6 +30,7 @@ impl Default for SeriesId {
             rank: 0,
             kind: Kind::Scalars,
             writer: None,
+            file: None,
             is_one_of_many: false,
         }
     }
@@ -38,12 +41,16 @@ impl SeriesId {
     pub(crate) fn label(&self) -> String {
         let mut label = crate::components::short_name(&self.run).to_owned();
         if self.is_one_of_many {
-            label.push_str(" · rank ");
-            label.push_str(&self.rank.to_string());
-            if let Some(writer) = &self.writer {
-                let file = writer.rsplit('/').next().unwrap_or(writer);
+            if self.rank > 0 || self.file.is_none() {
+                label.push_str(" · rank ");
+                label.push_str(&self.rank.to_string());
+            }
+            if let Some(file) = &self.file {
+                // What all such files begin with tells none of them apart.
+                let name = file.rsplit('/').next().unwrap_or(file);
+                let own = name.rsplit_once("tfevents.").map_or(name, |(_, own)| own);
                 label.push_str(" · ");
-                label.push_str(file);
+                label.push_str(own);
             }
         }
         label
@@ -98,6 +105,7 @@ pub(crate) fn merge(
                 rank: tag.rank,
                 kind: tag.kind,
                 writer: tag.writer.clone(),
+                file: tag.file.clone(),
                 is_one_of_many,
             });
         }
@@ -137,6 +145,7 @@ mod tests {
             first_step: Some(i64::from(rank)),
             last_step: Some(9),
             writer: None,
+            file: None,
         }
     }
 
@@ -168,6 +177,17 @@ mod tests {
         assert_eq!(names, ["acc", "loss"]);
         let labels: Vec<_> = merged[1].series.iter().map(SeriesId::label).collect();
         assert_eq!(labels, ["a · rank 0", "a · rank 1", "b"]);
+        let of_file = |rank: u32, number: u32| SeriesId {
+            run: "x/b".to_owned(),
+            rank,
+            file: Some(format!(
+                "x/b/events.out.tfevents.176000000{number}.host.1.0"
+            )),
+            is_one_of_many: true,
+            ..SeriesId::default()
+        };
+        assert_eq!(of_file(0, 1).label(), "b · 1760000001.host.1.0");
+        assert_eq!(of_file(2, 1).label(), "b · rank 2 · 1760000001.host.1.0");
         assert_eq!((merged[1].points, merged[1].superseded), (30, 3));
         assert_eq!(
             (merged[1].first_step, merged[1].last_step),

@@ -14,7 +14,7 @@ use super::page::PageState;
 use super::picture::{Picture, class_of};
 use super::reading::Reading;
 use crate::components::RunChip;
-use crate::erased::{Show, memo};
+use crate::erased::{Show, effect, memo};
 use crate::i18n::use_i18n;
 
 /// Values in a head, at most.
@@ -108,14 +108,24 @@ pub(super) fn ReadOut(
     let x = move || page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
     let settings = page.settings;
     let tip = NodeRef::<leptos::html::Div>::new();
+    let width = RwSignal::new(FIRST_WIDTH);
+    effect(move || {
+        readings.track();
+        tip.track();
+        // It is as wide as what it says, which is there when the frame is.
+        request_animation_frame(move || {
+            let now = tip.try_get_untracked().flatten();
+            let now = now.map(|tip| f64::from(tip.offset_width()));
+            if let Some(now) = now.filter(|now| width.try_get_untracked() != Some(*now)) {
+                width.try_set(now);
+            }
+        });
+    });
     // Beside the crosshair; over it only where neither side has room, and never beyond the card.
     let left = move || {
-        readings.track();
         let layout = geometry.get()?;
         let px = layout.x_px(x()?);
-        let wanted = tip
-            .get()
-            .map_or(FIRST_WIDTH, |tip| f64::from(tip.offset_width()));
+        let wanted = width.get();
         let most = (layout.width - wanted - EDGE).max(EDGE);
         let before = px - BESIDE - wanted;
         let left = if px + BESIDE <= most || before < EDGE {
@@ -304,7 +314,7 @@ fn row(
             <td>
                 <span>
                     <RunChip run=run />
-                    <span class:med=is_own>{name}</span>
+                    <span class="cut" class:med=is_own>{name}</span>
                 </span>
             </td>
             {shown.is_smoothed.then(|| view! { <td class="num">{text(smoothed)}</td> })}
