@@ -348,7 +348,7 @@ pub struct Counts {
 pub struct Judged {
     /// Tensors, each rank's by itself.
     pub tensors: u64,
-    /// Steps at which anything was seen.
+    /// Steps at which anything was seen; 0 if nothing of it is what watchpoints judge.
     pub steps: u64,
 }
 
@@ -383,6 +383,9 @@ pub struct Health {
     pub counts: Counts,
     /// Where it began, if anything is wrong.
     pub first: Option<FirstHit>,
+    /// Whether anything was recorded that watchpoints judge: without, that nothing was found says nothing.
+    #[serde(default)]
+    pub is_judged: bool,
 }
 
 /// The first thing that went wrong, in a few words.

@@ -165,6 +165,7 @@ pub(super) fn health(judged: &JudgedRun) -> Health {
     Health {
         counts: counts(findings),
         first,
+        is_judged: findings.judged.tensors + findings.judged.steps > 0,
     }
 }
 

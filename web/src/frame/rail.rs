@@ -56,6 +56,10 @@ pub(super) fn Rail() -> impl IntoView {
                                 .and_then(|run| run.kinds.get("scalars").copied())
                                 .map(format::count)
                         };
+                        let told = run.clone();
+                        let has_none = move || {
+                            state.run(&told).is_some_and(|run| !run.kinds.contains_key("scalars"))
+                        };
                         let (judged, run_pages, drawn) = (run.clone(), run.clone(), run.clone());
                         let graph = route::graph_href(&run, None);
                         let has_graph = memo(move || {
@@ -105,6 +109,7 @@ pub(super) fn Rail() -> impl IntoView {
                                     href=href
                                     title=i18n.text(|t| t.frame.scalars)
                                     aria-current=move || current(is_on(RunPage::Scalars))
+                                    hidden=has_none
                                 >
                                     <Icon name=IconName::Scalars />
                                     <span>{i18n.text(|t| t.frame.scalars)}</span>

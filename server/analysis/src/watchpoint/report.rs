@@ -133,7 +133,11 @@ pub(crate) fn findings(
         inconclusive,
         judged: Judged {
             tensors: tensors.len() as u64,
-            steps: steps.len(),
+            steps: if tensors.is_empty() && scalars.is_empty() {
+                0
+            } else {
+                steps.len()
+            },
             watchpoints: watchpoints.watching(),
             ranks: run.ranks.len() as u64,
         },

@@ -319,11 +319,19 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
             </li>
         }
     });
+    let is_judged = found.judged.tensors + found.judged.steps > 0;
+    let (class, icon) = if is_judged || !own.is_empty() {
+        ("okc", IconName::Ok)
+    } else {
+        ("inf", IconName::Info)
+    };
     let rest = (silent > 0).then(|| {
         view! {
             <li class="ink2">
-                <span class="okc">{fixed_icon(IconName::Ok, 12)}</span>
-                {if own.is_empty() {
+                <span class=class>{fixed_icon(icon, 12)}</span>
+                {if own.is_empty() && !is_judged {
+                    i18n.texts().overview.nothing_judged.to_owned()
+                } else if own.is_empty() {
                     (i18n.texts().overview.found_nothing)(silent)
                 } else {
                     (i18n.texts().overview.no_hit)(silent)

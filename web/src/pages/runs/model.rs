@@ -76,7 +76,8 @@ impl Only {
             Self::Warnings => worst(run) == Some(Severity::Warning),
             Self::Damaged => Files::of(run).is_bad(),
             Self::Healthy => {
-                run.health.is_some() && worst(run).is_none() && !Files::of(run).is_bad()
+                let is_judged = run.health.as_ref().is_some_and(|health| health.is_judged);
+                is_judged && worst(run).is_none() && !Files::of(run).is_bad()
             }
             Self::Live => run.status == RunStatus::Live,
         }

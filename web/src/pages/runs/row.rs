@@ -179,8 +179,12 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-status">
                 <RunStatusLabel status=status />
             </td>
-            <td role="cell" class="c-steps num">
-                {field(|run| run.last_step.map_or_else(|| "–".to_owned(), format::integer))}
+            <td
+                role="cell"
+                class="c-steps num"
+                title=field(|run| run.last_step.map_or_else(String::new, format::integer))
+            >
+                {field(|run| run.last_step.map_or_else(|| "–".to_owned(), format::short_step))}
             </td>
             <td role="cell" class="c-curve">
                 <Curve id=id run=run />
@@ -215,7 +219,8 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
     let first = run.health.as_ref().and_then(|health| health.first.clone());
     let (Some(first), Some(health)) = (first, &run.health) else {
         // Files that are not whole say more than that nothing was found in the rest.
-        let is_judged = run.health.is_some() && Files::of(run) == Files::Readable;
+        let is_judged = run.health.as_ref().is_some_and(|health| health.is_judged);
+        let is_judged = is_judged && Files::of(run) == Files::Readable;
         return if is_judged {
             let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
             view! {
