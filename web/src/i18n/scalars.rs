@@ -252,6 +252,8 @@ pub struct ScalarsTexts {
     pub alert: fn(&str, u64, bool) -> String,
     /// A card whose runs have not recorded what x counts.
     pub no_x: fn(&str) -> String,
+    /// A link leads to a tag that no shown run has.
+    pub no_tag: fn(&str) -> String,
     /// Table: rows shown of all.
     pub rows_of: fn(&str, &str) -> String,
     /// Table: what to do for all.
@@ -420,6 +422,7 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
         )
     },
     no_x: |tag| format!("Not recorded together with {tag}."),
+    no_tag: |tag| format!("No shown run has {tag}: these are the others."),
     rows_of: |shown, all| format!("{shown} of {all} points"),
     rows_next: "Zoom in, or download the CSV for all of them.",
 };
@@ -570,6 +573,7 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
         format!("告警 {limit} · {least}{} 个点超出", format::count(points))
     },
     no_x: |tag| format!("没有与 {tag} 一同记录。"),
+    no_tag: |tag| format!("所选训练没有 {tag}，以下是其他标签。"),
     rows_of: |shown, all| format!("{shown} / {all} 个点"),
     rows_next: "放大范围，或下载 CSV 以获得全部。",
 };

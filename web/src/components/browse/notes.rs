@@ -121,11 +121,50 @@ pub(crate) fn NothingView(
     }
 }
 
-/// A line over the cards that names the first file of a shown run that could not be read whole.
+/// Lines over the cards: what a link names that is not there, and the first file of a shown run that could not be read
+/// whole.
 #[component]
 pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
+    let (asked, full) = (browse.url.list("runs"), browse.url.param("full"));
+    let missing = memo(move || {
+        let mut names = asked.get();
+        names.extend(browse.baseline.get());
+        names.retain(|run| !state.may_exist(run));
+        names.sort();
+        names.dedup();
+        // Of a list that is cut nobody knows what it lacks.
+        if names.is_empty() || state.runs.with(|list| list.cut) {
+            let is_missing = |tag: &String| {
+                let is_known = browse.is_loaded.get() && !browse.entries.with(|all| all.is_empty());
+                is_known && browse.entry(tag).is_none()
+            };
+            let tag = full.get().or_else(|| browse.target.get());
+            return tag.filter(is_missing).map(|tag| (tag, false));
+        }
+        Some((names.join(", "), true))
+    });
+    let absent = move || {
+        let texts = i18n.texts();
+        missing.get().map_or_else(String::new, |(name, is_run)| {
+            let sentence = if is_run {
+                texts.states.no_run
+            } else {
+                texts.scalars.no_tag
+            };
+            sentence(&name)
+        })
+    };
+    let absent_next = move || {
+        let is_run = missing.with(|missing| missing.as_ref().is_some_and(|one| one.1));
+        let next = if is_run {
+            i18n.texts().states.no_run_next
+        } else {
+            ""
+        };
+        next.to_owned()
+    };
     let bad = memo(move || {
         let shown = browse.shown.get();
         let runs = shown.iter().filter_map(|run| state.run(run));
@@ -156,6 +195,13 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
         }
     };
     view! {
+        <Show when=move || missing.with(Option::is_some)>
+            <div class="over-cards">
+                <Note icon=IconName::Gone title=derive(absent) next=derive(absent_next)>
+                    ""
+                </Note>
+            </div>
+        </Show>
         <Show when=move || !bad.with(Vec::is_empty)>
             <div class="over-cards">
                 <Note

@@ -33,19 +33,41 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
             <p class="small ink3">{cut}</p>
         })
     };
+    let may_exist = memo(move || id.with_value(|id| model.state.may_exist(id)));
+    let has_scalars = move || {
+        entry.with(|run| {
+            run.as_ref()
+                .is_none_or(|run| run.kinds.contains_key("scalars"))
+        })
+    };
+    let inside = move || {
+        let states = &i18n.texts().states;
+        if !may_exist.get() {
+            let title = id.with_value(|id| (states.no_run)(id));
+            return view! {
+                <p class="med">{title}</p>
+                <p class="small ink2">{states.no_run_next}</p>
+            }
+            .into_any();
+        }
+        view! {
+            <NoteFields run=id />
+            {verdict}
+            {content}
+            <div class="acts" hidden=move || !has_scalars()>
+                <a class="btn primary" href=route::scalars_href(&run, &[], None)>
+                    {i18n.text(|t| t.panel.open_scalars)}
+                </a>
+            </div>
+        }
+        .into_any()
+    };
     view! {
         <RightPanel
             title=derive(move || id.get_value())
             on_close=move || model.open_panel(None)
         >
-            <NoteFields run=id />
-            {verdict}
-            {content}
-            <div class="acts">
-                <a class="btn primary" href=route::scalars_href(&run, &[], None)>
-                    {i18n.text(|t| t.panel.open_scalars)}
-                </a>
-            </div>
+            {inside}
         </RightPanel>
     }
 }
