@@ -7,8 +7,9 @@ use leptos::task::spawn_local;
 use trainscope_charts::label;
 
 use super::choices::XChoice;
-use super::data::{Loaded, Want};
+use super::data::{Curve, Loaded, Want, x_values};
 use super::page::PageState;
+use super::settings::Range;
 use crate::client;
 use crate::components::{RightPanel, RunChip};
 use crate::erased::{Show, effect};
@@ -17,6 +18,30 @@ use crate::i18n::use_i18n;
 
 /// Rows of all lines together.
 const MOST_ROWS: usize = 1_000;
+
+async fn ask(tag: &str, want: &Want) -> Option<Loaded> {
+    let answer = client::scalars_many(&want.request(tag)).await.ok()?;
+    Some(Loaded::new(want, answer.series))
+}
+
+/// The points whose x is in a range, which also ask for their neighbours.
+fn within(mut loaded: Loaded, (lo, hi): Range, x_of: &dyn Fn(&Curve) -> Vec<f64>) -> Loaded {
+    for curve in &mut loaded.curves {
+        let is_in: Vec<bool> = x_of(curve).iter().map(|x| lo <= *x && *x <= hi).collect();
+        let series = &mut curve.series;
+        for list in [&mut series.values, &mut series.min, &mut series.max] {
+            let mut kept = is_in.iter();
+            list.retain(|_| kept.next() == Some(&true));
+        }
+        let mut kept = is_in.iter();
+        series.steps.retain(|_| kept.next() == Some(&true));
+        if !series.cut {
+            series.total = series.steps.len() as u64;
+        }
+    }
+    loaded.curves.retain(|curve| !curve.series.steps.is_empty());
+    loaded
+}
 
 /// The table of the tag that was asked for.
 #[component]
@@ -31,25 +56,37 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             return;
         };
         let range = page.zoom.range(&name);
-        let steps = range.filter(|_| page.settings.x.get() == XChoice::Step);
-        let whole = |bound: f64| format!("{bound:.0}").parse().ok();
-        let want = Want {
+        let x = page.settings.x.get();
+        let mut want = Want {
             points: (MOST_ROWS / entry.series.len().max(1)).max(1),
             series: entry.series,
-            from: steps.and_then(|(lo, _)| whole(lo.floor())),
-            to: steps.and_then(|(_, hi)| whole(hi.ceil())),
             superseded: page.settings.has_superseded.get(),
+            wall_times: matches!(x, XChoice::Relative | XChoice::Wall),
+            x_tag: page.settings.x_tag.get(),
             ..Want::default()
         };
-        let request = want.request(&name);
+        let facts = page.facts.get();
+        let tag = name.clone();
         round.update_value(|round| *round += 1);
         let mine = round.get_value();
         spawn_local(async move {
-            let answer = client::scalars_many(&request).await;
-            if let (Ok(answer), Some(now)) = (answer, round.try_get_value())
+            let x_of = |curve: &Curve| {
+                let start = facts.get(&curve.id.run).and_then(|facts| facts.start);
+                x_values(curve, x, start)
+            };
+            let mut found = ask(&tag, &want).await;
+            if let (Some(all), Some(range)) = (&found, range) {
+                // Whatever x counts, a range of it is one of steps to those who are asked.
+                if let Some((from, to)) = all.steps_of(range, &x_of) {
+                    (want.from, want.to) = (Some(from), Some(to));
+                    found = ask(&tag, &want).await;
+                }
+                found = found.map(|found| within(found, range, &x_of));
+            }
+            if let (Some(found), Some(now)) = (found, round.try_get_value())
                 && now == mine
             {
-                loaded.set(Arc::new(Loaded::new(&want, answer.series)));
+                loaded.set(Arc::new(found));
             }
         });
     });
@@ -68,19 +105,14 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
     let rows = move || {
         let is_cut = is_cut();
         let loaded = loaded.get();
-        let rows = loaded.curves.iter().flat_map(|curve| {
+        let rows = loaded.curves.iter().map(|curve| {
             let series = &curve.series;
-            (0..series.steps.len()).filter_map(move |index| {
+            let run = curve.id.run.clone();
+            let rows = (0..series.steps.len()).filter_map(move |index| {
                 let bound = |list: &[f64]| list.get(index).copied().map(label::value);
                 let value = *series.values.get(index)?;
                 Some(view! {
                     <tr>
-                        <td title=curve.id.run.clone()>
-                            <span class="flex">
-                                <RunChip run=curve.id.run.clone() />
-                                <span class="cut">{curve.id.label()}</span>
-                            </span>
-                        </td>
                         <td class="num">{label::step(*series.steps.get(index)?)}</td>
                         <td class="num" class:nan=value.is_nan() class:inf=value.is_infinite()>
                             {label::value(value)}
@@ -94,7 +126,18 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
                             })}
                     </tr>
                 })
-            })
+            });
+            view! {
+                <tr>
+                    <th colspan=if is_cut { "4" } else { "2" } scope="rowgroup" title=curve.id.run.clone()>
+                        <span class="flex">
+                            <RunChip run=run />
+                            <span class="cut">{curve.id.label()}</span>
+                        </span>
+                    </th>
+                </tr>
+                {rows.collect_view()}
+            }
         });
         rows.collect_view()
     };
@@ -110,7 +153,6 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             <table class="dense points">
                 <thead>
                     <tr>
-                        <th>{move || texts().run}</th>
                         <th class="num">{move || texts().step}</th>
                         <th class="num">
                             {move || if is_cut() { texts().last_of } else { texts().value }}
