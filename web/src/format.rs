@@ -48,7 +48,7 @@ pub fn number(value: f64, digits: usize) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     if !(-3..6).contains(&power) {
         let mantissa = trim_zeros(mantissa);
-        let power_sign = if power < 0 { '−' } else { '+' };
+        let power_sign = if power < 0 { "−" } else { "" };
         return format!("{sign}{mantissa}e{power_sign}{}", power.abs());
     }
     let whole_digits = usize::try_from(power + 1).unwrap_or(0);
@@ -110,14 +110,28 @@ pub fn nanos(nanos: u64) -> String {
     format!("{} {unit}", number(nanos / size, 3))
 }
 
-/// A stretch of time as `h:mm:ss`, so that a column lines up; an en dash if it is not known.
+/// A stretch of time as `h:mm:ss`, so that a column lines up, from a thousand hours on in hours; an en dash if it is not
+/// known.
 pub fn duration(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
         return "–".to_owned();
     }
     let whole = whole_secs(secs);
     let (hours, minutes, seconds) = (whole / 3_600, whole / 60 % 60, whole % 60);
-    format!("{}:{minutes:02}:{seconds:02}", count(hours))
+    // Of months nobody asks for the second, and there is no room for it.
+    if hours >= 1_000 {
+        return format!("{} h", count(hours));
+    }
+    format!("{hours}:{minutes:02}:{seconds:02}")
+}
+
+/// A step for a narrow column: all its digits up to seven, else in powers of ten.
+pub fn short_step(step: i64) -> String {
+    if step.unsigned_abs() < 10_000_000 {
+        integer(step)
+    } else {
+        number(step as f64, 4)
+    }
 }
 
 /// How long ago: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
@@ -257,7 +271,7 @@ mod tests {
             (31_280.0, "31,280"),
             (1_234.56, "1,235"),
             (9.999_96, "10"),
-            (12_345_678.0, "1.235e+7"),
+            (12_345_678.0, "1.235e7"),
             (999_999.9, "1e+6"),
             (0.0, "0"),
             (-2.5, "−2.500"),
