@@ -337,27 +337,27 @@ pub fn CardGrid(
             });
         }
     });
-    // The keyboard moves to a card: it comes into view.
+    // The keyboard moves to a card, or a panel opens for it: it comes into view, and stays there in another layout.
     effect(move || {
         let current = current.get();
-        let (at, holder) = (
-            cards
-                .with_untracked(|cards| cards.iter().position(|tag| Some(tag) == current.as_ref())),
-            holder.get_untracked(),
-        );
-        if let (Some(at), Some(holder)) = (at, holder) {
-            let layout = layout.get_untracked();
-            let top = (at / layout.columns.max(1)) as f64 * layout.row_height();
-            let (scroll, _, height, _) = view_at.get_untracked();
-            let wanted = if top < scroll {
-                top
-            } else if top + layout.row_height() + GAP > scroll + height {
-                top + layout.row_height() + GAP - height
-            } else {
+        let layout = layout.get();
+        request_animation_frame(move || {
+            let (Some(Some(holder)), Some(at)) = (
+                holder.try_get_untracked(),
+                cards.try_with_untracked(|cards| {
+                    cards.iter().position(|tag| Some(tag) == current.as_ref())
+                }),
+            ) else {
                 return;
             };
-            holder.set_scroll_top(pixels(wanted));
-        }
+            let Some(at) = at else { return };
+            let top = (at / layout.columns.max(1)) as f64 * layout.row_height();
+            let end = top + layout.row_height() + GAP - f64::from(holder.client_height());
+            let scroll = f64::from(holder.scroll_top());
+            if top < scroll || end > scroll {
+                holder.set_scroll_top(pixels(if top < scroll { top } else { end }));
+            }
+        });
     });
     view! {
         <div class="cards" node_ref=holder on:scroll=handler(move |_| measure())>

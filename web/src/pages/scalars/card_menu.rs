@@ -31,6 +31,7 @@ pub(super) fn CardMenu(
     };
     let open = move |panel: Panel| {
         is_open.set(false);
+        page.current.set(Some(tag.get_value()));
         page.panel.set(Some((panel, tag.get_value())));
     };
     let whole_screen = move || {
