@@ -261,6 +261,13 @@ mod tests {
     }
 
     #[test]
+    fn a_long_step_is_short() {
+        assert_eq!(short_step(9_999_999), "9,999,999");
+        assert_eq!(short_step(-12), "−12");
+        assert_eq!(short_step(9_007_199_254_740_992), "9.007e15");
+    }
+
+    #[test]
     fn numbers_read_like_numbers() {
         for (value, text) in [
             (1.987, "1.987"),
@@ -272,14 +279,15 @@ mod tests {
             (1_234.56, "1,235"),
             (9.999_96, "10"),
             (12_345_678.0, "1.235e7"),
-            (999_999.9, "1e+6"),
+            (1e308, "1e308"),
+            (999_999.9, "1e6"),
             (0.0, "0"),
             (-2.5, "−2.500"),
             (f64::NAN, "NaN"),
             (f64::INFINITY, "+∞"),
             (f64::NEG_INFINITY, "−∞"),
             (5e-324, "4.941e−324"),
-            (f64::MAX, "1.798e+308"),
+            (f64::MAX, "1.798e308"),
         ] {
             assert_eq!(number(value, 4), text, "{value}");
         }
@@ -315,6 +323,8 @@ mod tests {
         assert_eq!(bytes(999_600), "1.0 MB");
         assert_eq!(duration(5_200.9), "1:26:40");
         assert_eq!(duration(48.0), "0:00:48");
+        assert_eq!(duration(3_599_999.0), "999:59:59");
+        assert_eq!(duration(10_000_020.0), "2,777 h");
         assert_eq!(duration(f64::NAN), "–");
     }
 }
