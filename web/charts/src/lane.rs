@@ -94,6 +94,8 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         if self.scale == Scale::Log {
             stretches.extend(not_positive(line).map(|(first, last)| (first, last, false)));
         }
+        // Marks give way to those at their left, whatever those are of.
+        stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
         stretches
             .into_iter()
             .filter_map(|(first, last, is_nan)| {

@@ -5,6 +5,9 @@
 
 use std::f64::consts::LN_10;
 
+/// So many times its linear part, a symmetric scale is a logarithmic one; the quotient itself may be beyond `f64`.
+const FAR: f64 = 1e15;
+
 /// How an axis grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scale {
@@ -29,13 +32,16 @@ impl Scale {
         match self {
             Self::Linear => Some(value),
             Self::Log => (value > 0.0).then(|| value.log10()),
-            Self::Symlog { linear } => Some(
-                (value.abs() / linear.max(f64::MIN_POSITIVE))
-                    .min(f64::MAX)
-                    .ln_1p()
-                    / LN_10,
-            )
-            .map(|size| size.copysign(value)),
+            Self::Symlog { linear } => {
+                let linear = linear.max(f64::MIN_POSITIVE);
+                let ratio = value.abs() / linear;
+                let size = if ratio < FAR {
+                    ratio.ln_1p() / LN_10
+                } else {
+                    value.abs().log10() - linear.log10()
+                };
+                Some(size.copysign(value))
+            }
         }
     }
 
@@ -45,7 +51,13 @@ impl Scale {
             Self::Linear => position,
             Self::Log => 10_f64.powf(position),
             Self::Symlog { linear } => {
-                ((position.abs() * LN_10).exp_m1() * linear).copysign(position)
+                let size = position.abs();
+                let value = if size < FAR.log10() {
+                    (size * LN_10).exp_m1() * linear
+                } else {
+                    10_f64.powf(size + linear.max(f64::MIN_POSITIVE).log10())
+                };
+                value.copysign(position)
             }
         };
         value.clamp(f64::MIN, f64::MAX)
@@ -193,6 +205,15 @@ mod tests {
         near(axis.fraction(0.0).unwrap(), 0.5);
         near(axis.fraction(f64::MAX).unwrap(), 1.0);
         assert!(axis.value(0.75).is_finite());
+    }
+
+    #[test]
+    fn a_symmetric_scale_tells_all_sizes_apart() {
+        let axis = Axis::new(-1e300, 1e300, Scale::Symlog { linear: 1e-300 });
+        near(axis.fraction(0.0).unwrap(), 0.5);
+        near(axis.fraction(1.0).unwrap(), 0.75);
+        near(axis.value(axis.fraction(1e-3).unwrap()).log10(), -3.0);
+        near(axis.value(axis.fraction(-1e200).unwrap()) / 1e200, -1.0);
     }
 
     #[test]
