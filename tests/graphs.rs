@@ -9,7 +9,7 @@ use trainscope_format::RecordWriter;
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::{Edge, Graph, Node, NodeKind};
 
-use crate::support::lab::STARTED_SECS;
+use crate::support::lab::{STARTED_SECS, fixture};
 use crate::support::server::query;
 use crate::support::{Lab, Server, wait_for};
 
@@ -361,7 +361,29 @@ fn odd_graphs_are_told_of_and_the_rest_is_shown() {
             ..Graph::default()
         },
     );
-    let server = serve(&lab, 3);
+    // Its exporter put the values of the parameters into a file beside it; one of the two has lost that file.
+    let model = "cnn.dynamo.onnx";
+    let model_file = fixture("torch-onnx").join(model);
+    for run in ["lone", "whole"] {
+        let folder = lab.base().join(run);
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy(&model_file, folder.join(model)).unwrap();
+    }
+    fs::write(lab.base().join("whole").join(format!("{model}.data")), [0]).unwrap();
+    let server = serve(&lab, 5);
+    let notes = |run: &str| ask(&server, paths::GRAPH_SCENE, &[("run", run)])["notes"].take();
+    let lone = notes("lone");
+    let [en, zh] = ["en", "zh"].map(|language| lone[0][language].as_str().unwrap());
+    let file = format!("{model}.data");
+    assert!(
+        en.contains(&format!("lie in {file}, which is not beside the graph")),
+        "{en}"
+    );
+    assert!(zh.contains(&file) && zh.contains("参数"), "{zh}");
+    assert_eq!(notes("whole"), json!([]));
+    let odd = notes("odd");
+    assert_eq!(odd[0]["en"], "1 node repeats a name: a");
+    assert_eq!(odd[1]["zh"], "1 个输入没有来源，如 nowhere");
     let odd = ask(
         &server,
         paths::GRAPH_SCENE,

@@ -3,6 +3,8 @@
 //! A graph is what its file says, not what it should be: edges may lead nowhere, names may repeat and there may be
 //! cycles. All of it is kept, and what is odd is said in [`Graph::notes`].
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, BufRead, Read, Seek};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +15,9 @@ use crate::wire::Malformed;
 
 /// Files that are read as a whole are held in memory.
 const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// The attribute of a parameter whose values lie in another file: its name, relative to the graph's.
+const EXTERNAL_LOCATION: &str = "external location";
 
 /// A computation graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,8 +31,86 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// What it computes.
     pub outputs: Vec<GraphOutput>,
-    /// What is odd about it, as sentences: edges that lead nowhere, names that repeat, cycles, no nodes, parts left out.
-    pub notes: Vec<String>,
+    /// What is odd about it.
+    pub notes: Vec<GraphNote>,
+}
+
+/// Something odd about a graph. As text it is an English sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GraphNote {
+    /// What.
+    pub kind: GraphNoteKind,
+    /// How often.
+    pub count: u64,
+    /// One of them by name; may be empty.
+    pub example: String,
+}
+
+/// What is odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum GraphNoteKind {
+    /// There are no nodes.
+    Empty,
+    /// Nodes whose names are those of others; the example is a name.
+    RepeatedNames,
+    /// Inputs that nothing computes; the example is what they ask for.
+    LeadNowhere,
+    /// Nodes in cycles, and such as wait for them.
+    Cycle,
+    /// Nodes and edges beyond what one graph may have.
+    LeftOut,
+    /// Graphs within others that lie too deep; the example is the scope.
+    TooDeep,
+    /// Parameters whose values lie in a file that is not there; the example is its name.
+    FileMissing,
+}
+
+impl fmt::Display for GraphNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kind,
+            count,
+            example,
+        } = self;
+        let (s, verb) = if *count == 1 { ("", "s") } else { ("s", "") };
+        match kind {
+            GraphNoteKind::Empty => write!(f, "the graph has no nodes"),
+            GraphNoteKind::RepeatedNames => {
+                write!(f, "{count} node{s} repeat{verb} a name: {example}")?;
+                if *count > 1 {
+                    write!(f, ", …")
+                } else {
+                    Ok(())
+                }
+            }
+            GraphNoteKind::LeadNowhere => {
+                write!(f, "{count} input{s} lead{verb} nowhere: {example}")?;
+                if *count > 1 {
+                    write!(f, ", …")
+                } else {
+                    Ok(())
+                }
+            }
+            GraphNoteKind::Cycle if *count == 1 => write!(f, "1 node is part of a cycle"),
+            GraphNoteKind::Cycle => write!(f, "{count} nodes are part of a cycle or wait for one"),
+            GraphNoteKind::LeftOut => {
+                write!(
+                    f,
+                    "{count} nodes and edges are left out: the graph is too large"
+                )
+            }
+            GraphNoteKind::TooDeep => {
+                write!(f, "a graph within {example} is left out: it lies too deep")
+            }
+            GraphNoteKind::FileMissing => write!(
+                f,
+                "values of {count} parameter{s} lie in {example}, which is not beside the graph"
+            ),
+        }
+    }
 }
 
 /// What a node is.
@@ -137,6 +220,16 @@ impl From<Malformed> for NotAGraph {
 }
 
 impl Graph {
+    /// Files that hold the values of its parameters, as it names them, and of how many.
+    pub fn external_files(&self) -> BTreeMap<&str, u64> {
+        let mut files = BTreeMap::new();
+        let attributes = self.nodes.iter().flat_map(|node| &node.attributes);
+        for (_, file) in attributes.filter(|(name, _)| name == EXTERNAL_LOCATION) {
+            *files.entry(&**file).or_default() += 1;
+        }
+        files
+    }
+
     /// Reads a file that is a graph and has so many bytes. Content of weights is passed over, not read.
     pub fn read_file(
         format: GraphFormat,

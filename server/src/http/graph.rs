@@ -20,6 +20,7 @@ mod compare;
 mod health;
 mod kept;
 mod look;
+mod notes;
 mod times;
 
 pub use kept::Graphs;

@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQuery};
+use trainscope_format::graph::{GraphNote, GraphNoteKind};
 use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
 use super::catalog::Writer;
@@ -12,6 +14,8 @@ use super::reader::{self, Range};
 use super::source::{Source, head};
 use super::{Index, ReadError};
 
+/// Files with values of parameters that are told to be missing.
+const MAX_MISSING_FILES: usize = 20;
 /// Bytes of one blob at most: it is held in memory while it is sent.
 const MAX_BLOB_BYTES: u64 = 1 << 30;
 
@@ -36,10 +40,35 @@ impl Found {
         if graph.data == Stretch::WHOLE_FILE {
             let (file, len_bytes) = open(&self.source)?;
             let read = Graph::read_file(graph.format, &mut BufReader::new(file), len_bytes);
-            return Ok(read.map_err(|e| e.to_string()));
+            return Ok(match read {
+                Ok(graph) => Ok(self.with_missing_files(graph)),
+                Err(e) => Err(e.to_string()),
+            });
         }
         let bytes = self.read(graph.data)?;
         Ok(Graph::read(graph.format, &bytes).map_err(|e| e.to_string()))
+    }
+
+    /// Says of a graph that is a file of its own which files with values of its parameters are not beside it.
+    fn with_missing_files(&self, mut graph: Graph) -> Graph {
+        let place = self.source.place();
+        let folder = place.full.parent().unwrap_or(Path::new(""));
+        let is_there = |file: &str| {
+            // Only names beside the graph are looked up: a file may ask for anything.
+            let mut parts = Path::new(file).components();
+            parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+                && folder.join(file).is_file()
+        };
+        let files = graph.external_files().into_iter();
+        let missing = files.filter(|(file, _)| !is_there(file));
+        let notes = missing.map(|(file, count)| GraphNote {
+            kind: GraphNoteKind::FileMissing,
+            count,
+            example: file.to_owned(),
+        });
+        let notes: Vec<GraphNote> = notes.take(MAX_MISSING_FILES).collect();
+        graph.notes.extend(notes);
+        graph
     }
 
     /// Opens its file, if it still is the same.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::graph::{Edge, Graph, GraphOutput, Node};
+use crate::graph::{Edge, Graph, GraphNote, GraphNoteKind, GraphOutput, Node};
 
 /// Above this, a graph is cut: nobody can look at it, and made-up files could fill the memory.
 pub(super) const MAX_NODES: usize = 1 << 20;
@@ -88,8 +88,8 @@ impl<'a> GraphBuilder<'a> {
     }
 
     /// Says what is odd.
-    pub(super) fn note(&mut self, note: String) {
-        self.graph.notes.push(note);
+    pub(super) fn note(&mut self, kind: GraphNoteKind, example: String) {
+        self.graph.notes.push(note(kind, 1, example));
     }
 
     /// Looks up all names.
@@ -138,50 +138,50 @@ impl<'a> GraphBuilder<'a> {
 /// Says what is odd about a graph, of which so much is left out.
 pub(super) fn note_what_is_odd(graph: &mut Graph, left_out: usize) {
     if left_out > 0 {
-        let note = format!("{left_out} nodes and edges are left out: the graph is too large");
-        graph.notes.push(note);
+        let left_out = note(GraphNoteKind::LeftOut, left_out, String::new());
+        graph.notes.push(left_out);
     }
     let notes = notes_on(graph);
     graph.notes.extend(notes);
 }
 
-/// What is odd about a graph's shape.
-fn notes_on(graph: &Graph) -> Vec<String> {
-    if graph.nodes.is_empty() {
-        return vec!["the graph has no nodes".to_owned()];
+fn note(kind: GraphNoteKind, count: usize, example: String) -> GraphNote {
+    let count = count as u64;
+    GraphNote {
+        kind,
+        count,
+        example,
     }
-    let mut notes = Vec::new();
+}
+
+/// What is odd about a graph's shape.
+fn notes_on(graph: &Graph) -> Vec<GraphNote> {
+    if graph.nodes.is_empty() {
+        return vec![note(GraphNoteKind::Empty, 0, String::new())];
+    }
     let hasher = foldhash::fast::RandomState::default();
     let mut seen = HashSet::with_capacity_and_hasher(graph.nodes.len(), hasher);
-    let repeated: Vec<_> = graph
-        .nodes
-        .iter()
-        .filter(|node| !seen.insert(&*node.name))
+    let nodes = graph.nodes.iter();
+    let repeated: Vec<&str> = nodes
+        .map(|node| &*node.name)
+        .filter(|name| !seen.insert(*name))
         .collect();
-    if let Some(first) = repeated.first() {
-        let name = short(&first.name);
-        notes.push(format!(
-            "{} nodes repeat a name, {name} for one",
-            repeated.len()
-        ));
-    }
     let edges = graph.nodes.iter().flat_map(|node| &node.inputs);
     let edges = edges.chain(graph.outputs.iter().map(|output| &output.from));
-    let missing: Vec<_> = edges.filter(|edge| edge.node.is_none()).collect();
-    if let Some(first) = missing.first() {
-        let name = short(&first.missing);
-        notes.push(format!(
-            "{} inputs lead nowhere, {name} for one",
-            missing.len()
-        ));
-    }
+    let nowhere: Vec<&str> = edges
+        .filter(|edge| edge.node.is_none())
+        .map(|edge| &*edge.missing)
+        .collect();
+    let named = [
+        (GraphNoteKind::RepeatedNames, repeated),
+        (GraphNoteKind::LeadNowhere, nowhere),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(kind, names)| Some(note(kind, names.len(), short(names.first()?))));
     let in_cycles = count_in_cycles(graph);
-    if in_cycles > 0 {
-        notes.push(format!(
-            "{in_cycles} nodes are part of a cycle or wait for one"
-        ));
-    }
-    notes
+    let cycles = (in_cycles > 0).then(|| note(GraphNoteKind::Cycle, in_cycles, String::new()));
+    named.chain(cycles).collect()
 }
 
 fn origins(node: &Node) -> impl Iterator<Item = u32> {

@@ -2,7 +2,7 @@
 
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use super::graph_tf::shape_text;
-use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
+use crate::graph::{Dimension, Graph, GraphNoteKind, Node, NodeKind, NotAGraph, TensorType};
 use crate::wire::{Fields, Malformed, Value, bytes_of, floats, text, varints};
 
 /// Graphs within nodes (branches, loops) are read to this depth.
@@ -247,9 +247,7 @@ fn add_node(
         if depth < MAX_DEPTH {
             add_graph(builder, graph, &inner_scope, depth + 1)?;
         } else {
-            builder.note(format!(
-                "a graph within {inner_scope} is left out: it lies too deep"
-            ));
+            builder.note(GraphNoteKind::TooDeep, inner_scope.clone());
         }
     }
     Ok(())

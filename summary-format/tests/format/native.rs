@@ -5,7 +5,9 @@ use std::io;
 use proptest::prelude::*;
 use trainscope_format::encode::Moment;
 use trainscope_format::float::Float;
-use trainscope_format::graph::{Dimension, Edge, GraphOutput, Node, NodeKind, TensorType};
+use trainscope_format::graph::{
+    Dimension, Edge, GraphNote, GraphNoteKind, GraphOutput, Node, NodeKind, TensorType,
+};
 use trainscope_format::lineage::{
     DatasetNode, DatasetOperation, EvaluationLineage, LineageValue, TrainLineage, UserInfo,
 };
@@ -240,7 +242,11 @@ pub(crate) fn graph() -> Graph {
                 ..Edge::default()
             },
         }],
-        notes: vec!["1 inputs lead nowhere, x for one".into()],
+        notes: vec![GraphNote {
+            kind: GraphNoteKind::LeadNowhere,
+            count: 1,
+            example: "x".into(),
+        }],
     }
 }
 

@@ -9,7 +9,7 @@ use trainscope_format::graph::{NodeKind, TensorType};
 use trainscope_format::{GraphFormat, Kind, Severity};
 
 use super::GraphTag;
-use crate::findings::Hit;
+use crate::findings::{Hit, Words};
 
 /// Boxes of a neighbourhood at most.
 pub const MAX_AROUND: usize = 400;
@@ -72,7 +72,7 @@ pub struct GraphScene {
     /// What wrote it, as far as the file says.
     pub producer: String,
     /// What is odd about the graph.
-    pub notes: Vec<String>,
+    pub notes: Vec<Words>,
     /// Nodes of the graph.
     pub total_nodes: u64,
     /// Edges of the graph.

@@ -18,6 +18,7 @@ use trainscope_format::graph::{Edge, Node, NodeKind};
 
 use super::health::Health;
 use super::kept::Kept;
+use super::notes::words;
 use super::times::Times;
 use crate::http::Site;
 use crate::http::error::Failure;
@@ -94,7 +95,13 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
         step: chosen.step,
         format: Some(kept.format),
         producer: kept.graph.producer.clone(),
-        notes: kept.graph.notes.iter().take(MAX_LISTED).cloned().collect(),
+        notes: kept
+            .graph
+            .notes
+            .iter()
+            .take(MAX_LISTED)
+            .map(words)
+            .collect(),
         total_nodes: kept.graph.nodes.len() as u64,
         total_edges: kept
             .graph

@@ -64,7 +64,10 @@ pub(super) fn Middle() -> impl IntoView {
         })
     };
     let odd = move || {
-        let notes = model.scene.with(|scene| scene.notes.clone());
+        let notes = model.scene.with(|scene| {
+            let notes = scene.notes.iter().map(|note| i18n.words(note));
+            notes.collect::<Vec<String>>()
+        });
         let text = notes.join("; ");
         let title = text.clone();
         (!notes.is_empty()).then(|| {
