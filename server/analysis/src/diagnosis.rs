@@ -6,12 +6,16 @@
 
 use trainscope_format::{Graph, Hparams, Lineage};
 
+use recording::Missing;
+
 use crate::watchpoint::Context;
 pub use crate::watchpoint::finding::Sentence;
+pub use recording::Framework;
 
 mod model;
 mod operation;
 mod pipeline;
+mod recording;
 mod settings;
 
 /// What a remark is about, in the order in which an expert looks.
@@ -94,7 +98,7 @@ pub struct Remark {
     pub node: Option<String>,
     /// In how many places; 0 where nothing was found.
     pub places: u64,
-    /// A line of code that records what is missing; empty if nothing is.
+    /// A line of code that records what is missing; empty if nothing is, or the framework has none.
     pub record: &'static str,
 }
 
@@ -105,7 +109,7 @@ pub(crate) struct Opinion {
     sentence: Sentence,
     node: Option<String>,
     places: u64,
-    record: &'static str,
+    missing: Missing,
 }
 
 impl Opinion {
@@ -115,14 +119,14 @@ impl Opinion {
             sentence: Sentence { en, zh },
             node: None,
             places: 0,
-            record: "",
+            missing: Missing::Nothing,
         }
     }
 
-    pub(crate) fn unknown(en: &str, zh: &str, record: &'static str) -> Self {
+    fn unknown(en: &str, zh: &str, missing: Missing) -> Self {
         Self {
             state: State::Unknown,
-            record,
+            missing,
             ..Self::fine(en.to_owned(), zh.to_owned())
         }
     }
@@ -195,8 +199,8 @@ impl Examiner {
         }
     }
 
-    /// One remark a rule, by topic, in the order of the rules.
-    pub fn remarks(&self) -> Vec<Remark> {
+    /// One remark a rule, by topic, in the order of the rules, for somebody who trains with that framework.
+    pub fn remarks(&self, framework: Framework) -> Vec<Remark> {
         let mut all = vec![(Rule::Settings, self.settings.judge(self.normalises_batches))];
         if self.of_graphs.is_empty() {
             let opinion = model::without_graph();
@@ -211,7 +215,7 @@ impl Examiner {
             sentence: opinion.sentence,
             node: opinion.node,
             places: opinion.places,
-            record: opinion.record,
+            record: opinion.missing.line(framework),
         });
         told.collect()
     }

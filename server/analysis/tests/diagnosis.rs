@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use trainscope_analysis::diagnosis::{Examiner, Remark, Rule, State};
+use trainscope_analysis::diagnosis::{Examiner, Framework, Remark, Rule, State};
 use trainscope_analysis::watchpoint::Context;
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind, TensorType};
 use trainscope_format::hparams::{HparamValue, SessionStart};
@@ -61,7 +61,7 @@ fn graph(lines: &[&str]) -> Graph {
 fn remark(graph: &Graph, rule: Rule) -> Remark {
     let mut examiner = Examiner::default();
     examiner.learn(&Context::Graph(graph));
-    let mut all = examiner.remarks().into_iter();
+    let mut all = examiner.remarks(Framework::Python).into_iter();
     all.find(|remark| remark.rule == rule).unwrap()
 }
 
@@ -356,7 +356,7 @@ fn settings(values: &[(&str, HparamValue)]) -> Remark {
         ..SessionStart::default()
     });
     examiner.learn(&Context::Hparams(&session));
-    examiner.remarks().remove(0)
+    examiner.remarks(Framework::Python).remove(0)
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn settings_that_cannot_train_are_faults_and_unusual_ones_are_notes() {
     };
     examiner.learn(&Context::Hparams(&Hparams::SessionStart(session)));
     examiner.learn(&Context::Graph(&graph(&["x >", "n BatchNorm x"])));
-    assert_eq!(examiner.remarks()[0].state, State::Fault);
+    assert_eq!(examiner.remarks(Framework::Python)[0].state, State::Fault);
 }
 
 fn dataset(
@@ -435,7 +435,7 @@ fn prepared(train: DatasetNode, evaluated: Option<DatasetNode>) -> [State; 2] {
     for root in [Some(train), evaluated].into_iter().flatten() {
         examiner.learn(&Context::Lineage(&Lineage::Dataset(root)));
     }
-    let remarks = examiner.remarks();
+    let remarks = examiner.remarks(Framework::Python);
     [Rule::Shuffling, Rule::Scaling].map(|rule| {
         let own = remarks.iter().find(|remark| remark.rule == rule);
         own.map_or(State::Unknown, |own| own.state)
@@ -463,13 +463,28 @@ fn samples_are_shuffled_and_scaled_or_it_is_said() {
         prepared(dataset("Generator", &[], None, None), None),
         [State::Unknown; 2]
     );
-    let nothing = Examiner::default().remarks();
+    let lines = |framework| {
+        let nothing = Examiner::default().remarks(framework);
+        assert!(nothing.iter().all(|one| one.state == State::Unknown));
+        let [settings, graph, pipeline] = [0, 1, 2].map(|at| nothing[at].record);
+        [settings, graph, pipeline]
+    };
+    // Each framework is told its own line; `PyTorch` has none that records a pipeline.
+    let [settings, graph, pipeline] = lines(Framework::MindSpore);
     assert!(
-        nothing
+        [settings, graph, pipeline]
             .iter()
-            .all(|remark| remark.state == State::Unknown && !remark.record.is_empty())
+            .all(|line| line.starts_with("SummaryCollector("))
     );
-    assert_eq!(nothing.len(), 3);
+    let [settings, graph, pipeline] = lines(Framework::Collector);
+    assert!(
+        [settings, graph, pipeline]
+            .iter()
+            .all(|line| line.starts_with("collector."))
+    );
+    let [settings, graph, pipeline] = lines(Framework::Python);
+    assert!(settings.starts_with("writer.") && graph.starts_with("writer."));
+    assert_eq!(pipeline, "");
 }
 
 #[test]
@@ -497,5 +512,5 @@ fn odd_graphs_are_looked_at_without_harm() {
     let mut examiner = Examiner::default();
     examiner.learn(&Context::Graph(&cyclic));
     examiner.learn(&Context::Graph(&Graph::default()));
-    assert_eq!(examiner.remarks().len(), 6);
+    assert_eq!(examiner.remarks(Framework::Python).len(), 6);
 }

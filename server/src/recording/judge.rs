@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trainscope_analysis::diagnosis::{Examiner, Remark};
+use trainscope_analysis::diagnosis::{Examiner, Framework, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
     Context, Evaluator, Findings, Needs, Observation, Surroundings, Watchpoints,
@@ -481,8 +481,22 @@ impl Judging {
         }
         judged.findings = self.shown.evaluator.findings();
         judged.sources = self.sources(&judged.findings);
-        judged.remarks = self.shown.examiner.remarks();
+        judged.remarks = self.shown.examiner.remarks(self.framework());
         judged
+    }
+
+    /// What trained, by what only its own writers write.
+    fn framework(&self) -> Framework {
+        let ends = |end: &str| self.events.iter().any(|file| file.shown().ends_with(end));
+        if !self.graphs.is_empty() || ends("_MS") || ends("_lineage") {
+            Framework::MindSpore
+        } else if !self.shown.recorded.is_empty() {
+            Framework::Collector
+        } else if ends(".v2") {
+            Framework::Keras
+        } else {
+            Framework::Python
+        }
     }
 
     fn sources(&self, findings: &Findings) -> FxHashMap<Arc<str>, (String, u32)> {

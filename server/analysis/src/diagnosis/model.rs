@@ -5,14 +5,13 @@ use trainscope_format::Graph;
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind};
 
 use super::operation::{Does, Loss, is_backward, is_parameter, of};
+use super::recording::Missing;
 use super::{Opinion, Rule, State};
 
 /// Operations that are followed in a row, through reshapes and the like.
 const MAX_HOPS: usize = 64;
 /// Operations between a difference and the mean of a loss.
 const REDUCED_WITHIN: usize = 4;
-const LOSS_LINE: &str = "writer.add_graph(ModelWithLoss(model, loss_fn), (x, y))";
-const SHAPES_LINE: &str = "onnx.save(onnx.shape_inference.infer_shapes(model), path)";
 
 /// What is to be said of a graph.
 pub(super) struct Seen {
@@ -25,7 +24,7 @@ pub(super) fn without_graph() -> Opinion {
     Opinion::unknown(
         "no graph was recorded, so the structure of the model is not judged",
         "未记录计算图，因此无法判断模型结构",
-        LOSS_LINE,
+        Missing::GraphWithLoss,
     )
 }
 
@@ -164,14 +163,14 @@ fn loss_activation(view: &View<'_>) -> Opinion {
         return Opinion::unknown(
             "the graph ends before the loss, so what stands before that is not judged; record both together",
             "计算图在损失之前结束，无法判断损失前的激活函数；请将模型与损失一并记录",
-            LOSS_LINE,
+            Missing::GraphWithLoss,
         );
     }
     if judged == 0 {
         return Opinion::unknown(
             "what feeds the loss is an operation of no known kind",
             "损失的输入来自未知类型的算子",
-            "",
+            Missing::Nothing,
         );
     }
     Opinion::fine(
@@ -336,7 +335,7 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
             "a traced graph holds only what ran: parameters that nothing uses are not in it; record gradients, of which \
              they have none",
             "追踪得到的计算图只含运行过的部分，不含未使用的参数；请记录梯度，未使用的参数没有梯度",
-            "save_file({n: p.grad for n, p in model.named_parameters() if p.grad is not None}, path)",
+            Missing::Gradients,
         );
     }
     let is_known =
@@ -346,7 +345,7 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
         return Opinion::unknown(
             "the graph names no parameters",
             "计算图未列出参数",
-            "torch.onnx.export(model, x, path)",
+            Missing::Parameters,
         );
     }
     let unused: Vec<usize> = parameters
@@ -470,7 +469,7 @@ fn broadcast(view: &View<'_>) -> Opinion {
         return Opinion::unknown(
             "shapes are not in the graph, so broadcasts are not judged",
             "计算图中没有形状，无法判断广播",
-            SHAPES_LINE,
+            Missing::Shapes,
         );
     }
     Opinion::fine(

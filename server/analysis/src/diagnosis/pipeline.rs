@@ -2,10 +2,9 @@
 
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
+use super::recording::Missing;
 use super::{Opinion, Rule, State};
 
-const RECORD: &str =
-    "SummaryCollector(summary_dir, collect_specified_data={\"collect_dataset_graph\": True})";
 /// Operations of a pipeline that are looked at.
 const MAX_NODES: usize = 10_000;
 
@@ -88,7 +87,7 @@ impl Pipeline {
             let opinion = Opinion::unknown(
                 "how data are prepared was not recorded, so their order and range are not judged",
                 "未记录数据预处理流程，无法判断样本顺序和取值范围",
-                RECORD,
+                Missing::Pipeline,
             );
             return vec![(Rule::Shuffling, opinion)];
         }
@@ -115,7 +114,7 @@ impl Pipeline {
             None => Opinion::unknown(
                 "the pipeline does not say whether samples are shuffled",
                 "数据流程未说明样本是否打乱",
-                "dataset = dataset.shuffle(buffer_size)",
+                Missing::Shuffle,
             ),
         }
     }
@@ -138,7 +137,7 @@ impl Pipeline {
             None => Opinion::unknown(
                 "neither the pipeline nor tensors of inputs say in which range values are",
                 "数据流程和输入张量均未说明取值范围",
-                "save_file({\"activation/input\": x}, f\"{run}/dump/step_{step}.safetensors\")",
+                Missing::Inputs,
             ),
         }
     }

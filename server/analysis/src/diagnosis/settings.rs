@@ -3,9 +3,8 @@
 use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::lineage::TrainLineage;
 
+use super::recording::Missing;
 use super::{Opinion, State};
-
-const RECORD: &str = "writer.add_hparams({\"lr\": lr, \"batch_size\": batch_size}, {})";
 
 /// What a run says that it was trained with; the last word counts.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +94,7 @@ impl Settings {
             return Opinion::unknown(
                 "neither learning rate nor batch size was recorded, so they are not judged",
                 "未记录学习率和批大小，因此无法判断",
-                RECORD,
+                Missing::Settings,
             );
         }
         let found = known.iter().filter_map(|&(name, value, meaning)| {

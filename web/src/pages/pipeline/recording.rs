@@ -27,13 +27,21 @@ collector.lineage(pipeline.build());"#,
     ),
 ];
 
-const TIMES: [(&str, &str); 1] = [(
-    "Rust",
-    r#"let batch = {
+const TIMES: [(&str, &str); 2] = [
+    (
+        "Rust",
+        r#"let batch = {
     let _span = collector.span("data");
     loader.next()
 };"#,
-)];
+    ),
+    (
+        "MindSpore",
+        "profiler = Profiler(output_path=folder, data_process=True)
+model.train(epochs, dataset)
+profiler.analyse()",
+    ),
+];
 
 /// A snippet for each way to record it.
 #[component]

@@ -1,0 +1,90 @@
+//! The line of code that records what a rule misses, in the words of the framework that is in use.
+
+/// What trained, as far as its files tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framework {
+    /// A Python framework whose files do not say more: `PyTorch` most likely.
+    #[default]
+    Python,
+    /// `TensorFlow` or Keras.
+    Keras,
+    /// `MindSpore`.
+    MindSpore,
+    /// A program in Rust, by the collector.
+    Collector,
+}
+
+/// What a rule would have to know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Nothing that could be recorded.
+    #[default]
+    Nothing,
+    /// The learning rate and the size of a batch.
+    Settings,
+    /// A graph that goes as far as the loss.
+    GraphWithLoss,
+    /// A graph that names what is trained.
+    Parameters,
+    /// Which parameters have a gradient.
+    Gradients,
+    /// Shapes of what a graph computes.
+    Shapes,
+    /// What is done to the data.
+    Pipeline,
+    /// That samples are shuffled.
+    Shuffle,
+    /// What the model is fed.
+    Inputs,
+}
+
+impl Missing {
+    /// The line, or nothing where that framework has none.
+    pub(super) const fn line(self, framework: Framework) -> &'static str {
+        use Framework::{Collector, Keras, MindSpore, Python};
+        match (self, framework) {
+            (Self::Settings, Python) => {
+                "writer.add_hparams({\"lr\": lr, \"batch_size\": batch_size}, {})"
+            }
+            (Self::Settings, Keras) => "hp.hparams({\"lr\": lr, \"batch_size\": batch_size})",
+            (Self::Settings, MindSpore) => {
+                "SummaryCollector(summary_dir, collect_specified_data={\"collect_train_lineage\": True})"
+            }
+            (Self::Settings, Collector) => {
+                "collector.hyperparameters(&Hyperparameters::new().number(\"lr\", lr))"
+            }
+            (Self::GraphWithLoss, Python) => {
+                "writer.add_graph(ModelWithLoss(model, loss_fn), (x, y))"
+            }
+            (Self::GraphWithLoss, Keras) => "tf.summary.trace_on(graph=True)",
+            (Self::GraphWithLoss | Self::Parameters, MindSpore) => {
+                "SummaryCollector(summary_dir, collect_specified_data={\"collect_graph\": True})"
+            }
+            (Self::GraphWithLoss | Self::Parameters, Collector) => {
+                "collector.graph(\"model\", graph.build())"
+            }
+            (Self::Parameters, Python) => "torch.onnx.export(model, x, f\"{run}/model.onnx\")",
+            (Self::Parameters, Keras) => "model.export(f\"{run}/model.onnx\", format=\"onnx\")",
+            (Self::Gradients, Python) => {
+                "save_file({n: p.grad for n, p in model.named_parameters() if p.grad is not None}, path)"
+            }
+            (Self::Shapes, Python | Keras) => {
+                "onnx.save(onnx.shape_inference.infer_shapes(model), path)"
+            }
+            (Self::Pipeline, MindSpore) => {
+                "SummaryCollector(summary_dir, collect_specified_data={\"collect_dataset_graph\": True})"
+            }
+            (Self::Pipeline, Collector) => {
+                "collector.lineage(DatasetPipeline::source(\"Mnist\").then(\"Shuffle\").build())"
+            }
+            (Self::Shuffle, MindSpore) => "dataset = dataset.shuffle(buffer_size)",
+            (Self::Inputs, Python) => {
+                "save_file({\"activation/input\": x}, f\"{run}/dump/step_{step}.safetensors\")"
+            }
+            (Self::Inputs, Collector) => {
+                "step.tensor(\"activation/input\", Role::Input, TensorView::from(&x[..]))"
+            }
+            _ => "",
+        }
+    }
+}
