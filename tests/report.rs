@@ -73,9 +73,15 @@ fn a_report_says_what_check_says() {
     )
     .json();
     let hits = ["hits", "notes"].map(|list| checked[list].as_array().unwrap().len());
-    let rows = page.matches("<td class=\"nb\"><span class=\"s ").count();
+    let begins = "<td class=\"nb\"><span class=\"s ";
     // Rows of the diagnosis begin in the same way.
-    assert!(rows >= hits[0] + hits[1], "{rows} {hits:?}");
+    assert!(page.matches(begins).count() >= hits[0] + hits[1]);
+    // What was found stands beside its limit, and the diagnosis says what the hits say.
+    assert!(
+        page.contains("<td class=\"n i\">10,000</td><td class=\"n\">10</td>"),
+        "{page}"
+    );
+    assert!(page.contains("<b>Hyper-parameters</b>") && page.contains("<b>train/loss is NaN</b>"));
     assert!(page.contains("train/learning_rate jumps"), "{page}");
     assert!(
         page.contains("17 errors")
@@ -89,6 +95,8 @@ fn a_report_says_what_check_says() {
         chinese.contains("<html lang=\"zh\">")
             && chinese.contains("引导式诊断")
             && chinese.contains("首个原因")
+            && chinese.contains("完整")
+            && !chinese.contains(">complete<")
     );
 }
 

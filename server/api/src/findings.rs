@@ -230,6 +230,15 @@ pub struct Hit {
 }
 
 impl Hit {
+    /// What was found, and the limit of it: those of the first parameter that has both, else the first value alone.
+    pub fn found(&self) -> (Option<f64>, Option<f64>) {
+        let both = self.values.iter().find_map(|(name, value)| {
+            let limit = self.thresholds.get(name)?;
+            Some((Some(value.0), Some(limit.0)))
+        });
+        both.unwrap_or_else(|| (self.values.values().next().map(|value| value.0), None))
+    }
+
     /// What tells it apart in its run: `rank:step:condition:tensor`. Tensors may hold colons, the others do not.
     pub fn key(&self) -> String {
         format!(

@@ -3,6 +3,7 @@
 //! Numbers that may be NaN or infinite are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. Every list is bounded and
 //! says in `cut` whether something was left out. A run is a relative path containing `/`, hence a query parameter.
 
+pub mod diagnosis;
 pub mod distributions;
 pub mod error;
 pub mod findings;

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
 use trainscope_analysis::watchpoint::role_of_name;
 use trainscope_api::findings::{Findings, FindingsQuery};
-use trainscope_api::runs::Run;
+use trainscope_api::runs::{FileStatus, Run};
 use trainscope_api::scalars::Series;
 use trainscope_api::tags::Tag;
 use trainscope_charts::theme::Theme;
@@ -68,7 +68,7 @@ struct Contents {
     info: Option<Run>,
     findings: Findings,
     /// Why reading stopped where it did: file, and what is wrong.
-    files: Vec<(String, String, u64)>,
+    files: Vec<(String, FileStatus, u64)>,
     curves: Vec<Curve>,
     /// Scalars that have no curve on the page.
     other_curves: usize,
@@ -120,13 +120,8 @@ pub(super) fn run(flags: &ReportFlags) -> Result<u8, Failed> {
 fn gather(reading: &Reading) -> Result<Contents, Mistake> {
     let findings = findings_of(&reading.judged(), &FindingsQuery::default(), page::MAX_HITS);
     let info = reading.info();
-    let files = info.iter().flat_map(|run| &run.files).map(|file| {
-        let state = serde_json::to_value(file.status).ok();
-        let state = state
-            .and_then(|state| Some(state.as_str()?.to_owned()))
-            .unwrap_or_default();
-        (file.path.clone(), state, file.len_bytes)
-    });
+    let files = info.iter().flat_map(|run| &run.files);
+    let files = files.map(|file| (file.path.clone(), file.status, file.len_bytes));
     let (curves, other_curves) = curves(reading, info.as_ref(), &findings)?;
     Ok(Contents {
         title: reading.title.clone(),

@@ -10,7 +10,6 @@ use crate::route::use_run;
 
 mod cards;
 mod checks;
-mod diagnosis;
 mod guide;
 mod heat;
 mod hyperparameters;
@@ -18,6 +17,7 @@ mod matrix;
 mod model;
 mod onset;
 mod pictures;
+mod undecided;
 mod verdict;
 
 use model::Model;

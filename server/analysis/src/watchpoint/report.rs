@@ -221,7 +221,13 @@ pub(crate) fn number(value: f64) -> String {
     if value.fract() == 0.0 && magnitude < 1e6 {
         format!("{value}")
     } else if (1e-3..1e5).contains(&magnitude) {
-        let text = format!("{value:.4}");
+        // Six digits of large numbers, four decimals of small ones.
+        let decimals = [10.0, 1e2, 1e3, 1e4]
+            .iter()
+            .filter(|bound| magnitude < **bound)
+            .count();
+        let decimals = decimals.max(1);
+        let text = format!("{value:.decimals$}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         format!("{value:.2e}")

@@ -11,11 +11,13 @@ use super::texts::{self, Texts};
 use super::{Contents, Language};
 use crate::cli::words;
 
+mod diagnosis;
 mod sections;
 mod style;
 
+use diagnosis::diagnosis;
 use sections::{
-    advice, curves, diagnosis, facts, files, first_cause, hits, images, not_judged, plots, settings,
+    advice, curves, facts, files, first_cause, hits, images, not_judged, plots, settings,
 };
 use style::style;
 
@@ -35,6 +37,14 @@ impl Pen {
             Language::En => &words.en,
             Language::Zh => &words.zh,
         }
+    }
+
+    fn severity(self, severity: Severity) -> &'static str {
+        self.texts.severities[match severity {
+            Severity::Error => 0,
+            Severity::Warning => 1,
+            Severity::Info => 2,
+        }]
     }
 }
 
@@ -72,7 +82,7 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
                     (verdict(pen, contents, &sentence))
                     (facts(pen, contents))
                     (first_cause(pen, &contents.findings))
-                    (diagnosis(pen, &contents.findings))
+                    (diagnosis(pen, contents))
                     (hits(pen, &contents.findings))
                     (curves(pen, contents))
                     (plots(pen.texts.distributions, &contents.heat_maps))

@@ -1,5 +1,7 @@
 //! The words of a report, in both languages.
 
+use trainscope_api::runs::FileStatus;
+
 use super::Language;
 
 /// What stands on the page beside what was recorded.
@@ -17,8 +19,10 @@ pub(super) struct Texts {
     pub(super) advice: &'static str,
     pub(super) diagnosis: &'static str,
     pub(super) diagnosis_order: &'static str,
-    pub(super) topics: [&'static str; 3],
+    pub(super) topics: [&'static str; 6],
     pub(super) states: [&'static str; 4],
+    pub(super) more_like_it: fn(u64) -> String,
+    pub(super) found_nothing: fn(u64) -> String,
     pub(super) record: &'static str,
     pub(super) hits: &'static str,
     pub(super) hits_order: &'static str,
@@ -72,6 +76,19 @@ pub(super) fn rule(language: Language, rule: &str) -> &'static str {
     if language == Language::En { en } else { zh }
 }
 
+/// How a file is.
+pub(super) fn status(language: Language, status: FileStatus) -> &'static str {
+    let [en, zh] = match status {
+        FileStatus::Live => ["live", "写入中"],
+        FileStatus::Complete => ["complete", "完整"],
+        FileStatus::Truncated => ["cut off", "被截断"],
+        FileStatus::Damaged => ["damaged", "损坏"],
+        FileStatus::Unreadable => ["unreadable", "无法读取"],
+        FileStatus::Gone => ["gone", "已删除"],
+    };
+    if language == Language::En { en } else { zh }
+}
+
 /// Why something was not judged, by its name in the API.
 pub(super) fn missing(language: Language, reason: &str) -> &'static str {
     let [en, zh] = match reason {
@@ -120,8 +137,27 @@ const EN: Texts = Texts {
     advice: "What most likely helps",
     diagnosis: "Guided diagnosis",
     diagnosis_order: "in the order in which to look",
-    topics: ["Hyper-parameters", "Model structure", "Input data"],
+    topics: [
+        "What was recorded",
+        "Hyper-parameters",
+        "Model structure",
+        "Input data",
+        "Loss curve",
+        "Accuracy",
+    ],
     states: ["not judged", "fine", "note", "fault"],
+    more_like_it: |hits| {
+        let noun = if hits == 1 { "hit" } else { "hits" };
+        format!("and {hits} more {noun}")
+    },
+    found_nothing: |watchpoints| {
+        let noun = if watchpoints == 1 {
+            "watchpoint"
+        } else {
+            "watchpoints"
+        };
+        format!("{watchpoints} {noun} found nothing")
+    },
     record: "Record it",
     hits: "Hits",
     hits_order: "by step, in the order of data flow; found against limit",
@@ -174,8 +210,17 @@ const ZH: Texts = Texts {
     advice: "建议",
     diagnosis: "引导式诊断",
     diagnosis_order: "按排查顺序",
-    topics: ["超参数", "模型结构", "输入数据"],
+    topics: [
+        "记录内容",
+        "超参数",
+        "模型结构",
+        "输入数据",
+        "损失曲线",
+        "准确率",
+    ],
     states: ["无法判断", "正常", "提示", "问题"],
+    more_like_it: |hits| format!("另有 {hits} 个命中"),
+    found_nothing: |watchpoints| format!("{watchpoints} 个监测点未命中"),
     record: "记录方法",
     hits: "命中",
     hits_order: "按迭代和数据流顺序；实际值与阈值",

@@ -1,24 +1,15 @@
 //! What a hit has found, in a few signs.
 
 use trainscope_api::findings::Hit;
-use trainscope_format::float::Float;
 
 use crate::format;
 
-/// What was found and the limit of it: those of the first parameter that has both, else the first value.
+/// What was found and the limit of it, if there is one.
 pub(super) fn found(hit: &Hit) -> (String, String) {
-    let both = hit.values.iter().find_map(|(name, value)| {
-        let limit = hit.thresholds.get(name)?;
-        Some((value, Some(limit)))
-    });
-    let first = || hit.values.values().next().map(|value| (value, None));
-    match both.or_else(first) {
-        Some((Float(value), limit)) => {
-            let limit = limit.map(|Float(limit)| format::number(*limit, 3));
-            (format::number(*value, 3), limit.unwrap_or_default())
-        }
-        None => (String::new(), String::new()),
-    }
+    let text =
+        |value: Option<f64>| value.map_or_else(String::new, |value| format::number(value, 3));
+    let (found, limit) = hit.found();
+    (text(found), text(limit))
 }
 
 /// `step 412`, or `412 – 500` where it lasts.
@@ -41,6 +32,7 @@ mod tests {
     use super::*;
     use trainscope_api::findings::Words;
     use trainscope_format::Severity;
+    use trainscope_format::float::Float;
 
     fn hit(values: &[(&str, f64)], thresholds: &[(&str, f64)]) -> Hit {
         let named = |numbers: &[(&str, f64)]| -> BTreeMap<String, Float> {

@@ -1,33 +1,13 @@
 //! What rules say of the model and of what feeds it: the worst of each row, and the whole list where one asks for it.
 
 use leptos::prelude::*;
-use trainscope_api::findings::{Findings, Remark, RemarkState, RemarkTopic};
+use trainscope_api::findings::{Findings, Remark, RemarkState};
 
-use super::diagnosis::Topic;
 use super::model::Model;
 use crate::components::{Icon, IconName};
 use crate::erased::memo;
 use crate::i18n::{I18n, use_i18n};
 use crate::route;
-
-/// The rules of a row.
-pub(super) fn of_topic(findings: &Findings, topic: Topic) -> impl Iterator<Item = &Remark> {
-    let wanted = match topic {
-        Topic::Hyperparameters => Some(RemarkTopic::Hyperparameters),
-        Topic::Model => Some(RemarkTopic::Model),
-        Topic::Input => Some(RemarkTopic::Input),
-        Topic::Recorded | Topic::Loss | Topic::Metric => None,
-    };
-    let all = findings.remarks.iter();
-    all.filter(move |remark| Some(remark.topic) == wanted)
-}
-
-/// The worst of a row, if it has found anything.
-pub(super) fn worst(findings: &Findings, topic: Topic) -> Option<&Remark> {
-    // Of equal ones the first.
-    let found = of_topic(findings, topic).filter(|remark| remark.state > RemarkState::Fine);
-    found.reduce(|worst, one| if one.state > worst.state { one } else { worst })
-}
 
 /// Rules that found nothing, and those that could not be judged.
 fn counts(findings: &Findings) -> (u64, u64) {
@@ -99,37 +79,31 @@ fn row(run: &str, remark: &Remark, i18n: I18n) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainscope_api::findings::Words;
+    use trainscope_api::findings::{RemarkTopic, Words};
 
-    fn remark(topic: RemarkTopic, state: RemarkState, places: u64) -> Remark {
+    fn remark(state: RemarkState) -> Remark {
         Remark {
             rule: "r".to_owned(),
-            topic,
+            topic: RemarkTopic::Model,
             state,
             sentence: Words::default(),
             node: None,
-            places,
+            places: 0,
             record: String::new(),
         }
     }
 
     #[test]
-    fn the_first_of_the_worst_speaks_for_a_row() {
+    fn what_is_well_and_what_is_not_judged_are_counted() {
         let findings = Findings {
             remarks: vec![
-                remark(RemarkTopic::Hyperparameters, RemarkState::Fine, 0),
-                remark(RemarkTopic::Model, RemarkState::Note, 1),
-                remark(RemarkTopic::Model, RemarkState::Fault, 2),
-                remark(RemarkTopic::Model, RemarkState::Fault, 3),
-                remark(RemarkTopic::Input, RemarkState::Unknown, 0),
+                remark(RemarkState::Fine),
+                remark(RemarkState::Fault),
+                remark(RemarkState::Fine),
+                remark(RemarkState::Unknown),
             ],
             ..Findings::default()
         };
-        let places = |topic| worst(&findings, topic).map(|own| own.places);
-        assert_eq!(places(Topic::Model), Some(2));
-        assert_eq!(places(Topic::Hyperparameters), None);
-        assert_eq!(places(Topic::Input), None);
-        assert_eq!(places(Topic::Loss), None);
-        assert_eq!(counts(&findings), (1, 1));
+        assert_eq!(counts(&findings), (2, 1));
     }
 }

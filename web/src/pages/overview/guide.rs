@@ -1,15 +1,16 @@
 //! The guided diagnosis: what an expert would look at, in order, with what was found and the page to open next.
 
 use leptos::prelude::*;
+use trainscope_api::diagnosis::{Found, Topic, diagnose, worst_remark};
 use trainscope_api::findings::{Findings, RemarkState};
 use trainscope_api::runs::{LastValue, Run};
 use trainscope_api::scalars::Series;
 use trainscope_format::Kind;
 
 use super::checks;
-use super::diagnosis::{Found, Topic, diagnose, undecided};
 use super::hyperparameters::named;
 use super::model::{Model, by_count, curve_of};
+use super::undecided::undecided;
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
@@ -52,7 +53,7 @@ fn is_shown(model: Model, topic: Topic, own: Option<&Found>) -> bool {
     let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
     let is_hit = || {
         let found = model.findings.get();
-        let is_odd = found.is_some_and(|found| checks::worst(&found, topic).is_some());
+        let is_odd = found.is_some_and(|found| worst_remark(&found, topic).is_some());
         is_odd || own.is_some_and(|own| own.hits > 0)
     };
     let info = model.info.get();
@@ -97,7 +98,7 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
     let Some(found) = model.findings.get() else {
         return ("ink3", IconName::Gone);
     };
-    let worst = checks::worst(&found, topic).map(|own| own.state);
+    let worst = worst_remark(&found, topic).map(|own| own.state);
     if worst == Some(RemarkState::Fault) {
         return ("warn", IconName::Warning);
     }
@@ -192,7 +193,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
     let found = model.findings.get();
     let remark = found
         .as_deref()
-        .and_then(|found| checks::worst(found, topic));
+        .and_then(|found| worst_remark(found, topic));
     let remark = remark.map(|remark| {
         let before = (!parts.is_empty() || own.hits > 0).then_some(texts.semicolon);
         view! {
@@ -315,7 +316,7 @@ fn next_page(
     let found = model.findings.get();
     let remark = found
         .as_deref()
-        .and_then(|found| checks::worst(found, topic));
+        .and_then(|found| worst_remark(found, topic));
     if let Some(node) = remark.and_then(|own| own.node.as_deref()) {
         return Some((
             route::graph_href(&run, Some(node)),

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, PreEscaped, html};
-use trainscope_api::findings::{Findings, Hit, Remark, RemarkState, RemarkTopic, Watched};
+use trainscope_api::findings::{Findings, Hit, Watched};
 use trainscope_charts::label;
-use trainscope_format::Severity;
 use trainscope_format::float::Float;
 use trainscope_format::hparams::HparamValue;
 
@@ -31,7 +30,6 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
     let Findings {
         judged,
         watchpoints,
-        hits,
         ..
     } = &contents.findings;
     let watching = watchpoints.iter().filter(|own| own.is_on).count() as u64;
@@ -39,22 +37,13 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
         .info
         .as_ref()
         .map_or(1, |run| run.ranks.len().max(1)) as u64;
-    let hit: BTreeSet<&str> = hits.iter().map(|hit| &*hit.tensor).collect();
     let len_bytes = contents.info.as_ref().map_or(0, |run| run.len_bytes);
     let files = contents.files.len() as u64;
     let loss = contents.info.as_ref().and_then(|run| run.loss.as_ref());
-    let mut tensors = words::count(judged.tensors);
-    if !hit.is_empty() && judged.tensors > 0 {
-        tensors = format!(
-            "{tensors} ({}: {})",
-            pen.texts.hits,
-            words::count(hit.len() as u64)
-        );
-    }
     let values = [
         words::count(watching),
         words::count(judged.steps),
-        tensors,
+        words::count(judged.tensors),
         words::count(ranks),
         if files > 0 {
             format!("{}, {}", words::count(files), words::size(len_bytes))
@@ -84,11 +73,11 @@ fn number(value: Float) -> String {
     text
 }
 
-fn numbers(all: &BTreeMap<String, Float>) -> String {
-    let named = all
-        .iter()
-        .map(|(name, value)| format!("{name} {}", number(*value)));
-    named.collect::<Vec<String>>().join(", ")
+/// What was found and the limit of it, empty where there is none.
+fn found(hit: &Hit) -> (String, String) {
+    let text = |value: Option<f64>| value.map_or_else(String::new, |value| number(Float(value)));
+    let (found, limit) = hit.found();
+    (text(found), text(limit))
 }
 
 pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
@@ -97,6 +86,7 @@ pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
     };
     let hit = &cause.hit;
     let said = pen.words(&hit.sentence);
+    let (found, limit) = found(hit);
     html! {
         section {
             h2 { (pen.texts.first_cause) small { (pen.texts.step) " " (words::step(hit.step)) } }
@@ -115,52 +105,15 @@ pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
                     }
                 }
                 div {
-                    @if !hit.values.is_empty() {
-                        div class="k" { (pen.texts.found) }
-                        div class="v" { (numbers(&hit.values)) }
-                    }
-                    @if !hit.thresholds.is_empty() {
-                        div class="k" { (pen.texts.limit) }
-                        div class="v" { (numbers(&hit.thresholds)) }
+                    @for (name, value) in [(pen.texts.found, found), (pen.texts.limit, limit)] {
+                        @if !value.is_empty() {
+                            div class="k" { (name) }
+                            div class="v" { (value) }
+                        }
                     }
                     div class="k" { (pen.texts.explains) }
                     div class="v" { (words::count(cause.explains)) }
                 }
-            }
-        }
-    }
-}
-
-pub(super) fn diagnosis(pen: Pen, findings: &Findings) -> Markup {
-    let row = |remark: &Remark| {
-        let (sign, state) = match remark.state {
-            RemarkState::Unknown => (Sign::Unknown, 0),
-            RemarkState::Fine => (Sign::Ok, 1),
-            RemarkState::Note => (Sign::Info, 2),
-            RemarkState::Fault => (Sign::Warning, 3),
-        };
-        let topic = match remark.topic {
-            RemarkTopic::Hyperparameters => 0,
-            RemarkTopic::Model => 1,
-            RemarkTopic::Input => 2,
-        };
-        html! {
-            tr {
-                td class="nb" { span class="s" { (icon(sign, 14)) (pen.texts.states[state]) } }
-                td class="nb" { (pen.texts.topics[topic]) }
-                td class="nb" { (texts::rule(pen.language, &remark.rule)) }
-                td {
-                    (pen.words(&remark.sentence))
-                    @if !remark.record.is_empty() { p class="rec" { (pen.texts.record) " " code { (remark.record) } } }
-                }
-            }
-        }
-    };
-    html! {
-        @if !findings.remarks.is_empty() {
-            section {
-                h2 { (pen.texts.diagnosis) small { (pen.texts.diagnosis_order) } }
-                table class="rules" { tbody { @for remark in &findings.remarks { (row(remark)) } } }
             }
         }
     }
@@ -196,22 +149,20 @@ fn hit_table(pen: Pen, findings: &Findings, hits: &[Hit], before: Option<i64>) -
     for hit in hits {
         let title = findings.watchpoints.get(hit.watchpoint as usize);
         let title = title.map_or(&*hit.condition, |own| pen.words(&own.title));
-        let name = pen.texts.severities[match hit.severity {
-            Severity::Error => 0,
-            Severity::Warning => 1,
-            Severity::Info => 2,
-        }];
+        let name = pen.severity(hit.severity);
         let sign = Sign::of(hit.severity);
+        let (found, limit) = found(hit);
         let is_first = cause.as_ref().is_some_and(|key| *key == hit.key());
         let is_new = step.replace(hit.step) != Some(hit.step);
         rows.push(html! {
-            @if is_new { tr class="sg" { td colspan="5" { (pen.texts.step) " " (words::step(hit.step)) } } }
+            @if is_new { tr class="sg" { td colspan="6" { (pen.texts.step) " " (words::step(hit.step)) } } }
             tr class=[is_first.then_some("first")] {
                 td class="nb" { span class=(format!("s {}", sign.class())) { (icon(sign, 14)) (name) } }
                 td { (hit.tensor) p { (pen.words(&hit.sentence)) } }
                 td class="n" { (hit.rank) }
                 td { (title) }
-                td class="n" { (numbers(&hit.thresholds)) }
+                td class=(format!("n {}", sign.class())) { (found) }
+                td class="n" { (limit) }
             }
         });
     }
@@ -222,6 +173,7 @@ fn hit_table(pen: Pen, findings: &Findings, hits: &[Hit], before: Option<i64>) -
                 th { (pen.texts.tensor) }
                 th class="n" { (pen.texts.rank) }
                 th { (pen.texts.watchpoint) }
+                th class="n" { (pen.texts.found) }
                 th class="n" { (pen.texts.limit) }
             } }
             tbody { @for row in rows { (row) } }
@@ -426,7 +378,7 @@ pub(super) fn files(pen: Pen, contents: &Contents) -> Markup {
                         }
                     }
                     @for (path, state, len_bytes) in contents.files.iter().take(MAX_ENTRIES) {
-                        tr { td class="nb u" { (state) } td { (path) } td class="n" { (words::size(*len_bytes)) } }
+                        tr { td class="nb u" { (texts::status(pen.language, *state)) } td { (path) } td class="n" { (words::size(*len_bytes)) } }
                     }
                 } }
             }

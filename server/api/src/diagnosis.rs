@@ -2,15 +2,11 @@
 //!
 //! Nothing is judged here; hits are only sorted by what one looks at to understand them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use trainscope_api::findings::{Findings, Hit};
-
-use super::model::by_count;
+use crate::findings::{Findings, Hit, Remark, RemarkState, RemarkTopic};
 
 /// What a row is about, in the order in which an expert looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Topic {
+pub enum Topic {
     /// What was recorded, and what cannot be judged without more.
     Recorded,
     /// Learning rate, size of updates, clipping.
@@ -26,7 +22,8 @@ pub(super) enum Topic {
 }
 
 impl Topic {
-    pub(super) const ALL: [Self; 6] = [
+    /// All of them, in that order.
+    pub const ALL: [Self; 6] = [
         Self::Recorded,
         Self::Hyperparameters,
         Self::Model,
@@ -56,17 +53,17 @@ fn topic_of(condition: &str, target: &str) -> Topic {
 
 /// What was found for one row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Found {
+pub struct Found {
     /// Watchpoints that belong there.
-    pub(super) watched: u64,
+    pub watched: u64,
     /// Their hits, however many were sent.
-    pub(super) hits: u64,
+    pub hits: u64,
     /// The first hit of the worst severity.
-    pub(super) worst: Option<Hit>,
+    pub worst: Option<Hit>,
 }
 
 /// What was found, row by row in the order of [`Topic::ALL`].
-pub(super) fn diagnose(findings: &Findings) -> [Found; 6] {
+pub fn diagnose(findings: &Findings) -> [Found; 6] {
     let mut rows: [Found; 6] = Default::default();
     let topics: Vec<Topic> = findings
         .watchpoints
@@ -93,26 +90,34 @@ pub(super) fn diagnose(findings: &Findings) -> [Found; 6] {
     rows
 }
 
-/// How many conditions could not be judged, by what is missing, the commonest first.
-pub(super) fn undecided(findings: &Findings) -> Vec<(String, u64)> {
-    let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for one in &findings.inconclusive {
-        reasons
-            .entry(&one.reason)
-            .or_default()
-            .insert(&one.condition);
+/// What rules say that belongs to a row.
+pub fn remarks_of(findings: &Findings, topic: Topic) -> impl Iterator<Item = &Remark> {
+    let all = findings.remarks.iter();
+    all.filter(move |remark| Topic::from(remark.topic) == topic)
+}
+
+/// The worst of them, if they have found anything; of equal ones the first.
+pub fn worst_remark(findings: &Findings, topic: Topic) -> Option<&Remark> {
+    let found = remarks_of(findings, topic).filter(|remark| remark.state > RemarkState::Fine);
+    found.reduce(|worst, one| if one.state > worst.state { one } else { worst })
+}
+
+impl From<RemarkTopic> for Topic {
+    fn from(topic: RemarkTopic) -> Self {
+        match topic {
+            RemarkTopic::Hyperparameters => Self::Hyperparameters,
+            RemarkTopic::Model => Self::Model,
+            RemarkTopic::Input => Self::Input,
+        }
     }
-    let counted = reasons.into_iter();
-    let counted: Vec<(String, u64)> = counted
-        .map(|(reason, conditions)| (reason.to_owned(), conditions.len() as u64))
-        .collect();
-    by_count(counted)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use trainscope_api::findings::{Inconclusive, Watched, Words};
+    use crate::findings::{Watched, Words};
     use trainscope_format::Severity;
 
     fn watched(condition: &str, target: &str, hits: u64) -> Watched {
@@ -173,26 +178,34 @@ mod tests {
         assert_eq!(step(Topic::Model), None);
     }
 
+    fn remark(topic: RemarkTopic, state: RemarkState, places: u64) -> Remark {
+        Remark {
+            rule: "r".to_owned(),
+            topic,
+            state,
+            sentence: Words::default(),
+            node: None,
+            places,
+            record: String::new(),
+        }
+    }
+
     #[test]
-    fn what_is_missing_is_counted_by_conditions() {
-        let lacks = |condition: &str, reason: &str| Inconclusive {
-            condition: condition.to_owned(),
-            rank: 0,
-            step: 0,
-            tensor: String::new(),
-            reason: reason.to_owned(),
-            steps: 1,
-        };
+    fn the_first_of_the_worst_speaks_for_a_row() {
         let findings = Findings {
-            inconclusive: vec![
-                lacks("a", "too_short"),
-                lacks("a", "no_hash"),
-                lacks("b", "no_hash"),
-                lacks("b", "no_hash"),
+            remarks: vec![
+                remark(RemarkTopic::Hyperparameters, RemarkState::Fine, 0),
+                remark(RemarkTopic::Model, RemarkState::Note, 1),
+                remark(RemarkTopic::Model, RemarkState::Fault, 2),
+                remark(RemarkTopic::Model, RemarkState::Fault, 3),
+                remark(RemarkTopic::Input, RemarkState::Unknown, 0),
             ],
             ..Findings::default()
         };
-        let expected = [("no_hash".to_owned(), 2), ("too_short".to_owned(), 1)];
-        assert_eq!(undecided(&findings), expected);
+        let places = |topic| worst_remark(&findings, topic).map(|own| own.places);
+        assert_eq!(places(Topic::Model), Some(2));
+        assert_eq!(places(Topic::Hyperparameters), None);
+        assert_eq!(places(Topic::Input), None);
+        assert_eq!(places(Topic::Loss), None);
     }
 }
