@@ -335,11 +335,16 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
         let script = format!("document.querySelector('.runs-card .scroll').scrollTop = {top};");
         browser.run(&script).await;
     };
-    for top in [900, 2_000, 300, 0] {
+    for top in [900, 1_500, 300, 0] {
         scroll(top).await;
+        // The row below the head is the one that stands there.
         let script = format!(
-            "Math.abs(document.querySelector('.spacer td').offsetHeight - {top}) < 700 &&
-             document.querySelector('.runs-card .scroll').scrollTop >= {top}"
+            "(() => {{
+                const head = document.querySelector('table.runs thead').getBoundingClientRect();
+                const row = document.elementFromPoint(head.left + 200, head.bottom + 40)?.closest('tr');
+                const name = row?.querySelector('.c-name a')?.textContent.trim() ?? '';
+                return Math.abs(Number(name.slice(1) || NaN) - {top} / 32) < 3;
+            }})()"
         );
         browser.wait_until(&script).await;
         browser

@@ -435,7 +435,12 @@ type Pick = fn(&Series) -> Option<usize>;
 
 /// The first entry that holds the greatest finite value.
 fn best_at(series: &Series) -> Option<usize> {
-    let all = series.max.iter().enumerate();
+    let greatest = if series.cut {
+        &series.max
+    } else {
+        &series.values
+    };
+    let all = greatest.iter().enumerate();
     let finite = all.filter(|(_, value)| value.is_finite());
     let best = finite.reduce(|best, one| if one.1 > best.1 { one } else { best });
     best.map(|(at, _)| at)
@@ -546,6 +551,12 @@ mod tests {
             ..Series::default()
         };
         assert_eq!(best_at(&series), Some(0));
+        let raw = Series {
+            steps: vec![1, 2, 3],
+            values: vec![f64::INFINITY, 0.9, 0.9],
+            ..Series::default()
+        };
+        assert_eq!(best_at(&raw), Some(1));
         put_in(&mut series, (0, 99.0));
         put_in(&mut series, (24, 9.0));
         assert_eq!(series.steps, [0, 10, 20, 24, 30]);
