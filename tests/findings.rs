@@ -438,3 +438,22 @@ fn notes_are_kept_beside_the_runs_and_the_second_is_told() {
         "best so far"
     );
 }
+
+#[test]
+fn of_what_no_watchpoint_judges_nobody_says_that_it_is_healthy() {
+    let lab = Lab::new();
+    lab.record("told").curve("train/loss", 0..10, |_| 1.0);
+    lab.record("untold").curve("temperature", 0..10, |_| 1.0);
+    lab.record("empty");
+    let server = lab.start();
+    let runs = wait_for("every run to be judged", || {
+        let runs = server.runs().runs;
+        (runs.len() == 3 && runs.iter().all(|run| run.health.is_some())).then_some(runs)
+    });
+    for run in runs {
+        let is_told = run.id == "told";
+        assert_eq!(run.health.unwrap().is_judged, is_told, "{}", run.id);
+        let judged = findings(&server, &run.id).judged;
+        assert_eq!(judged.steps, if is_told { 10 } else { 0 }, "{}", run.id);
+    }
+}

@@ -278,3 +278,43 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
     // Requests that found no server are in the console.
     browser.close_despite("net::ERR").await;
 }
+
+#[tokio::test]
+async fn long_names_leave_room_for_numbers_and_links_say_what_is_gone() {
+    let lab = Lab::new();
+    let name = |seed: u32| {
+        format!("bert-base-uncased_finetune_lr3e-5_bs32_warmup500_seed{seed}_2026-11-21_22-14-03")
+    };
+    for seed in 0..4 {
+        lab.record(&name(seed))
+            .curve("loss", 0..300, |step| (step + i64::from(seed)) as f32);
+    }
+    let server = lab.start();
+    server.wait_for_points(&name(3), "loss", 300);
+    let browser = Browser::open().await;
+    let names: Vec<String> = (0..4).map(name).collect();
+    let page = format!("scalars?runs={}&baseline=gone", names.join(","));
+    open(&browser, &server, &names[0], &page).await;
+    wait_until_said(&browser, "loss", "4 lines").await;
+    browser.wait_for_text("There is no run gone").await;
+    browser.hover(&canvas("loss"), 0.5).await;
+    browser.wait_for_element(".tip td.num").await;
+    browser
+        .wait_until(
+            "(() => {
+                const tip = document.querySelector('.tip').getBoundingClientRect();
+                const cells = [...document.querySelectorAll('.tip td.num')];
+                return cells.length >= 8 && tip.right <= innerWidth && cells.every(cell => {
+                    const seen = cell.getBoundingClientRect();
+                    return seen.right <= tip.right && cell.scrollWidth <= cell.clientWidth;
+                });
+            })()",
+        )
+        .await;
+    open(&browser, &server, &names[0], "scalars?full=gone/tag").await;
+    browser.wait_for_text("No shown run has gone/tag").await;
+    browser.goto(&server, "/?panel=files:odd/gone").await;
+    browser.wait_for_text("There is no run odd/gone").await;
+    assert_eq!(browser.count(".right-panel input").await, 0);
+    browser.close().await;
+}
