@@ -94,8 +94,6 @@ pub struct ScalarsTexts {
     pub min: &'static str,
     /// Greatest of a bucket.
     pub max: &'static str,
-    /// Runs.
-    pub run: &'static str,
     /// `NaN from 412 to 1,184`: class, first, last.
     pub non_finite: fn(&str, &str, &str) -> String,
     /// `+Inf at 411`: class, step.
@@ -314,7 +312,6 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     last_of: "last",
     min: "min",
     max: "max",
-    run: "Run",
     non_finite: |class, first, last| {
         if first == last {
             format!("{class} at {first}")
@@ -479,7 +476,6 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     last_of: "末值",
     min: "最小",
     max: "最大",
-    run: "训练",
     non_finite: |class, first, last| {
         if first == last {
             format!("迭代 {first} 为 {class}")
