@@ -148,7 +148,8 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
     match topic {
         Topic::Recorded => {
             let found = model.findings.get();
-            found.map_or_else(String::new, |found| (texts.steps)(found.judged.steps))
+            let steps = found.map_or(0, |found| found.judged.steps);
+            if steps > 0 { (texts.steps)(steps) } else { String::new() }
         }
         Topic::Hyperparameters => {
             let count = info.as_ref().map_or(0, |run| run.hparams.len());
