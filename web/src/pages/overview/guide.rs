@@ -149,7 +149,11 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
         Topic::Recorded => {
             let found = model.findings.get();
             let steps = found.map_or(0, |found| found.judged.steps);
-            if steps > 0 { (texts.steps)(steps) } else { String::new() }
+            if steps > 0 {
+                (texts.steps)(steps)
+            } else {
+                String::new()
+            }
         }
         Topic::Hyperparameters => {
             let count = info.as_ref().map_or(0, |run| run.hparams.len());
