@@ -150,7 +150,11 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     browser.click(".cause button.link").await;
     // Elements and their distribution, from the file of the step.
     browser.wait_for_element(".insp .class-bar").await;
-    browser.wait_for_element(".insp .slice-bins").await;
+    // Those of the step before are a dashed line; of the values those around the first that is no number are shown.
+    browser.wait_for_element(".insp .slice-bins .before").await;
+    browser
+        .wait_for_element(".insp .few i.at:is(.nan, .pinf, .ninf)")
+        .await;
     let named = browser.text_of(".insp h2").await.unwrap();
     assert_eq!(named, "activation/6");
     let steps = lab.base().join("run/steps");
@@ -160,6 +164,10 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
         .wait_for_text("This hit is not there any more")
         .await;
     assert_eq!(browser.text_of(".insp h2").await.unwrap(), named);
+    // What was drawn of it is gone, too.
+    browser
+        .wait_until("return !document.querySelector('.insp :is(.slice-bins, .few, .class-bar)')")
+        .await;
     browser.wait_for_element("tr.hit-row").await;
     // The page of its values says which steps are left.
     browser.click(".insp a.link").await;
@@ -235,8 +243,12 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     std::fs::write(&file, text().replace("\"mine\"", "\"2nd page\"")).unwrap();
     browser.click(".editor button[type=submit]").await;
     browser.wait_for_text("Somebody else has changed").await;
-    browser.wait_for_text("2nd page").await;
     assert!(!text().contains("ours"));
+    // What was typed is still there, and not kept when it is cancelled.
+    let typed = "return document.querySelector('.editor input[name=name]').value";
+    assert_eq!(browser.run(typed).await, "ours");
+    browser.click(".watchpoints .head button").await;
+    browser.wait_for_text("2nd page").await;
 
     // A file that is not understood is said, and what it said before counts.
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
@@ -252,6 +264,149 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     browser.wait_for_text("First cause").await;
     // A change that was refused is in the console.
     browser.close_despite("/api/watchpoints").await;
+}
+
+#[tokio::test]
+async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_is_meant() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let file = lab.path("sample-runs/.trainscope/watchpoints.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = || std::fs::read_to_string(&file).unwrap();
+    let limit = |limit: &str, severity: &str| {
+        format!(
+            "[[watchpoint]]\ncondition = \"tensor_too_large\"\nmax_gt = {limit}\nseverity = \"{severity}\"\n\n"
+        )
+    };
+    let own = limit("0.05", "warning") + &limit("0.5", "error");
+    std::fs::write(&file, &own).unwrap();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/healthy/debugger").await;
+    browser.wait_for_text("Of all runs of this folder").await;
+    browser.wait_for_element("tr.hit-row.cur").await;
+    // From hit to hit, each once; one of them is the first cause.
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..6 {
+        let before = browser.url().await;
+        browser.press('j').await;
+        let now = browser
+            .wait_for("the next hit", async || {
+                let now = browser.url().await;
+                (now != before).then_some(now)
+            })
+            .await;
+        assert!(seen.insert(now), "{seen:?}");
+        browser
+            .wait_until("return document.querySelectorAll('tr.hit-row.cur').length == 1")
+            .await;
+    }
+    assert!(browser.count("tr.hit-row .tok.first").await <= 1);
+
+    // The hits of the second; without it, those of another one do not take their place.
+    let second = "li.row:nth-of-type(2)";
+    browser.click(&format!("{second} .w")).await;
+    browser
+        .wait_until("return location.search.includes('watchpoint=tensor_too_large~2')")
+        .await;
+    browser.click(&format!("{second} .edit")).await;
+    browser.click(".editor .danger").await;
+    browser
+        .wait_until("return !location.search.includes('watchpoint=')")
+        .await;
+    browser
+        .wait_until("return document.querySelectorAll('li.row').length == 1")
+        .await;
+    std::fs::write(&file, &own).unwrap();
+    browser
+        .wait_until("return document.querySelectorAll('li.row').length == 2")
+        .await;
+
+    // The recommended set for this run alone: asked first, and the list of all runs stays.
+    browser.click("input[name=only_run]").await;
+    let wand = "button[title='Use the recommended set']";
+    browser.click(wand).await;
+    browser.wait_for_text("in this run alone is replaced").await;
+    browser.click(".said .btn:not(.primary)").await;
+    browser
+        .wait_until("return !document.querySelector('.said')")
+        .await;
+    assert_eq!(text(), own);
+    browser.click(wand).await;
+    browser.click(".said .primary").await;
+    browser.wait_for_text("Of this run alone").await;
+    assert!(text().starts_with(&own) && text().contains("[[run]]"));
+    browser
+        .wait_until("return document.querySelectorAll('li.row').length > 20")
+        .await;
+
+    // Why a change was refused is said no longer than it is so.
+    let good = text();
+    std::fs::write(&file, "[[watchpoint]\n").unwrap();
+    browser.wait_for_text("is not understood").await;
+    browser.click("li.row .switch").await;
+    browser.wait_for_text("cannot be written").await;
+    std::fs::write(&file, good).unwrap();
+    browser
+        .wait_until("return !document.querySelector('.said')")
+        .await;
+    // A change that was refused is in the console.
+    browser.close_despite("/api/watchpoints").await;
+}
+
+#[tokio::test]
+async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
+    let lab = Lab::new();
+    copy_folder(
+        &Dump::unpack("torch-overflow").path,
+        &lab.base().join("torch"),
+    );
+    copy_folder(
+        &Dump::unpack("ms210-overflow").path,
+        &lab.base().join("long"),
+    );
+    let diverging = workspace_root().join("sample-runs/mlp/diverging");
+    copy_folder(&diverging, &lab.base().join("diverging"));
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/torch/debugger").await;
+    browser
+        .wait_until(
+            "const row = document.querySelector('tr.hit-row.cur')?.getBoundingClientRect();
+             const list = document.querySelector('.hit-list')?.getBoundingClientRect();
+             return row && row.top >= list.top && row.bottom <= list.bottom;",
+        )
+        .await;
+    // What it is made of, and that no graph says so.
+    browser
+        .wait_for_element(".around .node.okc[title='activation/5']")
+        .await;
+    browser.wait_for_text("no graph says").await;
+
+    // One of two ranks has hits: it is told whose they are.
+    browser.goto(&server, "/run/diverging/debugger").await;
+    browser.wait_for_text("step 60, rank 1").await;
+    browser.wait_for_element("select[name=rank]").await;
+    browser.wait_for_text("rank 1 · f32").await;
+    // Values were dumped at other steps: there is a way to them.
+    browser
+        .wait_for_element(".elsewhere a[href*='step=100']")
+        .await;
+    browser
+        .run("const f = document.querySelector('input[name=steps]'); f.value = 'abc'; f.dispatchEvent(new Event('change', {bubbles: true}))")
+        .await;
+    browser.wait_for_element(".of-steps.wrong").await;
+
+    // Long names: the panel is no wider than its place, and rows show the end.
+    browser.goto(&server, "/run/long/debugger").await;
+    browser.wait_for_element(".insp .inspector-head p").await;
+    browser
+        .wait_until(
+            "const panel = document.querySelector('.insp');
+             const name = document.querySelector('.hit-name .plain');
+             return panel.scrollWidth <= panel.clientWidth && getComputedStyle(name).direction == 'rtl';",
+        )
+        .await;
+    browser.close().await;
 }
 
 #[tokio::test]

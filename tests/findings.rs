@@ -1,17 +1,22 @@
 //! What the server finds in runs: the same as `trainscope check`, by the watchpoints that lie beside them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trainscope_api::findings::{Findings, Judging};
+use trainscope_api::findings::{Findings, Hit, Judging};
 use trainscope_api::paths;
 
 use crate::support::lab::{copy_folder, fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::{Dump, trainscope_in};
 use crate::support::{Lab, Server, wait_for};
+
+/// Two watchpoints of one condition, which may both be hit by one tensor.
+const TWO_LIMITS: &str = "\
+    [[watchpoint]]\ncondition = \"tensor_too_large\"\nmax_gt = 0.05\nseverity = \"warning\"\n\n\
+    [[watchpoint]]\ncondition = \"tensor_too_large\"\nmax_gt = 0.5\nseverity = \"error\"\n";
 
 fn findings(server: &Server, run: &str) -> Findings {
     let answer = server.get(&format!("{}?{}", paths::FINDINGS, query(&[("run", run)])));
@@ -144,6 +149,83 @@ fn hits_are_filtered_and_paged() {
     }
     let unknown = server.get(&format!("{}?{}", paths::FINDINGS, query(&[("run", "no")])));
     assert_eq!(unknown.status, 404);
+}
+
+#[test]
+fn two_watchpoints_of_one_condition_are_told_apart() {
+    let lab = Lab::new();
+    let samples = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs/mlp/healthy"), &samples);
+    fs::create_dir_all(samples.join(".trainscope")).unwrap();
+    fs::write(samples.join(".trainscope/watchpoints.toml"), TWO_LIMITS).unwrap();
+    let server = lab.start_on(&[&samples], &[]);
+    let ask = |pairs: &[(&str, &str)]| -> Findings {
+        let pairs = [&[("run", ".")], pairs].concat();
+        let answer = server.get(&format!("{}?{}", paths::FINDINGS, query(&pairs)));
+        serde_json::from_slice(&answer.body).unwrap_or_default()
+    };
+    let all = wait_for("the run to be judged", || {
+        Some(ask(&[("limit", "5000")])).filter(|seen| seen.state == Judging::Done)
+    });
+    let keys: BTreeSet<String> = all.hits.iter().map(Hit::key).collect();
+    assert_eq!(keys.len(), all.hits.len());
+    let [low, high] = ["tensor_too_large", "tensor_too_large~2"].map(|name| {
+        let own = ask(&[("watchpoint", name), ("limit", "5000")]);
+        assert!(own.total > 0, "{name}");
+        own
+    });
+    assert!(low.hits.iter().all(|hit| hit.watchpoint == 0));
+    assert!(high.hits.iter().all(|hit| hit.watchpoint == 1));
+    assert_eq!(low.total + high.total, all.total);
+    // Each is found by its name, and in its own line.
+    let wanted = high.hits.last().unwrap();
+    let found = ask(&[("hit", &wanted.key()), ("limit", "1")])
+        .wanted
+        .unwrap();
+    assert_eq!(found.hit, *wanted);
+    let alone = ask(&[("line", &found.line.unwrap().to_string()), ("limit", "1")]);
+    assert_eq!(alone.hits, [wanted.clone()]);
+    assert_eq!(ask(&[("watchpoint", "tensor_too_large~3")]).total, 0);
+    assert_eq!(ask(&[("watchpoint", "loss_nan")]).total, 0);
+}
+
+/// What the first cause says and how much follows from it is the same wherever it is told; whose it is, too.
+#[test]
+fn the_first_cause_is_told_alike_everywhere() {
+    let lab = Lab::new();
+    copy_folder(
+        &Dump::unpack("torch-overflow").path,
+        &lab.base().join("torch"),
+    );
+    let diverging = workspace_root().join("sample-runs/mlp/diverging");
+    copy_folder(&diverging, &lab.base().join("diverging"));
+    let server = lab.start();
+    for (run, ranks) in [("torch", 1), ("diverging", 2)] {
+        let seen = wait_for("the run to be judged", || {
+            Some(findings(&server, run)).filter(|seen| seen.state == Judging::Done)
+        });
+        let cause = seen.first_cause.as_ref().unwrap();
+        assert!(cause.explains > 1, "{run}");
+        assert_eq!(cause.hit.explains, Some(cause.explains), "{run}");
+        assert_eq!(cause.hit.sentence, cause.sentence, "{run}");
+        let at = seen.hits.iter().position(|hit| *hit == cause.hit).unwrap();
+        let place = |hit: &Hit| (hit.step, hit.rank);
+        let until = seen.hits[..=at].windows(2);
+        let groups = 1 + until.filter(|two| place(&two[0]) != place(&two[1])).count();
+        assert_eq!(cause.line, Some((at + groups) as u64), "{run}");
+        assert_eq!(seen.judged.ranks, ranks, "{run}");
+    }
+    // What a tensor is made of is told of, not what is worst in that layer; no graph says so.
+    let seen = findings(&server, "torch");
+    let cause = &seen.first_cause.as_ref().unwrap().hit;
+    assert_eq!((&*cause.tensor, cause.step), ("activation/6", 1));
+    let pairs = [("run", "torch"), ("tensor", "activation/6"), ("step", "1")];
+    let around = server.get(&format!("{}?{}", paths::NEIGHBOURS, query(&pairs)));
+    let around = around.json();
+    let upstream = &around["upstream"][0];
+    assert_eq!(upstream["tensor"], "activation/5", "{around}");
+    assert_eq!(upstream["severity"], json!(null));
+    assert_eq!(around["is_guessed"], true);
 }
 
 #[test]
@@ -388,6 +470,11 @@ fn new_hits_run_a_command_and_old_ones_do_not() {
     recording
         .curve("train/loss", 0..30, |_| 1.0)
         .scalar("old/loss", 5, f32::NAN);
+    // Two watchpoints that are alike have a hit each.
+    let folder = lab.base().join(".trainscope");
+    fs::create_dir(&folder).unwrap();
+    let twice = "[[watchpoint]]\ncondition = \"loss_nan\"\n".repeat(2);
+    fs::write(folder.join("watchpoints.toml"), twice).unwrap();
     let told = lab.path("told");
     fs::create_dir(&told).unwrap();
     let command = format!("sh -c 'cat > \"$0/$$.json\"' {}", told.display());
@@ -409,6 +496,7 @@ fn new_hits_run_a_command_and_old_ones_do_not() {
     assert!(!notice["title"]["en"].as_str().unwrap().is_empty());
     let now = findings(&server, "run").counts;
     let new = now.error + now.warning - known.error - known.warning;
+    assert_eq!(new, 2);
     wait_for("one call for each", || {
         (fs::read_dir(&told).unwrap().count() as u64 == new).then_some(())
     });

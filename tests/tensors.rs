@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use trainscope_api::paths;
 use trainscope_api::runs::FileStatus;
 
-use crate::support::lab::{copy_folder, fixture};
+use crate::support::lab::{copy_folder, fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
@@ -300,8 +300,12 @@ async fn from_a_tensor_to_its_first_nan() {
     browser
         .goto(&server, "/run/odd/tensors?tensor=vector")
         .await;
-    // Integers beyond what a number of the browser holds are whole.
-    browser.wait_for_text("9223372036854775807").await;
+    // Integers beyond what a number of the browser holds are whole; where there is no room they are not cut to others.
+    browser.wait_for_text("9.22e+18").await;
+    browser
+        .goto(&server, "/run/odd/tensors?tensor=vector&at=0,0")
+        .await;
+    browser.wait_for_text("[0] = 9223372036854775807").await;
     browser.click("a.tensor-row[title='layer.weight']").await;
     browser.wait_for_text("layer.weight").await;
     browser.wait_for_text("step 5").await;
@@ -496,4 +500,55 @@ async fn tensors_of_any_rank_and_of_no_elements_have_pictures_and_words() {
     }
     // What cannot be read is in the console.
     browser.close_despite("/api/tensor").await;
+}
+
+#[tokio::test]
+async fn a_step_without_values_leads_to_those_with_them() {
+    let lab = Lab::new();
+    let diverging = workspace_root().join("sample-runs/mlp/diverging");
+    copy_folder(&diverging, &lab.base().join("run"));
+    let server = lab.start();
+    let pairs = [
+        ("run", "run"),
+        ("tensor", "fc1.weight"),
+        ("elements", "true"),
+    ];
+    let history = wait_for("the steps with values", || {
+        let answer = server.get(&format!("{}?{}", paths::TENSOR_HISTORY, query(&pairs)));
+        Some(answer.json()).filter(|history| history["total"] != 0)
+    });
+    let points = history["points"].as_array().unwrap();
+    let steps: Vec<&Value> = points.iter().map(|point| &point["step"]).collect();
+    assert!(
+        steps.contains(&&json!(0)) && steps.contains(&&json!(100)),
+        "{steps:?}"
+    );
+    assert!(
+        !steps.contains(&&json!(60)) && points[0]["stats"].is_null(),
+        "{history}"
+    );
+
+    let browser = Browser::open().await;
+    let page = "/run/run/tensors?tensor=fc1.weight&step=60&rank=";
+    browser.goto(&server, &format!("{page}1")).await;
+    browser
+        .wait_for_text("Only statistics were recorded at step 60")
+        .await;
+    browser.wait_for_element(".dump-lane path").await;
+    // What was found of it was found in this rank alone.
+    browser.wait_for_element(".tensor-head > .err").await;
+    browser.click(".tensor-notice .btn:nth-child(2)").await;
+    browser.wait_for_element(".sheet-row i:not(.wait)").await;
+    assert!(browser.url().await.contains("step=100"));
+    browser.press('\u{e012}').await;
+    browser
+        .wait_until("return location.search.includes('step=0')")
+        .await;
+    browser.goto(&server, &format!("{page}0")).await;
+    browser
+        .wait_until(
+            "return document.querySelector('.tensor-row') && !document.querySelector('.tensor-head > .err')",
+        )
+        .await;
+    browser.close().await;
 }

@@ -110,7 +110,7 @@ impl Alarms {
 
 fn hash_of(hit: &Hit) -> u64 {
     let mut hasher = FxHasher::default();
-    (&hit.condition, hit.rank, hit.step, &hit.tensor).hash(&mut hasher);
+    (hit.watchpoint, hit.rank, hit.step, &hit.tensor).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -67,7 +67,7 @@ pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
     });
     let optional = [
         ("severity", severity.map(str::to_owned)),
-        ("watchpoint", text(query.watchpoint.map(i64::from))),
+        ("watchpoint", query.watchpoint.clone()),
         ("rank", text(query.rank.map(i64::from))),
         ("from_step", text(query.from_step)),
         ("to_step", text(query.to_step)),
@@ -258,6 +258,20 @@ pub async fn tensor_history(
     let rank = rank.to_string();
     let pairs = [("run", run), ("tensor", tensor), ("rank", &*rank)];
     get(paths::TENSOR_HISTORY, &pairs).await
+}
+
+/// The steps at which the elements of a tensor were recorded.
+pub async fn steps_with_elements(run: &str, tensor: &str, rank: u32) -> Vec<i64> {
+    let rank = rank.to_string();
+    let pairs = [
+        ("run", run),
+        ("tensor", tensor),
+        ("rank", &*rank),
+        ("elements", "true"),
+    ];
+    let found: Result<TensorHistory, _> = get(paths::TENSOR_HISTORY, &pairs).await;
+    let points = found.map(|found| found.points).unwrap_or_default();
+    points.into_iter().map(|point| point.step).collect()
 }
 
 /// The address of what is asked of a tensor: values, a summary, a file.

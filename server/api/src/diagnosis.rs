@@ -129,6 +129,7 @@ mod tests {
             is_on: true,
             severity: Severity::Error,
             hits,
+            unjudged: 0,
             advice: Words::default(),
         }
     }
@@ -137,6 +138,7 @@ mod tests {
         Hit {
             condition: "c".to_owned(),
             watchpoint,
+            nth: 0,
             severity,
             rank: 0,
             step,

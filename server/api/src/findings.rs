@@ -20,9 +20,10 @@ pub struct FindingsQuery {
     /// Hits of this severity only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// Hits of this watchpoint only, as an index into [`Findings::watchpoints`].
+    /// Hits of this watchpoint only: its condition, with `~2` behind it for the second one of that condition; or an index
+    /// into [`Findings::watchpoints`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watchpoint: Option<u32>,
+    pub watchpoint: Option<String>,
     /// Hits of this rank only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
@@ -41,7 +42,7 @@ pub struct FindingsQuery {
     /// Instead of `from`: lines to leave out, in a list in which each step of each rank has a line above its hits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// A hit to tell in any case, as `rank:step:condition:tensor`: see [`Findings::wanted`].
+    /// A hit to tell in any case, by its [`Hit::key`]: see [`Findings::wanted`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit: Option<String>,
     /// Most hits wanted, 1 to [`MAX_HITS`]; [`DEFAULT_HITS`] if left out.
@@ -139,6 +140,9 @@ pub struct Neighbours {
     pub own: Vec<Neighbour>,
     /// What is computed from it.
     pub downstream: Vec<Neighbour>,
+    /// Whether no graph says so: layers are in the order in which they run, as far as that is known, else in that of
+    /// recording.
+    pub is_guessed: bool,
     /// Whether some were left out.
     pub cut: bool,
 }
@@ -149,7 +153,7 @@ pub struct Neighbours {
 pub struct Neighbour {
     /// Its layer.
     pub layer: String,
-    /// The tensor: of another layer, the one that is worst at that step.
+    /// The tensor: of another layer one that flows the same way, and of these the one that is worst at that step.
     pub tensor: String,
     /// The worst hit of it at that step, if there is one.
     pub severity: Option<Severity>,
@@ -187,6 +191,8 @@ pub struct Words {
 pub struct FirstCause {
     /// The hit itself.
     pub hit: Hit,
+    /// Its line in the list that is asked for; nothing if it is not on that.
+    pub line: Option<u64>,
     /// How many hits it explains.
     pub explains: u64,
     /// What happened, as a sentence.
@@ -203,6 +209,9 @@ pub struct Hit {
     pub condition: String,
     /// Which watchpoint, as an index into [`Findings::watchpoints`].
     pub watchpoint: u32,
+    /// Watchpoints of the same condition before that one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub nth: u32,
     /// How bad it is.
     pub severity: Severity,
     /// Whose value it is.
@@ -223,7 +232,7 @@ pub struct Hit {
     pub thresholds: BTreeMap<String, Float>,
     /// What was found, as a sentence.
     pub sentence: Words,
-    /// If its step of its rank began with it: how many hits of that step and rank follow from it.
+    /// How many hits follow from it: of the whole run, if everything began with it; of its step and rank, if that did.
     pub explains: Option<u64>,
     /// Where the training's own code computes it: file and line, as far as a graph says.
     pub source: Option<(String, u32)>,
@@ -239,13 +248,25 @@ impl Hit {
         both.unwrap_or_else(|| (self.values.values().next().map(|value| value.0), None))
     }
 
-    /// What tells it apart in its run: `rank:step:condition:tensor`. Tensors may hold colons, the others do not.
+    /// What tells it apart in its run: `rank:step:watchpoint:tensor`, with the [`watchpoint_name`]. Tensors may hold
+    /// colons, the others do not.
     pub fn key(&self) -> String {
-        format!(
-            "{}:{}:{}:{}",
-            self.rank, self.step, self.condition, self.tensor
-        )
+        let watchpoint = watchpoint_name(&self.condition, self.nth);
+        format!("{}:{}:{watchpoint}:{}", self.rank, self.step, self.tensor)
     }
+}
+
+/// What a watchpoint is called in addresses: its condition, with `~2` behind it if it is the second one of that. It stays
+/// the same when others are added and taken away.
+pub fn watchpoint_name(condition: &str, nth: u32) -> String {
+    match nth {
+        0 => condition.to_owned(),
+        nth => format!("{condition}~{}", nth.saturating_add(1)),
+    }
+}
+
+fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
+    *number == N::default()
 }
 
 /// What `start --on-hit` and `--webhook` tell of a hit while a run grows.
@@ -357,8 +378,12 @@ pub struct Counts {
 pub struct Judged {
     /// Tensors, each rank's by itself.
     pub tensors: u64,
+    /// Scalars whose meaning is known, each rank's by itself.
+    pub scalars: u64,
     /// Steps at which anything was seen; 0 if nothing of it is what watchpoints judge.
     pub steps: u64,
+    /// Ranks.
+    pub ranks: u64,
 }
 
 /// A watchpoint that was judged.
@@ -380,6 +405,9 @@ pub struct Watched {
     pub severity: Severity,
     /// Its hits.
     pub hits: u64,
+    /// Tensors and scalars that it could not judge at some step, each rank's by itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unjudged: u64,
     /// What to do about one.
     pub advice: Words,
 }

@@ -300,6 +300,9 @@ pub struct TensorHistoryQuery {
     /// Rank, 0 if left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rank: u32,
+    /// Only steps at which its elements were recorded, which may be none, and without statistics: nothing is read.
+    #[serde(default)]
+    pub elements: bool,
 }
 
 /// A tensor over steps. What has to be read for it is read for a moment and remembered: while `pending_bytes` is not 0,

@@ -74,7 +74,11 @@ pub(super) async fn get(
 pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
     let findings = &*judged.findings;
     let listing = judged.listing();
-    let page = Page::new(&findings.hits, listing, query);
+    let number_of = |name: &str| number_of(&judged.watchpoints, name);
+    // One that is not there has no hits.
+    let watchpoint = query.watchpoint.as_deref();
+    let watchpoint = watchpoint.map(|name| number_of(name).unwrap_or(u32::MAX));
+    let page = Page::new(&findings.hits, listing, query, watchpoint);
     let (from, first_line) = match query.line {
         Some(line) => page.at_line(line),
         None => (query.from, page.line_of(query.from)),
@@ -85,10 +89,11 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
     let wanted = query
         .hit
         .as_ref()
-        .and_then(|key| page.wanted(&findings.hits, key, own_hit));
+        .and_then(|key| page.wanted(&findings.hits, key, number_of, own_hit));
     let first_cause = findings.first_cause.as_ref().and_then(|cause| {
         Some(FirstCause {
             hit: hit(judged, findings.hits.get(cause.hit)?),
+            line: page.line_of_hit(&findings.hits, cause.hit),
             explains: cause.explains.len() as u64,
             sentence: words(&cause.sentence),
             advice: words(&cause.advice),
@@ -115,6 +120,11 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
             reason: reason.clone(),
         });
     let all = (0..).zip(judged.watchpoints.all());
+    let mut unjudged: BTreeMap<u32, u64> = BTreeMap::new();
+    for item in &findings.inconclusive {
+        *unjudged.entry(item.watchpoint).or_default() += 1;
+    }
+    let of = |counts: &BTreeMap<u32, u64>, index| counts.get(&index).copied().unwrap_or(0);
     Findings {
         state: Judging::Done,
         progress: None,
@@ -135,10 +145,12 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
         damaged: damaged.collect(),
         judged: Judged {
             tensors: findings.judged.tensors,
+            scalars: findings.judged.scalars,
             steps: findings.judged.steps,
+            ranks: findings.judged.ranks,
         },
         watchpoints: all
-            .map(|(index, own)| watched(own, listing.hits_of.get(&index).copied().unwrap_or(0)))
+            .map(|(index, own)| watched(own, of(&listing.hits_of, index), of(&unjudged, index)))
             .collect(),
         watchpoints_file: judged
             .watchpoints_file
@@ -202,10 +214,22 @@ pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
             .map(|(name, number)| (name.to_string(), *number));
         named.collect::<BTreeMap<_, _>>()
     };
-    let cause = cause(&judged.findings, hit);
+    // What everything began with says so, and how much follows, wherever it is told of.
+    let first = judged.findings.first_cause.as_ref();
+    let first = first.filter(|first| is_at(&judged.findings, first.hit, hit));
+    let cause = first
+        .map(|first| (&first.sentence, first.explains.len()))
+        .or_else(|| {
+            let cause = cause(&judged.findings, hit)?;
+            Some((&cause.sentence, cause.explains.len()))
+        });
+    let before = judged.watchpoints.all().get(..hit.watchpoint as usize);
+    let alike = before.into_iter().flatten();
+    let alike = alike.filter(|own| own.condition.id == &*hit.condition);
     Hit {
         condition: hit.condition.to_string(),
         watchpoint: hit.watchpoint,
+        nth: u32::try_from(alike.count()).unwrap_or(u32::MAX),
         severity: hit.severity,
         rank: hit.rank,
         step: hit.step,
@@ -214,8 +238,8 @@ pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         node: hit.node.as_ref().map(ToString::to_string),
         values: numbers(&hit.values),
         thresholds: numbers(&hit.thresholds),
-        sentence: words(cause.map_or(&hit.sentence, |cause| &cause.sentence)),
-        explains: cause.map(|cause| cause.explains.len() as u64),
+        sentence: words(cause.map_or(&hit.sentence, |(sentence, _)| sentence)),
+        explains: cause.map(|(_, explains)| explains as u64),
         source: judged.source(hit).cloned(),
     }
 }
@@ -232,9 +256,30 @@ fn cause<'a>(
             of(cause).map(|hit| (hit.step, hit.rank))
         });
     let cause = findings.causes.get(at.ok()?)?;
-    of(cause)
-        .is_some_and(|own| std::ptr::eq(own, hit))
-        .then_some(cause)
+    is_at(findings, cause.hit, hit).then_some(cause)
+}
+
+/// Whether the hit of that number is this one.
+fn is_at(findings: &watchpoint::Findings, at: usize, hit: &watchpoint::Hit) -> bool {
+    let own = findings.hits.get(at);
+    own.is_some_and(|own| std::ptr::eq(own, hit))
+}
+
+/// The watchpoint of a name, as [`watchpoint_name`](trainscope_api::findings::watchpoint_name) makes it, or of a number.
+fn number_of(watchpoints: &watchpoint::Watchpoints, name: &str) -> Option<u32> {
+    if let Ok(number) = name.parse() {
+        return Some(number);
+    }
+    let (condition, place) = match name.split_once('~') {
+        Some((condition, place)) => (condition, place.parse::<usize>().ok()?),
+        None => (name, 1),
+    };
+    let mut alike = (0..).zip(watchpoints.all());
+    let alike = alike
+        .by_ref()
+        .filter(|(_, own)| own.condition.id == condition);
+    let mut alike = alike.skip(place.checked_sub(1)?);
+    alike.next().map(|(number, _)| number)
 }
 
 fn remark(own: &diagnosis::Remark) -> Remark {
@@ -258,7 +303,7 @@ fn remark(own: &diagnosis::Remark) -> Remark {
     }
 }
 
-fn watched(own: &Watchpoint, hits: u64) -> Watched {
+fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
     let limits = own.condition.parameters.iter().zip(own.limits);
     let limits = limits.filter(|(_, limit)| !limit.is_nan());
     Watched {
@@ -271,6 +316,7 @@ fn watched(own: &Watchpoint, hits: u64) -> Watched {
         is_on: own.on,
         severity: own.severity,
         hits,
+        unjudged,
         advice: catalogue_words(own.condition.advice),
     }
 }

@@ -64,13 +64,13 @@ fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours {
             says,
         }
     };
-    // Of another layer: the worst, else one that flows the same way.
+    // Of another layer: what flows the same way, which is what the tensor is made of; of these the worst.
     let one = |layer: &&Layer| {
         let all = layer.tensors.iter().map(|tensor| told(layer, tensor));
         let rank = |own: &Neighbour| {
             (
-                own.severity,
                 judged.surroundings.flow_alike(&own.tensor, &query.tensor),
+                own.severity,
             )
         };
         // The first of several that are equal.
@@ -93,6 +93,7 @@ fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours {
             .map(|(layer, tensor)| told(layer, tensor))
             .collect(),
         downstream,
+        is_guessed: judged.surroundings.is_guessed(),
         cut: own_count > MAX_NEIGHBOURS || sides.iter().any(|side| side.len() > MAX_NEIGHBOURS),
     }
 }

@@ -43,6 +43,9 @@ pub(crate) fn history(
     query: &TensorHistoryQuery,
 ) -> Result<TensorHistory, TensorError> {
     let steps = Steps::find(index, &query.run, &query.tensor, query.rank)?;
+    if query.elements {
+        return Ok(where_elements_are(&steps));
+    }
     let mut recorded = statistics(index, query)?;
     let mut all: BTreeMap<i64, TensorSource> = steps.elements.clone();
     let known = recorded.keys().chain(&steps.statistics);
@@ -50,13 +53,22 @@ pub(crate) fn history(
         all.entry(step).or_insert(TensorSource::Statistics);
     }
     if all.is_empty() {
-        let TensorHistoryQuery { run, tensor, rank } = query;
+        let TensorHistoryQuery {
+            run, tensor, rank, ..
+        } = query;
         return Err(TensorError::Unknown(format!(
             "run `{run}` has no tensor `{tensor}` of rank {rank}"
         )));
     }
     let began = Instant::now();
     let total = all.len();
+    // Among many steps those with elements stay: they are what can be looked at.
+    let elements = steps.elements.len();
+    let kept = if elements * 2 <= MAX_HISTORY {
+        elements
+    } else {
+        0
+    };
     let recording = index.recording(&query.run);
     let mut answer = TensorHistory {
         total: total as u64,
@@ -64,7 +76,8 @@ pub(crate) fn history(
         ..TensorHistory::default()
     };
     for (number, (step, source)) in all.into_iter().enumerate() {
-        if !is_among(number, total, MAX_HISTORY) {
+        let is_kept = kept > 0 && source != TensorSource::Statistics;
+        if !is_kept && !is_among(number, total, MAX_HISTORY - kept) {
             continue;
         }
         let mut stats = recorded.remove(&step);
@@ -108,6 +121,24 @@ pub(crate) fn history(
         answer.pending_bytes = answer.pending_bytes.saturating_mul(len_bytes.max(1));
     }
     Ok(answer)
+}
+
+/// The steps whose elements were recorded.
+fn where_elements_are(steps: &Steps<'_>) -> TensorHistory {
+    let total = steps.elements.len();
+    let all = steps.elements.iter().enumerate();
+    let among = all.filter(|(number, _)| is_among(*number, total, MAX_HISTORY));
+    let point = |(&step, &source): (&i64, &TensorSource)| HistoryPoint {
+        step,
+        source,
+        stats: None,
+    };
+    TensorHistory {
+        points: among.map(|(_, own)| point(own)).collect(),
+        total: total as u64,
+        cut: total > MAX_HISTORY,
+        ..TensorHistory::default()
+    }
 }
 
 impl Remembered {

@@ -10,8 +10,16 @@ pub struct DebuggerTexts {
     pub waiting_next: &'static str,
     /// Nothing is wrong.
     pub healthy: &'static str,
-    /// How much was judged: tensors, steps.
-    pub judged: fn(u64, u64) -> String,
+    /// Nothing is wrong, but for so many notes.
+    pub but_notes: fn(u64) -> String,
+    /// How much was judged: tensors, scalars, steps.
+    pub judged: fn(u64, u64, u64) -> String,
+    /// So many watchpoints could not be judged everywhere.
+    pub open: fn(u64) -> String,
+    /// Of a watchpoint: how often it could not be judged, and why.
+    pub unjudged: fn(u64, &str) -> String,
+    /// The end of a sentence.
+    pub stop: &'static str,
     /// Before the tensor where it began.
     pub first_cause: &'static str,
     /// Before advice, and heading of it.
@@ -58,6 +66,8 @@ pub struct DebuggerTexts {
     pub elements: &'static str,
     /// Head of the table of statistics.
     pub finite: &'static str,
+    /// Max, mean, min and spread of finite elements.
+    pub figures: [&'static str; 4],
     /// Heading of the exponents.
     pub magnitudes: &'static str,
     /// Description of the picture: from, to.
@@ -66,6 +76,8 @@ pub struct DebuggerTexts {
     pub on: fn(u64) -> String,
     /// Button: the recommended set.
     pub use_recommended: &'static str,
+    /// Before that is done: to all runs, to this run alone.
+    pub confirm_recommended: [&'static str; 2],
     /// Button: judge all recorded steps again.
     pub recheck: &'static str,
     /// How far judging is: done, all.
@@ -136,6 +148,8 @@ pub struct DebuggerTexts {
     pub source: &'static str,
     /// Heading: what the tensor is made of, and what is made of it.
     pub around: &'static str,
+    /// Beside it: no graph was recorded.
+    pub guessed: &'static str,
     /// How that is shown: as the graph, as tensors.
     pub around_as: [&'static str; 2],
     /// Of a node of the graph: nothing was recorded; link to it.

@@ -78,13 +78,25 @@ pub(super) static TEXTS: Texts = Texts {
         waiting: "This run has not been judged yet",
         waiting_next: "It is looked at as soon as its files are read; the page follows by itself.",
         healthy: "Nothing is wrong.",
-        judged: |tensors, steps| {
-            format!(
-                "{} and scalars at {} were judged.",
-                many(tensors, "tensor", "tensors"),
-                many(steps, "step", "steps")
-            )
+        but_notes: |n| format!("No error and no warning; {}.", many(n, "note", "notes")),
+        judged: |tensors, scalars, steps| {
+            let all = [
+                (tensors > 0).then(|| many(tensors, "tensor", "tensors")),
+                (scalars > 0).then(|| many(scalars, "scalar", "scalars")),
+            ];
+            let all: Vec<String> = all.into_iter().flatten().collect();
+            let steps = many(steps, "step", "steps");
+            match &all[..] {
+                [] => "Nothing that could be judged was recorded.".to_owned(),
+                all => format!("Judged: {} at {steps}.", all.join(" and ")),
+            }
         },
+        open: |n| {
+            let all = many(n, "watchpoint", "watchpoints");
+            format!("{all} could not be judged everywhere: the list says why.")
+        },
+        unjudged: |n, why| format!("{} not judged: {why}", format::count(n)),
+        stop: ".",
         first_cause: "First cause:",
         try_this: "What to try",
         watchpoints: "Watchpoints",
@@ -119,12 +131,17 @@ pub(super) static TEXTS: Texts = Texts {
         no_statistics: "Neither its values nor statistics of them are in the files of this run.",
         elements: "Elements",
         finite: "finite values",
+        figures: ["max", "mean", "min", "std"],
         magnitudes: "Magnitudes",
         magnitudes_label: |from, to| {
             format!("Numbers of elements by magnitude, from {from} to {to}")
         },
         on: |count| format!("{} on", format::count(count)),
         use_recommended: "Use the recommended set",
+        confirm_recommended: [
+            "What is watched for in all runs of this folder is replaced by the recommended set.",
+            "What is watched for in this run alone is replaced by the recommended set.",
+        ],
         recheck: "Judge all recorded steps again",
         judging: |done, all| format!("Judging: {done} of {all}"),
         behind: "The files have grown; judging goes on.",
@@ -144,7 +161,7 @@ pub(super) static TEXTS: Texts = Texts {
                 "The file is not understood and stays as it is; what it said before counts. {reason}"
             )
         },
-        conflict: "Somebody else has changed the watchpoints meanwhile. Theirs are shown; make your change again if it still makes sense.",
+        conflict: "Somebody else has changed the watchpoints meanwhile; the list is theirs. Make your change again if it still makes sense: what was typed is kept until it is cancelled.",
         unreachable: "The server could not be reached; nothing has changed.",
         switch: |title| format!("On: {title}"),
         find_condition: "what to watch for",
@@ -168,6 +185,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         source: "Source",
         around: "Around this tensor",
+        guessed: "in the order of recording: no graph says how they are connected",
         around_as: ["Graph", "Tensors"],
         of_node: ["nothing was recorded of it", "Open in the graph"],
         upstream: "from",

@@ -82,6 +82,14 @@ pub struct TensorsTexts {
     pub too_long: &'static str,
     /// Statistics alone were recorded: title.
     pub only_statistics: &'static str,
+    /// Of a step whose elements were not recorded.
+    pub no_values_at: fn(i64) -> String,
+    /// Before links to the nearest steps whose elements were.
+    pub nearest_values: &'static str,
+    /// Beside the marks of such steps, and what that is.
+    pub dumps: &'static str,
+    /// See `dumps`.
+    pub dumps_title: &'static str,
     /// What to do to see values.
     pub only_statistics_next: &'static str,
     /// The values cannot be read: title.
@@ -180,7 +188,16 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     empty: "This slice has no elements.",
     too_long: "A browser cannot scroll further: give a range in the slice to see the rest.",
     only_statistics: "Only statistics were recorded",
-    only_statistics_next: "Dump the tensor in full to see its values: the chart above is all that is known.",
+    only_statistics_next: "Dump the tensor in full to see its values: the chart above is all that is known of it, at any step.",
+    no_values_at: |step| {
+        format!(
+            "Only statistics were recorded at step {}",
+            format::integer(step)
+        )
+    },
+    nearest_values: "The nearest steps with values:",
+    dumps: "values",
+    dumps_title: "Steps at which all values were recorded",
     unreadable: "These values cannot be read",
     elements: "Elements",
     statistics: "Statistics",
@@ -262,7 +279,11 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     empty: "该切片没有元素。",
     too_long: "浏览器无法继续滚动：请在切片中给出范围以查看其余部分。",
     only_statistics: "仅记录了统计量",
-    only_statistics_next: "如需查看张量值，请完整 dump 该张量；目前仅有上方曲线中的信息。",
+    only_statistics_next: "如需查看张量值，请完整 dump 该张量；所有迭代都仅有上方曲线中的信息。",
+    no_values_at: |step| format!("迭代 {} 仅记录了统计量", format::integer(step)),
+    nearest_values: "最近的有完整值的迭代：",
+    dumps: "有值",
+    dumps_title: "记录了完整值的迭代",
     unreadable: "无法读取这些值",
     elements: "元素",
     statistics: "统计量",

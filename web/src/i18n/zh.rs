@@ -66,13 +66,18 @@ pub(super) static TEXTS: Texts = Texts {
         waiting: "该训练尚未判断",
         waiting_next: "文件读取完成后会立即判断，页面会自动更新。",
         healthy: "未发现问题。",
-        judged: |tensors, steps| {
+        but_notes: |n| format!("没有错误和警告；有 {} 条提示。", format::count(n)),
+        judged: |tensors, scalars, steps| {
             format!(
-                "已判断 {} 个张量以及 {} 个迭代的标量。",
+                "已判断 {} 个张量和 {} 个标量，共 {} 个迭代。",
                 format::count(tensors),
+                format::count(scalars),
                 format::count(steps)
             )
         },
+        open: |n| format!("{} 个监测点未能全部判断，原因见列表。", format::count(n)),
+        unjudged: |n, why| format!("{} 项未判断：{why}", format::count(n)),
+        stop: "。",
         first_cause: "首个原因：",
         try_this: "建议",
         watchpoints: "监测点",
@@ -107,10 +112,15 @@ pub(super) static TEXTS: Texts = Texts {
         no_statistics: "该训练的文件中既没有它的值，也没有其统计量。",
         elements: "元素",
         finite: "有限值",
+        figures: ["最大值", "均值", "最小值", "标准差"],
         magnitudes: "数量级",
         magnitudes_label: |from, to| format!("按数量级统计的元素个数，从 {from} 到 {to}"),
         on: |count| format!("{} 个启用", format::count(count)),
         use_recommended: "使用推荐监测点",
+        confirm_recommended: [
+            "该文件夹下所有训练的监测点将替换为推荐监测点。",
+            "仅该训练的监测点将替换为推荐监测点。",
+        ],
         recheck: "重新判断所有已记录的迭代",
         judging: |done, all| format!("正在判断：{done} / {all}"),
         behind: "文件有新增内容，正在判断。",
@@ -126,7 +136,7 @@ pub(super) static TEXTS: Texts = Texts {
         only_run: "仅对该训练修改",
         use_those_of_all: "改用所有训练的监测点",
         broken: |reason| format!("无法理解该文件，保持不变；此前的监测点仍有效。{reason}"),
-        conflict: "其他人刚刚修改了监测点。当前显示的是对方的内容；如仍需要，请重新修改。",
+        conflict: "其他人刚刚修改了监测点，列表已是对方的内容。如仍需要，请重新修改；已输入的内容会保留，直到取消。",
         unreachable: "无法连接服务器，未作修改。",
         switch: |title| format!("启用：{title}"),
         find_condition: "要监测什么",
@@ -148,6 +158,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         source: "源码",
         around: "该张量的上下游",
+        guessed: "按记录顺序：没有计算图说明其连接",
         around_as: ["计算图", "张量"],
         of_node: ["没有记录其数据", "在计算图中打开"],
         upstream: "上游",

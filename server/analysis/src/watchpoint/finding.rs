@@ -180,6 +180,9 @@ pub struct Cause {
 pub struct Judged {
     /// Tensors, each rank's by itself.
     pub tensors: u64,
+    /// Scalars whose meaning is known, each rank's by itself.
+    #[serde(default)]
+    pub scalars: u64,
     /// Steps at which anything was seen; 0 if that is neither a tensor nor a scalar whose meaning is known.
     pub steps: u64,
     /// Watchpoints.

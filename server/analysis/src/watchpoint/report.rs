@@ -133,6 +133,7 @@ pub(crate) fn findings(
         inconclusive,
         judged: Judged {
             tensors: tensors.len() as u64,
+            scalars: scalars.len() as u64,
             steps: if tensors.is_empty() && scalars.is_empty() {
                 0
             } else {

@@ -20,6 +20,7 @@ const MAX_INPUTS: usize = 16;
 pub struct Surroundings {
     layers: Vec<Layer>,
     by_tensor: HashMap<Arc<str>, usize, RandomState>,
+    is_guessed: bool,
 }
 
 /// A layer with its tensors.
@@ -73,8 +74,13 @@ impl Surroundings {
                 .gradients
                 .push(matches!(class, Class::Gradient | Class::ActivationGradient));
         }
-        let mut made = Self { layers, by_tensor };
+        let mut made = Self {
+            layers,
+            by_tensor,
+            is_guessed: false,
+        };
         if !made.follow(&run.knowledge.nodes, &by_name) {
+            made.is_guessed = true;
             let mut order: Vec<usize> = (0..made.layers.len()).collect();
             order.sort_by_key(|&layer| places[layer]);
             for two in order.windows(2) {
@@ -122,6 +128,11 @@ impl Surroundings {
             self.layers[to].inputs.push(from);
             self.layers[from].outputs.push(to);
         }
+    }
+
+    /// Whether layers follow each other without a graph that says so.
+    pub fn is_guessed(&self) -> bool {
+        self.is_guessed
     }
 
     /// What lies around a tensor. What flows back is computed from the layers that its own feeds.

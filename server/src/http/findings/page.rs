@@ -14,11 +14,18 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new(all: &[Hit], listing: &Listing, query: &FindingsQuery) -> Self {
+    /// Those that the query asks for, of this watchpoint if one is given.
+    pub(super) fn new(
+        all: &[Hit],
+        listing: &Listing,
+        query: &FindingsQuery,
+        watchpoint: Option<u32>,
+    ) -> Self {
         let finder = query.search.as_ref().map(|text| listing.finder(text));
         let is_found = |at: usize| finder.as_ref().is_none_or(|is_found| is_found(at));
         let order = listing.order.iter().copied();
         let hits: Vec<usize> = order
+            .filter(|&at| watchpoint.is_none_or(|own| own == all[at].watchpoint))
             .filter(|&at| passes(&all[at], query) && is_found(at))
             .collect();
         let place = |at: usize| (all[at].step, all[at].rank);
@@ -55,33 +62,38 @@ impl Page {
         (low, self.line_of(low))
     }
 
-    /// The hit of that name, and its line if it is on the list.
+    /// The hit of that name, and its line if it is on the list; `number_of` knows the watchpoints by name.
     pub(super) fn wanted(
         &self,
         all: &[Hit],
         key: &str,
+        number_of: impl Fn(&str) -> Option<u32>,
         told: impl Fn(&Hit) -> trainscope_api::findings::Hit,
     ) -> Option<WantedHit> {
         let (rank, rest) = key.split_once(':')?;
         let (step, rest) = rest.split_once(':')?;
-        let (condition, tensor) = rest.split_once(':')?;
+        let (watchpoint, tensor) = rest.split_once(':')?;
+        let watchpoint = number_of(watchpoint)?;
         let (rank, step): (u32, i64) = (rank.parse().ok()?, step.parse().ok()?);
         let is_it = |hit: &Hit| {
-            (hit.rank, hit.step) == (rank, step)
-                && (&*hit.condition, &*hit.tensor) == (condition, tensor)
+            (hit.rank, hit.step, hit.watchpoint) == (rank, step, watchpoint)
+                && &*hit.tensor == tensor
         };
         // All hits are in the order of steps.
         let from = all.partition_point(|hit| hit.step < step);
         let mut of_step = (from..all.len()).take_while(|&at| all[at].step == step);
         let at = of_step.find(|&at| is_it(&all[at]))?;
-        let number = self
-            .hits
-            .partition_point(|&own| (all[own].step, all[own].rank, own) < (step, rank, at));
-        let line = (self.hits.get(number) == Some(&at)).then(|| self.line_of(number));
         Some(WantedHit {
             hit: told(&all[at]),
-            line,
+            line: self.line_of_hit(all, at),
         })
+    }
+
+    /// The line of a hit by its place among all, if it is on the list.
+    pub(super) fn line_of_hit(&self, all: &[Hit], at: usize) -> Option<u64> {
+        let place = |at: usize| Some((all.get(at)?.step, all.get(at)?.rank, at));
+        let number = self.hits.partition_point(|&own| place(own) < place(at));
+        (self.hits.get(number) == Some(&at)).then(|| self.line_of(number))
     }
 }
 
@@ -90,9 +102,6 @@ fn passes(hit: &Hit, query: &FindingsQuery) -> bool {
     query
         .severity
         .is_none_or(|severity| severity == hit.severity)
-        && query
-            .watchpoint
-            .is_none_or(|watchpoint| watchpoint == hit.watchpoint)
         && query.rank.is_none_or(|rank| rank == hit.rank)
         && query.from_step.is_none_or(|step| hit.last_step >= step)
         && query.to_step.is_none_or(|step| hit.step <= step)
@@ -158,7 +167,7 @@ mod tests {
                 ..FindingsQuery::default()
             },
         ] {
-            let page = Page::new(&all, &Listing::new(&all), &query);
+            let page = Page::new(&all, &Listing::new(&all), &query, None);
             // The list, with `None` for the line above a group.
             let mut lines = Vec::new();
             for (number, &at) in page.hits.iter().enumerate() {
@@ -179,7 +188,8 @@ mod tests {
                 assert_eq!(lines[usize::try_from(first_line).unwrap()], Some(*next));
                 let Some((_, at)) = entry else { continue };
                 let hit = &all[*at];
-                let key = format!("{}:{}:{}:{}", hit.rank, hit.step, hit.condition, hit.tensor);
+                let name = if hit.watchpoint == 0 { "c" } else { "c~2" };
+                let key = format!("{}:{}:{name}:{}", hit.rank, hit.step, hit.tensor);
                 assert!(
                     page_wanted(&page, &all, &key).is_some_and(|own| own == line),
                     "{key}"
@@ -192,21 +202,24 @@ mod tests {
                 search: Some(text.to_owned()),
                 ..FindingsQuery::default()
             };
-            Page::new(&all, &Listing::new(&all), &query).hits.len()
+            Page::new(&all, &Listing::new(&all), &query, None)
+                .hits
+                .len()
         };
         assert_eq!((found("TENSOR:1"), found("no"), found("")), (11, 0, 30));
         let errors = FindingsQuery {
             severity: Some(Severity::Error),
             ..FindingsQuery::default()
         };
-        let page = Page::new(&all, &Listing::new(&all), &errors);
-        assert_eq!(page_wanted(&page, &all, "1:0:c:Tensor:1"), None);
+        let page = Page::new(&all, &Listing::new(&all), &errors, None);
+        assert_eq!(page_wanted(&page, &all, "1:0:c~2:Tensor:1"), None);
     }
 
     fn page_wanted(page: &Page, all: &[Hit], key: &str) -> Option<u64> {
         let told = |hit: &Hit| trainscope_api::findings::Hit {
             condition: hit.condition.to_string(),
             watchpoint: hit.watchpoint,
+            nth: 0,
             severity: hit.severity,
             rank: hit.rank,
             step: hit.step,
@@ -219,6 +232,8 @@ mod tests {
             explains: None,
             source: None,
         };
-        page.wanted(all, key, told)?.line
+        let number_of = |name: &str| ["c", "c~2"].iter().position(|own| *own == name);
+        let number_of = |name: &str| u32::try_from(number_of(name)?).ok();
+        page.wanted(all, key, number_of, told)?.line
     }
 }

@@ -54,6 +54,11 @@ pub(super) fn Around() -> impl IntoView {
             !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
         })
     });
+    // The columns, that is: the graph says what it knows.
+    let guessed = move || {
+        let is_guessed = known.with(|known| known.is_guessed) && has_columns.get();
+        is_guessed.then(|| i18n.texts().debugger.guessed)
+    };
     let has_graph = RwSignal::new(false);
     let wanted = url.param(AROUND);
     let is_graph = memo(move || {
@@ -88,7 +93,7 @@ pub(super) fn Around() -> impl IntoView {
         >
             <div class="flex">
                 <h3>{i18n.text(|t| t.debugger.around)}</h3>
-                <span class="grow"></span>
+                <span class="micro ink3 cut grow">{guessed}</span>
                 {switch}
             </div>
             <div hidden=move || !is_graph.get()>

@@ -14,8 +14,19 @@ pub(super) fn Cause() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let judged = move || {
-        let judged = model.findings.with(|findings| findings.judged);
-        (i18n.texts().debugger.judged)(judged.tensors, judged.steps)
+        model.findings.with(|findings| {
+            let texts = &i18n.texts().debugger;
+            let judged = findings.judged;
+            let said = (texts.judged)(judged.tensors, judged.scalars, judged.steps);
+            let all = findings.watchpoints.iter();
+            let open = all.filter(|own| own.unjudged > 0).count() as u64;
+            let open = (open > 0).then(|| (texts.open)(open));
+            [Some(said), open]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
     };
     move || {
         let cause = model.findings.with(|findings| findings.first_cause.clone());
@@ -23,13 +34,18 @@ pub(super) fn Cause() -> impl IntoView {
             return ().into_any();
         }
         let Some(cause) = cause else {
+            let texts = &i18n.texts().debugger;
+            let healthy = match model.findings.with(|findings| findings.counts.info) {
+                0 => texts.healthy.to_owned(),
+                notes => (texts.but_notes)(notes),
+            };
             return view! {
                 <div class="cause ok">
                     <span class="okc">
                         <Icon name=IconName::Ok />
                     </span>
                     <span>
-                        <b class="med">{i18n.texts().debugger.healthy}</b>
+                        <b class="med">{healthy}</b>
                         " "
                         <span class="ink2">{judged}</span>
                     </span>
@@ -51,8 +67,9 @@ pub(super) fn Cause() -> impl IntoView {
                         {cause.hit.tensor.clone()}
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
+                    {model.rank_of(&cause.hit).map(|rank| format!(", {rank}"))}
                 </span>
-                <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} "."</span>
+                <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} {i18n.texts().debugger.stop}</span>
                 {(!cause.advice.en.is_empty())
                     .then(|| {
                         view! {

@@ -7,7 +7,7 @@ use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
-use super::model::severity_name;
+use super::model::{severity_name, use_model};
 use super::watching::{Mode, Watching, shown, text, title, use_watching};
 use crate::components::{IconButton, IconName};
 use crate::format;
@@ -37,6 +37,14 @@ pub(super) fn Editor() -> impl IntoView {
         Some(form(watching, &condition, &common))
     };
     let is_new = move || watching.mode.get() == Mode::Edit(None);
+    let model = use_model();
+    let remove = move |_| {
+        // Its hits are not what is shown any more.
+        watching.draft.with_untracked(|draft| {
+            model.leave_watchpoint(text(draft, "condition").unwrap_or_default());
+        });
+        watching.remove();
+    };
     view! {
         <div class="head flex">
             <h2 class="grow">{i18n.text(|t| t.debugger.edit)}</h2>
@@ -59,7 +67,7 @@ pub(super) fn Editor() -> impl IntoView {
                     {i18n.text(|t| t.debugger.save)}
                 </button>
                 <Show when=move || !is_new()>
-                    <button type="button" class="btn danger" on:click=handler(move |_| watching.remove())>
+                    <button type="button" class="btn danger" on:click=handler(remove)>
                         {i18n.text(|t| t.debugger.remove)}
                     </button>
                 </Show>

@@ -8,7 +8,7 @@ use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-use super::model::{severity_name, use_model};
+use super::model::{parse_steps, severity_name, use_model};
 use super::numbers::{found, steps};
 use crate::components::{fixed_icon, severity_icon, use_size};
 use crate::erased::{effect, handler, memo};
@@ -29,6 +29,11 @@ const FIRST_SEEN: u64 = 20;
 pub(super) fn Hits() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
+    // What is typed and is no range leaves all steps, and says so.
+    let is_wrong = move || {
+        let is_range = |text: &String| text.is_empty() || parse_steps(text) != (None, None);
+        !model.steps.with(is_range)
+    };
     view! {
         <div class="toolbar hits-bar">
             <label class="field grow">
@@ -41,7 +46,7 @@ pub(super) fn Hits() -> impl IntoView {
                     on:input=move |event| model.set_search(&event_target_value(&event))
                 />
             </label>
-            <label class="field of-steps">
+            <label class="field of-steps" class:wrong=is_wrong>
                 <input
                     type="text"
                     name="steps"
@@ -63,12 +68,14 @@ pub(super) fn Hits() -> impl IntoView {
 fn Ranks() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let ranks = memo(move || model.findings.with(|findings| findings.ranks.clone()));
+    let ranks = memo(move || {
+        model.findings.with(|findings| {
+            let has_others = findings.judged.ranks > 1 && !findings.ranks.is_empty();
+            has_others.then(|| findings.ranks.clone())
+        })
+    });
     move || {
-        let ranks = ranks.get();
-        if ranks.len() < 2 {
-            return None;
-        }
+        let ranks = ranks.get()?;
         let now = model.rank.get();
         let options = ranks.into_iter().map(|rank| {
             view! {
@@ -309,7 +316,7 @@ impl Window {
         Self {
             titles: all.map(|own| own.title.clone()).collect(),
             first_cause: first.map(|cause| cause.hit.key()),
-            has_ranks: findings.ranks.len() > 1,
+            has_ranks: findings.judged.ranks > 1,
             lines: if hits.is_empty() { 0 } else { findings.lines },
             above: findings
                 .first_line
@@ -455,6 +462,7 @@ mod tests {
         Hit {
             condition: "c".to_owned(),
             watchpoint: 0,
+            nth: 0,
             severity: Severity::Error,
             rank: 0,
             step,

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::Hit;
-use trainscope_api::tensors::{Bins, HistoryPoint, TensorQuery};
+use trainscope_api::tensors::HistoryPoint;
 use trainscope_format::tensor::{ChangeStats, TensorStats};
 use trainscope_format::{Kind, TensorSummary};
 
@@ -16,16 +16,14 @@ use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
-use crate::pages::tensors::bins_picture;
+use crate::pages::tensors::{Peek, before_key};
 use crate::route;
 use crate::state::use_app_state;
 
 /// Steps shown beside each other.
 const STEPS: usize = 3;
 /// Recorded steps before and after the one that is looked at.
-const AROUND: (usize, usize) = (47, 16);
-/// Of the histogram of elements.
-const BINS: usize = 40;
+pub(super) const AROUND: (usize, usize) = (47, 16);
 
 /// What is known of the tensor.
 #[derive(Clone, PartialEq)]
@@ -54,7 +52,7 @@ pub(super) fn Inspector() -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let known = RwSignal::new(Known::Loading);
-    let bins = RwSignal::new(None::<Bins>);
+    let peek = RwSignal::new(None::<Peek>);
     let asked = StoredValue::new(0_u64);
     let shown = StoredValue::new((String::new(), 0));
     let place = memo(move || Some((model.run.get(), model.place.get()?)));
@@ -74,8 +72,11 @@ pub(super) fn Inspector() -> impl IntoView {
         next.is_some()
     });
     effect(move || {
+        // What was seen of another place is not that of this one.
+        peek.set(None);
         let Some((run, (tensor, rank, step))) = place.get() else {
-            return;
+            asked.update_value(|asked| *asked += 1);
+            return known.set(Known::Loading);
         };
         let number = asked.get_value() + 1;
         asked.set_value(number);
@@ -92,7 +93,6 @@ pub(super) fn Inspector() -> impl IntoView {
         else {
             return known.set(Known::Loading);
         };
-        bins.set(None);
         if is_scalar && !is_recorded {
             return known.set(Known::Nothing);
         }
@@ -118,22 +118,11 @@ pub(super) fn Inspector() -> impl IntoView {
             }
             let at = found.partition_point(|own| own.step <= step);
             let at = at.saturating_sub(1);
-            let is_here = found.get(at).is_some_and(|own| own.step == step);
+            let count = found.get(at).map_or(0, |own| own.stats.count);
             known.set(Known::Steps(found, at));
-            if is_recorded || !is_here {
-                return;
-            }
-            let query = TensorQuery {
-                run,
-                tensor,
-                rank,
-                step: Some(step),
-                bins: Some(BINS),
-                ..TensorQuery::default()
-            };
-            let found = client::tensor_summary(&query).await.ok();
+            let found = Peek::at(&run, &tensor, rank, step, count, &is_wanted).await;
             if is_wanted() {
-                bins.set(found.and_then(|found| found.histogram));
+                peek.set(found);
             }
         });
     });
@@ -146,6 +135,8 @@ pub(super) fn Inspector() -> impl IntoView {
                 Known::Steps(steps, at) => steps.get(*at).and_then(|at| at.kind.clone()),
                 _ => None,
             });
+            let parts = [model.rank_of(&hit), kind].into_iter().flatten();
+            let kind = parts.collect::<Vec<_>>().join(" · ");
             // A scalar has no values but its curve.
             let run = model.run.get();
             let is_scalar = state.tags(&run).is_some_and(|list| {
@@ -206,15 +197,7 @@ pub(super) fn Inspector() -> impl IntoView {
             Known::Steps(steps, at) => with(steps, at),
         })
     };
-    let histogram = move || {
-        let bins = bins.get()?;
-        Some(view! {
-            <section>
-                <h3>{i18n.texts().tensors.histogram}</h3>
-                {bins_picture(&bins)}
-            </section>
-        })
-    };
+    let elements = move || peek.with(|peek| peek.as_ref().map(Peek::view));
     let advice = move || {
         let hit = model.selected.get()?;
         let advice = model.findings.with(|findings| {
@@ -241,7 +224,7 @@ pub(super) fn Inspector() -> impl IntoView {
             {head}
             {move || model.is_lost.get().then(|| lost(&model.run.get(), model.named.get()))}
             {content}
-            {histogram}
+            {elements}
             {advice}
         </aside>
     }
@@ -350,7 +333,10 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
         .get(until.len().saturating_sub(STEPS)..)
         .unwrap_or(until)
         .to_vec();
+    let [max, mean, min, std] = texts.figures;
     let last = steps.last().map(|at| at.stats.clone());
+    let before = steps.len().checked_sub(2).and_then(|at| steps.get(at));
+    let before = before.and_then(|own| Some((own.step, own.stats.exponents.clone()?)));
     let has_change = steps.iter().any(|at| at.change.is_some());
     let heads = steps.iter().map(|at| {
         view! { <th class="num">{format::integer(at.step)}</th> }
@@ -394,10 +380,10 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
                     </tr>
                 </thead>
                 <tbody>
-                    {figure("max", |s| Some(s.stats.finite?.max))}
-                    {figure("mean", |s| Some(s.stats.finite?.mean))}
-                    {figure("min", |s| Some(s.stats.finite?.min))}
-                    {figure("std", |s| Some(s.stats.variance()?.sqrt()))}
+                    {figure(max, |s| Some(s.stats.finite?.max))}
+                    {figure(mean, |s| Some(s.stats.finite?.mean))}
+                    {figure(min, |s| Some(s.stats.finite?.min))}
+                    {figure(std, |s| Some(s.stats.variance()?.sqrt()))}
                     {figure("L2", |s| Some(s.stats.finite?.l2))}
                     {has_change.then(|| figure("Δ/|w|", |s| s.change?.mean_change_ratio(1e-9)))}
                     {counted("NaN", |s| s.stats.nan)}
@@ -412,8 +398,11 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
             .map(|exponents| {
                 view! {
                     <section>
-                        <h3>{texts.magnitudes}</h3>
-                        <Magnitudes exponents=exponents />
+                        <h3 class="flex">
+                            {texts.magnitudes} <span class="grow"></span>
+                            {before.as_ref().map(|before| before_key(before.0))}
+                        </h3>
+                        <Magnitudes exponents=exponents before=before.map(|before| before.1) />
                     </section>
                 }
             })}

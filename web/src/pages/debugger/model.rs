@@ -10,6 +10,8 @@ use trainscope_format::Severity;
 use super::hits::LINE;
 use crate::client;
 use crate::erased::memo;
+use crate::frames::after_paint;
+use crate::i18n::use_i18n;
 use crate::live::use_live;
 use crate::pixels::whole;
 use crate::route::use_run;
@@ -48,7 +50,8 @@ pub(super) struct Model {
     pub(super) run: Memo<String>,
     pub(super) severity: Memo<Option<Severity>>,
     pub(super) search: Memo<String>,
-    pub(super) watchpoint: Memo<Option<u32>>,
+    /// By its name.
+    pub(super) watchpoint: Memo<Option<String>>,
     pub(super) rank: Memo<Option<u32>>,
     pub(super) steps: Memo<String>,
     pub(super) findings: RwSignal<Arc<Findings>>,
@@ -93,7 +96,7 @@ pub(super) const fn severity_name(severity: Severity) -> &'static str {
 }
 
 /// `10-200`, `10-`, `-200` or `10`: from and to.
-fn parse_steps(text: &str) -> (Option<i64>, Option<i64>) {
+pub(super) fn parse_steps(text: &str) -> (Option<i64>, Option<i64>) {
     let text = text.trim();
     let number = |text: &str| text.trim().parse().ok();
     match text.split_once(['-', '–']) {
@@ -114,9 +117,6 @@ impl Model {
         let text = |key| {
             let text = url.param(key);
             memo(move || text.get().unwrap_or_default())
-        };
-        let number = |text: Memo<Option<String>>| {
-            memo(move || text.with(|text| text.as_ref()?.parse::<u32>().ok()))
         };
         let findings = RwSignal::new(Arc::new(Findings::default()));
         let told_of = RwSignal::new(None::<String>);
@@ -161,8 +161,8 @@ impl Model {
             run,
             severity,
             search: text(SEARCH),
-            watchpoint: number(watchpoint),
-            rank: number(rank),
+            watchpoint,
+            rank: memo(move || rank.with(|rank| rank.as_ref()?.parse().ok())),
             steps: text(STEPS),
             findings,
             told_of,
@@ -208,6 +208,7 @@ impl Model {
             }
             if before.as_ref().map(|before| &before.run) != Some(&own.run) {
                 answered.set(false);
+                located.set_value(0);
             }
             query.line = Some(self.line.get());
             query.hit = hit.get_untracked();
@@ -223,10 +224,19 @@ impl Model {
                 let Ok(answer) = answer else { return };
                 if located.get_value() != locate {
                     located.set_value(locate);
-                    let place = answer.wanted.as_ref().and_then(|wanted| wanted.line);
-                    if let Some(place) = place {
+                    let wanted = answer.wanted.as_ref().and_then(|wanted| wanted.line);
+                    let first = answer.first_cause.as_ref().and_then(|cause| cause.line);
+                    if let Some(place) = wanted {
                         self.reveal.set(Some(place));
                         self.show_from(place);
+                    } else if let (None, Some(place)) = (&query.hit, first) {
+                        // Nobody has asked for it: the first hits are painted before more are.
+                        after_paint(move || {
+                            if self.named.try_get_untracked() == Some(None) {
+                                self.reveal.set(Some(place));
+                                self.show_from(place);
+                            }
+                        });
                     }
                 }
                 self.told_of.set(query.hit);
@@ -245,6 +255,12 @@ impl Model {
         }
     }
 
+    /// Whose a hit is, in a run of several ranks; reactive.
+    pub(super) fn rank_of(self, hit: &Hit) -> Option<String> {
+        let has_ranks = self.findings.with(|findings| findings.judged.ranks > 1);
+        has_ranks.then(|| (use_i18n().texts().debugger.rank)(hit.rank))
+    }
+
     /// A second press on a button leaves all again.
     pub(super) fn press_severity(self, severity: Option<Severity>) {
         let now = self.severity.get_untracked();
@@ -252,10 +268,23 @@ impl Model {
         self.url.set(&[(SEVERITY, next)], History::Push);
     }
 
-    pub(super) fn press_watchpoint(self, index: u32) {
-        let next = (self.watchpoint.get_untracked() != Some(index)).then(|| index.to_string());
-        self.url
-            .set(&[(WATCHPOINT, next.as_deref())], History::Push);
+    pub(super) fn press_watchpoint(self, name: &str) {
+        let is_it = self
+            .watchpoint
+            .with_untracked(|now| now.as_deref() == Some(name));
+        let next = (!is_it).then_some(name);
+        self.url.set(&[(WATCHPOINT, next)], History::Push);
+    }
+
+    /// Leaves the hits of the watchpoints of a condition: one of them is taken away.
+    pub(super) fn leave_watchpoint(self, condition: &str) {
+        let is_of = |now: &Option<String>| {
+            let name = now.as_ref().and_then(|now| now.split('~').next());
+            name == Some(condition)
+        };
+        if self.watchpoint.with_untracked(is_of) {
+            self.url.set(&[(WATCHPOINT, None)], History::Replace);
+        }
     }
 
     pub(super) fn set_search(self, text: &str) {

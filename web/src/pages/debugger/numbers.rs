@@ -44,6 +44,7 @@ mod tests {
         Hit {
             condition: "c".to_owned(),
             watchpoint: 0,
+            nth: 0,
             severity: Severity::Error,
             rank: 0,
             step: 3,

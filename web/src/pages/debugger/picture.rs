@@ -1,10 +1,13 @@
 //! Small pictures of a tensor without its elements.
 
+use std::collections::BTreeMap;
+
 use leptos::prelude::*;
 use trainscope_format::tensor::{Exponents, TensorStats};
 
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::pages::tensors::outline;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 72.0;
@@ -52,7 +55,11 @@ pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
     clippy::needless_pass_by_value,
     reason = "components own what they are given"
 )]
-pub(super) fn Magnitudes(exponents: Exponents) -> impl IntoView {
+pub(super) fn Magnitudes(
+    exponents: Exponents,
+    /// Those of the step before: a dashed line.
+    before: Option<Exponents>,
+) -> impl IntoView {
     let i18n = use_i18n();
     let columns = columns(&exponents);
     let (Some(first), Some(last)) = (columns.first().copied(), columns.last().copied()) else {
@@ -60,8 +67,24 @@ pub(super) fn Magnitudes(exponents: Exponents) -> impl IntoView {
     };
     let buckets = f64::from(last.0 - first.0 + 1);
     let width = WIDTH / buckets;
-    let most = columns.iter().map(|column| column.1).max().unwrap_or(1);
+    let earlier = before.as_ref().map(|before| {
+        let known: BTreeMap<i32, u64> = self::columns(before).into_iter().collect();
+        let all = first.0..=last.0;
+        all.map(|exponent| known.get(&exponent).copied().unwrap_or(0))
+            .collect::<Vec<_>>()
+    });
+    let counts = columns.iter().map(|column| column.1);
+    let counts = counts.chain(earlier.iter().flatten().copied());
+    let most = counts.max().unwrap_or(1);
     let scale = HEIGHT / (most as f64 + 1.0).log10();
+    let earlier = earlier.map(|earlier| {
+        let heights = earlier.into_iter();
+        outline(
+            heights.map(|count| (count as f64 + 1.0).log10() * scale),
+            width,
+            HEIGHT,
+        )
+    });
     let bars = columns.iter().map(|&(exponent, count)| {
         let height = (count as f64 + 1.0).log10() * scale;
         let x = f64::from(exponent - first.0) * width;
@@ -92,6 +115,7 @@ pub(super) fn Magnitudes(exponents: Exponents) -> impl IntoView {
             aria-label=label
         >
             {bars.collect_view()}
+            {earlier}
         </svg>
         <div class="flex micro ink3">
             <span>{power(first.0)}</span>
@@ -106,7 +130,7 @@ pub(super) fn Magnitudes(exponents: Exponents) -> impl IntoView {
 
 /// Exponents of both signs together, ascending, with how many elements each has.
 fn columns(exponents: &Exponents) -> Vec<(i32, u64)> {
-    let mut columns = std::collections::BTreeMap::new();
+    let mut columns = BTreeMap::new();
     for &(bucket, count) in exponents.counts() {
         *columns
             .entry(i32::from(bucket & 255) - 127)

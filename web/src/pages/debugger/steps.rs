@@ -5,7 +5,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::inspector::Seen;
+use super::inspector::{AROUND, Seen};
 use super::model::use_model;
 use crate::format;
 use crate::i18n::use_i18n;
@@ -75,7 +75,11 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
         }
     };
     let ends = [first, last].map(format::integer);
-    let [from, to] = ends.clone();
+    // There are more steps than stand here.
+    let (before, after) = (at, records.len().saturating_sub(at + 1));
+    let is_cut = [before >= AROUND.0, after >= AROUND.1];
+    let from = format!("{}{}", if is_cut[0] { "… " } else { "" }, ends[0]);
+    let to = format!("{}{}", ends[1], if is_cut[1] { " …" } else { "" });
     let label = move || (i18n.texts().debugger.over_steps_label)(&ends[0], &ends[1]);
     view! {
         <section>

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::error::ErrorCode;
+use trainscope_api::findings::watchpoint_name;
 use trainscope_api::watchpoints::{
     Catalogue, Condition, Origin, Setting, WatchpointKeys, WatchpointList, WatchpointsChange,
 };
@@ -35,6 +36,8 @@ pub(super) struct Watching {
     pub(super) catalogue: RwSignal<Option<Arc<Catalogue>>>,
     /// Why the last change did not stay.
     pub(super) refusal: RwSignal<Option<Refusal>>,
+    /// Whether it is asked if the recommended set is to take the place of what there is.
+    pub(super) confirms: RwSignal<bool>,
     /// Whether changes are for this run alone.
     pub(super) only_run: RwSignal<bool>,
     pub(super) mode: RwSignal<Mode>,
@@ -55,6 +58,7 @@ impl Watching {
             list: RwSignal::new(None),
             catalogue: RwSignal::new(None),
             refusal: RwSignal::new(None),
+            confirms: RwSignal::new(false),
             only_run: RwSignal::new(false),
             mode: RwSignal::new(Mode::List),
             draft: RwSignal::new(WatchpointKeys::default()),
@@ -68,6 +72,7 @@ impl Watching {
             if before.as_ref() != Some(&run) {
                 watching.mode.set(Mode::List);
                 watching.refusal.set(None);
+                watching.confirms.set(false);
             }
             let own = run.clone();
             spawn_local(async move {
@@ -86,15 +91,21 @@ impl Watching {
     }
 
     fn show(self, run: &str, list: WatchpointList) {
-        let is_here = self.run.try_get_untracked().is_some_and(|own| own == run);
-        if is_here
-            && self
-                .list
-                .with_untracked(|known| known.as_deref() != Some(&list))
-        {
-            self.only_run.set(list.origin == Origin::Run);
-            self.list.set(Some(Arc::new(list)));
+        if self.run.try_get_untracked().is_none_or(|own| own != run) {
+            return;
         }
+        let known = self.list.get_untracked();
+        if known.as_deref() == Some(&list) {
+            return;
+        }
+        if known.is_none_or(|known| known.origin != list.origin) {
+            self.only_run.set(list.origin == Origin::Run);
+        }
+        // Why another list could not be changed is no reason any more.
+        if self.mode.get_untracked() == Mode::List {
+            self.refusal.set(None);
+        }
+        self.list.set(Some(Arc::new(list)));
     }
 
     /// The condition that a watchpoint is of.
@@ -171,14 +182,28 @@ impl Watching {
         self.send(version, self.only_run.get_untracked(), Some(watchpoints));
     }
 
-    /// Takes a list away: that of this run, or that of all runs.
+    /// Takes the list of this run away: that of all runs counts.
     pub(super) fn drop_list(self) {
         if let Some(list) = self.list.get_untracked() {
-            self.send(list.version.clone(), list.origin == Origin::Run, None);
+            self.send(list.version.clone(), true, None);
         }
     }
 
+    /// Puts the recommended set in place of what is watched for: in this run alone, or in all runs.
+    pub(super) fn recommend(self) {
+        let (Some(list), Some(all)) = (self.list.get_untracked(), self.catalogue.get_untracked())
+        else {
+            return;
+        };
+        let only_run = self.only_run.get_untracked();
+        let recommended = all.conditions.iter().filter(|own| own.is_recommended);
+        // Of all runs it counts where there is no list; a run without one takes that of all runs.
+        let own = only_run.then(|| recommended.map(|own| own.preset.clone()).collect());
+        self.send(list.version.clone(), only_run, own);
+    }
+
     fn send(self, version: String, only_this_run: bool, watchpoints: Option<Vec<WatchpointKeys>>) {
+        self.confirms.set(false);
         let run = self.run.get_untracked();
         let change = WatchpointsChange {
             run: run.clone(),
@@ -195,9 +220,9 @@ impl Watching {
                 }
                 Err(ClientError::Refused(error)) if error.code == ErrorCode::Conflict => {
                     if let Ok(list) = client::watchpoints(&run).await {
+                        self.follow(&list);
                         self.show(&run, list);
                     }
-                    self.mode.try_set(Mode::List);
                     Some(Refusal::Conflict)
                 }
                 Err(ClientError::Refused(error)) => Some(Refusal::Refused(error.message)),
@@ -205,6 +230,19 @@ impl Watching {
             };
             self.refusal.try_set(refusal);
         });
+    }
+
+    /// What is typed stays, and is saved into this list next: in place of the same watchpoint, else at the end.
+    fn follow(self, list: &WatchpointList) {
+        let known = self.list.try_get_untracked().flatten();
+        if let (Some(Mode::Edit(Some(index))), Some(known)) = (self.mode.try_get_untracked(), known)
+        {
+            let name = name_of(&known.watchpoints, index);
+            let mut all = 0..list.watchpoints.len();
+            let same = all.find(|at| name_of(&list.watchpoints, *at) == name);
+            self.mode.set(Mode::Edit(same));
+        }
+        self.version.try_set(list.version.clone());
     }
 
     /// Has all recorded steps judged again.
@@ -216,6 +254,15 @@ impl Watching {
             }
         });
     }
+}
+
+/// What one of a list is called in addresses.
+pub(super) fn name_of(list: &[WatchpointKeys], index: usize) -> String {
+    let condition = |keys: &WatchpointKeys| text(keys, "condition").map(str::to_owned);
+    let own = list.get(index).and_then(condition).unwrap_or_default();
+    let before = list.iter().take(index);
+    let alike = before.filter(|keys| text(keys, "condition") == Some(&own));
+    watchpoint_name(&own, u32::try_from(alike.count()).unwrap_or(u32::MAX))
 }
 
 /// A key that holds text.

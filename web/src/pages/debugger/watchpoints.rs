@@ -3,13 +3,13 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use trainscope_api::findings::Judging;
+use trainscope_api::findings::{Judging, Watched};
 use trainscope_api::watchpoints::{Condition, Origin, Setting, WatchpointKeys};
 
 use super::catalogue::CatalogueList;
 use super::editor::Editor;
 use super::model::use_model;
-use super::watching::{Mode, is_on, severity, shown, title, use_watching};
+use super::watching::{Mode, is_on, name_of, severity, shown, title, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
 use crate::erased::{derive, handler, memo};
 use crate::format;
@@ -66,7 +66,7 @@ fn List() -> impl IntoView {
             <IconButton
                 icon=IconName::Wand
                 label=label(|texts| texts.use_recommended)
-                on_press=move || watching.drop_list()
+                on_press=move || watching.confirms.set(true)
             />
             <IconButton
                 icon=IconName::Recheck
@@ -130,8 +130,16 @@ fn Rows() -> impl IntoView {
     let counts = memo(move || {
         model.findings.with(|findings| {
             let all = findings.watchpoints.iter();
-            all.map(|own| (own.condition.clone(), own.hits))
-                .collect::<Vec<_>>()
+            let missing = |own: &Watched| {
+                let mut all = findings.inconclusive.iter();
+                let first = all.find(|one| one.condition == own.condition)?;
+                Some(first.reason.clone())
+            };
+            all.map(|own| {
+                let open = (own.unjudged, missing(own).unwrap_or_default());
+                (own.condition.clone(), own.hits, open)
+            })
+            .collect::<Vec<_>>()
         })
     });
     let rows = move || {
@@ -139,10 +147,10 @@ fn Rows() -> impl IntoView {
             return Vec::new();
         };
         let counts = counts.get();
-        let hits = |index: usize, condition: &Condition| {
-            let own = counts.get(index).filter(|(id, _)| *id == condition.id);
-            own.map_or(0, |(_, hits)| *hits)
+        let known = |index: usize, condition: &Condition| {
+            counts.get(index).filter(|own| own.0 == condition.id)
         };
+        let hits = |index, condition: &Condition| known(index, condition).map_or(0, |own| own.1);
         let mut all: Vec<(usize, WatchpointKeys, Condition)> = Vec::new();
         for (index, keys) in list.watchpoints.iter().enumerate() {
             if let Some(condition) = watching.condition(keys) {
@@ -180,14 +188,28 @@ fn Rows() -> impl IntoView {
                 let head = (i18n.texts().debugger.target)(&own.target);
                 rows.push(view! { <li class="group">{head}</li> }.into_any());
             }
-            rows.push(row(*index, keys, own, hits(*index, own)));
+            let open = known(*index, own).filter(|own| own.2.0 > 0);
+            let open = open.map(|own| {
+                let texts = i18n.texts();
+                (texts.debugger.unjudged)(own.2.0, (texts.overview.missing)(&own.2.1))
+            });
+            let name = name_of(&list.watchpoints, *index);
+            rows.push(row(*index, name, keys, own, hits(*index, own), open));
         }
         rows
     };
     view! { <ul class="scroll">{rows}</ul> }
 }
 
-fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) -> AnyView {
+/// `open` says what could not be judged, if anything.
+fn row(
+    index: usize,
+    name: String,
+    keys: &WatchpointKeys,
+    condition: &Condition,
+    hits: u64,
+    open: Option<String>,
+) -> AnyView {
     let model = use_model();
     let watching = use_watching();
     let i18n = use_i18n();
@@ -202,12 +224,14 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
     });
     let tensors = ["tensors", "exclude"].into_iter();
     let tensors = tensors.filter_map(|key| Some(format!("{key} {}", shown(keys.0.get(key)?))));
-    let below: Vec<String> = limits.chain(tensors).collect();
+    let is_open = open.is_some() && is_on;
+    let open = open.filter(|_| is_on).into_iter();
+    let below: Vec<String> = open.chain(limits).chain(tensors).collect();
     let below = match below.join(", ") {
         none if none.is_empty() => condition.id.clone(),
         some => some,
     };
-    let number = u32::try_from(index).unwrap_or(u32::MAX);
+    let hint = format!("{}: {below}", condition.id);
     let count = if hits > 0 {
         view! {
             <span class=format!("sev {class}")>
@@ -216,18 +240,28 @@ fn row(index: usize, keys: &WatchpointKeys, condition: &Condition, hits: u64) ->
         }
         .into_any()
     } else {
-        view! { <span class="micro ink3">{is_on.then_some("0")}</span> }.into_any()
+        view! { <span class="micro ink3">{is_on.then_some(if is_open { "?" } else { "0" })}</span> }
+            .into_any()
     };
     let edit = move || i18n.texts().debugger.edit.to_owned();
+    let is_pressed = {
+        let name = name.clone();
+        move || {
+            model
+                .watchpoint
+                .with(|now| now.as_ref() == Some(&name))
+                .to_string()
+        }
+    };
     view! {
         <li class="row" class:off=!is_on data-condition=condition.id.clone()>
             <button
                 type="button"
                 class="w"
                 class:found=hits != 0
-                aria-pressed=move || (model.watchpoint.get() == Some(number)).to_string()
-                title=condition.id.clone()
-                on:click=handler(move |_| model.press_watchpoint(number))
+                aria-pressed=is_pressed
+                title=hint
+                on:click=handler(move |_| model.press_watchpoint(&name))
             >
                 <span class="cut name">{title.clone()}</span>
                 {count}
@@ -329,11 +363,38 @@ fn Said() -> impl IntoView {
     let i18n = use_i18n();
     move || {
         let texts = &i18n.texts().debugger;
+        if watching.confirms.get() {
+            let scope = usize::from(watching.only_run.get());
+            return Some(
+                view! {
+                    <div class="said small" role="alert">
+                        <p>{texts.confirm_recommended[scope]}</p>
+                        <div class="flex">
+                            <button
+                                type="button"
+                                class="btn primary"
+                                on:click=handler(move |_| watching.recommend())
+                            >
+                                {texts.use_recommended}
+                            </button>
+                            <button
+                                type="button"
+                                class="btn"
+                                on:click=handler(move |_| watching.confirms.set(false))
+                            >
+                                {texts.cancel}
+                            </button>
+                        </div>
+                    </div>
+                }
+                .into_any(),
+            );
+        }
         let sentence = match watching.refusal.get()? {
             Refusal::Conflict => texts.conflict.to_owned(),
             Refusal::Unreachable => texts.unreachable.to_owned(),
             Refusal::Refused(reason) => reason,
         };
-        Some(view! { <p class="said small err" role="alert">{sentence}</p> })
+        Some(view! { <p class="said small err" role="alert">{sentence}</p> }.into_any())
     }
 }

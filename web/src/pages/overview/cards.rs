@@ -1,7 +1,7 @@
 //! One small card for each kind of data that the run has. A card that has a page leads to it.
 
 use leptos::prelude::*;
-use trainscope_api::findings::Watched;
+use trainscope_api::findings::{Watched, watchpoint_name};
 use trainscope_format::Kind;
 
 use super::hyperparameters;
@@ -302,6 +302,9 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
             .find(|hit| hit.watchpoint as usize == *index);
         let step =
             first.map(|hit| format!("{} {}", i18n.texts().frame.step, format::integer(hit.step)));
+        let before = found.watchpoints.iter().take(*index);
+        let alike = before.filter(|other| other.condition == own.condition);
+        let name = watchpoint_name(&own.condition, u32::try_from(alike.count()).unwrap_or(0));
         let title = i18n.words(&own.title);
         let whole = title.clone();
         view! {
@@ -309,7 +312,7 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
                 <span class=class>{fixed_icon(icon, 12)}</span>
                 <a
                     class="cut grow"
-                    href=route::debugger_href(&run, "watchpoint", &index.to_string())
+                    href=route::debugger_href(&run, "watchpoint", &name)
                     title=whole
                 >
                     {title}

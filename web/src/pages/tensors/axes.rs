@@ -1,7 +1,7 @@
 //! Which slice stands in the table, and what it is compared with.
 
 use leptos::prelude::*;
-use trainscope_api::tensors::{Axis, Slice};
+use trainscope_api::tensors::{Axis, Slice, TensorSource};
 
 use super::model::{Shown, use_model};
 use super::plane::short;
@@ -10,6 +10,8 @@ use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::state::use_runs;
 
+/// Steps offered to compare with.
+const MAX_STEPS: usize = 20;
 /// Runs offered to compare with.
 const MAX_RUNS: usize = 50;
 
@@ -185,6 +187,19 @@ fn Compare() -> impl IntoView {
         if let Some(first) = first {
             options.push((format!("step:{first}"), texts.with_first.to_owned()));
         }
+        // Other steps with elements, the nearest first.
+        let now = model.step.get().unwrap_or(0);
+        let mut steps: Vec<i64> = model.history.with(|history| {
+            let points = history.points.iter();
+            let others = points.filter(|own| own.source != TensorSource::Statistics);
+            let others = others.map(|own| own.step);
+            others
+                .filter(|own| *own != now && Some(*own) != first)
+                .collect()
+        });
+        steps.sort_by_key(|step| step.abs_diff(now));
+        let steps = steps.into_iter().take(MAX_STEPS);
+        options.extend(steps.map(|step| (format!("step:{step}"), (texts.step)(step))));
         let ranks = model.entry.with(|e| e.as_ref().map(|e| e.ranks.clone()));
         let others = ranks.into_iter().flatten().filter(|other| *other != rank);
         options.extend(others.map(|other| (format!("rank:{other}"), (texts.with_rank)(other))));

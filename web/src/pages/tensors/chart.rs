@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
-use trainscope_api::tensors::HistoryPoint;
+use trainscope_api::tensors::{HistoryPoint, TensorSource};
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
@@ -111,12 +111,13 @@ pub(super) fn StepChart() -> impl IntoView {
         let mut parts = vec![("", (texts.step)(step))];
         if let Some(finite) = stats.finite {
             let std = stats.variance().unwrap_or(f64::NAN).max(0.0).sqrt();
+            let [max, mean, min, spread] = i18n.texts().debugger.figures;
             let numbers = [
-                ("min", finite.min),
-                ("mean", finite.mean),
-                ("max", finite.max),
-                ("std", std),
-                ("norm", finite.l2),
+                (min, finite.min),
+                (mean, finite.mean),
+                (max, finite.max),
+                (spread, std),
+                ("L2", finite.l2),
             ];
             parts.extend(numbers.map(|(name, number)| (name, format::number(number, 4))));
         }
@@ -174,6 +175,7 @@ pub(super) fn StepChart() -> impl IntoView {
                 wheel_zooms=derive(|| false)
             />
         </div>
+        <Dumps />
         <Slider />
     }
 }
@@ -202,9 +204,14 @@ fn Head() -> impl IntoView {
         parts.join(" · ")
     };
     let ranks = move || {
-        let ranks = model
+        let mut ranks = model
             .entry
             .with(|entry| entry.as_ref().map(|e| e.ranks.clone()))?;
+        // One that the address asks for and that is not there is what is shown.
+        let now = model.rank.get();
+        if !ranks.contains(&now) {
+            ranks.push(now);
+        }
         (ranks.len() > 1).then(|| {
             let options = ranks.into_iter().map(|rank| {
                 view! {
@@ -253,6 +260,40 @@ fn Head() -> impl IntoView {
                 />
             </span>
         </div>
+    }
+}
+
+/// Which of the slider's steps have elements, where only some of them do.
+#[component]
+fn Dumps() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let marks = memo(move || {
+        model.history.with(|history| {
+            let points = &history.points;
+            let mut path = String::new();
+            let mut count = 0;
+            for (at, point) in points.iter().enumerate() {
+                if point.source != TensorSource::Statistics {
+                    count += 1;
+                    path.extend([format!("M{at} 0V1")]);
+                }
+            }
+            let is_some = count > 0 && count < points.len();
+            is_some.then(|| (points.len() - 1, path))
+        })
+    });
+    move || {
+        marks.get().map(|(last, path)| {
+            view! {
+                <div class="dump-lane" title=i18n.texts().tensors.dumps_title>
+                    <span class="micro ink3">{i18n.texts().tensors.dumps}</span>
+                    <svg viewBox=format!("0 0 {last} 1") preserveAspectRatio="none" aria-hidden="true">
+                        <path d=path />
+                    </svg>
+                </div>
+            }
+        })
     }
 }
 

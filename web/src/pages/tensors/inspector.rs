@@ -9,7 +9,7 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::tensor::{FiniteStats, TensorStats};
 
-use super::model::{Loaded, use_model};
+use super::model::{Loaded, Shown, use_model};
 use super::plane::short;
 use crate::client;
 use crate::components::{Icon, IconName};
@@ -156,7 +156,7 @@ pub(super) fn Inspector() -> impl IntoView {
     };
     let histogram = move || {
         let bins = slice.with(|slice| slice.as_ref()?.histogram.clone())?;
-        Some(bins_picture(&bins))
+        Some(bins_picture(&bins, None))
     };
     let jumps = move || {
         let positions = whole
@@ -219,6 +219,11 @@ pub(super) fn Inspector() -> impl IntoView {
             <a class="btn grow" href=move || file(format, of_slice) download title=label>
                 <Icon name=IconName::Download size=14 />
                 {format}
+                // A file is of what was recorded, whatever it is compared with.
+                {move || {
+                    let is_compared = model.shown.get() != Shown::Current;
+                    is_compared.then(|| format!(" · {}", i18n.texts().tensors.current))
+                }}
             </a>
         }
     };
@@ -382,7 +387,8 @@ fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) 
             format::count(stats.zero),
         ]
     };
-    let names = ["min", "max", "mean", "std", "L2", "0"];
+    let [max, mean, min, std] = i18n.texts().debugger.figures;
+    let names = [min, max, mean, std, "L2", "0"];
     let after = of(now);
     let earlier = before.as_ref().map(|(_, stats)| of(stats));
     let rows = names.into_iter().enumerate().map(|(at, name)| {
@@ -446,10 +452,11 @@ fn jump_buttons(positions: Positions) -> AnyView {
     view! { <div class="jump">{buttons.collect_view()}</div> }.into_any()
 }
 
-/// Counts in bins; those that reach beyond zero are of the other colour.
-pub(in crate::pages) fn bins_picture(bins: &Bins) -> AnyView {
+/// Counts in bins; those that reach beyond zero are of the other colour. Others in the same bins are a dashed line.
+pub(super) fn bins_picture(bins: &Bins, before: Option<&Bins>) -> AnyView {
     let i18n = use_i18n();
-    let most = bins.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let all = before.iter().flat_map(|before| &before.counts);
+    let most = all.chain(&bins.counts).copied().max().unwrap_or(0).max(1) as f64;
     let width = WIDTH / bins.counts.len().max(1) as f64;
     let step = (bins.high - bins.low) / bins.counts.len().max(1) as f64;
     let bars = bins.counts.iter().enumerate().map(|(at, &count)| {
@@ -492,6 +499,10 @@ pub(in crate::pages) fn bins_picture(bins: &Bins) -> AnyView {
             aria-label=(i18n.texts().tensors.histogram_label)(&low, &high)
         >
             {bars.collect_view()}
+            {before.map(|before| {
+                let heights = before.counts.iter().map(|count| *count as f64 / most * HEIGHT);
+                outline(heights, width, HEIGHT)
+            })}
         </svg>
         <div class="flex micro ink3">
             <span>{low}</span>
@@ -500,4 +511,19 @@ pub(in crate::pages) fn bins_picture(bins: &Bins) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// A dashed line over columns of these heights.
+pub(in crate::pages) fn outline(
+    heights: impl Iterator<Item = f64>,
+    width: f64,
+    height: f64,
+) -> AnyView {
+    let mut path = String::new();
+    for (at, own) in heights.enumerate() {
+        let sign = if path.is_empty() { 'M' } else { 'L' };
+        let y = (height - own).max(0.5);
+        path.extend([format!("{sign}{:.2} {y:.2}h{width:.2}", at as f64 * width)]);
+    }
+    view! { <path class="before" d=path /> }.into_any()
 }

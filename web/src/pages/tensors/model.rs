@@ -68,7 +68,7 @@ pub(super) struct Model {
     pub(super) search: Memo<String>,
     pub(super) role: Memo<Option<String>>,
     pub(super) index: RwSignal<Option<Arc<TensorIndex>>>,
-    /// The worst that was found of each tensor.
+    /// The worst that was found of each tensor of the rank.
     pub(super) health: RwSignal<Arc<HashMap<String, Severity>>>,
     /// The tensor that is looked at: the one of the address, else the first.
     pub(super) entry: Memo<Option<TensorEntry>>,
@@ -244,6 +244,7 @@ impl Model {
             live.list_version.track();
             let query = FindingsQuery {
                 run: self.run.get(),
+                rank: Some(self.rank.get()),
                 ..FindingsQuery::default()
             };
             let number = next(asked);
@@ -402,6 +403,19 @@ impl Model {
         })
     }
 
+    /// The steps with elements before and after the one that is looked at; reactive.
+    pub(super) fn nearest(self) -> Vec<i64> {
+        let step = self.step.get().unwrap_or(0);
+        self.history.with(|history| {
+            let near = [-1, 1].map(|by| step_from(&history.points, step, by));
+            let has_elements = |step: &i64| {
+                let mut points = history.points.iter();
+                points.any(|own| own.step == *step && own.source != TensorSource::Statistics)
+            };
+            near.into_iter().flatten().filter(has_elements).collect()
+        })
+    }
+
     /// The statistics of a step; reactive.
     pub(super) fn point(self, step: i64) -> Option<HistoryPoint> {
         self.history.with(|history| {
@@ -502,16 +516,14 @@ impl Model {
             .set(&[(SLICE, Some(&slice)), (AT, Some(&at))], History::Push);
     }
 
-    /// Goes so many steps on; whether there is one.
+    /// Goes so many steps on, of those with elements if there are any; whether there is one.
     pub(super) fn step_by(self, by: isize) -> bool {
         let Some(now) = self.step.get_untracked() else {
             return false;
         };
-        let next = self.history.with_untracked(|history| {
-            let at = history.points.partition_point(|point| point.step < now);
-            let next = at.checked_add_signed(by)?;
-            history.points.get(next).map(|point| point.step)
-        });
+        let next = self
+            .history
+            .with_untracked(|history| step_from(&history.points, now, by));
         if let Some(next) = next {
             self.set_step(next);
         }
@@ -546,6 +558,19 @@ fn parse_tolerance(text: &str) -> Option<f64> {
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 
+/// The step so many behind or before another one, which need not be there: among those with elements, if there are any.
+fn step_from(points: &[HistoryPoint], now: i64, by: isize) -> Option<i64> {
+    let has_elements = |point: &&HistoryPoint| point.source != TensorSource::Statistics;
+    let some = points.iter().any(|point| has_elements(&point));
+    let all = points.iter().filter(|point| !some || has_elements(point));
+    let steps: Vec<i64> = all.map(|point| point.step).collect();
+    let at = steps.partition_point(|step| *step < now);
+    // What lies behind a step that is not there is one on already.
+    let is_between = steps.get(at) != Some(&now);
+    let by = if is_between && by > 0 { by - 1 } else { by };
+    steps.get(at.checked_add_signed(by)?).copied()
+}
+
 /// The last step with elements, else the last.
 fn last_step(points: &[HistoryPoint]) -> Option<i64> {
     let mut newest = points.iter().rev();
@@ -561,4 +586,39 @@ fn next(asked: StoredValue<u64>) -> u64 {
     let number = asked.get_value() + 1;
     asked.set_value(number);
     number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_with_elements_are_what_is_gone_through() {
+        let point = |step: i64, source| HistoryPoint {
+            step,
+            source,
+            stats: None,
+        };
+        let of = |dumped: &[i64]| {
+            let source = |step| match dumped.contains(&step) {
+                true => TensorSource::Dump,
+                false => TensorSource::Statistics,
+            };
+            let all = [0, 50, 60, 100, 150].map(|step| point(step, source(step)));
+            move |now, by| step_from(&all, now, by)
+        };
+        let some = of(&[0, 100]);
+        assert_eq!((some(60, -1), some(60, 1)), (Some(0), Some(100)));
+        assert_eq!((some(0, 1), some(100, -1)), (Some(100), Some(0)));
+        assert_eq!(
+            (some(0, -1), some(100, 1), some(150, 1)),
+            (None, None, None)
+        );
+        assert_eq!((some(105, -1), some(105, 1)), (Some(100), None));
+        let none = of(&[]);
+        assert_eq!(
+            (none(60, -1), none(60, 1), none(61, 1)),
+            (Some(50), Some(100), Some(100))
+        );
+    }
 }

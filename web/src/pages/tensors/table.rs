@@ -34,8 +34,7 @@ pub(super) fn Values() -> impl IntoView {
     let state = move || {
         let plane = model.plane.get();
         if model.source() == Some(TensorSource::Statistics) {
-            let texts = &i18n.texts().tensors;
-            return notice(texts.only_statistics, texts.only_statistics_next.to_owned());
+            return without();
         }
         if let Some(Err(reason)) = plane {
             return notice(i18n.texts().tensors.slice, reason);
@@ -59,6 +58,33 @@ pub(super) fn Values() -> impl IntoView {
             <Sheet />
         </Show>
     }
+}
+
+/// The step has no elements: other steps may.
+fn without() -> AnyView {
+    let model = use_model();
+    let texts = &use_i18n().texts().tensors;
+    let (Some(step), nearest) = (model.step.get(), model.nearest()) else {
+        return ().into_any();
+    };
+    if nearest.is_empty() {
+        return notice(texts.only_statistics, texts.only_statistics_next.to_owned());
+    }
+    let links = nearest.into_iter().map(|step| {
+        view! {
+            <button type="button" class="btn" on:click=handler(move |_| model.set_step(step))>
+                {(texts.step)(step)}
+            </button>
+        }
+    });
+    view! {
+        <div class="tensor-notice" role="status">
+            <h2>{(texts.no_values_at)(step)}</h2>
+            <p class="small ink2">{texts.nearest_values}</p>
+            <div class="acts">{links.collect_view()}</div>
+        </div>
+    }
+    .into_any()
 }
 
 fn notice(title: &'static str, next: String) -> AnyView {
@@ -326,6 +352,17 @@ fn cells(tile: &Arc<Tile>) -> AnyView {
         other.is_some_and(|other| is_within(difference.number(), other.number(), tolerance))
     };
     let values = shown(tile, side);
+    grid(tile, view, values, at, &is_alike)
+}
+
+/// The same with what it is made of; `is_alike` says which elements are pale.
+pub(super) fn grid(
+    tile: &Tile,
+    view: Window,
+    values: &[Element],
+    at: Option<(u64, u64)>,
+    is_alike: &dyn Fn(usize, &Element) -> bool,
+) -> AnyView {
     // Of the tile, so that scrolling a little does not change colours.
     let most = values
         .iter()
@@ -399,12 +436,9 @@ fn class(number: f64, most: f64) -> &'static str {
     if number < 0.0 { negative } else { positive }
 }
 
-/// As a cell has room for it.
+/// As a cell has room for it: digits that are cut off would be another number.
 fn short(value: &Element) -> String {
-    match value {
-        Element::Digits(digits) => digits.clone(),
-        Element::Number(number) => format::number(*number, 3),
-    }
+    format::number(value.number(), 3)
 }
 
 /// All of it.
@@ -418,7 +452,8 @@ fn exact(value: &Element) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{class, is_within};
+    use super::{class, is_within, short};
+    use trainscope_api::tensors::Element;
 
     #[test]
     fn what_may_differ_is_alike() {
@@ -427,6 +462,14 @@ mod tests {
         assert!(is_within(-0.4, 1.0, [Some(0.0), Some(0.5)]));
         assert!(!is_within(f64::NAN, 1.0, [Some(9.0), None]));
         assert!(!is_within(f64::INFINITY, 1.0, [Some(9.0), None]));
+    }
+
+    #[test]
+    fn no_number_is_cut_to_another_one() {
+        let digits = |text: &str| short(&Element::Digits(text.to_owned()));
+        assert_eq!(digits("9223372036854775807"), "9.22e+18");
+        assert_eq!(digits("-9223372036854775808"), "−9.22e+18");
+        assert_eq!(digits("9007199254740993"), "9.01e+15");
     }
 
     #[test]

@@ -23,8 +23,9 @@ pub(super) static LOSS_NAN: Condition = Condition {
         "从不例外：每个这样的元素都算。",
     ),
     advice: text(
-        "Look at the first cause: the first tensor that is not finite.",
-        "查看首因：第一个非有限的张量。",
+        "Begin with the first tensor that is not finite, if tensors were recorded: the loss only follows from it. If not, \
+         record their statistics; lower the learning rate, or the loss scale in half precision; look at the batch.",
+        "若记录了张量，从第一个非有限的张量查起：损失只是其结果。若未记录，请记录其统计量；降低学习率，半精度下降低损失缩放；检查该批次数据。",
     ),
     ..BASE
 };
