@@ -166,7 +166,7 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     assert_eq!(browser.text_of(".insp h2").await.unwrap(), named);
     // What was drawn of it is gone, too.
     browser
-        .wait_until("return !document.querySelector('.insp :is(.slice-bins, .few, .class-bar)')")
+        .wait_until("!document.querySelector('.insp :is(.slice-bins, .few, .class-bar)')")
         .await;
     browser.wait_for_element("tr.hit-row").await;
     // The page of its values says which steps are left.
@@ -297,7 +297,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
             .await;
         assert!(seen.insert(now), "{seen:?}");
         browser
-            .wait_until("return document.querySelectorAll('tr.hit-row.cur').length == 1")
+            .wait_until("document.querySelectorAll('tr.hit-row.cur').length == 1")
             .await;
     }
     assert!(browser.count("tr.hit-row .tok.first").await <= 1);
@@ -306,19 +306,19 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     let second = "li.row:nth-of-type(2)";
     browser.click(&format!("{second} .w")).await;
     browser
-        .wait_until("return location.search.includes('watchpoint=tensor_too_large~2')")
+        .wait_until("location.search.includes('watchpoint=tensor_too_large~2')")
         .await;
     browser.click(&format!("{second} .edit")).await;
     browser.click(".editor .danger").await;
     browser
-        .wait_until("return !location.search.includes('watchpoint=')")
+        .wait_until("!location.search.includes('watchpoint=')")
         .await;
     browser
-        .wait_until("return document.querySelectorAll('li.row').length == 1")
+        .wait_until("document.querySelectorAll('li.row').length == 1")
         .await;
     std::fs::write(&file, &own).unwrap();
     browser
-        .wait_until("return document.querySelectorAll('li.row').length == 2")
+        .wait_until("document.querySelectorAll('li.row').length == 2")
         .await;
 
     // The recommended set for this run alone: asked first, and the list of all runs stays.
@@ -327,16 +327,14 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     browser.click(wand).await;
     browser.wait_for_text("in this run alone is replaced").await;
     browser.click(".said .btn:not(.primary)").await;
-    browser
-        .wait_until("return !document.querySelector('.said')")
-        .await;
+    browser.wait_until("!document.querySelector('.said')").await;
     assert_eq!(text(), own);
     browser.click(wand).await;
     browser.click(".said .primary").await;
     browser.wait_for_text("Of this run alone").await;
     assert!(text().starts_with(&own) && text().contains("[[run]]"));
     browser
-        .wait_until("return document.querySelectorAll('li.row').length > 20")
+        .wait_until("document.querySelectorAll('li.row').length > 20")
         .await;
 
     // Why a change was refused is said no longer than it is so.
@@ -346,9 +344,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     browser.click("li.row .switch").await;
     browser.wait_for_text("cannot be written").await;
     std::fs::write(&file, good).unwrap();
-    browser
-        .wait_until("return !document.querySelector('.said')")
-        .await;
+    browser.wait_until("!document.querySelector('.said')").await;
     // A change that was refused is in the console.
     browser.close_despite("/api/watchpoints").await;
 }
@@ -371,16 +367,18 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
     browser.goto(&server, "/run/torch/debugger").await;
     browser
         .wait_until(
-            "const row = document.querySelector('tr.hit-row.cur')?.getBoundingClientRect();
-             const list = document.querySelector('.hit-list')?.getBoundingClientRect();
-             return row && row.top >= list.top && row.bottom <= list.bottom;",
+            "(() => {
+                const of = (selector) => document.querySelector(selector)?.getBoundingClientRect();
+                const [row, list] = [of('tr.hit-row.cur'), of('.hit-list')];
+                return of('.around') && row && row.top >= list.top && row.bottom <= list.bottom;
+            })()",
         )
         .await;
     // What it is made of, and that no graph says so.
     browser
         .wait_for_element(".around .node.okc[title='activation/5']")
         .await;
-    browser.wait_for_text("no graph says").await;
+    browser.wait_for_text("no graph connects them").await;
 
     // One of two ranks has hits: it is told whose they are.
     browser.goto(&server, "/run/diverging/debugger").await;
@@ -401,9 +399,12 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
     browser.wait_for_element(".insp .inspector-head p").await;
     browser
         .wait_until(
-            "const panel = document.querySelector('.insp');
-             const name = document.querySelector('.hit-name .plain');
-             return panel.scrollWidth <= panel.clientWidth && getComputedStyle(name).direction == 'rtl';",
+            "(() => {
+                const panel = document.querySelector('.insp');
+                const name = document.querySelector('.hit-name .plain');
+                const is_in = panel.scrollWidth <= panel.clientWidth;
+                return is_in && getComputedStyle(name).direction == 'rtl';
+            })()",
         )
         .await;
     browser.close().await;

@@ -542,12 +542,12 @@ async fn a_step_without_values_leads_to_those_with_them() {
     assert!(browser.url().await.contains("step=100"));
     browser.press('\u{e012}').await;
     browser
-        .wait_until("return location.search.includes('step=0')")
+        .wait_until("location.search.includes('step=0')")
         .await;
     browser.goto(&server, &format!("{page}0")).await;
     browser
         .wait_until(
-            "return document.querySelector('.tensor-row') && !document.querySelector('.tensor-head > .err')",
+            "document.querySelector('.tensor-row') && !document.querySelector('.tensor-head > .err')",
         )
         .await;
     browser.close().await;

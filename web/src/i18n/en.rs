@@ -185,7 +185,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         source: "Source",
         around: "Around this tensor",
-        guessed: "in the order of recording: no graph says how they are connected",
+        guessed: "in the order of recording: no graph connects them",
         around_as: ["Graph", "Tensors"],
         of_node: ["nothing was recorded of it", "Open in the graph"],
         upstream: "from",

@@ -158,7 +158,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         source: "源码",
         around: "该张量的上下游",
-        guessed: "按记录顺序：没有计算图说明其连接",
+        guessed: "按记录顺序：没有计算图连接它们",
         around_as: ["计算图", "张量"],
         of_node: ["没有记录其数据", "在计算图中打开"],
         upstream: "上游",

@@ -54,17 +54,17 @@ pub(super) fn Around() -> impl IntoView {
             !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
         })
     });
-    // The columns, that is: the graph says what it knows.
-    let guessed = move || {
-        let is_guessed = known.with(|known| known.is_guessed) && has_columns.get();
-        is_guessed.then(|| i18n.texts().debugger.guessed)
-    };
     let has_graph = RwSignal::new(false);
     let wanted = url.param(AROUND);
     let is_graph = memo(move || {
         let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
         has_graph.get() && !(wants_columns && has_columns.get())
     });
+    // The graph shows what it knows; columns may be in an order that is only guessed.
+    let guessed = move || {
+        let is_guessed = known.with(|known| known.is_guessed) && !is_graph.get();
+        is_guessed.then(|| i18n.texts().debugger.guessed)
+    };
     let switch = move || {
         let options = (0..2).map(|index: usize| SegOption {
             value: index,

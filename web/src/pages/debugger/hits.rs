@@ -187,26 +187,36 @@ fn List() -> impl IntoView {
     };
     // Where it is scrolled to is known from its events: to ask the element would lay the page out at once.
     let top_seen = StoredValue::new(0.0_f64);
+    // What was brought into view, and how far it was scrolled then: it stays in view until somebody scrolls.
+    let shown = StoredValue::new(None::<(u64, i32)>);
     // Lines are brought into view once there is room for them.
     effect(move || {
         let lines = window.with(|window| window.lines);
-        let (Some(line), Some(scroller)) = (model.reveal.get(), scroller.get()) else {
+        let height = size.get().1;
+        let scrolled = pixels(top_seen.get_value());
+        let before = shown.get_value().filter(|(_, at)| *at == scrolled);
+        let line = model.reveal.get().or(before.map(|(line, _)| line));
+        let (Some(line), Some(scroller)) = (line, scroller.get()) else {
             return;
         };
         if line > 0 && line >= lines {
             return;
         }
-        model.reveal.set(None);
+        if model.reveal.with_untracked(Option::is_some) {
+            model.reveal.set(None);
+        }
         let top = line as f64 * LINE;
-        let (now, height) = (top_seen.get_value(), size.get_untracked().1);
+        let now = top_seen.get_value();
         let is_seen = top >= now + LINE && top + 2.0 * LINE <= now + height;
         let to = if line == 0 {
             0.0
         } else {
             (top - height / 3.0).max(0.0)
         };
-        if !is_seen && pixels(to) != pixels(now) {
-            scroller.set_scroll_top(pixels(to));
+        let to = if is_seen { scrolled } else { pixels(to) };
+        shown.set_value(Some((line, to)));
+        if to != scrolled {
+            scroller.set_scroll_top(to);
         }
     });
     let scrolled = move |_| {

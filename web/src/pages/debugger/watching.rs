@@ -73,6 +73,7 @@ impl Watching {
                 watching.mode.set(Mode::List);
                 watching.refusal.set(None);
                 watching.confirms.set(false);
+                watching.only_run.set(false);
             }
             let own = run.clone();
             spawn_local(async move {
@@ -98,8 +99,9 @@ impl Watching {
         if known.as_deref() == Some(&list) {
             return;
         }
-        if known.is_none_or(|known| known.origin != list.origin) {
-            self.only_run.set(list.origin == Origin::Run);
+        let is_of_run = list.origin == Origin::Run;
+        if is_of_run || known.is_none_or(|known| known.origin != list.origin) {
+            self.only_run.set(is_of_run);
         }
         // Why another list could not be changed is no reason any more.
         if self.mode.get_untracked() == Mode::List {
