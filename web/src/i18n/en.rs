@@ -86,10 +86,7 @@ pub(super) static TEXTS: Texts = Texts {
             ];
             let all: Vec<String> = all.into_iter().flatten().collect();
             let steps = many(steps, "step", "steps");
-            match &all[..] {
-                [] => "Nothing that could be judged was recorded.".to_owned(),
-                all => format!("Judged: {} at {steps}.", all.join(" and ")),
-            }
+            format!("Judged: {} at {steps}.", all.join(" and "))
         },
         open: |n| {
             let all = many(n, "watchpoint", "watchpoints");

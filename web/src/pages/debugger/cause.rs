@@ -17,11 +17,12 @@ pub(super) fn Cause() -> impl IntoView {
         model.findings.with(|findings| {
             let texts = &i18n.texts().debugger;
             let judged = findings.judged;
-            let said = (texts.judged)(judged.tensors, judged.scalars, judged.steps);
+            let said = (judged.steps > 0)
+                .then(|| (texts.judged)(judged.tensors, judged.scalars, judged.steps));
             let all = findings.watchpoints.iter();
             let open = all.filter(|own| own.unjudged > 0).count() as u64;
             let open = (open > 0).then(|| (texts.open)(open));
-            [Some(said), open]
+            [said, open]
                 .into_iter()
                 .flatten()
                 .collect::<Vec<_>>()
@@ -34,15 +35,34 @@ pub(super) fn Cause() -> impl IntoView {
             return ().into_any();
         }
         let Some(cause) = cause else {
-            let texts = &i18n.texts().debugger;
-            let healthy = match model.findings.with(|findings| findings.counts.info) {
-                0 => texts.healthy.to_owned(),
-                notes => (texts.but_notes)(notes),
+            let texts = i18n.texts();
+            let (judged_steps, notes) = model
+                .findings
+                .with(|findings| (findings.judged.steps, findings.counts.info));
+            let (class, icon_class, icon, healthy) = match (judged_steps, notes) {
+                (0, 0) => (
+                    "cause inf",
+                    "inf",
+                    IconName::Info,
+                    texts.overview.nothing_judged.to_owned(),
+                ),
+                (_, 0) => (
+                    "cause ok",
+                    "okc",
+                    IconName::Ok,
+                    texts.debugger.healthy.to_owned(),
+                ),
+                (_, notes) => (
+                    "cause ok",
+                    "okc",
+                    IconName::Ok,
+                    (texts.debugger.but_notes)(notes),
+                ),
             };
             return view! {
-                <div class="cause ok">
-                    <span class="okc">
-                        <Icon name=IconName::Ok />
+                <div class=class>
+                    <span class=icon_class>
+                        <Icon name=icon />
                     </span>
                     <span>
                         <b class="med">{healthy}</b>
