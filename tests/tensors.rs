@@ -301,7 +301,7 @@ async fn from_a_tensor_to_its_first_nan() {
         .goto(&server, "/run/odd/tensors?tensor=vector")
         .await;
     // Integers beyond what a number of the browser holds are whole; where there is no room they are not cut to others.
-    browser.wait_for_text("9.22e+18").await;
+    browser.wait_for_text("9.22e18").await;
     browser
         .goto(&server, "/run/odd/tensors?tensor=vector&at=0,0")
         .await;
