@@ -133,6 +133,11 @@ impl Mass {
             self.fault(Fault::BadCount);
             return;
         }
+        if left.is_nan() || right.is_nan() {
+            // Bounds would make a number of it.
+            self.fault(Fault::BadEdge);
+            return;
+        }
         let (mut low, mut high) = (left, right);
         if right < left {
             self.fault(Fault::Unsorted);

@@ -278,7 +278,8 @@ fn dtype_name(number: u64) -> String {
         40 => "anything",
         41 => "refkey",
         42 => "ref",
-        43 => "umonad",
+        // Dumps and summaries of the same network count it otherwise.
+        43 | 49 => "umonad",
         44 => "iomonad",
         _ => return format!("type {number}"),
     };

@@ -79,6 +79,20 @@ fn what_is_wrong_is_said_and_the_rest_counts() {
 }
 
 #[test]
+fn an_edge_that_is_no_number_is_not_taken_for_a_bound() {
+    let mut recorded = histogram(&[
+        (0.0, 1.0, 2.0),
+        (1.0, f64::NAN, 1.0),
+        (f64::NAN, 2.0, 1.0),
+        (2.0, 3.0, 2.0),
+    ]);
+    (recorded.min, recorded.max) = (Some(0.0), Some(3.0));
+    let (_, row) = counted(&recorded, 3, Spacing::Linear);
+    assert_eq!(row.faults, [Fault::BadEdge]);
+    assert!((row.finite() - 4.0).abs() < 1e-12);
+}
+
+#[test]
 fn outer_bins_end_where_the_writer_says() {
     let mut recorded = histogram(&[
         (f64::MIN, -1.0, 1.0),
