@@ -209,7 +209,12 @@ fn what_cannot_be_exported_says_what_can() {
     for (kind, flags, says) in [
         ("audio", &[][..], "has recorded no audio"),
         ("scalars", &["--tags", "nothing"], "train/loss"),
-        ("scalars", &["--rank", "7"], "--rank 7"),
+        ("scalars", &["--rank", "7"], "one of these ranks: 0"),
+        (
+            "scalars",
+            &["--since-step", "10", "--until-step", "5"],
+            "--since-step 5 --until-step 10",
+        ),
         ("text", &["--format", "png"], "--format csv, or json"),
         ("scalars", &["--tags", "("], "regex"),
         (

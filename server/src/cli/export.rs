@@ -1,6 +1,6 @@
 //! `trainscope export`: what a run has recorded, for other programs: tables, JSON, pictures, the files themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -157,6 +157,15 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
     if !flags.kind.allows(flags.format) {
         return Err(wrong_format(flags).into());
     }
+    if let (Some(since), Some(until)) = (flags.since_step, flags.until_step)
+        && since > until
+    {
+        let asked = |since, until| format!("--since-step {since} --until-step {until}");
+        return Err(Mistake::new(2, "no step is in that range")
+            .at(asked(since, until))
+            .attempt(asked(until, since))
+            .into());
+    }
     let reading = Reading::of(&flags.run, "export")?;
     let tags = match flags.kind.recorded() {
         Some(kind) => chosen(flags, &reading, kind)?,
@@ -254,13 +263,22 @@ fn chosen(flags: &ExportFlags, reading: &Reading, kind: Kind) -> Result<Vec<Tag>
     let rank = flags
         .rank
         .map_or_else(String::new, |rank| format!(" --rank {rank}"));
+    let ranks: BTreeSet<u32> = all
+        .iter()
+        .filter(|tag| tag.kind == kind)
+        .map(|tag| tag.rank)
+        .collect();
+    let hint = match flags.rank {
+        Some(rank) if !ranks.contains(&rank) => {
+            let ranks: Vec<String> = ranks.iter().take(TOLD_TAGS).map(u32::to_string).collect();
+            format!("one of these ranks: {}", ranks.join(", "))
+        }
+        _ => format!("a part of one of these names: {}{more}", told.join(", ")),
+    };
     Err(
         Mistake::new(2, format!("none of the {name} of {title} is asked for"))
             .at(format!("{asked}{rank}").trim().to_owned())
-            .attempt(format!(
-                "a part of one of these names: {}{more}",
-                told.join(", ")
-            )),
+            .attempt(hint),
     )
 }
 
