@@ -9,8 +9,9 @@ use trainscope_format::RecordWriter;
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::{Edge, Graph, Node, NodeKind};
 
-use crate::support::lab::{STARTED_SECS, fixture};
+use crate::support::lab::{STARTED_SECS, copy_folder, fixture};
 use crate::support::server::query;
+use crate::support::terminal::Dump;
 use crate::support::{Lab, Server, wait_for};
 
 /// A node that uses others, by their indices.
@@ -206,10 +207,38 @@ fn graphs_of_every_framework_open() {
 }
 
 #[test]
+fn tensors_of_files_belong_to_the_nodes_they_are_of() {
+    let lab = Lab::new();
+    let dump = Dump::unpack("ms210-healthy");
+    copy_folder(&dump.path, &lab.base().join("dump"));
+    let server = serve(&lab, 1);
+    let index = ask(&server, paths::TENSOR_INDEX, &[("run", "dump")]);
+    let all = index["tensors"].as_array().unwrap().iter();
+    let all: Vec<&str> = all.map(|own| own["tensor"].as_str().unwrap()).collect();
+    let conv = all
+        .iter()
+        .find(|name| name.contains("conv1-Conv2d/Conv2D-op"));
+    let conv = conv.unwrap_or_else(|| panic!("no convolution among {all:?}"));
+    let node = conv.split_once(':').map_or(*conv, |(node, _)| node);
+    let scope = node.rsplit_once('/').unwrap().0;
+    for path in [node, scope] {
+        let found = ask(
+            &server,
+            paths::GRAPH_NODE,
+            &[("run", "dump"), ("node", path)],
+        );
+        let tensors = found["tensors"].as_array().unwrap();
+        let own = json!({"kind": "tensors", "tag": conv, "rank": 0});
+        assert!(tensors.contains(&own), "{path}: {tensors:?}");
+        assert!(tensors.len() < all.len(), "not those of other nodes");
+    }
+}
+
+#[test]
 fn what_repeats_is_one_box_and_findings_lie_where_they_began() {
     let lab = Lab::new();
     let samples = crate::support::lab::workspace_root().join("sample-runs/mlp");
-    crate::support::lab::copy_folder(&samples, &lab.base().join("mlp"));
+    copy_folder(&samples, &lab.base().join("mlp"));
     let server = serve(&lab, 5);
     let scene = ask(
         &server,

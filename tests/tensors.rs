@@ -252,6 +252,27 @@ fn folders_of_tensors_are_runs_and_what_lies_beside_them_is_a_part() {
 }
 
 #[test]
+fn a_history_is_asked_for_between_two_steps() {
+    let lab = Lab::new();
+    let dump = Dump::unpack("torch-overflow");
+    copy_folder(&dump.path, &lab.base().join("odd"));
+    let server = lab.start();
+    wait_for("the run", || server.run("odd"));
+    let (status, all) = ask(&server, paths::TENSOR_INDEX, "", &[]);
+    assert_eq!(status, 200);
+    let name = all["tensors"][0]["tensor"].as_str().unwrap();
+    let between = [("from", "2"), ("to", "4")];
+    let (_, history) = ask(&server, paths::TENSOR_HISTORY, name, &between);
+    let points = history["points"].as_array().unwrap().iter();
+    let steps: Vec<i64> = points.map(|own| own["step"].as_i64().unwrap()).collect();
+    assert_eq!(steps, [2, 3, 4]);
+    assert_eq!(
+        (&history["total"], &history["cut"]),
+        (&3.into(), &false.into())
+    );
+}
+
+#[test]
 fn tensors_are_listed_by_name_role_and_rank() {
     let lab = Lab::new();
     let dump = Dump::unpack("torch-npy");

@@ -303,6 +303,12 @@ pub struct TensorHistoryQuery {
     /// Only steps at which its elements were recorded, which may be none, and without statistics: nothing is read.
     #[serde(default)]
     pub elements: bool,
+    /// First step wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<i64>,
+    /// Last step wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<i64>,
 }
 
 /// A tensor over steps. What has to be read for it is read for a moment and remembered: while `pending_bytes` is not 0,
@@ -312,9 +318,9 @@ pub struct TensorHistoryQuery {
 pub struct TensorHistory {
     /// By step; each step once, its elements before its recorded statistics.
     pub points: Vec<HistoryPoint>,
-    /// How many steps there are, however many are sent.
+    /// How many of the wanted steps there are, however many are sent.
     pub total: u64,
-    /// Whether steps are missing from `points`.
+    /// Whether some of these are missing from `points`.
     pub cut: bool,
     /// Bytes that are not read yet.
     pub pending_bytes: u64,

@@ -60,6 +60,10 @@ pub(crate) fn history(
             "run `{run}` has no tensor `{tensor}` of rank {rank}"
         )));
     }
+    let is_wanted = |step: &i64| {
+        query.from.is_none_or(|from| *step >= from) && query.to.is_none_or(|to| *step <= to)
+    };
+    all.retain(|step, _| is_wanted(step));
     let began = Instant::now();
     let total = all.len();
     // Among many steps those with elements stay: they are what can be looked at.
@@ -194,6 +198,8 @@ fn statistics(
         run: query.run.clone(),
         tag: query.tensor.clone(),
         rank: query.rank,
+        from: query.from,
+        to: query.to,
         points: Some(MAX_HISTORY),
         ..RecordsQuery::default()
     };

@@ -287,7 +287,7 @@ pub struct GraphNode {
     pub total_users: u64,
     /// Where it is written in the source, the innermost first.
     pub source: Vec<SourceLine>,
-    /// Tags of the run that are about it.
+    /// Tensors of files and tags of the run that are about it.
     pub tensors: Vec<NodeTensor>,
     /// What watchpoints have found in it.
     pub hits: Vec<Hit>,
@@ -330,7 +330,7 @@ pub struct SourceLine {
     pub is_library: bool,
 }
 
-/// A tag of the run that is about a node.
+/// What was recorded of a node: a tensor of files, or a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NodeTensor {

@@ -221,29 +221,47 @@ pub(super) fn node(site: &Site, query: &NodeQuery) -> Result<GraphNode, Failure>
     })
 }
 
-/// Tags of single tensors that are about a node, or about anything in a scope.
+/// Tensors of files and tags of single tensors that are about a node, or about anything in a scope.
 fn tensors(
     site: &Site,
     run: &str,
     kept: &Kept,
     inside: &Range<usize>,
 ) -> Result<Vec<NodeTensor>, Failure> {
+    let is_meant = |tag: &str| {
+        let item = kept.names().find(tag);
+        item.is_some_and(|item| inside.contains(&item))
+    };
     let mut found = Vec::new();
+    if let Some(recorded) = site.index.recording(run) {
+        let catalog = recorded.catalog();
+        let meant = catalog.tensors.iter().filter(|own| is_meant(&own.name));
+        let by_rank = meant.flat_map(|own| own.steps.iter().map(move |steps| (own, steps)));
+        let listed = by_rank.map(|(own, (rank, steps))| NodeTensor {
+            kind: if steps.iter().any(|(_, has_elements)| *has_elements) {
+                Kind::Tensors
+            } else {
+                Kind::Statistics
+            },
+            tag: own.name.to_string(),
+            rank: *rank,
+        });
+        found.extend(listed.take(MAX_LISTED));
+    }
     for kind in OF_TENSORS {
         for (tag, rank) in site.index.tags_of(run, kind)? {
             if found.len() >= MAX_LISTED {
                 return Ok(found);
             }
-            if kept
-                .names()
-                .find(&tag)
-                .is_some_and(|item| inside.contains(&item))
-            {
-                found.push(NodeTensor {
+            if is_meant(&tag) {
+                let own = NodeTensor {
                     kind,
                     tag: tag.to_string(),
                     rank,
-                });
+                };
+                if !found.contains(&own) {
+                    found.push(own);
+                }
             }
         }
     }
