@@ -42,8 +42,10 @@ pub struct Row {
     pub inf: u64,
     /// The least value, those below which 5, 25, 50, 75 and 95 % lie, the greatest value; empty if there is none.
     pub percentiles: Vec<f64>,
-    /// How its step is called.
+    /// How its step is called; of several the last.
     pub text: String,
+    /// How the first of several steps is called; empty if it is one.
+    pub since: String,
 }
 
 /// The rows of one run, in the order of `at`.

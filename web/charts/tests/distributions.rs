@@ -67,6 +67,18 @@ fn every_picture_says_where_values_are_not_finite() {
 }
 
 #[test]
+fn the_first_steps_that_are_not_finite_are_named_with_all_they_stand_for() {
+    let mut spec = spec(View::Overlay);
+    let rows = &mut spec.stacks[0].rows;
+    rows[1].nan = 30;
+    rows[2].nan = 900;
+    let text = svg(&spec);
+    assert!(text.contains("10: 30 / 40"), "{text}");
+    spec.stacks[0].rows[1].since = "7".to_owned();
+    assert!(svg(&spec).contains("7–10: 30 / 40"));
+}
+
+#[test]
 fn where_half_precision_ends_is_drawn_if_values_come_so_far() {
     for view in VIEWS {
         assert!(!svg(&spec(view)).contains("fp16"), "{view:?}");

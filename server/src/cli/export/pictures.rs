@@ -113,6 +113,7 @@ pub(in crate::cli) fn heat_map(
         inf: row.pos_inf + row.neg_inf,
         percentiles: row.percentiles.clone(),
         text: label::step(row.step),
+        ..distribution::Row::default()
     });
     let stack = distribution::Stack {
         colour: COLOURS[0].0,

@@ -199,9 +199,9 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     fn beside(&self, row: &Row, y: f64) -> DrawResult<(), DB> {
         let at = (self.at.width - 2.0, y);
         let (text, colour) = if row.nan > 0 {
-            (format!("NaN {}", short(row.nan)), self.theme.nan)
+            (format!("NaN {}", short(row.nan as f64)), self.theme.nan)
         } else {
-            (format!("±Inf {}", short(row.inf)), self.theme.inf)
+            (format!("±Inf {}", short(row.inf as f64)), self.theme.inf)
         };
         self.painter.text(at, Anchor::End, &text, colour)
     }
@@ -425,9 +425,10 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         self.painter
             .text((plot.left - 6.0, y), Anchor::End, name, colour)?;
         if self.spec.view == View::Overlay {
-            let worst = self.spec.stacks.iter().flat_map(|stack| &stack.rows);
-            if let Some(row) = worst.filter(|row| of(row) > 0).max_by_key(|row| of(row)) {
-                let text = format!("{}: {}", row.text, short(of(row)));
+            let rows = self.spec.stacks.iter().flat_map(|stack| &stack.rows);
+            let broken = rows.filter(|row| of(row) > 0);
+            if let Some(row) = broken.min_by(|a, b| a.at.total_cmp(&b.at)) {
+                let text = count_at(row, of(row));
                 self.painter
                     .text((plot.left + 4.0, y), Anchor::Start, &text, colour)?;
             }
@@ -445,7 +446,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     .rect((left, bottom - height), (right, bottom), colour)?;
                 if !named {
                     named = true;
-                    let text = short(of(row));
+                    let text = short(of(row) as f64);
                     let width = label::width(&text);
                     let (at, anchor) = if left - 5.0 - width > plot.left {
                         (left - 5.0, Anchor::End)
@@ -534,9 +535,23 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     }
 }
 
+/// How many values of a row are not finite, of how many, and at which steps: `40–45: 256 / 8.4 M`.
+fn count_at(row: &Row, count: u64) -> String {
+    let all = (row.finite + row.nan as f64 + row.inf as f64).round();
+    let of_all = if all >= 1.0 {
+        format!("{} / {}", short(count as f64), short(all))
+    } else {
+        short(count as f64)
+    };
+    if row.since.is_empty() {
+        format!("{}: {of_all}", row.text)
+    } else {
+        format!("{}–{}: {of_all}", row.since, row.text)
+    }
+}
+
 /// A count in at most five characters: `256`, `65 k`, `8.4 M`.
-fn short(count: u64) -> String {
-    let count = count as f64;
+fn short(count: f64) -> String {
     let (value, unit) = if count < 10_000.0 {
         return label::fixed(count, 0);
     } else if count < 1e6 {

@@ -67,6 +67,12 @@ pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> 
                 inf: row.pos_inf.saturating_add(row.neg_inf),
                 percentiles: row.percentiles.clone(),
                 text: name(row, look, start),
+                since: match look.over {
+                    _ if row.records < 2 => String::new(),
+                    Over::Step => label::step(row.first_step),
+                    // Of a row only its last moment is known.
+                    Over::Relative | Over::Wall => "…".to_owned(),
+                },
             })
             .collect();
         Stack {
