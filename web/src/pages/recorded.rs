@@ -21,6 +21,7 @@ mod card;
 mod curve;
 mod image;
 mod load;
+mod search;
 mod settings;
 mod step;
 mod text;
@@ -90,8 +91,15 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
         }
         true
     });
+    let cards = search::cards(settings);
+    if shelf == Shelf::Text {
+        search::keep(settings);
+    }
     let size = derive(move || {
-        let is_wide = shelf == Shelf::Text || browse.shown.with(|shown| shown.len()) > 2;
+        let runs = browse.shown.with(|shown| shown.len());
+        // Single texts are read, many are looked through.
+        let is_read = runs > 1 || cards.with(|cards| cards.len() < 2);
+        let is_wide = shelf == Shelf::Text && is_read || runs > 2;
         if is_wide && shelf != Shelf::PrCurves {
             CardSize::Large
         } else {
@@ -122,7 +130,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                     None => {
                         view! {
                             <CardGrid
-                                cards=browse.cards
+                                cards=cards
                                 full=settings.full
                                 target=browse.target
                                 current=Signal::stored(None)

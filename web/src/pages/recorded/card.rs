@@ -11,7 +11,7 @@ use super::image::Pictures;
 use super::load::{Loading, Shown};
 use super::settings::Settings;
 use super::step::{OwnStep, step_text};
-use super::text::{Found, Texts};
+use super::text::{Texts, found};
 use crate::components::browse::SeriesId;
 use crate::components::{IconButton, IconName, RunChip};
 use crate::erased::{Show, derive, memo};
@@ -66,7 +66,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
             let cell = move |shown: Shown<trainscope_api::markdown::Markdown>| {
                 let id = shown.id.clone();
                 view! {
-                    <Found settings=settings tag=tag id=id />
+                    {found(settings, tag, id)}
                     <Texts settings=settings record=shown.record />
                 }
                 .into_any()
@@ -88,7 +88,7 @@ fn frame<T: Clone + Send + Sync + 'static>(
     cell: impl Fn(Shown<T>) -> AnyView + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let shown = loading.shown;
+    let (shown, is_fetching) = (loading.shown, loading.is_fetching);
     let cells = move || {
         let all = shown.get();
         let is_alone = all.len() == 1;
@@ -105,9 +105,15 @@ fn frame<T: Clone + Send + Sync + 'static>(
             });
             let name = (!is_alone).then(|| name(&one.id));
             let run = one.id.run.clone();
+            // A record may have come without anything in it.
+            let is_missing = one.record.is_none();
+            let empty = move || {
+                let is_empty = is_missing && !is_fetching.get();
+                is_empty.then(|| i18n.texts().overview.no_record)
+            };
             view! {
                 <div class="cell" data-run=run>
-                    <div class="names micro ink2">{name} {when}</div>
+                    <div class="names micro ink2">{name} {when} {empty}</div>
                     {cell(one)}
                 </div>
             }

@@ -147,21 +147,33 @@ fn point(curve: &PrCurve, recall: Option<f64>) -> Option<usize> {
     finite.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
 }
 
-/// The area below the curve by trapezoids; `None` where less than two points are finite.
+/// The area below the curve by trapezoids, from a recall of 0 on; `None` where less than two points are finite. A
+/// threshold that finds nothing has no precision, whatever was written for it: before the least recall that was reached
+/// precision is that of its point, as in average precision.
 fn area(curve: &PrCurve) -> Option<f64> {
-    let mut points: Vec<(f64, f64)> = curve
+    let is_empty = |at: usize| {
+        curve
+            .false_positives
+            .get(at)
+            .is_none_or(|found| *found <= 0.0)
+    };
+    let points = curve
         .recall
         .iter()
         .copied()
-        .zip(curve.precision.iter().copied())
-        // Thresholds rise and recall falls with them: where it stays, the curve goes down to the next precision.
-        .rev()
-        .filter(|(recall, precision)| recall.is_finite() && precision.is_finite())
-        .collect();
+        .zip(curve.precision.iter().copied());
+    let points = points.enumerate().filter(|(at, (recall, precision))| {
+        recall.is_finite() && precision.is_finite() && (*recall > 0.0 || !is_empty(*at))
+    });
+    let mut points: Vec<(f64, f64)> = points.map(|(_, point)| point).collect();
+    // Thresholds rise and recall falls with them: where it stays, the curve goes down to the next precision.
+    points.reverse();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, precision) = *points.first()?;
+    points.insert(0, (0.0, precision));
     let pairs = points.windows(2);
     let sum = pairs.map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0);
-    (points.len() > 1).then(|| sum.sum())
+    (points.len() > 2).then(|| sum.sum())
 }
 
 #[cfg(test)]
@@ -178,6 +190,28 @@ mod tests {
         };
         assert_eq!(area(&curve), Some(1.0));
         assert_eq!(area(&PrCurve::default()), None);
+        // The highest threshold still finds most, or finds nothing and says 0 for it.
+        let high = PrCurve {
+            recall: vec![1.0, 0.75],
+            precision: vec![1.0, 1.0],
+            ..PrCurve::default()
+        };
+        assert_eq!(area(&high), Some(1.0));
+        let none = PrCurve {
+            recall: vec![1.0, 0.75, 0.0],
+            precision: vec![1.0, 1.0, 0.0],
+            false_positives: vec![0.0; 3],
+            ..PrCurve::default()
+        };
+        assert_eq!(area(&none), Some(1.0));
+        // What is found first is wrong.
+        let wrong = PrCurve {
+            recall: vec![1.0, 0.5, 0.0],
+            precision: vec![0.5, 0.5, 0.0],
+            false_positives: vec![4.0, 2.0, 1.0],
+            ..PrCurve::default()
+        };
+        assert_eq!(area(&wrong), Some(0.375));
         assert_eq!(point(&curve, None), Some(1));
         assert_eq!(point(&curve, Some(0.1)), Some(2));
     }

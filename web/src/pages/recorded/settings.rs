@@ -1,10 +1,12 @@
 //! What a person has chosen on these pages, all of it in the address: a link opens the same view.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use leptos::prelude::*;
 
 use super::Shelf;
+use super::search::Found;
 use crate::components::browse::Browse;
 use crate::erased::{effect, memo};
 use crate::url_state::History;
@@ -35,6 +37,8 @@ pub(super) struct Settings {
     pub(super) is_source: Memo<bool>,
     /// Words that are looked for in all texts.
     pub(super) find: Memo<String>,
+    /// Where they are.
+    pub(super) found: RwSignal<Arc<Found>>,
     /// The tag whose card has the page for itself.
     pub(super) full: Memo<Option<String>>,
 }
@@ -45,6 +49,7 @@ impl Settings {
         let url = browse.url;
         let (step, own, light) = (url.param("step"), url.list("own"), url.param("light"));
         let (zoom, source, find) = (url.param("zoom"), url.param("source"), url.param("find"));
+        let known = RwSignal::new(BTreeSet::new());
         let settings = Self {
             browse,
             shelf,
@@ -54,10 +59,12 @@ impl Settings {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
                     let last = entries.iter().filter_map(|entry| entry.last_step).max();
-                    first.zip(last).unwrap_or((0, 0))
+                    let (first, last) = first.zip(last).unwrap_or((0, 0));
+                    // Records of a growing run come before its list of tags.
+                    known.with(|known| (first, last.max(known.last().copied().unwrap_or(last))))
                 })
             }),
-            known: RwSignal::new(BTreeSet::new()),
+            known,
             light: RwSignal::new((100, 100)),
             zoom: memo(move || {
                 let asked = zoom.with(|text| text.as_deref()?.parse().ok());
@@ -65,6 +72,7 @@ impl Settings {
             }),
             is_source: memo(move || source.with(Option::is_some)),
             find: memo(move || find.get().unwrap_or_default()),
+            found: RwSignal::new(Arc::default()),
             full: url.param("full"),
         };
         effect(move || {

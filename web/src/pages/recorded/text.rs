@@ -5,23 +5,23 @@
 
 use std::sync::Arc;
 
+use leptos::html;
 use leptos::prelude::*;
 use trainscope_api::markdown::{Markdown, Node, NodeKind};
-use trainscope_api::paths;
-use trainscope_api::records::{At, MAX_RECORDS, Records, RecordsQuery};
+use trainscope_api::records::At;
 use trainscope_charts::label;
-use trainscope_format::Text;
 
 use super::settings::Settings;
-use crate::client;
-use crate::components::Asking;
 use crate::components::browse::SeriesId;
-use crate::erased::{Show, handler, memo};
+use crate::erased::{Show, effect, handler};
 use crate::i18n::use_i18n;
+use crate::pixels::pixels;
 use crate::url_state::History;
 
 /// Steps with found words that are listed.
 const MOST_FOUND: usize = 24;
+/// What is found first is brought so far below the upper edge, pixels.
+const LEAD: f64 = 40.0;
 
 /// The texts of a record.
 #[component]
@@ -68,8 +68,25 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
         });
         view! { <table class="texts">{rows.collect_view()}</table> }.into_any()
     };
+    let holder = NodeRef::<html::Div>::new();
+    effect(move || {
+        settings.find.track();
+        settings.is_source.track();
+        // After what is marked has come.
+        request_animation_frame(move || {
+            let holder = holder.try_get_untracked().flatten();
+            let Some(holder) = holder else { return };
+            let first = holder.query_selector("mark").ok().flatten();
+            if let Some(first) = first {
+                let below = first.get_bounding_client_rect().top()
+                    - holder.get_bounding_client_rect().top();
+                let line = pixels(below - LEAD) + holder.scroll_top();
+                holder.set_scroll_top(line);
+            }
+        });
+    });
     view! {
-        <div class="reading">
+        <div class="reading" node_ref=holder>
             {whole}
             <Show when=move || is_cut>
                 <p class="micro warn">{i18n.text(|t| t.recorded.text_cut)}</p>
@@ -145,7 +162,7 @@ fn marked(text: &str, find: &str) -> AnyView {
 }
 
 /// Where words stand in a text, upper or lower case, in bytes.
-fn places(text: &str, find: &str) -> Vec<(usize, usize)> {
+pub(super) fn places(text: &str, find: &str) -> Vec<(usize, usize)> {
     if find.is_empty() {
         return Vec::new();
     }
@@ -163,39 +180,14 @@ fn places(text: &str, find: &str) -> Vec<(usize, usize)> {
 }
 
 /// At which steps of a series the words are found, each a link to it.
-#[component]
-pub(super) fn Found(settings: Settings, tag: StoredValue<String>, id: SeriesId) -> impl IntoView {
+pub(super) fn found(settings: Settings, tag: StoredValue<String>, id: SeriesId) -> AnyView {
     let i18n = use_i18n();
-    let run = id.run.clone();
-    let want = memo(move || {
-        let is_wanted = !settings.find.with(String::is_empty);
-        is_wanted.then(|| id.clone())
-    });
-    let runs = Signal::stored(Arc::new(vec![run]));
-    let asking = Asking::start(want, runs, move |id: SeriesId| async move {
-        let query = RecordsQuery {
-            run: id.run,
-            tag: tag.get_value(),
-            rank: id.rank,
-            points: Some(MAX_RECORDS),
-            writer: id.writer,
-            ..RecordsQuery::default()
-        };
-        client::records::<Records<Text>>(paths::TEXT, &query).await
-    });
+    let key = (tag.get_value(), id);
     let found = move || {
-        let find = settings.find.get();
-        let all = asking.answer.get().filter(|_| !find.is_empty())?;
-        let has = |text: &String| !places(text, &find).is_empty();
-        let steps: Vec<i64> = all
-            .records
-            .iter()
-            .filter(|record| record.body.items.iter().any(has))
-            .map(|record| record.step)
-            .collect();
+        let found = settings.found.with(|found| found.get(&key).cloned())?;
         let texts = i18n.texts().recorded;
-        let summary = (texts.found)(steps.len() as u64, all.records.len() as u64);
-        let links = steps.iter().take(MOST_FOUND).map(|&step| {
+        let summary = (texts.found)(found.steps.len() as u64, found.all as u64);
+        let links = found.steps.iter().take(MOST_FOUND).map(|&step| {
             view! {
                 <button
                     type="button"
@@ -209,12 +201,12 @@ pub(super) fn Found(settings: Settings, tag: StoredValue<String>, id: SeriesId) 
         Some(view! {
             <p class="found micro ink2">
                 {summary} " " {links.collect_view()}
-                {(steps.len() > MOST_FOUND).then_some("…")}
-                {all.cut.then_some(texts.find_cut)}
+                {(found.steps.len() > MOST_FOUND).then_some("…")}
+                {found.cut.then_some(texts.find_cut)}
             </p>
         })
     };
-    view! { {found} }
+    found.into_any()
 }
 
 #[cfg(test)]
