@@ -170,6 +170,15 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/onnx/graph").await;
     browser.wait_for_text("cnn.dynamo").await;
+    // Whose window is narrow can compare too.
+    browser.widen(800).await;
+    browser
+        .wait_until(
+            "innerWidth <= 800
+             && document.querySelector('select[aria-label^=Compare]')?.offsetWidth > 60",
+        )
+        .await;
+    browser.widen(1280).await;
     browser
         .run(
             "const own = document.querySelector('select[aria-label^=Compare]');
@@ -181,6 +190,13 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         .wait_for_text("2 added, 1 removed, 9 changed, 3 renamed, 2 the same")
         .await;
     let before = browser.settled_picture(OTHER).await;
+    // This graph has its part of the place, and begins in it anew, also for who comes by the address.
+    browser
+        .wait_for("a view of the smaller place", async || {
+            let url = browser.url().await;
+            url.contains("&at=").then_some(())
+        })
+        .await;
 
     // What differs is shown in both, and told.
     click_on(&browser, ".differing button", "node_linear").await;

@@ -1,6 +1,7 @@
 //! The overview of a run in a real browser: the verdict, what it leads to, and how it follows a run that grows.
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab};
 
 const VERDICT: &str = ".verdict-head h1";
@@ -74,6 +75,31 @@ async fn the_verdict_follows_a_run_that_grows() {
     browser
         .wait_for_text("train/loss is NaN from step 100 on")
         .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_run_of_tensor_files_alone_shows_where_it_started() {
+    let lab = Lab::new();
+    let dump = Dump::unpack("torch-overflow");
+    copy_folder(&dump.path.join("steps"), &lab.base().join("files/steps"));
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/files/overview").await;
+    browser.wait_for_element(".onset i.began").await;
+    browser
+        .wait_for_element(".onset .nan-cell, .onset .inf-cell")
+        .await;
+    // The first cause is the tensor of the card.
+    browser
+        .wait_for_element("[data-card='tensors'] .class-bar")
+        .await;
+    let cause = browser.text_of("table.onset tr.now th").await.unwrap();
+    let card = browser
+        .text_of("[data-card='tensors'] .body")
+        .await
+        .unwrap();
+    assert!(card.contains(&cause), "{cause}: {card}");
     browser.close().await;
 }
 

@@ -293,6 +293,66 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
 }
 
 #[tokio::test]
+async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    browser
+        .goto(
+            &server,
+            "/run/mlp/healthy/images?runs=mlp/healthy,mlp/overflow",
+        )
+        .await;
+    browser.wait_for_element(".cell ~ .cell .at-step").await;
+    let covered = "return [...document.querySelectorAll('.cells .names')].filter(names => {
+        const own = [...names.children].map(one => one.getBoundingClientRect());
+        return own.some((one, at) => own.slice(at + 1).some(other =>
+            one.right > other.left + 1 && one.left + 1 < other.right
+            && one.bottom > other.top + 1 && one.top + 1 < other.bottom))
+          || names.firstElementChild.scrollWidth > names.firstElementChild.clientWidth + 1;
+      }).length";
+    assert_eq!(browser.run(covered).await, 0, "a name is covered or cut");
+
+    browser
+        .goto(
+            &server,
+            "/run/mlp/overflow/histograms?runs=mlp/overflow,mlp/healthy&view=heat",
+        )
+        .await;
+    const CARD: &str = "section[data-tag='fc1.weight']";
+    browser
+        .wait_for_element(&format!("{CARD} .picture ~ .picture canvas"))
+        .await;
+    browser
+        .run(
+            "window.saved = null; const make = URL.createObjectURL;
+             URL.createObjectURL = blob => {
+               createImageBitmap(blob).then(own => window.saved = [own.width, own.height]);
+               return make.call(URL, blob);
+             };",
+        )
+        .await;
+    browser.hover(CARD, 0.5).await;
+    browser
+        .click(&format!("{CARD} button[aria-label='Download PNG']"))
+        .await;
+    // Both pictures side by side, and a line of names above them.
+    browser
+        .wait_until(&format!(
+            "(() => {{
+               if (!window.saved) return false;
+               const drawn = [...document.querySelectorAll({CARD:?} + ' .picture')]
+                 .map(own => own.querySelector('canvas'));
+               const width = drawn.reduce((sum, own) => sum + own.width, 0);
+               const height = Math.max(...drawn.map(own => own.height));
+               return window.saved[0] === width && window.saved[1] > height + 20;
+             }})()"
+        ))
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
     let lab = Lab::new();
     let server = samples(&lab);
@@ -372,9 +432,18 @@ async fn sound_text_and_curves_of_precision_are_shown() {
     browser.wait_for_text("<script>").await;
     browser.click(".toolbar .seg button:nth-child(2)").await;
     browser.wait_for_text("| a | b |").await;
+    // Tags without the words have no card while somebody looks for them.
+    let all = browser.count("section[data-tag]").await;
+    assert!(all > 1, "{all}");
     browser.fill("input[name=find]", "SCRIPT").await;
     browser.wait_for_element(".reading mark").await;
     browser.wait_for_text("found at").await;
+    browser
+        .wait_for("fewer cards", async || {
+            let left = browser.count("section[data-tag]").await;
+            (left > 0 && left < all).then_some(())
+        })
+        .await;
 
     browser.goto(&server, "/run/torch/run1/pr_curves").await;
     browser.wait_for_element("table.pr td.auc").await;

@@ -128,6 +128,11 @@ impl Browser {
             .unwrap();
     }
 
+    /// Makes the window so wide; browsers have a least width.
+    pub(crate) async fn widen(&self, width: u32) {
+        self.client.set_window_size(width, 943).await.unwrap();
+    }
+
     /// Opens a page that is no server's: a file, say.
     pub(crate) async fn goto_address(&self, address: &str) {
         self.client.goto(address).await.unwrap();

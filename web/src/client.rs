@@ -238,6 +238,18 @@ pub async fn tensor_index(
     get(paths::TENSOR_INDEX, &pairs).await
 }
 
+/// The first few tensors of a run, or of one of its ranks.
+pub async fn first_tensors(
+    run: &str,
+    rank: Option<u32>,
+    limit: usize,
+) -> Result<TensorIndex, ClientError> {
+    let (limit, rank) = (limit.to_string(), rank.map(|rank| rank.to_string()));
+    let mut pairs = vec![("run", run), ("limit", &*limit)];
+    pairs.extend(rank.as_deref().map(|rank| ("rank", rank)));
+    get(paths::TENSOR_INDEX, &pairs).await
+}
+
 /// Elements of a slice.
 pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientError> {
     parse(&bytes(Request::get(&tensor_url(paths::TENSOR, query)).send().await).await?)
@@ -255,8 +267,23 @@ pub async fn tensor_history(
     tensor: &str,
     rank: u32,
 ) -> Result<TensorHistory, ClientError> {
+    tensor_between(run, tensor, rank, None).await
+}
+
+/// The same between two steps.
+pub async fn tensor_between(
+    run: &str,
+    tensor: &str,
+    rank: u32,
+    steps: Option<(i64, i64)>,
+) -> Result<TensorHistory, ClientError> {
     let rank = rank.to_string();
-    let pairs = [("run", run), ("tensor", tensor), ("rank", &*rank)];
+    let (from, to) = steps
+        .map(|(from, to)| (from.to_string(), to.to_string()))
+        .unzip();
+    let mut pairs = vec![("run", run), ("tensor", tensor), ("rank", &*rank)];
+    pairs.extend(from.as_deref().map(|from| ("from", from)));
+    pairs.extend(to.as_deref().map(|to| ("to", to)));
     get(paths::TENSOR_HISTORY, &pairs).await
 }
 

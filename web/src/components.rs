@@ -18,12 +18,12 @@ mod step_range;
 pub use asking::{Asking, ask_again};
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
-    ChartEvents, DistributionChart, Figure, LineChart, Palette, Pointed, to_png, use_palette,
-    use_size,
+    ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, Pointed, to_png,
+    use_palette, use_size,
 };
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
 pub use graph::{
-    Colour, GraphCanvas, Look, NodeGraph, Shade, View, figure_of, hit_at, use_graph_ink,
+    Colour, GraphCanvas, Look, NodeGraph, Shade, View, figure_of, first_view, hit_at, use_graph_ink,
 };
 pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};

@@ -213,6 +213,12 @@ pub fn graph_href(run: &str, node: Option<&str>) -> String {
     }
 }
 
+/// The address of the histograms of `run`, with the card of a tag brought into view.
+pub fn histograms_href(run: &str, tag: &str) -> String {
+    let href = run_href(run, RunPage::Histograms);
+    format!("{href}?tag={}", url_state::encode(tag))
+}
+
 /// The address of a tensor of `run`; with a step, what it was then.
 pub fn tensors_href(run: &str, tensor: &str, rank: u32, step: Option<i64>) -> String {
     let href = run_href(run, RunPage::Tensors);

@@ -20,12 +20,14 @@ mod canvas;
 mod distribution;
 mod gesture;
 mod palette;
+mod saved;
 mod schedule;
 mod size;
 
-pub use canvas::to_png;
 pub use distribution::{DistributionChart, Pointed};
 pub use palette::{Palette, use_palette};
+pub use saved::{Panel, to_png};
+pub(super) use saved::{blank, css, encode};
 pub(super) use schedule::Ticket;
 pub use size::use_size;
 

@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Blob, HtmlCanvasElement, HtmlImageElement};
 
-use super::to_png;
+use super::chart::{blank, encode};
 
 /// Longest side of a picture of pixels that browsers draw.
 const MOST_PIXELS: f64 = 16_000.0;
@@ -30,7 +30,7 @@ pub(crate) fn download_png(svg: &str, name: String) {
         let (width, height) = (f64::from(drawn.width()), f64::from(drawn.height()));
         let scale = 2.0_f64.min(MOST_PIXELS / width.max(height).max(1.0));
         if let Some(canvas) = canvas_of(&drawn, width * scale, height * scale) {
-            to_png(&canvas, "transparent", move |blob| save(&blob, &name));
+            encode(&canvas, move |blob| save(&blob, &name));
         }
         release(&source);
     });
@@ -39,18 +39,12 @@ pub(crate) fn download_png(svg: &str, name: String) {
 }
 
 fn canvas_of(image: &HtmlImageElement, width: f64, height: f64) -> Option<HtmlCanvasElement> {
-    let canvas = document().create_element("canvas").ok()?;
-    let canvas: HtmlCanvasElement = canvas.dyn_into().ok()?;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "sides of a picture, at most MOST_PIXELS"
     )]
-    let (columns, rows) = (width as u32, height as u32);
-    canvas.set_width(columns);
-    canvas.set_height(rows);
-    let context = canvas.get_context("2d").ok()??;
-    let context: web_sys::CanvasRenderingContext2d = context.dyn_into().ok()?;
+    let (canvas, context) = blank(width as u32, height as u32)?;
     context
         .draw_image_with_html_image_element_and_dw_and_dh(image, 0.0, 0.0, width, height)
         .ok()?;

@@ -13,7 +13,7 @@ mod near;
 mod pen;
 mod view;
 
-pub use figure::{Colour, Look, Shade, figure_of, hit_at};
+pub use figure::{Colour, Look, Shade, figure_of, first_view, hit_at};
 pub use ink::use_graph_ink;
 pub use near::NodeGraph;
 pub use view::View;

@@ -6,6 +6,13 @@ use trainscope_charts::label;
 use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 
+/// A range that ends where there is no more yet has no end: steps that come belong to it.
+fn open((from, to): (i64, i64), (first, last): (i64, i64)) -> Option<(i64, i64)> {
+    let from = if from <= first { i64::MIN } else { from };
+    let to = if to >= last { i64::MAX } else { to };
+    (from > i64::MIN || to < i64::MAX).then_some((from, to))
+}
+
 /// Two sliders over each other, of which only the handles take the pointer.
 #[component]
 pub fn StepRange(
@@ -15,7 +22,8 @@ pub fn StepRange(
     /// What is chosen; `None` is everything.
     #[prop(into)]
     chosen: Signal<Option<(i64, i64)>>,
-    /// Something else was chosen, once the handle is let go.
+    /// Something else was chosen, once the handle is let go; an end at the first or last step is `i64::MIN` or
+    /// `i64::MAX`.
     on_choose: Callback<Option<(i64, i64)>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
@@ -64,7 +72,7 @@ pub fn StepRange(
                 on:input=on_input
                 on:change=handler(move |_| {
                     let Some(now) = held.get_untracked() else { return };
-                    on_choose.run((now != whole.get_untracked()).then_some(now));
+                    on_choose.run(open(now, whole.get_untracked()));
                 })
             />
         }
@@ -97,5 +105,18 @@ pub fn StepRange(
                 </button>
             </Show>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open;
+
+    #[test]
+    fn a_range_to_the_last_step_goes_on_with_the_run() {
+        assert_eq!(open((2, 22), (0, 22)), Some((2, i64::MAX)));
+        assert_eq!(open((0, 20), (0, 22)), Some((i64::MIN, 20)));
+        assert_eq!(open((3, 20), (0, 22)), Some((3, 20)));
+        assert_eq!(open((0, 22), (0, 22)), None);
     }
 }

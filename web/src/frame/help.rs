@@ -48,6 +48,15 @@ pub(super) fn HelpPanel() -> impl IntoView {
                 ],
             ),
             (
+                i18n.texts().graph.title,
+                vec![
+                    ("+ −", keys.zoom),
+                    ("← → ↑ ↓", i18n.texts().graph.node),
+                    ("↵", i18n.texts().graph.open),
+                    ("p", i18n.texts().graph.way_from),
+                ],
+            ),
+            (
                 keys.in_debugger,
                 vec![
                     ("j k", i18n.texts().debugger.next_hit),

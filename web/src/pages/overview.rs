@@ -17,6 +17,7 @@ mod matrix;
 mod model;
 mod onset;
 mod pictures;
+mod recorded;
 mod undecided;
 mod verdict;
 
@@ -32,7 +33,7 @@ pub fn OverviewPage() -> impl IntoView {
 /// Another run has a page of its own, so that nothing of the one before stays.
 fn overview(run: String) -> AnyView {
     let model = Model::new(run);
-    let has_steps = memo(move || model.kind("statistics") > 0);
+    let has_steps = memo(move || model.kind("statistics") > 0 || model.onset.with(Option::is_some));
     view! {
         <main class="main overview">
             {verdict::view(model)}

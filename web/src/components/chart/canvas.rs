@@ -1,13 +1,11 @@
 //! From a plot to a canvas element, at device pixels.
 
-use leptos::prelude::*;
 use trainscope_charts::SUBPIXELS;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::line::{self, Spec};
 use trainscope_charts::overlay::{self, Crosshair};
 use trainscope_charts::theme::Theme;
 use wasm_bindgen::JsCast;
-use wasm_bindgen::closure::Closure;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::backend::Canvas;
@@ -69,37 +67,4 @@ pub(super) fn prepare(
 )]
 fn device_pixels(css: f64, dpr: f64) -> u32 {
     (css * dpr).round() as u32
-}
-
-/// The picture of a canvas on the ground of its card, as a PNG; `done` gets nothing if the browser gives none.
-pub fn to_png(
-    canvas: &HtmlCanvasElement,
-    ground: &str,
-    done: impl FnOnce(web_sys::Blob) + 'static,
-) {
-    let copy = document().create_element("canvas").ok();
-    let Some(copy) = copy.and_then(|copy| copy.dyn_into::<HtmlCanvasElement>().ok()) else {
-        return;
-    };
-    copy.set_width(canvas.width());
-    copy.set_height(canvas.height());
-    let context = copy.get_context("2d").ok().flatten();
-    let Some(context) = context.and_then(|c| c.dyn_into::<CanvasRenderingContext2d>().ok()) else {
-        return;
-    };
-    context.set_fill_style_str(ground);
-    context.fill_rect(0.0, 0.0, f64::from(copy.width()), f64::from(copy.height()));
-    if context
-        .draw_image_with_html_canvas_element(canvas, 0.0, 0.0)
-        .is_err()
-    {
-        return;
-    }
-    let callback = Closure::once_into_js(move |blob: Option<web_sys::Blob>| {
-        if let Some(blob) = blob {
-            done(blob);
-        }
-    });
-    // An error means that there is no picture; there is nothing to clean up.
-    let _ignored = copy.to_blob(callback.unchecked_ref());
 }

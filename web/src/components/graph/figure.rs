@@ -6,6 +6,7 @@ use trainscope_api::graphs::{BoxKind, GraphBox, GraphScene, Precision};
 use trainscope_charts::graph::{Curve, Figure, Node, Stroke, Tone};
 use trainscope_format::Severity;
 
+use super::view::View;
 use crate::format;
 
 /// Kinds that are told apart by colour, at most; the rest has none.
@@ -135,6 +136,15 @@ pub fn figure_of(
         nodes,
     };
     (figure, kinds)
+}
+
+/// As much of a new picture as can be read, from above, with some box in it.
+pub fn first_view(scene: &GraphScene, size: (f64, f64)) -> View {
+    let closed = scene.boxes.iter().filter(|own| !own.open).map(place);
+    let closed: Vec<[f64; 4]> = closed.collect();
+    let whole = (f64::from(scene.width), f64::from(scene.height));
+    let view = View::first(whole, &closed, size);
+    view.seeing(scene.boxes.iter().map(place), size)
 }
 
 /// The innermost box at a place, as an index.

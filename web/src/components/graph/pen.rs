@@ -5,6 +5,8 @@ use trainscope_charts::theme::Rgb;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
+use crate::components::chart::css;
+
 /// Longest side of a canvas that browsers draw.
 const MOST_PIXELS: f64 = 16_000.0;
 
@@ -60,10 +62,6 @@ impl CanvasPen {
         self.context.set_fill_style_str(&css(colour));
         self.context.fill();
     }
-}
-
-fn css(Rgb(r, g, b): Rgb) -> String {
-    format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 impl Pen for CanvasPen {

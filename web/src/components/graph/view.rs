@@ -49,6 +49,37 @@ impl View {
         }
     }
 
+    /// The first picture of a figure with those closed boxes: where it is too wide, its left edge is seen, at which
+    /// scopes have their names, as far as what lies at the top is seen too.
+    pub fn first(figure: (f64, f64), boxes: &[[f64; 4]], (width, height): (f64, f64)) -> Self {
+        let view = Self::fitting(figure, (width, height), true);
+        if view.x >= 0.0 {
+            return view;
+        }
+        let bottom = view.inverse((0.0, height)).1;
+        let seen = boxes.iter().filter(|[_, y, _, h]| y + h / 2.0 < bottom);
+        let (left, right) = seen.fold((f64::MAX, f64::MIN), |(left, right), [x, _, w, _]| {
+            (left.min(*x), right.max(x + w))
+        });
+        let edge = MARGIN / 2.0;
+        let x = if right * view.scale + edge <= width {
+            edge
+        } else if (right - left) * view.scale + MARGIN <= width {
+            width - edge - right * view.scale
+        } else {
+            // What comes first is in the middle.
+            let first = boxes.iter().min_by(|a, b| a[1].total_cmp(&b[1]));
+            first.map_or(edge, |[x, _, w, _]| {
+                width / 2.0 - (x + w / 2.0) * view.scale
+            })
+        };
+        let least = width - edge - figure.0 * view.scale;
+        Self {
+            x: x.clamp(least.min(edge), edge),
+            ..view
+        }
+    }
+
     /// What is seen of the figure.
     pub fn window(&self, width: f64, height: f64) -> Window {
         let (left, top) = self.inverse((0.0, 0.0));
@@ -157,6 +188,34 @@ mod tests {
         assert!((x - zx).abs() < 1e-6 && (y - zy).abs() < 1e-6);
         let far = view.zoomed(1e9, at);
         assert!(SCALES.contains(&far.scale));
+    }
+
+    #[test]
+    fn the_first_picture_has_no_empty_side() {
+        let size = (800.0, 600.0);
+        // Small enough: in the middle.
+        let view = View::first((500.0, 300.0), &[[0.0, 0.0, 100.0, 28.0]], size);
+        assert_eq!(view.inverse((400.0, 300.0)), (250.0, 150.0));
+        // What is at the top lies at the left, so that nothing is cut there.
+        let below = [1_500.0, 2_000.0, 100.0, 28.0];
+        let figure = (1_600.0, 2_100.0);
+        let view = View::first(figure, &[[300.0, 20.0, 100.0, 28.0], below], size);
+        assert_eq!((view.scale, view.x), (READABLE, MARGIN / 2.0));
+        // It lies at the right: all of it is seen.
+        let view = View::first(figure, &[[1_480.0, 20.0, 100.0, 28.0], below], size);
+        let window = view.window(size.0, size.1);
+        assert!(
+            window.right >= 1_580.0 && window.right <= 1_616.0,
+            "{window:?}"
+        );
+        // It is wider than the place: the first box is in the middle.
+        let row = [
+            [700.0, 20.0, 100.0, 28.0],
+            [0.0, 60.0, 100.0, 28.0],
+            [1_400.0, 60.0, 100.0, 28.0],
+        ];
+        let view = View::first(figure, &row, size);
+        assert_eq!(view.inverse((400.0, 0.0)).0, 750.0);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::columns::{BESIDE, NAMES, here, there};
 use super::model::{Model, place};
 use super::press::{Pressed, pressed};
 use crate::client::{self, ClientError};
-use crate::components::{Look, View, ask_again};
+use crate::components::{Look, View, ask_again, first_view};
 use crate::erased::memo;
 use crate::url_state::{History, join_list};
 
@@ -125,11 +125,7 @@ impl Beside {
             }
             self.scene.set(Some(Arc::new(scene)));
         } else {
-            let whole = (f64::from(scene.width), f64::from(scene.height));
-            let size = self.size.get_untracked();
-            let view = View::fitting(whole, size, true);
-            self.view
-                .set(view.seeing(scene.boxes.iter().map(place), size));
+            self.view.set(first_view(&scene, self.size.get_untracked()));
             self.scene.set(Some(Arc::new(scene)));
         }
     }
@@ -143,10 +139,7 @@ impl Beside {
             };
             let is_resized = before.as_ref().is_none_or(|before| before.0 != size);
             if is_resized && size.0 > 1.0 {
-                let whole = (f64::from(scene.width), f64::from(scene.height));
-                let view = View::fitting(whole, size, true);
-                self.view
-                    .set(view.seeing(scene.boxes.iter().map(place), size));
+                self.view.set(first_view(&scene, size));
             }
             let is_new = is_resized || before.as_ref().is_none_or(|before| before.1 != node);
             let own = node.as_deref().and_then(|node| find(&scene, node));

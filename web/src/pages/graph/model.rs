@@ -11,7 +11,7 @@ use trainscope_api::paths;
 
 use super::columns::{self, BESIDE, Column};
 use crate::client::{self, ClientError};
-use crate::components::{Colour, Look, View, ask_again};
+use crate::components::{Colour, Look, View, ask_again, first_view};
 use crate::erased::{effect, memo};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -71,8 +71,8 @@ pub(super) struct Model {
     pub(super) size: RwSignal<(f64, f64)>,
     /// The box that stays where it is when the next picture arrives.
     anchor: StoredValue<Option<String>>,
-    /// The graph whose picture has been given its first view.
-    viewed: StoredValue<Option<(String, u32)>>,
+    /// The graph whose picture has been given its first view, and how many were beside it.
+    viewed: StoredValue<Option<(String, u32, usize)>>,
 }
 
 /// The state of this page.
@@ -256,16 +256,18 @@ impl Model {
             if size.0 < 1.0 || self.load.get_untracked() != Load::Ready {
                 return;
             }
-            let shown = Some((scene.shown.tag.clone(), scene.shown.rank));
+            // Others beside it take their share of the place.
+            let beside = self.columns.iter();
+            let beside = beside.filter(|own| own.run.with_untracked(Option::is_some));
+            let shown = Some((scene.shown.tag.clone(), scene.shown.rank, beside.count()));
             if self.viewed.with_value(|viewed| *viewed == shown) {
                 return;
             }
             let is_page_new = self.viewed.with_value(Option::is_none);
             self.viewed.set_value(shown);
             let told = first.get_untracked().and_then(|text| View::parse(&text));
-            let whole = (f64::from(scene.width), f64::from(scene.height));
             let view = told.filter(|_| is_page_new).unwrap_or_else(|| {
-                let view = View::fitting(whole, size, true);
+                let view = first_view(&scene, size);
                 let chosen = self.node.get_untracked();
                 let chosen = scene
                     .boxes
@@ -273,7 +275,7 @@ impl Model {
                     .find(|own| Some(&own.path) == chosen.as_ref());
                 match chosen {
                     Some(own) => view.showing(place(own), size),
-                    None => view.seeing(scene.boxes.iter().map(place), size),
+                    None => view,
                 }
             });
             self.view.set(view);

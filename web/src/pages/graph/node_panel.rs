@@ -83,13 +83,13 @@ fn of_node(node: &GraphNode) -> AnyView {
             </div>
         </section>
         {findings(node)}
+        {recorded(texts.tensors, node)}
         {neighbours(texts.inputs, &node.inputs, node.total_inputs)}
         {neighbours(texts.users, &node.users, node.total_users)}
         {outputs(texts.outputs, node)}
         {rows(texts.types, node.types.iter().filter(|_| is_scope).map(|of| (of.op_type.clone(), format::count(of.nodes))).collect())}
         {rows(texts.attributes, attributes(texts, node))}
         {source(texts.source, node)}
-        {recorded(texts.tensors, node)}
         <div class="acts">
             {is_scope.then(|| {
                 let label = if is_open { texts.close } else { texts.open };
@@ -270,20 +270,19 @@ fn source(title: &'static str, node: &GraphNode) -> AnyView {
     section(title, shown, left_out)
 }
 
-/// What was recorded of it; of what is no histogram there is a page.
+/// What was recorded of it, each a link to the page that shows it.
 fn recorded(title: &'static str, node: &GraphNode) -> AnyView {
     let run = use_model().run.get();
     let shown = node.tensors.iter().take(LISTED).map(|own| {
-        let href = (own.kind != Kind::Histograms)
-            .then(|| route::tensors_href(&run, &own.tag, own.rank, None));
-        let name = match href {
-            Some(href) => view! {
-                <a class="link cut" title=own.tag.clone() href=href>
-                    {own.tag.clone()}
-                </a>
-            }
-            .into_any(),
-            None => view! { <span class="cut">{own.tag.clone()}</span> }.into_any(),
+        let href = if own.kind == Kind::Histograms {
+            route::histograms_href(&run, &own.tag)
+        } else {
+            route::tensors_href(&run, &own.tag, own.rank, None)
+        };
+        let name = view! {
+            <a class="link cut" title=own.tag.clone() href=href>
+                {own.tag.clone()}
+            </a>
         };
         view! {
             <div class="pair">

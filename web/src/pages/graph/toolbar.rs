@@ -210,7 +210,7 @@ fn Base() -> impl IntoView {
         (has_room && !bases.is_empty()).then(|| {
             view! {
                 <select
-                    class="field choice hide-narrow"
+                    class="field choice"
                     aria-label=i18n.texts().graph.compare
                     on:change=move |event| {
                         let index = event_target_value(&event).parse::<usize>();

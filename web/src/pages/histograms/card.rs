@@ -18,7 +18,8 @@ use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
-    Asking, DistributionChart, IconButton, IconName, Place, Pointed, RunChip, to_png, use_palette,
+    Asking, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip, short_name,
+    to_png, use_palette,
 };
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
@@ -142,7 +143,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             vec![parts]
         }
     });
-    let canvas = NodeRef::<html::Canvas>::new();
+    let canvases = StoredValue::new([NodeRef::<html::Canvas>::new(); MAX_SERIES]);
     let picture = move |index: usize| {
         let mine =
             memo(move || divided.with(|divided| divided.get(index).cloned().unwrap_or_default()));
@@ -153,7 +154,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 answer=asking.answer
                 parts=mine
                 look=look
-                canvas=if index == 0 { canvas } else { NodeRef::new() }
+                canvas=canvases.with_value(|all| all.get(index).copied().unwrap_or_default())
                 is_alone=derive(move || divided.with(Vec::len) <= 1)
             />
         }
@@ -230,12 +231,24 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         })
     };
     let save = move || {
-        let Some(canvas) = canvas.get_untracked() else {
-            return;
-        };
-        let name = tag.with_value(|tag| format!("{}.png", file_name(tag)));
-        let surface = palette.with_untracked(|palette| palette.surface.clone());
-        to_png(&canvas, &surface, move |blob| save_blob(&blob, &name));
+        let divided = divided.get_untracked();
+        let all = divided.iter().zip(canvases.get_value());
+        let panels = all.filter_map(|(parts, canvas)| {
+            let names = parts.iter().map(|part| {
+                // The whole name of the run: a picture is looked at elsewhere.
+                let (run, label) = (&part.id.run, part.id.label());
+                let more = label.strip_prefix(short_name(run)).unwrap_or_default();
+                (part.colour, format!("{run}{more}"))
+            });
+            Some(Panel {
+                canvas: canvas.get_untracked()?,
+                names: names.collect(),
+            })
+        });
+        let panels: Vec<Panel> = panels.collect();
+        let (palette, tag) = (palette.get_untracked(), tag.get_value());
+        let name = format!("{}.png", file_name(&tag));
+        to_png(&tag, &panels, &palette, move |blob| save_blob(&blob, &name));
     };
     view! {
         <section

@@ -156,7 +156,7 @@ impl Settings {
 
     /// Chooses a range of steps, or all.
     pub(super) fn set_range(self, range: Option<(i64, i64)>) {
-        let text = range.map(|(from, to)| format!("{from}:{to}"));
+        let text = range.map(range_text);
         self.set("steps", text.as_deref());
     }
 
@@ -202,8 +202,27 @@ fn parse_views(text: &str) -> Vec<(View, String)> {
 
 fn parse_range(text: &str) -> Option<(i64, i64)> {
     let (from, to) = text.split_once(':')?;
-    let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+    let end = |text: &str, open: i64| {
+        if text.is_empty() {
+            Some(open)
+        } else {
+            text.parse().ok()
+        }
+    };
+    let (from, to) = (end(from, i64::MIN)?, end(to, i64::MAX)?);
     (from <= to).then_some((from, to))
+}
+
+/// The same as text.
+fn range_text((from, to): (i64, i64)) -> String {
+    let end = |step: i64, open: i64| {
+        if step == open {
+            String::new()
+        } else {
+            step.to_string()
+        }
+    };
+    format!("{}:{}", end(from, i64::MIN), end(to, i64::MAX))
 }
 
 #[cfg(test)]
@@ -213,6 +232,9 @@ mod tests {
     #[test]
     fn a_range_that_is_none_shows_everything() {
         assert_eq!(parse_range("-3:20"), Some((-3, 20)));
+        for open in [(2, i64::MAX), (i64::MIN, 20), (2, 20)] {
+            assert_eq!(parse_range(&range_text(open)), Some(open));
+        }
         for text in ["", "3", "9:1", "a:b", "1:"] {
             assert_eq!(parse_range(text), None, "{text}");
         }

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 use trainscope_api::findings::{Watched, watchpoint_name};
-use trainscope_format::Kind;
 
 use super::hyperparameters;
 use super::model::{Model, Newest};
@@ -260,13 +259,10 @@ fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
 fn tensor(model: Model, i18n: I18n) -> Option<AnyView> {
     let texts = &i18n.texts().overview;
     let Some(own) = model.tensor.get() else {
-        // Without statistics there are tensors in full.
-        let tags = model.tags.get();
-        let tags = tags.iter().flat_map(|tags| &tags.tags);
-        let full = tags.filter(|tag| tag.kind == Kind::Tensors).take(PAIRS);
-        let full = full.map(|tag| (tag.tag.clone(), (texts.records)(tag.points)));
-        let rows = full.collect();
-        return (model.kind("statistics") == 0).then(|| pairs(rows));
+        // What is too large to be read unasked, or cannot be, has a name.
+        let names = model.tensors.get().into_iter().take(PAIRS);
+        let rows = names.map(|name| (name, String::new()));
+        return Some(pairs(rows.collect()));
     };
     let stats = own.stats.clone();
     let bad = stats.nan + stats.pos_inf + stats.neg_inf;

@@ -9,15 +9,16 @@ use serde::Deserialize;
 use trainscope_api::findings::{Findings, FindingsQuery, Judging};
 use trainscope_api::markdown::{Node, NodeKind};
 use trainscope_api::paths;
-use trainscope_api::records::{Blob, Records, RecordsQuery};
+use trainscope_api::records::{Blob, RecordsQuery};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::{ScalarsRequest, Series, SeriesKey};
 use trainscope_api::tags::{Tag, TagList};
+use trainscope_format::Kind;
 use trainscope_format::tensor::TensorStats;
-use trainscope_format::{Kind, TensorSummary};
 
 use super::heat::{Bins, Heat};
-use super::onset::{self, Onset, Row, Seen};
+use super::onset::Onset;
+use super::recorded;
 use crate::client::{self, ClientError};
 use crate::erased::{effect, memo};
 use crate::live::use_live;
@@ -104,6 +105,8 @@ pub(super) struct Model {
     pub(super) curves: RwSignal<Arc<Curves>>,
     pub(super) onset: RwSignal<Option<Arc<Onset>>>,
     pub(super) tensor: RwSignal<Option<Arc<TensorAt>>>,
+    /// Names of tensors, for where none can stand for all.
+    pub(super) tensors: RwSignal<Vec<String>>,
     pub(super) heat: RwSignal<Option<Arc<Heat>>>,
     pub(super) picture: RwSignal<Option<Newest>>,
     pub(super) text: RwSignal<Option<Newest>>,
@@ -127,6 +130,7 @@ impl Model {
             curves: RwSignal::new(Arc::default()),
             onset: RwSignal::new(None),
             tensor: RwSignal::new(None),
+            tensors: RwSignal::new(Vec::new()),
             heat: RwSignal::new(None),
             picture: RwSignal::new(None),
             text: RwSignal::new(None),
@@ -182,7 +186,7 @@ impl Model {
         });
     }
 
-    /// Whether the run is judged as it is. An error ends the round: what is shown stays, and the lost connection is
+    /// Whether the run is judged as it is, and all is known that is shown. An error ends the round: what is shown stays, and the lost connection is
     /// said by the stream.
     async fn round(self, info: &Run, tags: &TagList) -> Result<bool, ClientError> {
         let run = &info.id;
@@ -197,8 +201,11 @@ impl Model {
         let curves = curves(info, &findings, tags).await?;
         put(self.curves, Arc::clone(&curves));
         if let Some(tag) = histogram_tag(&findings, tags) {
-            let found: Listed<Bins> =
-                client::records(paths::HISTOGRAMS, &newest(run, tag, HISTOGRAMS)).await?;
+            let found: Listed<Bins> = client::records(
+                paths::HISTOGRAMS,
+                &newest(run, &tag.tag, tag.rank, HISTOGRAMS),
+            )
+            .await?;
             put(
                 self.heat,
                 Some(Arc::new(Heat::new(&tag.tag, &found.records))),
@@ -218,112 +225,17 @@ impl Model {
             let content = newest.and_then(|at| Some((at.step, plain(at.items.first()?))));
             put(self.text, content.map(|content| of_tag(tag, content)));
         }
-        self.tensors(info, &findings, tags, &curves).await?;
+        let is_whole = recorded::ask(self, info, &findings, tags, &curves).await?;
         let is_new = self.graph.try_get_untracked() == Some(None);
         if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
             put(self.graph, Some(client::graph_summary(run).await?));
         }
-        Ok(findings.state == Judging::Done)
-    }
-
-    /// The matrix, and the tensor that stands for it.
-    async fn tensors(
-        self,
-        info: &Run,
-        findings: &Findings,
-        tags: &TagList,
-        curves: &Curves,
-    ) -> Result<(), ClientError> {
-        let run = &info.id;
-        let cause = findings.first_cause.as_ref().map(|cause| &cause.hit);
-        let rank = cause
-            .map(|hit| hit.rank)
-            .or_else(|| Some(of_kind(tags, Kind::Statistics).next()?.rank));
-        let own = of_kind(tags, Kind::Statistics).filter(|tag| Some(tag.rank) == rank);
-        let own: Vec<&Tag> = own.filter(|tag| tag.writer.is_none()).collect();
-        let Some(first) = own.first() else {
-            return Ok(());
-        };
-        let hits = || findings.hits.iter().filter(|hit| hit.rank == first.rank);
-        let known: Records<TensorSummary> =
-            client::records(paths::STATISTICS, &newest(run, first, 0)).await?;
-        let steps = onset::columns(&known.steps, cause.map(|hit| hit.step)).to_vec();
-        let (Some(&from), Some(&to)) = (steps.first(), steps.last()) else {
-            return Ok(());
-        };
-        // Of the scalars only what was hit belongs there, and the loss.
-        let is_row = |name: &str| {
-            info.loss.as_ref().is_some_and(|loss| loss.tag == name)
-                || hits().any(|hit| hit.tensor == name)
-        };
-        let scalars = curves.iter().map(|curve| curve.0.as_str());
-        let scalars = scalars.filter(|name| is_row(name));
-        let names = scalars.chain(own.iter().map(|tag| tag.tag.as_str()));
-        let of_hits = cause.into_iter().chain(hits());
-        let names = onset::rows(of_hits.map(|hit| hit.tensor.as_str()), names);
-        let mut rows = Vec::with_capacity(names.len());
-        for name in names {
-            let curve = curves.iter().find(|curve| curve.0 == name);
-            let seen = if let Some((_, series)) = curve {
-                onset::of_series(series, &steps)
-            } else {
-                let query = RecordsQuery {
-                    from: Some(from),
-                    to: Some(to),
-                    points: Some(2_000),
-                    tag: name.to_owned(),
-                    ..newest(run, first, 0)
-                };
-                let found: Records<TensorSummary> =
-                    client::records(paths::STATISTICS, &query).await?;
-                let at = |step: &i64| {
-                    let at = found.records.iter().find(|at| at.step == *step)?;
-                    Some(Seen::of(&at.body))
-                };
-                steps.iter().map(at).collect()
-            };
-            rows.push(Row {
-                name: name.to_owned(),
-                cells: onset::cells(&seen),
-            });
-        }
-        let column = cause.and_then(|hit| steps.iter().position(|step| *step >= hit.step));
-        put(
-            self.onset,
-            Some(Arc::new(Onset {
-                steps,
-                column,
-                tensor: cause.map(|hit| hit.tensor.clone()),
-                rows,
-            })),
-        );
-        // The first tensor of which anything is wrong, else the first weight as it is now.
-        let is_own = |name: &str| own.iter().any(|tag| tag.tag == name);
-        let hit = cause
-            .into_iter()
-            .chain(hits())
-            .find(|hit| is_own(&hit.tensor));
-        let weight = || {
-            let mut all = own.iter();
-            let found = all.find(|tag| tag.tag.contains("weight") && !tag.tag.contains("grad"));
-            (found.unwrap_or(first).tag.as_str(), i64::MAX)
-        };
-        let (name, step) = hit.map_or_else(weight, |hit| (hit.tensor.as_str(), hit.step));
-        let found = client::statistics_around(run, name, first.rank, step, (0, 0)).await?;
-        let tensor = found.into_iter().next_back().map(|at| {
-            Arc::new(TensorAt {
-                name: name.to_owned(),
-                step: at.step,
-                stats: at.body.stats,
-            })
-        });
-        put(self.tensor, tensor);
-        Ok(())
+        Ok(is_whole && findings.state == Judging::Done)
     }
 }
 
 /// Changes a signal of a page that is still there, and only if the value is another one.
-fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+pub(super) fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
     let _gone = signal.try_maybe_update(|old| {
         let is_other = *old != value;
         if is_other {
@@ -346,7 +258,7 @@ fn plain(nodes: &[Node]) -> String {
     nodes.iter().map(said).collect()
 }
 
-fn of_kind(tags: &TagList, kind: Kind) -> impl Iterator<Item = &Tag> {
+pub(super) fn of_kind(tags: &TagList, kind: Kind) -> impl Iterator<Item = &Tag> {
     tags.tags.iter().filter(move |tag| tag.kind == kind)
 }
 
@@ -358,11 +270,11 @@ fn of_tag(tag: &Tag, (step, content): (i64, String)) -> Newest {
     }
 }
 
-fn newest(run: &str, tag: &Tag, points: usize) -> RecordsQuery {
+pub(super) fn newest(run: &str, tag: &str, rank: u32, points: usize) -> RecordsQuery {
     RecordsQuery {
         run: run.to_owned(),
-        tag: tag.tag.clone(),
-        rank: tag.rank,
+        tag: tag.to_owned(),
+        rank,
         points: Some(points),
         ..RecordsQuery::default()
     }
@@ -371,7 +283,7 @@ fn newest(run: &str, tag: &Tag, points: usize) -> RecordsQuery {
 fn last(run: &str, tag: &Tag) -> RecordsQuery {
     RecordsQuery {
         from: tag.last_step,
-        ..newest(run, tag, 50)
+        ..newest(run, &tag.tag, tag.rank, 50)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The matrix of tensors × recorded steps around the first cause: which steps, which rows, what each cell shows.
 
 use trainscope_api::scalars::{NonFiniteClass, Series};
-use trainscope_format::TensorSummary;
+use trainscope_format::tensor::TensorStats;
 
 /// Columns of the matrix.
 pub(super) const COLUMNS: usize = 16;
@@ -24,8 +24,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(summary: &TensorSummary) -> Self {
-        let stats = &summary.stats;
+    pub(super) fn of(stats: &TensorStats) -> Self {
         Self {
             nan: stats.nan,
             inf: stats.pos_inf + stats.neg_inf,

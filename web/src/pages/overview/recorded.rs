@@ -1,0 +1,194 @@
+//! The tensors of a run over its steps: the matrix, and the one that stands for all. Statistics are asked of what the
+//! program has recorded; where it recorded none, of the elements themselves, only as far as they are shown.
+
+use std::sync::Arc;
+
+use trainscope_api::findings::Findings;
+use trainscope_api::paths;
+use trainscope_api::records::{Records, RecordsQuery};
+use trainscope_api::runs::Run;
+use trainscope_api::tags::{Tag, TagList};
+use trainscope_format::tensor::TensorStats;
+use trainscope_format::{Kind, TensorSummary};
+
+use super::model::{Curves, Model, TensorAt, newest, of_kind, put};
+use super::onset::{self, Onset, ROWS, Row, Seen};
+use crate::client::{self, ClientError};
+
+/// Tensors of one rank.
+struct Tensors<'a> {
+    run: &'a str,
+    rank: u32,
+    /// In their order; of those in files the first ones.
+    names: Vec<String>,
+    is_in_files: bool,
+    /// Whether all was known that was asked for.
+    is_whole: bool,
+}
+
+impl<'a> Tensors<'a> {
+    /// Those of tags, unless there are none.
+    async fn find(
+        run: &'a Run,
+        tags: &TagList,
+        rank: Option<u32>,
+    ) -> Result<Option<Self>, ClientError> {
+        let all = || of_kind(tags, Kind::Statistics);
+        let found = |rank, names, is_in_files| {
+            Ok(Some(Self {
+                run: &run.id,
+                rank,
+                names,
+                is_in_files,
+                is_whole: true,
+            }))
+        };
+        if let Some(rank) = rank.or_else(|| Some(all().next()?.rank)) {
+            let own = |tag: &&Tag| tag.rank == rank && tag.writer.is_none();
+            let own = all().filter(own).map(|tag| tag.tag.clone());
+            let own: Vec<String> = own.collect();
+            if !own.is_empty() {
+                return found(rank, own, false);
+            }
+        }
+        if !run.kinds.contains_key("tensors") {
+            return Ok(None);
+        }
+        let listed = client::first_tensors(&run.id, rank, ROWS).await?.tensors;
+        let Some(rank) = listed.first().and_then(|own| own.ranks.first().copied()) else {
+            return Ok(None);
+        };
+        let names = listed.into_iter().map(|own| own.tensor).collect();
+        found(rank, names, true)
+    }
+
+    /// The steps of the first one.
+    async fn steps(&self) -> Result<Vec<i64>, ClientError> {
+        let first = self.names.first().map_or("", String::as_str);
+        if self.is_in_files {
+            let all = client::tensor_between(self.run, first, self.rank, None).await?;
+            Ok(all.points.iter().map(|point| point.step).collect())
+        } else {
+            let query = newest(self.run, first, self.rank, 0);
+            let known: Records<TensorSummary> = client::records(paths::STATISTICS, &query).await?;
+            Ok(known.steps)
+        }
+    }
+
+    /// What is known of one between two steps.
+    async fn between(
+        &mut self,
+        name: &str,
+        (from, to): (i64, i64),
+    ) -> Result<Vec<(i64, TensorStats)>, ClientError> {
+        if self.is_in_files {
+            let steps = Some((from, to));
+            let found = client::tensor_between(self.run, name, self.rank, steps).await?;
+            self.is_whole &= found.pending_bytes == 0;
+            let points = found.points.into_iter();
+            return Ok(points
+                .filter_map(|point| Some((point.step, point.stats?)))
+                .collect());
+        }
+        let query = RecordsQuery {
+            from: Some(from),
+            to: Some(to),
+            ..newest(self.run, name, self.rank, 2_000)
+        };
+        let found: Records<TensorSummary> = client::records(paths::STATISTICS, &query).await?;
+        let records = found.records.into_iter();
+        Ok(records.map(|at| (at.step, at.body.stats)).collect())
+    }
+}
+
+/// Asks for the matrix and the tensor that stands for it, and whether that was all.
+pub(super) async fn ask(
+    model: Model,
+    info: &Run,
+    findings: &Findings,
+    tags: &TagList,
+    curves: &Curves,
+) -> Result<bool, ClientError> {
+    let cause = findings.first_cause.as_ref().map(|cause| &cause.hit);
+    let Some(mut own) = Tensors::find(info, tags, cause.map(|hit| hit.rank)).await? else {
+        return Ok(true);
+    };
+    let rank = own.rank;
+    let hits = || findings.hits.iter().filter(move |hit| hit.rank == rank);
+    let all_steps = own.steps().await?;
+    let steps = onset::columns(&all_steps, cause.map(|hit| hit.step)).to_vec();
+    let (Some(&from), Some(&to)) = (steps.first(), steps.last()) else {
+        return Ok(true);
+    };
+    let of_hits = || cause.into_iter().chain(hits());
+    if own.is_in_files {
+        // Of files not all names are asked for; what was hit and is no scalar is one of them.
+        let is_scalar = |name: &str| of_kind(tags, Kind::Scalars).any(|tag| tag.tag == name);
+        let hit = of_hits().filter(|hit| !is_scalar(&hit.tensor));
+        own.names.extend(hit.map(|hit| hit.tensor.clone()));
+    }
+    // Of the scalars only what was hit belongs there, and the loss.
+    let is_row = |name: &str| {
+        info.loss.as_ref().is_some_and(|loss| loss.tag == name)
+            || hits().any(|hit| hit.tensor == name)
+    };
+    let scalars = curves.iter().map(|curve| curve.0.as_str());
+    let scalars = scalars.filter(|name| is_row(name));
+    let names = own.names.clone();
+    let named = scalars.chain(names.iter().map(String::as_str));
+    let named = onset::rows(of_hits().map(|hit| hit.tensor.as_str()), named);
+    let mut rows = Vec::with_capacity(named.len());
+    for name in named {
+        let curve = curves.iter().find(|curve| curve.0 == name);
+        let seen = if let Some((_, series)) = curve {
+            onset::of_series(series, &steps)
+        } else {
+            let found = own.between(name, (from, to)).await?;
+            let at = |step: &i64| {
+                let (_, stats) = found.iter().find(|(at, _)| at == step)?;
+                Some(Seen::of(stats))
+            };
+            steps.iter().map(at).collect()
+        };
+        rows.push(Row {
+            name: name.to_owned(),
+            cells: onset::cells(&seen),
+        });
+    }
+    let column = cause.and_then(|hit| steps.iter().position(|step| *step >= hit.step));
+    // A file that was written once has nothing that begins.
+    if !own.is_in_files || steps.len() > 1 {
+        let onset = Onset {
+            steps,
+            column,
+            tensor: cause.map(|hit| hit.tensor.clone()),
+            rows,
+        };
+        put(model.onset, Some(Arc::new(onset)));
+    }
+    // The first tensor of which anything is wrong, else the first weight as it is now.
+    let hit = of_hits().find(|hit| names.contains(&hit.tensor));
+    let (name, steps) = if let Some(hit) = hit {
+        (hit.tensor.as_str(), (hit.step, hit.step))
+    } else {
+        let is_weight = |name: &&String| name.contains("weight") && !name.contains("grad");
+        let found = names.iter().find(is_weight).or_else(|| names.first());
+        let last = onset::columns(&all_steps, None);
+        let steps = last.first().copied().zip(last.last().copied());
+        (
+            found.map_or("", String::as_str),
+            steps.unwrap_or((from, to)),
+        )
+    };
+    let found = own.between(name, steps).await?.pop();
+    let tensor = found.map(|(step, stats)| {
+        Arc::new(TensorAt {
+            name: name.to_owned(),
+            step,
+            stats,
+        })
+    });
+    put(model.tensor, tensor);
+    put(model.tensors, names);
+    Ok(own.is_whole)
+}
