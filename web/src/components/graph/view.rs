@@ -50,29 +50,34 @@ impl View {
     }
 
     /// The first picture of a figure with those closed boxes: where it is too wide, its left edge is seen, at which
-    /// scopes have their names, as far as what lies at the top is seen too.
+    /// scopes have their names, unless more of what lies at the top is seen elsewhere.
     pub fn first(figure: (f64, f64), boxes: &[[f64; 4]], (width, height): (f64, f64)) -> Self {
         let view = Self::fitting(figure, (width, height), true);
         if view.x >= 0.0 {
             return view;
         }
         let bottom = view.inverse((0.0, height)).1;
-        let seen = boxes.iter().filter(|[_, y, _, h]| y + h / 2.0 < bottom);
-        let (left, right) = seen.fold((f64::MAX, f64::MIN), |(left, right), [x, _, w, _]| {
-            (left.min(*x), right.max(x + w))
-        });
-        let edge = MARGIN / 2.0;
-        let x = if right * view.scale + edge <= width {
-            edge
-        } else if (right - left) * view.scale + MARGIN <= width {
-            width - edge - right * view.scale
-        } else {
-            // What comes first is in the middle.
-            let first = boxes.iter().min_by(|a, b| a[1].total_cmp(&b[1]));
-            first.map_or(edge, |[x, _, w, _]| {
-                width / 2.0 - (x + w / 2.0) * view.scale
-            })
+        let seen: Vec<(f64, f64)> = boxes
+            .iter()
+            .filter(|[_, y, _, h]| y + h / 2.0 < bottom)
+            .map(|[x, _, w, _]| (*x, x + w))
+            .collect();
+        let room = (width - MARGIN) / view.scale;
+        // The leftmost place that shows as many of them as any.
+        let count = |left: f64| {
+            let whole = seen.iter();
+            let whole = whole.filter(|(from, to)| *from >= left && *to <= left + room);
+            whole.count()
         };
+        let mut best = (0.0, count(0.0));
+        for &(left, _) in &seen {
+            let found = count(left);
+            if found > best.1 || found == best.1 && left < best.0 {
+                best = (left, found);
+            }
+        }
+        let edge = MARGIN / 2.0;
+        let x = edge - best.0 * view.scale;
         let least = width - edge - figure.0 * view.scale;
         Self {
             x: x.clamp(least.min(edge), edge),
@@ -200,7 +205,7 @@ mod tests {
         let below = [1_500.0, 2_000.0, 100.0, 28.0];
         let figure = (1_600.0, 2_100.0);
         let view = View::first(figure, &[[300.0, 20.0, 100.0, 28.0], below], size);
-        assert_eq!((view.scale, view.x), (READABLE, MARGIN / 2.0));
+        assert_eq!(view.inverse((MARGIN / 2.0, 0.0)).0, 0.0);
         // It lies at the right: all of it is seen.
         let view = View::first(figure, &[[1_480.0, 20.0, 100.0, 28.0], below], size);
         let window = view.window(size.0, size.1);
@@ -208,14 +213,11 @@ mod tests {
             window.right >= 1_580.0 && window.right <= 1_616.0,
             "{window:?}"
         );
-        // It is wider than the place: the first box is in the middle.
-        let row = [
-            [700.0, 20.0, 100.0, 28.0],
-            [0.0, 60.0, 100.0, 28.0],
-            [1_400.0, 60.0, 100.0, 28.0],
-        ];
-        let view = View::first(figure, &row, size);
-        assert_eq!(view.inverse((400.0, 0.0)).0, 750.0);
+        // It is wider than the place: where most of it is seen, and rather at the left.
+        let row = |last: f64| [700.0, 0.0, 1_400.0, last].map(|x| [x, 60.0, 100.0, 28.0]);
+        let left_of = |boxes: &[[f64; 4]]| View::first(figure, boxes, size).inverse((12.0, 0.0)).0;
+        assert!(left_of(&row(300.0)).abs() < 1e-9);
+        assert!((left_of(&row(1_200.0)) - 630.0).abs() < 1e-9);
     }
 
     #[test]

@@ -143,10 +143,15 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             vec![parts]
         }
     });
-    let canvases = StoredValue::new([NodeRef::<html::Canvas>::new(); MAX_SERIES]);
+    let canvases = StoredValue::new(Vec::<NodeRef<html::Canvas>>::new());
     let picture = move |index: usize| {
         let mine =
             memo(move || divided.with(|divided| divided.get(index).cloned().unwrap_or_default()));
+        let canvas = NodeRef::new();
+        canvases.update_value(|all| {
+            all.truncate(index);
+            all.push(canvas);
+        });
         view! {
             <Picture
                 settings=settings
@@ -154,7 +159,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 answer=asking.answer
                 parts=mine
                 look=look
-                canvas=canvases.with_value(|all| all.get(index).copied().unwrap_or_default())
+                canvas=canvas
                 is_alone=derive(move || divided.with(Vec::len) <= 1)
             />
         }
@@ -241,7 +246,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 (part.colour, format!("{run}{more}"))
             });
             Some(Panel {
-                canvas: canvas.get_untracked()?,
+                canvas: canvas.try_get_untracked().flatten()?,
                 names: names.collect(),
             })
         });

@@ -256,13 +256,13 @@ fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
     view! { <p class="micro ink3 cut" title=title>{text}</p> }.into_any()
 }
 
-fn tensor(model: Model, i18n: I18n) -> Option<AnyView> {
+fn tensor(model: Model, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     let Some(own) = model.tensor.get() else {
         // What is too large to be read unasked, or cannot be, has a name.
         let names = model.tensors.get().into_iter().take(PAIRS);
         let rows = names.map(|name| (name, String::new()));
-        return Some(pairs(rows.collect()));
+        return pairs(rows.collect());
     };
     let stats = own.stats.clone();
     let bad = stats.nan + stats.pos_inf + stats.neg_inf;
@@ -272,14 +272,12 @@ fn tensor(model: Model, i18n: I18n) -> Option<AnyView> {
     } else {
         (texts.good_elements)(&all)
     };
-    Some(
-        view! {
+    view! {
             {tag_and_step(&own.name, own.step, i18n)}
             <ClassBar stats=stats />
             <p class="small" class:err=bad != 0 class:med=bad != 0 class:ink2=bad == 0>{says}</p>
-        }
-        .into_any(),
-    )
+    }
+    .into_any()
 }
 
 /// The worst watchpoints, with how often and since when.

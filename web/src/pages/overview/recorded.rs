@@ -135,10 +135,10 @@ pub(super) async fn ask(
     let scalars = curves.iter().map(|curve| curve.0.as_str());
     let scalars = scalars.filter(|name| is_row(name));
     let names = own.names.clone();
-    let named = scalars.chain(names.iter().map(String::as_str));
-    let named = onset::rows(of_hits().map(|hit| hit.tensor.as_str()), named);
-    let mut rows = Vec::with_capacity(named.len());
-    for name in named {
+    let wanted = scalars.chain(names.iter().map(String::as_str));
+    let wanted = onset::rows(of_hits().map(|hit| hit.tensor.as_str()), wanted);
+    let mut rows = Vec::with_capacity(wanted.len());
+    for name in wanted {
         let curve = curves.iter().find(|curve| curve.0 == name);
         let seen = if let Some((_, series)) = curve {
             onset::of_series(series, &steps)
