@@ -319,9 +319,9 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
             "/run/mlp/overflow/histograms?runs=mlp/overflow,mlp/healthy&view=heat",
         )
         .await;
-    const CARD: &str = "section[data-tag='fc1.weight']";
+    let card = "section[data-tag='fc1.weight']";
     browser
-        .wait_for_element(&format!("{CARD} .picture ~ .picture canvas"))
+        .wait_for_element(&format!("{card} .picture ~ .picture canvas"))
         .await;
     browser
         .run(
@@ -332,16 +332,16 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
              };",
         )
         .await;
-    browser.hover(CARD, 0.5).await;
+    browser.hover(card, 0.5).await;
     browser
-        .click(&format!("{CARD} button[aria-label='Download PNG']"))
+        .click(&format!("{card} button[aria-label='Download PNG']"))
         .await;
     // Both pictures side by side, and a line of names above them.
     browser
         .wait_until(&format!(
             "(() => {{
                if (!window.saved) return false;
-               const drawn = [...document.querySelectorAll({CARD:?} + ' .picture')]
+               const drawn = [...document.querySelectorAll({card:?} + ' .picture')]
                  .map(own => own.querySelector('canvas'));
                const width = drawn.reduce((sum, own) => sum + own.width, 0);
                const height = Math.max(...drawn.map(own => own.height));

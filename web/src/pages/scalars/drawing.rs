@@ -105,12 +105,15 @@ pub(super) fn picture_of(
     })
 }
 
+/// The limit of a run, if it has one.
+type LimitOf<'a> = dyn Fn(&str) -> Option<Threshold> + 'a;
+
 /// The lines of all limits of the shown runs, with how many points in view are beyond.
 fn limits_of(
     i18n: I18n,
     loaded: &Loaded,
-    threshold: &dyn Fn(&str) -> Option<Threshold>,
-    count: &dyn Fn(&dyn Fn(&str) -> Option<Threshold>) -> Beyond,
+    threshold: &LimitOf<'_>,
+    count: &dyn Fn(&LimitOf<'_>) -> Beyond,
 ) -> Vec<LimitLine> {
     let mut all: Vec<Threshold> = Vec::new();
     for curve in &loaded.curves {
