@@ -66,7 +66,7 @@ pub(super) fn picture_of(
     };
     let threshold = |run: &str| page.threshold(run, tag);
     let x = settings.x.get();
-    let count = |only: &dyn Fn(&str) -> Option<Threshold>| {
+    let count = |only: &LimitOf<'_>| {
         let x_of = |curve: &Curve| x_values(curve, x, start(&curve.id.run));
         limits::count(&loaded, zoomed, &x_of, only)
     };
