@@ -600,9 +600,12 @@ mod tests {
             stats: None,
         };
         let of = |dumped: &[i64]| {
-            let source = |step| match dumped.contains(&step) {
-                true => TensorSource::Dump,
-                false => TensorSource::Statistics,
+            let source = |step| {
+                if dumped.contains(&step) {
+                    TensorSource::Dump
+                } else {
+                    TensorSource::Statistics
+                }
             };
             let all = [0, 50, 60, 100, 150].map(|step| point(step, source(step)));
             move |now, by| step_from(&all, now, by)
