@@ -16,6 +16,7 @@ mod list;
 mod model;
 mod peek;
 mod plane;
+mod steps;
 mod table;
 
 use chart::StepChart;
