@@ -385,7 +385,8 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
     browser.wait_for_text("step 60, rank 1").await;
     browser.wait_for_element("select[name=rank]").await;
     browser.wait_for_text("rank 1 · f32").await;
-    // Values were dumped at other steps: there is a way to them.
+    // Values of the next tensor were dumped at other steps: there is a way to them.
+    browser.press('j').await;
     browser
         .wait_for_element(".elsewhere a[href*='step=100']")
         .await;
