@@ -193,8 +193,7 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
     // This graph has its part of the place, and begins in it anew, also for who comes by the address.
     browser
         .wait_for("a view of the smaller place", async || {
-            let url = browser.url().await;
-            url.contains("&at=").then_some(())
+            browser.url().await.contains("at=").then_some(())
         })
         .await;
 
