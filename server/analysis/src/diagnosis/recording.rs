@@ -1,10 +1,9 @@
 //! The line of code that records what a rule misses, in the words of the framework that is in use.
 
 /// What trained, as far as its files tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framework {
     /// A Python framework whose files do not say more: `PyTorch` most likely.
-    #[default]
     Python,
     /// `TensorFlow` or Keras.
     Keras,
@@ -15,10 +14,9 @@ pub enum Framework {
 }
 
 /// What a rule would have to know.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Nothing that could be recorded.
-    #[default]
     Nothing,
     /// The learning rate and the size of a batch.
     Settings,
@@ -56,7 +54,9 @@ impl Missing {
             (Self::GraphWithLoss, Python) => {
                 "writer.add_graph(ModelWithLoss(model, loss_fn), (x, y))"
             }
-            (Self::GraphWithLoss, Keras) => "tf.summary.trace_on(graph=True)",
+            (Self::GraphWithLoss, Keras) => {
+                "tf.summary.graph(train_step.get_concrete_function(x, y).graph)"
+            }
             (Self::GraphWithLoss | Self::Parameters, MindSpore) => {
                 "SummaryCollector(summary_dir, collect_specified_data={\"collect_graph\": True})"
             }
