@@ -26,15 +26,31 @@ pub(crate) fn ensure(names: &[&str]) -> Result<()> {
     }
     let list = missing.join(" ");
     if !may_install() {
-        bail!("these packages are missing: {list}\n  as root: apt-get install {list}");
+        bail!(
+            "these packages are missing: {list}\n  as root: apt-get update && apt-get install {list}"
+        );
     }
     console::step(&format!("install packages: {list}"));
-    if !missing.iter().all(|name| is_known(name)) {
-        run(apt_get().args(["update"]))?;
+    install_newest(&missing)
+}
+
+/// Installs `names` in the newest version there is, also those that are there in an older one.
+pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
+    let list = names.join(" ");
+    if !may_install() {
+        bail!(
+            "these packages are to be brought up to date: {list}\n  as root: apt-get update && apt-get install {list}"
+        );
+    }
+    // An old list names versions that are gone, or compilers from before the one that is needed.
+    if let Err(error) = run(apt_get().args(["update"])) {
+        console::line(&format!(
+            "    {error:#}; going on with the list that is there"
+        ));
     }
     run(apt_get()
         .args(["install", "--yes", "--no-install-recommends"])
-        .args(&missing))
+        .args(names))
 }
 
 /// Whether packages can be installed without asking anybody.
@@ -49,10 +65,6 @@ fn is_root() -> bool {
 fn is_installed(name: &str) -> bool {
     crate::process::output_of(Command::new("dpkg-query").args(["-W", "-f=${Status}", name]))
         .is_ok_and(|status| status == "install ok installed")
-}
-
-fn is_known(name: &str) -> bool {
-    succeeds(Command::new("apt-cache").args(["show", name]))
 }
 
 fn succeeds(command: &mut Command) -> bool {

@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::console;
 use crate::packages;
@@ -17,6 +17,11 @@ pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Debian's compiler for its browsers, the source of its standard library, and its cargo.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
+/// Where those put it.
+const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
+
+/// The oldest compiler that builds the workspace.
+const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// A compiler that can build for the browser.
 pub(crate) enum WasmCompiler {
@@ -63,6 +68,16 @@ impl WasmCompiler {
         packages::ensure(&DEBIAN_PACKAGES).with_context(|| {
             format!("no compiler here can build for the browser: `rustup target add {TARGET}`, or")
         })?;
+        if !is_new_enough(&debian_version()?) {
+            console::step("bring Debian's compiler up to date");
+            packages::install_newest(&DEBIAN_PACKAGES)?;
+        }
+        let version = debian_version()?;
+        ensure!(
+            is_new_enough(&version),
+            "Debian's compiler for the browser is {version}, and {NEEDED} is needed: `rustup target add {TARGET}`, or \
+             let the package lists have `bookworm-security` or a newer release"
+        );
         let linker = if let Some(linker) = rustup_linker()? {
             linker
         } else {
@@ -146,7 +161,7 @@ fn debian_cargo(linker: &Path) -> Command {
         }
     }
     command
-        .env("RUSTC", "/usr/bin/rustc")
+        .env("RUSTC", DEBIAN_RUSTC)
         // `-Zbuild-std` is what this stable compiler needs, as it comes without the target's standard library.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
@@ -172,6 +187,28 @@ fn is_of_other_compiler(name: &str) -> bool {
         || name == "RUSTFLAGS"
         || name == "LD_LIBRARY_PATH";
     is_theirs && !is_wanted
+}
+
+/// Like `1.96.0`.
+fn debian_version() -> Result<String> {
+    // Set by `cargo run`, for the libraries of the other compiler.
+    let mut compiler = Command::new(DEBIAN_RUSTC);
+    let version = output_of(compiler.arg("--version").env_remove("LD_LIBRARY_PATH"))?;
+    let number = version.split_whitespace().nth(1);
+    Ok(number
+        .context("`rustc --version` says no number")?
+        .to_owned())
+}
+
+/// Whether a version like `1.96.0` is [`NEEDED`] or later.
+fn is_new_enough(version: &str) -> bool {
+    let numbers = |version: &str| -> Vec<u32> {
+        let parts = version
+            .split(['.', '-'])
+            .map_while(|part| part.parse().ok());
+        parts.collect()
+    };
+    numbers(version) >= numbers(NEEDED)
 }
 
 fn active_sysroot() -> Result<PathBuf> {
@@ -200,7 +237,17 @@ fn rustup_linker() -> Result<Option<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_of_other_compiler;
+    use super::{NEEDED, is_new_enough, is_of_other_compiler};
+
+    #[test]
+    fn a_compiler_from_before_the_workspace_is_too_old() {
+        for old in ["1.85.0", "1.9.0", "0.99.0", ""] {
+            assert!(!is_new_enough(old), "{old}");
+        }
+        for new in [NEEDED, "1.95.1", "1.96.0-nightly", "1.100.0", "2.0.0"] {
+            assert!(is_new_enough(new), "{new}");
+        }
+    }
 
     #[test]
     fn only_registry_and_home_reach_the_other_cargo() {
