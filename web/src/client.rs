@@ -3,6 +3,8 @@
 //! Addresses are relative to the page's base (`<base href>`), so a server below a path prefix works. Every function
 //! says in its error whether the server could not be reached or refused.
 
+pub(crate) mod json;
+
 use std::pin::Pin;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
@@ -215,13 +217,7 @@ pub fn blob_url(id: &str) -> String {
 
 /// The bytes that an answer names.
 pub async fn blob(id: &str) -> Result<Vec<u8>, ClientError> {
-    let response = Request::get(&blob_url(id)).send().await;
-    let response = response.map_err(|_| ClientError::Unreachable)?;
-    accepted(response)
-        .await?
-        .binary()
-        .await
-        .map_err(|_| ClientError::Unreachable)
+    answer(Request::get(&blob_url(id)).build()).await
 }
 
 /// Tensors of a run; `role` by its name in the API.
@@ -252,13 +248,14 @@ pub async fn first_tensors(
 
 /// Elements of a slice.
 pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientError> {
-    parse(&bytes(Request::get(&tensor_url(paths::TENSOR, query)).send().await).await?)
+    let address = tensor_url(paths::TENSOR, query);
+    parse(&answer(Request::get(&address).build()).await?)
 }
 
 /// What a slice comes to.
 pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientError> {
     let address = tensor_url(paths::TENSOR_SUMMARY, query);
-    parse(&bytes(Request::get(&address).send().await).await?)
+    parse(&answer(Request::get(&address).build()).await?)
 }
 
 /// A tensor over steps, as far as it is known.
@@ -374,7 +371,7 @@ pub async fn scalars(query: &ScalarsQuery) -> Result<Series, ClientError> {
 /// the same order; `None` where there is no such series (any more).
 pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, ClientError> {
     let post = Request::post(&url(paths::SCALARS)).header("Accept", COLUMNS_MEDIA_TYPE);
-    let bytes = bytes(with_body(post, request)?.send().await).await?;
+    let bytes = answer(with_body(post, request)).await?;
     scalars::decode(&bytes).map_err(|_| ClientError::Misunderstood)
 }
 
@@ -401,7 +398,7 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
         address.push('=');
         address.push_str(&url_state::encode(value));
     }
-    parse(&bytes(Request::get(&address).send().await).await?)
+    parse(&answer(Request::get(&address).build()).await?)
 }
 
 /// Sends a body of JSON, and reads the answer.
@@ -409,27 +406,28 @@ async fn send<T: DeserializeOwned>(
     request: RequestBuilder,
     body: &impl Serialize,
 ) -> Result<T, ClientError> {
-    parse(&bytes(with_body(request, body)?.send().await).await?)
+    parse(&answer(with_body(request, body)).await?)
 }
 
-fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, ClientError> {
-    let body = serde_json::to_string(body).map_err(|_| ClientError::Misunderstood)?;
+fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, gloo_net::Error> {
+    let body = serde_json::to_string(body)?;
     request
         .header("Content-Type", "application/json")
         .body(body)
-        .map_err(|_| ClientError::Misunderstood)
 }
 
 /// What a JSON answer says.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ClientError> {
-    serde_json::from_slice(bytes).map_err(|_| ClientError::Misunderstood)
+    json::read(bytes).ok_or(ClientError::Misunderstood)
 }
 
-/// The body of an answer. Boxed, and of one type: the rest of a request is compiled anew for each type of answer.
-fn bytes(
-    response: Result<Response, gloo_net::Error>,
+/// The body of the answer to a request. Boxed, and of one type: what is generic is compiled anew for each type of answer.
+fn answer(
+    request: Result<Request, gloo_net::Error>,
 ) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, ClientError>>>> {
     Box::pin(async move {
+        let request = request.map_err(|_| ClientError::Misunderstood)?;
+        let response = request.send().await;
         let response = response.map_err(|_| ClientError::Unreachable)?;
         let body = accepted(response).await?.binary().await;
         body.map_err(|_| ClientError::Unreachable)
@@ -445,5 +443,5 @@ async fn accepted(response: Response) -> Result<Response, ClientError> {
         .binary()
         .await
         .map_err(|_| ClientError::Unreachable)?;
-    Err(serde_json::from_slice(&body).map_or(ClientError::Misunderstood, ClientError::Refused))
+    Err(json::read(&body).map_or(ClientError::Misunderstood, ClientError::Refused))
 }

@@ -35,10 +35,6 @@ pub mod url_state;
 #[cfg(target_arch = "wasm32")]
 #[wasm_bindgen::prelude::wasm_bindgen(start)]
 pub fn start() {
-    // The only trace that a defect of this program leaves in a browser.
-    std::panic::set_hook(Box::new(|info| {
-        web_sys::console::error_1(&info.to_string().into());
-    }));
     // Without it a mistake of this program reads `unreachable` in the console, and nothing else.
     console_error_panic_hook::set_once();
     leptos::mount::mount_to_body(app::App);

@@ -305,7 +305,7 @@ impl Live {
             let notice = event
                 .data()
                 .as_string()
-                .and_then(|text| serde_json::from_slice(text.as_bytes()).ok());
+                .and_then(|text| client::json::read(text.as_bytes()));
             if let Some(notice) = notice {
                 self.on_change(notice);
             }
