@@ -162,13 +162,18 @@ pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture, range: Ra
 /// The range of x that shows everything; reactive.
 pub(super) fn whole_range(page: PageState, tag: &str, picture: &Picture) -> Range {
     let x = page.settings.x.get();
-    let (lo, hi) = if x == XChoice::Step {
+    let is_live = picture.lines.iter().any(|line| line.is_live);
+    let steps = || {
         let entry = page.entry(tag);
         entry.map_or((0.0, 1.0), |entry| page.steps_of(&entry))
-    } else {
-        picture.extent().unwrap_or((0.0, 1.0))
     };
-    let is_live = picture.lines.iter().any(|line| line.is_live);
+    let (lo, hi) = match x {
+        // The list of tags of a growing run is another one every few seconds. It is looked at when there are new points:
+        // cards that have none would be drawn again all at once.
+        XChoice::Step if is_live => untrack(steps),
+        XChoice::Step => steps(),
+        XChoice::Relative | XChoice::Wall | XChoice::Tag => picture.extent().unwrap_or((0.0, 1.0)),
+    };
     // Points may be newer than the list of tags that the range comes from.
     let last = picture.extent().map_or(hi, |(_, last)| hi.max(last));
     if x == XChoice::Tag {
