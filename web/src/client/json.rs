@@ -5,6 +5,11 @@
 //! alone. [`Objects`] stands between the two ends: it asks for objects only, and mistakes have no text. With it the page is
 //! smaller by 30 kB after compression.
 
+#![expect(
+    clippy::inline_always,
+    reason = "each of these passes on one call: as functions of their own they are compiled when a page is opened"
+)]
+
 use std::fmt::{self, Display, Formatter};
 
 use serde::de::{
@@ -77,6 +82,7 @@ fn mistake<E: Error>() -> E {
 /// What a type expects next, asked of the reader of JSON.
 macro_rules! expected {
     ($($method:ident($($name:ident: $type:ty),*);)*) => {$(
+        #[inline(always)]
         fn $method<V: Visitor<'de>>(self, $($name: $type,)* visitor: V) -> Result<V::Value, Mistake> {
             self.0.$method($($name,)* Objects(visitor)).map_err(|_| Mistake)
         }
@@ -117,6 +123,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Objects<D> {
         deserialize_ignored_any();
     }
 
+    #[inline(always)]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -180,6 +187,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Objects<V> {
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Objects<A> {
     type Error = Mistake;
 
+    #[inline(always)]
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
@@ -191,6 +199,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Objects<A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Objects<A> {
     type Error = Mistake;
 
+    #[inline(always)]
     fn next_key_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
@@ -198,6 +207,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Objects<A> {
         self.0.next_key_seed(Objects(seed)).map_err(|_| Mistake)
     }
 
+    #[inline(always)]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Mistake> {
         self.0.next_value_seed(Objects(seed)).map_err(|_| Mistake)
     }
@@ -246,6 +256,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Objects<A> {
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Objects<S> {
     type Value = S::Value;
 
+    #[inline(always)]
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<S::Value, D::Error> {
         let value = self.0.deserialize(Objects(source));
         value.map_err(|_| mistake())
