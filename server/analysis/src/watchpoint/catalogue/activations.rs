@@ -2,46 +2,14 @@
 
 use trainscope_format::Severity;
 
+use super::tensors::RANGE_PARAMETERS;
 use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{range, units};
 
 pub(super) static ACTIVATION_RANGE: Condition = Condition {
     id: "activation_range",
     target: Target::Activation,
-    parameters: &[
-        limit(
-            "range_start_inclusive",
-            Range::Finite,
-            text("start of the range", "范围起点（含）"),
-        )
-        .support(),
-        limit(
-            "range_end_inclusive",
-            Range::Finite,
-            text("end of the range", "范围终点（含）"),
-        )
-        .support(),
-        limit(
-            "range_percentage_lt",
-            Range::Percentage,
-            text("percentage inside below", "范围内百分比小于"),
-        ),
-        limit(
-            "range_percentage_gt",
-            Range::Percentage,
-            text("percentage inside above", "范围内百分比大于"),
-        ),
-        limit(
-            "max_min_lt",
-            Range::Positive,
-            text("maximum − minimum below", "最大值减最小值小于"),
-        ),
-        limit(
-            "max_min_gt",
-            Range::NotNegative,
-            text("maximum − minimum above", "最大值减最小值大于"),
-        ),
-    ],
+    parameters: RANGE_PARAMETERS,
     severity: Severity::Info,
     recommended: false,
     is_formula: true,

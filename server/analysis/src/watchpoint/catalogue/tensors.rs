@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, NOTHING, Parameter, Range, Target, limit, text};
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
 use crate::watchpoint::target::Class;
 
@@ -134,43 +134,46 @@ pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
     ..BASE
 };
 
+/// What every condition on a range of elements takes.
+pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
+    limit(
+        "range_start_inclusive",
+        Range::Finite,
+        text("start of the range", "范围起点（含）"),
+    )
+    .support(),
+    limit(
+        "range_end_inclusive",
+        Range::Finite,
+        text("end of the range", "范围终点（含）"),
+    )
+    .support(),
+    limit(
+        "range_percentage_lt",
+        Range::Percentage,
+        text("percentage inside below", "范围内百分比小于"),
+    ),
+    limit(
+        "range_percentage_gt",
+        Range::Percentage,
+        text("percentage inside above", "范围内百分比大于"),
+    ),
+    limit(
+        "max_min_lt",
+        Range::Positive,
+        text("maximum − minimum below", "最大值减最小值小于"),
+    ),
+    limit(
+        "max_min_gt",
+        Range::NotNegative,
+        text("maximum − minimum above", "最大值减最小值大于"),
+    ),
+];
+
 pub(super) static TENSOR_RANGE: Condition = Condition {
     id: "tensor_range",
     target: Target::Tensor,
-    parameters: &[
-        limit(
-            "range_start_inclusive",
-            Range::Finite,
-            text("start of the range", "范围起点（含）"),
-        )
-        .support(),
-        limit(
-            "range_end_inclusive",
-            Range::Finite,
-            text("end of the range", "范围终点（含）"),
-        )
-        .support(),
-        limit(
-            "range_percentage_lt",
-            Range::Percentage,
-            text("percentage inside below", "范围内百分比小于"),
-        ),
-        limit(
-            "range_percentage_gt",
-            Range::Percentage,
-            text("percentage inside above", "范围内百分比大于"),
-        ),
-        limit(
-            "max_min_lt",
-            Range::Positive,
-            text("maximum − minimum below", "最大值减最小值小于"),
-        ),
-        limit(
-            "max_min_gt",
-            Range::NotNegative,
-            text("maximum − minimum above", "最大值减最小值大于"),
-        ),
-    ],
+    parameters: RANGE_PARAMETERS,
     severity: Severity::Info,
     recommended: false,
     is_formula: true,
