@@ -24,13 +24,6 @@ pub(crate) fn ensure(names: &[&str]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let list = missing.join(" ");
-    if !may_install() {
-        bail!(
-            "these packages are missing: {list}\n  as root: apt-get update && apt-get install {list}"
-        );
-    }
-    console::step(&format!("install packages: {list}"));
     install_newest(&missing)
 }
 
@@ -39,9 +32,10 @@ pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
     let list = names.join(" ");
     if !may_install() {
         bail!(
-            "these packages are to be brought up to date: {list}\n  as root: apt-get update && apt-get install {list}"
+            "these packages are missing or too old: {list}\n  as root: apt-get update && apt-get install {list}"
         );
     }
+    console::step(&format!("install packages: {list}"));
     // An old list names versions that are gone, or compilers from before the one that is needed.
     if let Err(error) = run(apt_get().args(["update"])) {
         console::line(&format!(

@@ -69,7 +69,6 @@ impl WasmCompiler {
             format!("no compiler here can build for the browser: `rustup target add {TARGET}`, or")
         })?;
         if !is_new_enough(&debian_version()?) {
-            console::step("bring Debian's compiler up to date");
             packages::install_newest(&DEBIAN_PACKAGES)?;
         }
         let version = debian_version()?;
