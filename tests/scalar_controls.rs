@@ -89,6 +89,33 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
 }
 
 #[tokio::test]
+async fn runs_whose_names_end_alike_are_told_apart() {
+    let lab = Lab::new();
+    for run in ["torch/run1", "jax/run1", "jax/run2"] {
+        lab.record(run).curve("loss", 0..20, |step| step as f32);
+    }
+    let server = lab.start();
+    server.wait_for_points("torch/run1", "loss", 20);
+    let browser = Browser::open().await;
+    let page = "/run/torch%2Frun1/scalars?runs=torch%2Frun1,jax%2Frun1,jax%2Frun2";
+    browser.goto(&server, page).await;
+    let names =
+        "[...document.querySelectorAll('.run-row .cut')].map(name => name.textContent).join()";
+    browser
+        .wait_until(&format!("{names} === 'torch/run1,jax/run1,run2'"))
+        .await;
+    // The values at the pointer have the same names.
+    let canvas = "section[data-tag='loss'] canvas[role=img]";
+    browser.wait_for_element(canvas).await;
+    browser.hover(canvas, 0.5).await;
+    let names = "[...document.querySelectorAll('.tip td .cut')].map(name => name.textContent).sort().join()";
+    browser
+        .wait_until(&format!("{names} === 'jax/run1,run2,torch/run1'"))
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn tags_at_the_left_are_ticked_folded_and_pinned() {
     let lab = Lab::new();
     let (server, browser) = three_runs(&lab).await;

@@ -28,7 +28,7 @@ pub use graph::{
 pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
-pub use run_chip::{RunChip, RunStatusLabel, short_name, split_name};
+pub use run_chip::{RunChip, RunStatusLabel, longer_names, short_name, split_name};
 pub use severity::severity_icon;
 pub use state::StatePage;
 pub use step_range::StepRange;

@@ -12,6 +12,7 @@ use trainscope_api::status::Status;
 use trainscope_api::tags::{MAX_RUNS, TagList, TagsRequest};
 
 use crate::client::{self, ClientError};
+use crate::components::{longer_names, short_name};
 use crate::erased::{effect, memo};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
@@ -46,6 +47,7 @@ pub struct AppState {
     /// Which server this is; `None` before its first answer.
     pub status: RwSignal<Option<Status>>,
     index: Memo<Arc<BTreeMap<String, usize>>>,
+    names: Memo<Arc<BTreeMap<String, String>>>,
     tags: RwSignal<BTreeMap<String, Arc<TagList>>>,
     /// Runs whose tags are being asked for.
     asked_tags: StoredValue<HashSet<String>>,
@@ -82,6 +84,9 @@ impl AppState {
             load: RwSignal::new(Load::Loading),
             status: RwSignal::new(None),
             index,
+            names: memo(move || {
+                index.with(|index| Arc::new(longer_names(index.keys().map(String::as_str))))
+            }),
             tags: RwSignal::new(BTreeMap::new()),
             asked_tags: StoredValue::new(HashSet::new()),
             asked: StoredValue::new(false),
@@ -124,6 +129,12 @@ impl AppState {
     pub fn run(self, id: &str) -> Option<Run> {
         let position = self.index.with(|index| index.get(id).copied())?;
         self.runs.with(|list| list.runs.get(position).cloned())
+    }
+
+    /// A run in few words: the last segment of its name, and those before it that tell it from other runs; reactive.
+    pub fn short_name(self, run: &str) -> String {
+        let longer = self.names.with(|names| names.get(run).cloned());
+        longer.unwrap_or_else(|| short_name(run).to_owned())
     }
 
     /// Whether there is such a run, as far as one can say: while the list loads, there may be; reactive.

@@ -11,6 +11,7 @@ use leptos::prelude::*;
 use trainscope_format::{Kind, Role};
 
 use crate::erased::{effect, memo};
+use crate::frames::after_paint;
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
 use crate::route::use_run;
@@ -36,6 +37,8 @@ pub(crate) use tags::{SeriesId, TagEntry};
 
 /// Lists of tags are asked for at most this often while runs grow.
 const TAGS_PAUSE: Duration = Duration::from_secs(5);
+/// The left panel waits for the first card so long.
+const SIDE_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Roles that can be chosen, with their words in the address.
 pub(crate) const ROLES: [(Role, &str); 3] = [
@@ -82,6 +85,8 @@ pub(crate) struct Browse {
     pub(crate) is_loaded: Memo<bool>,
     /// Pinned tags, in the order of pinning.
     pub(crate) pins: Memo<Vec<String>>,
+    /// Whether the left panel is there: who comes for the cards sees the first of them before it.
+    has_side: RwSignal<bool>,
     notes: Notes,
 }
 
@@ -99,10 +104,13 @@ impl Browse {
         let filter = memo(move || filter_text.with(|text| Filter::new(text)));
         let tags = url.list("tags");
         let selection = memo(move || tags.with(|items| Selection::from_items(items)));
-        let entries = memo(move || {
-            let shown = shown.get();
-            Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds)))
-        });
+        let entries =
+            memo(move || {
+                let shown = shown.get();
+                Arc::new(state.with_tags(|tags| {
+                    tags::merge(&shown, tags, kinds, &|run| state.short_name(run))
+                }))
+            });
         let role = url.param("role");
         let role = memo(move || role.with(|word| parse_role(word.as_deref()?)));
         let passing = memo(move || {
@@ -117,7 +125,7 @@ impl Browse {
         });
         let notes = use_notebook();
         let pins = memo(move || notes.pinned());
-        Self {
+        let browse = Self {
             url,
             own,
             shown,
@@ -136,7 +144,29 @@ impl Browse {
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
             }),
             pins,
+            has_side: RwSignal::new(false),
             notes,
+        };
+        effect(move || {
+            if !matches!(Nothing::of(browse), None | Some(Nothing::Loading)) {
+                browse.show_side();
+            }
+        });
+        set_timeout(move || browse.show_side(), SIDE_PATIENCE);
+        browse
+    }
+
+    /// Something of a card has arrived: the left panel comes when it has been painted.
+    pub(crate) fn card_arrived(self) {
+        if self.has_side.try_get_untracked() == Some(false) {
+            after_paint(move || self.show_side());
+        }
+    }
+
+    /// Makes the left panel; the page may have been left.
+    pub(crate) fn show_side(self) {
+        if self.has_side.try_get_untracked() == Some(false) {
+            self.has_side.set(true);
         }
     }
 

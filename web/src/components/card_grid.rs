@@ -375,7 +375,7 @@ pub fn CardGrid(
     }
 }
 
-/// The cards, those that are new a few a frame.
+/// The cards, those that are new a few a frame; the very first one alone, because somebody waits for it.
 fn in_batches(wanted: Memo<Vec<String>>) -> RwSignal<Vec<String>> {
     let made = RwSignal::new(Vec::new());
     let turn = RwSignal::new(0_u32);
@@ -385,9 +385,15 @@ fn in_batches(wanted: Memo<Vec<String>>) -> RwSignal<Vec<String>> {
         let all = wanted.len();
         let now = made.with_untracked(|before| next_batch(before, wanted));
         if now.len() < all {
-            after_paint(move || {
+            let next = move || {
                 turn.try_update(|turn| *turn = turn.wrapping_add(1));
-            });
+            };
+            if made.with_untracked(Vec::is_empty) {
+                // One frame more, in which the answer for the first card is drawn.
+                after_paint(move || after_paint(next));
+            } else {
+                after_paint(next);
+            }
         }
         made.set(now);
     });
@@ -396,7 +402,7 @@ fn in_batches(wanted: Memo<Vec<String>>) -> RwSignal<Vec<String>> {
 
 /// Of the cards that are wanted those that are there, and the first of the others.
 fn next_batch(before: &[String], mut wanted: Vec<String>) -> Vec<String> {
-    let mut left = BATCH;
+    let mut left = if before.is_empty() { 1 } else { BATCH };
     wanted.retain(|tag| {
         let is_there = before.contains(tag);
         let is_kept = is_there || left > 0;
@@ -413,8 +419,8 @@ mod tests {
     #[test]
     fn what_is_there_stays_and_what_is_new_comes_a_few_at_a_time() {
         let tags = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
-        assert_eq!(next_batch(&[], tags("abcdefgh")), tags("abc"));
-        assert_eq!(next_batch(&tags("abc"), tags("abcdefgh")), tags("abcdef"));
+        assert_eq!(next_batch(&[], tags("abcdefgh")), tags("a"));
+        assert_eq!(next_batch(&tags("a"), tags("abcdefgh")), tags("abcd"));
         assert_eq!(next_batch(&tags("gxh"), tags("abcdefgh")), tags("abcgh"));
         assert_eq!(next_batch(&tags("abc"), tags("cb")), tags("cb"));
     }

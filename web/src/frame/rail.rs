@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::FrameState;
-use crate::components::{Icon, IconName, RunChip, short_name};
+use crate::components::{Icon, IconName, RunChip};
 use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
@@ -48,7 +48,7 @@ pub(super) fn Rail() -> impl IntoView {
                     .map(|run| {
                         let href = route::scalars_href(&run, &[], None);
                         let overview = route::overview_href(&run);
-                        let name = short_name(&run).to_owned();
+                        let name = state.short_name(&run);
                         let (counted, full) = (run.clone(), run.clone());
                         let tags = move || {
                             state

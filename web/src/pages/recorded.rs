@@ -91,6 +91,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
         }
         true
     });
+    browse.show_side();
     let cards = search::cards(settings);
     if shelf == Shelf::Text {
         search::keep(settings);

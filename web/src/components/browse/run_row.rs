@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
 use super::Browse;
-use crate::components::{IconButton, IconName, short_name};
+use crate::components::{IconButton, IconName};
 use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::run_colour::use_run_colours;
@@ -105,7 +105,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
             >
                 <i class=chip_class></i>
                 <span class="cut" class:ink3=move || !is_shown.get() class:med=is_own>
-                    {name.with_value(|name| short_name(name).to_owned())}
+                    {move || name.with_value(|name| state.short_name(name))}
                 </span>
                 <Show
                     when=move || is_baseline.get()

@@ -24,7 +24,7 @@ pub(crate) fn Side(
     totals: Signal<String>,
     /// What stands between runs and tags.
     #[prop(optional)]
-    children: Option<Children>,
+    children: Option<ChildrenFn>,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let is_cut = move || {
@@ -37,19 +37,21 @@ pub(crate) fn Side(
     };
     view! {
         <aside class="side" aria-label=i18n.text(|t| t.scalars.tags)>
-            <RunList browse=browse />
-            {children.map(|children| children())}
-            <FilterField browse=browse />
-            <TagTree browse=browse />
-            <div class="foot micro ink3">
-                {move || totals.get()}
-                {move || {
-                    is_cut()
-                        .then(|| {
-                            view! { <span class="warn">" · " {i18n.texts().scalars.tags_cut}</span> }
-                        })
-                }}
-            </div>
+            <Show when=move || browse.has_side.get()>
+                <RunList browse=browse />
+                {children.clone().map(|children| children())}
+                <FilterField browse=browse />
+                <TagTree browse=browse />
+                <div class="foot micro ink3">
+                    {move || totals.get()}
+                    {move || {
+                        is_cut()
+                            .then(|| {
+                                view! { <span class="warn">" · " {i18n.texts().scalars.tags_cut}</span> }
+                            })
+                    }}
+                </div>
+            </Show>
         </aside>
     }
 }

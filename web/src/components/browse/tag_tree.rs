@@ -50,7 +50,7 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     let scroll = RwSignal::new(0.0_f64);
     let height = RwSignal::new(800.0_f64);
     let measure = move || {
-        if let Some(holder) = holder.get_untracked() {
+        if let Some(holder) = holder.try_get_untracked().flatten() {
             scroll.set(f64::from(holder.scroll_top()));
             height.set(f64::from(holder.client_height()).max(200.0));
         }
@@ -58,7 +58,8 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     effect(move || {
         holder.track();
         all.track();
-        measure();
+        // With the layout of the next frame; one of its own would cost as much again.
+        request_animation_frame(measure);
     });
     let handle = window_event_listener_untyped("resize", move |_| measure());
     on_cleanup(move || handle.remove());

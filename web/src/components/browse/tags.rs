@@ -11,6 +11,8 @@ use trainscope_format::{Kind, Role};
 pub(crate) struct SeriesId {
     /// Name of the run.
     pub(crate) run: String,
+    /// The run in few words.
+    pub(crate) name: String,
     /// Rank that recorded it.
     pub(crate) rank: u32,
     /// What it is of.
@@ -27,6 +29,7 @@ impl Default for SeriesId {
     fn default() -> Self {
         Self {
             run: String::new(),
+            name: String::new(),
             rank: 0,
             kind: Kind::Scalars,
             writer: None,
@@ -37,9 +40,9 @@ impl Default for SeriesId {
 }
 
 impl SeriesId {
-    /// How it is called beside its chip: the run's short name, then what tells it apart.
+    /// How it is called beside its chip: the run in few words, then what tells it apart.
     pub(crate) fn label(&self) -> String {
-        let mut label = crate::components::short_name(&self.run).to_owned();
+        let mut label = self.name.clone();
         if self.is_one_of_many {
             if self.rank > 0 || self.file.is_none() {
                 label.push_str(" · rank ");
@@ -76,11 +79,12 @@ pub(crate) struct TagEntry {
     pub(crate) series: Vec<SeriesId>,
 }
 
-/// All tags of these kinds, by name. Runs whose tags have not arrived are left out.
+/// All tags of these kinds, by name; `short` says a run in few words. Runs whose tags have not arrived are left out.
 pub(crate) fn merge(
     runs: &[String],
     tags: &BTreeMap<String, Arc<TagList>>,
     kinds: &[Kind],
+    short: &dyn Fn(&str) -> String,
 ) -> Vec<TagEntry> {
     let mut merged: BTreeMap<&str, TagEntry> = BTreeMap::new();
     for run in runs {
@@ -102,6 +106,7 @@ pub(crate) fn merge(
             }
             entry.series.push(SeriesId {
                 run: run.clone(),
+                name: short(run),
                 rank: tag.rank,
                 kind: tag.kind,
                 writer: tag.writer.clone(),
@@ -172,13 +177,14 @@ mod tests {
             ),
         ]);
         let runs = ["a".to_owned(), "missing".to_owned(), "x/b".to_owned()];
-        let merged = merge(&runs, &lists, &[Kind::Scalars]);
+        let merged = merge(&runs, &lists, &[Kind::Scalars], &|run| format!("the {run}"));
         let names: Vec<_> = merged.iter().map(|entry| entry.tag.as_str()).collect();
         assert_eq!(names, ["acc", "loss"]);
         let labels: Vec<_> = merged[1].series.iter().map(SeriesId::label).collect();
-        assert_eq!(labels, ["a · rank 0", "a · rank 1", "b"]);
+        assert_eq!(labels, ["the a · rank 0", "the a · rank 1", "the x/b"]);
         let of_file = |rank: u32, number: u32| SeriesId {
             run: "x/b".to_owned(),
+            name: "b".to_owned(),
             rank,
             file: Some(format!(
                 "x/b/events.out.tfevents.176000000{number}.host.1.0"

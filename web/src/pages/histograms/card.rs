@@ -18,8 +18,8 @@ use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
-    Asking, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip, short_name,
-    to_png, use_palette,
+    Asking, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip, to_png,
+    use_palette,
 };
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
@@ -98,8 +98,10 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
         Arc::new(runs)
     });
-    let asking = Asking::start(want, runs, |want: DistributionsRequest| async move {
-        client::distributions(&want).await
+    let asking = Asking::start(want, runs, move |want: DistributionsRequest| async move {
+        let answer = client::distributions(&want).await;
+        settings.browse.card_arrived();
+        answer
     });
     let parts = memo(move || {
         let palette = palette.get();
@@ -242,7 +244,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             let names = parts.iter().map(|part| {
                 // The whole name of the run: a picture is looked at elsewhere.
                 let (run, label) = (&part.id.run, part.id.label());
-                let more = label.strip_prefix(short_name(run)).unwrap_or_default();
+                let more = label.strip_prefix(&part.id.name).unwrap_or_default();
                 (part.colour, format!("{run}{more}"))
             });
             Some(Panel {

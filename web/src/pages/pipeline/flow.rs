@@ -7,7 +7,7 @@ use super::against::Difference;
 use super::model::{View, use_model};
 use super::recording::{Recording, Wanted};
 use super::waiting::whole_share;
-use crate::components::{IconName, SegOption, Segmented, fixed_icon, short_name};
+use crate::components::{IconName, SegOption, Segmented, fixed_icon};
 use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
@@ -329,7 +329,7 @@ fn Against() -> impl IntoView {
         let options = runs.iter().map(|run| {
             view! {
                 <option value=run.clone() selected=now.as_ref() == Some(run) title=run.clone()>
-                    {short_name(run).to_owned()}
+                    {state.short_name(run)}
                 </option>
             }
         });

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::model::use_model;
 use super::order::Item;
-use crate::components::{IconButton, IconName, RunChip, ToolButton, short_name};
+use crate::components::{IconButton, IconName, RunChip, ToolButton};
 use crate::erased::{Show, memo};
 use crate::i18n::use_i18n;
 
@@ -36,7 +36,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
             .into_iter()
             .take(NAMES)
             .map(|id| {
-                let (name, full) = (short_name(&id).to_owned(), id.clone());
+                let (name, full) = (model.state.short_name(&id), id.clone());
                 view! {
                     <span class="flex gap4" title=full>
                         <RunChip run=id />

@@ -181,6 +181,7 @@ impl PageState {
 
     /// Keeps the last answer for a card.
     pub(super) fn keep(self, tag: &str, loaded: &Arc<Loaded>) {
+        self.browse.card_arrived();
         self.cache.update_value(|cache| {
             if cache.len() >= CACHED {
                 cache.clear();
