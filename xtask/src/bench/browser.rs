@@ -1,7 +1,7 @@
 //! The pages in a headless browser: how soon a curve is drawn, how soon a point that was written is seen.
 //!
 //! Times are taken where they cannot look better than they are: the first curve by the page's own clock, which starts
-//! with the navigation, from the pixels of the canvas; an appended point from before it is written until the driver has
+//! with the navigation, from the pixels of the canvas to the end of the frame that paints them; an appended point from before it is written until the driver has
 //! said that the pixels changed.
 
 use std::fs::{self, File};
@@ -32,27 +32,10 @@ const FINISHED: Duration = Duration::from_millis(300);
 /// How many points are appended, one after the other.
 const APPENDED: i64 = 10;
 
-/// Runs in each page before its own scripts. A curve is dark pixels in most columns of a strip in the middle; grid lines
-/// are paler. A whole canvas would take longer to read, in each frame, than the page takes to draw it.
-const WATCH_FOR_CURVE: &str = "
-    const isCurve = (canvas) => {
-      const width = Math.floor(canvas.width * 0.05), height = Math.floor(canvas.height * 0.75);
-      if (!width || !height) return false;
-      const pixels = canvas.getContext('2d')
-        .getImageData(canvas.width * 0.5, canvas.height * 0.05, width, height).data;
-      const columns = new Set();
-      for (let at = 0; at < pixels.length; at += 4) {
-        const alpha = pixels[at + 3] / 255;
-        const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3 * alpha + 255 * (1 - alpha);
-        if (light < 190) columns.add(at / 4 % width);
-      }
-      return columns.size > width / 2;
-    };
-    const look = () => {
-      if ([...document.querySelectorAll('canvas[role=img]')].some(isCurve)) window.firstCurveMs = performance.now();
-      else requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);";
+/// Runs in each page before its own scripts: what the bench asks a page for.
+pub(super) const WATCH: &str = include_str!("watch.js");
+/// Follows [`WATCH`] on a page whose first curve is waited for.
+const FOR_CURVE: &str = "bench.firstPaint(hasCurve).then((now) => (bench.firstCurveMs = now));";
 
 /// A number that differs when the pixels of the first plot do.
 const PICTURE: &str = "
@@ -75,7 +58,9 @@ pub(super) struct FirstCurve {
 /// Opens a page twice in a browser with a new profile.
 pub(super) fn first_curve(address: &str) -> Result<FirstCurve> {
     in_browser(async |browser| {
-        browser.run_in_each_page(WATCH_FOR_CURVE).await?;
+        browser
+            .run_in_each_page(&format!("{WATCH} {FOR_CURVE}"))
+            .await?;
         let cold_ms = browser.wait_for_curve(address).await?;
         browser.client.goto("about:blank").await?;
         let warm_ms = browser.wait_for_curve(address).await?;
@@ -101,7 +86,9 @@ pub(super) fn seen_after_append(program: &Path, scratch: &Path) -> Result<Sample
     server.wait_for_answer("run", "loss", 100)?;
     let mut seen = Samples::new();
     in_browser(async |browser| {
-        browser.run_in_each_page(WATCH_FOR_CURVE).await?;
+        browser
+            .run_in_each_page(&format!("{WATCH} {FOR_CURVE}"))
+            .await?;
         let address = format!("{}/run/run/scalars", server.address());
         browser.wait_for_curve(&address).await?;
         for step in 100..100 + APPENDED {
@@ -289,12 +276,12 @@ impl Browser {
         bytes.as_f64().context("the page does not say its size")
     }
 
-    /// Opens a page that [`WATCH_FOR_CURVE`] watches; milliseconds by the page's clock.
+    /// Opens a page that [`FOR_CURVE`] watches; milliseconds by the page's clock.
     async fn wait_for_curve(&self, address: &str) -> Result<f64> {
         self.client.goto(address).await?;
         let begun = Instant::now();
         loop {
-            let first = self.client.execute("return window.firstCurveMs", vec![]);
+            let first = self.client.execute("return bench.firstCurveMs", vec![]);
             if let Some(millis) = first.await?.as_f64() {
                 return Ok(millis);
             }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::Bench;
-use super::browser::{Browser, in_browser};
+use super::browser::{Browser, WATCH, in_browser};
 use super::data::Shape;
 use super::machine;
 use super::report::{Report, Samples};
@@ -27,7 +27,6 @@ use crate::random::Random;
 mod heavy;
 mod hits;
 
-const WATCH: &str = include_str!("pages/watch.js");
 /// A page that asked for nothing and drew nothing for so long has finished.
 const QUIET_MILLIS: u32 = 250;
 /// How long a page is scrolled, and by how many pixels a frame.

@@ -6,16 +6,18 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::super::Bench;
-use super::super::browser::{Browser, first_curve, in_browser};
+use super::super::browser::{Browser, WATCH, first_curve, in_browser};
 use super::super::connection::Connection;
 use super::super::machine;
 use super::super::report::{Report, Samples};
 use super::super::server::{Cache, Server};
-use super::{CARDS, WATCH, drawn, open, quiet, samples, scroll, taken};
+use super::{CARDS, drawn, open, quiet, samples, scroll, taken};
 use crate::console;
 
 mod files;
 
+/// New browsers that open the histograms.
+const BROWSERS: usize = 5;
 /// Answers of a graph that is in memory.
 const WARM_ANSWERS: usize = 20;
 /// The arrow of the scope of 1,500 nodes, in the list.
@@ -76,10 +78,15 @@ fn graph(server: &Server, report: &mut Report) -> Result<()> {
 /// 50 tags of 1,000 steps each.
 fn histograms(server: &Server, report: &mut Report) -> Result<()> {
     let address = format!("{}/run/histograms/histograms", server.address());
-    let first = first_curve(&address)?;
+    let (mut cold, mut warm) = (Samples::new(), Samples::new());
+    for _ in 0..BROWSERS {
+        let first = first_curve(&address)?;
+        cold.push(first.cold_ms);
+        warm.push(first.warm_ms);
+    }
     let what = "histograms of 50 tags x 1,000 steps: first card";
-    report.millis(&format!("{what}, new browser"), first.cold_ms, None);
-    report.millis(&format!("{what}, once more"), first.warm_ms, None);
+    report.spread(&format!("{what}, new browser"), &cold);
+    report.spread(&format!("{what}, once more"), &warm);
     let (scrolled, painted) = in_browser(async |browser| {
         open(browser, &address).await?;
         let scrolled = scroll(browser, CARDS).await?;

@@ -4,11 +4,11 @@ use anyhow::{Context, Result};
 use serde_json::json;
 
 use super::super::Bench;
-use super::super::browser::{Browser, in_browser};
+use super::super::browser::{Browser, WATCH, in_browser};
 use super::super::machine;
 use super::super::report::{Report, Samples};
 use super::super::server::Cache;
-use super::{BACKSPACE, WATCH, quiet};
+use super::{BACKSPACE, quiet};
 use crate::console;
 use crate::process::{cargo, run as run_command};
 
@@ -24,12 +24,9 @@ const NUMBERS: [u32; 4] = [77, 42, 9, 63];
 const VISITS: usize = 6;
 
 /// Runs before the page's own scripts: keeps when the first hits were painted.
-const WATCH_FOR_HITS: &str = "
-    const look = () => {
-      if (document.querySelector('tr.hit-row')) afterFrame((now) => (window.firstHitMs = now));
-      else requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);";
+const FOR_HITS: &str = "
+    const hasHits = () => document.querySelector('tr.hit-row');
+    bench.firstPaint(hasHits).then((now) => (bench.firstHitMs = now));";
 
 /// Opens the page again and again, then types into the filter.
 pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
@@ -52,7 +49,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     let (mut first, mut filtered) = (Samples::new(), Samples::new());
     in_browser(async |browser| {
         browser
-            .run_in_each_page(&format!("{WATCH} {WATCH_FOR_HITS}"))
+            .run_in_each_page(&format!("{WATCH} {FOR_HITS}"))
             .await?;
         for visit in 0..VISITS {
             browser.goto("about:blank").await?;
@@ -65,10 +62,11 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         for number in NUMBERS {
             let name = format!("layer{number}.");
             for (typed, key) in (1..).zip(name.chars()) {
-                browser.press(key).await?;
                 // What all names begin with leaves all of them.
                 if typed > "layer".len() {
-                    filtered.push(shows(browser, &name[..typed]).await?);
+                    filtered.push(shows(browser, key, &name[..typed]).await?);
+                } else {
+                    browser.press(key).await?;
                 }
             }
             for _ in name.chars() {
@@ -90,13 +88,14 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Milliseconds from the last key to the paint in which no other hits are left.
-async fn shows(browser: &Browser, text: &str) -> Result<f64> {
-    let script =
-        "const [selector, text, done] = arguments; bench.shows(selector, text).then(done);";
-    let millis = browser
-        .run_async(script, vec![json!(HIT), json!(text)])
-        .await?;
+/// Milliseconds from a key to the paint in which no other hits are left.
+async fn shows(browser: &Browser, key: char, text: &str) -> Result<f64> {
+    let (hit, text) = (json!(HIT), json!(text));
+    let watch = format!("bench.shown = bench.shows({hit}, {text});");
+    browser.run(&watch).await?;
+    browser.press(key).await?;
+    let script = "const [done] = arguments; bench.shown.then(done);";
+    let millis = browser.run_async(script, vec![]).await?;
     millis.as_f64().context("the filter leaves others")
 }
 
@@ -105,8 +104,8 @@ async fn first_hit(browser: &Browser, address: &str) -> Result<f64> {
     browser.goto(address).await?;
     let script = format!(
         "const [done] = arguments;
-         const look = () => window.firstHitMs && document.querySelector({})
-           ? done(window.firstHitMs) : setTimeout(look, 10);
+         const look = () => bench.firstHitMs && document.querySelector({})
+           ? done(bench.firstHitMs) : setTimeout(look, 10);
          look();",
         json!(HIT)
     );
