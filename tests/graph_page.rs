@@ -103,6 +103,80 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
 }
 
 #[tokio::test]
+async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
+    const WIDE: u32 = 900;
+    let lab = Lab::new();
+    let names = (0..WIDE).map(|number| format!("wide/update{number}"));
+    let mut nodes = vec![node("first", "Input", &[])];
+    nodes.extend(
+        (0..)
+            .zip(names)
+            .map(|(before, name)| node(&name, "Adam", &[before])),
+    );
+    record(
+        &lab.base().join("wide"),
+        &Graph {
+            nodes,
+            ..Graph::default()
+        },
+    );
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/wide/graph").await;
+    let scope = "[role=treeitem]:has(button.name[title=wide])";
+    browser.wait_for_element(scope).await;
+    browser
+        .run(&format!(
+            "document.querySelector({:?}).focus()",
+            format!("{scope} .chevron")
+        ))
+        .await;
+    if browser.attribute(scope, "aria-expanded").await == "false" {
+        browser.press('\u{e007}').await;
+    }
+    browser
+        .wait_for_element(&format!("{scope}[aria-expanded=true]"))
+        .await;
+    browser.wait_for_element(&item("wide/update3")).await;
+    // The keyboard stays where it was.
+    let focus = browser
+        .run("return document.activeElement.closest('[role=treeitem]')?.querySelector('.name').title")
+        .await;
+    assert_eq!(focus, json!("wide"));
+
+    let list = browser
+        .run(
+            "const tree = document.querySelector('.graph-page [role=tree]');
+             return [tree.querySelectorAll('[role=treeitem]').length, tree.scrollHeight];",
+        )
+        .await;
+    assert!(list[0].as_u64().is_some_and(|rows| rows < 100), "{list}");
+    assert!(
+        list[1]
+            .as_u64()
+            .is_some_and(|height| height >= 24 * u64::from(WIDE)),
+        "{list}"
+    );
+    let last = item(&format!("wide/update{}", WIDE - 1));
+    assert_eq!(browser.count(&last).await, 0);
+    browser
+        .run("const tree = document.querySelector('.graph-page [role=tree]'); tree.scrollTop = tree.scrollHeight;")
+        .await;
+    browser.wait_for_element(&last).await;
+
+    // What is chosen by a search is led to.
+    browser
+        .fill(".graph-page input[type=search]", "update450")
+        .await;
+    browser.click("button.found[title='wide/update450']").await;
+    browser.fill(".graph-page input[type=search]", " ").await;
+    browser
+        .wait_for_element("[role=treeitem][aria-selected=true] button.name[title='wide/update450']")
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn names_are_text_and_what_is_odd_is_said() {
     let lab = Lab::new();
     let markup = "<img src=x onerror=alert(1)>/<b>bold";

@@ -1,5 +1,25 @@
-// Applies the theme that was asked for or chosen before, then starts the program. External, because the page allows no
-// inline scripts. A module in the head runs after parsing and before the program paints anything.
+// Asks for what every page needs first, applies the theme that was asked for or chosen before, then starts the program.
+// External, because the page allows no inline scripts. A module in the head runs after parsing and before the program
+// paints anything.
+
+// These answers are there when the program starts; asked for by it, they would come after the first layout. The notes
+// follow the runs: the live stream tells what changes after the list of runs was made.
+const ask = async (path) => {
+  const answer = await fetch(path);
+  return answer.ok ? answer.arrayBuffer() : undefined;
+};
+const runs = ask('api/runs');
+const early = new Map([
+  ['/api/status', ask('api/status')],
+  ['/api/runs', runs],
+  ['/api/notebook', runs.then(() => ask('api/notebook'))],
+]);
+window.takeEarly = (path) => {
+  const body = early.get(path)?.catch(() => undefined);
+  early.delete(path);
+  return body;
+};
+
 const asked = new URLSearchParams(location.search).get('theme');
 let remembered = null;
 try {

@@ -155,7 +155,9 @@ impl Index {
 
     /// All runs.
     pub fn runs(&self) -> RunList {
-        let mut list = self.0.catalog.list();
+        // First the number, then the list: what changes meanwhile is told, and may be in it already.
+        let seq = self.seq();
+        let mut list = self.0.catalog.list(seq);
         self.add_recordings(&mut list);
         list
     }

@@ -8,6 +8,7 @@ pub(crate) mod json;
 use std::pin::Pin;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
+use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use trainscope_api::distributions::{DistributionsAnswer, DistributionsRequest};
@@ -29,6 +30,8 @@ use trainscope_api::tensors::{
 };
 use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, WatchpointsChange};
 use trainscope_format::{Severity, TensorSummary};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 
 use crate::url_state;
 
@@ -391,6 +394,11 @@ pub fn url(path: &str) -> String {
 }
 
 async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<T, ClientError> {
+    if query.is_empty()
+        && let Some(body) = early(path).await
+    {
+        return parse(&body);
+    }
     let mut address = url(path);
     for (position, (key, value)) in query.iter().enumerate() {
         address.push(if position == 0 { '?' } else { '&' });
@@ -399,6 +407,21 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
         address.push_str(&url_state::encode(value));
     }
     parse(&answer(Request::get(&address).build()).await?)
+}
+
+/// The body that was asked for before the program started, once; `None` if there is none, for whatever reason.
+async fn early(path: &str) -> Option<Vec<u8>> {
+    let body = take_early(path).ok()?.dyn_into::<Promise>().ok()?;
+    let body = JsFuture::from(body).await.ok()?;
+    let body = body.dyn_into::<ArrayBuffer>().ok()?;
+    Some(Uint8Array::new(&body).to_vec())
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// Of `boot.js`: a promise of a body or of nothing, or nothing.
+    #[wasm_bindgen(js_namespace = window, js_name = takeEarly, catch)]
+    fn take_early(path: &str) -> Result<JsValue, JsValue>;
 }
 
 /// Sends a body of JSON, and reads the answer.

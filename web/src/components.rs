@@ -10,6 +10,7 @@ mod graph;
 mod icon;
 mod note;
 mod panel;
+mod rows_in_view;
 mod run_chip;
 mod severity;
 mod state;
@@ -28,6 +29,7 @@ pub use graph::{
 pub use icon::{Icon, IconName, fixed_icon};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
+pub use rows_in_view::RowsInView;
 pub use run_chip::{RunChip, RunStatusLabel, longer_names, short_name, split_name};
 pub use severity::severity_icon;
 pub use state::StatePage;

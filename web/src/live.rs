@@ -9,7 +9,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::paths;
-use trainscope_api::status::{Ingest, Status};
+use trainscope_api::status::Ingest;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{EventSource, MessageEvent};
@@ -117,16 +117,15 @@ impl Live {
         live
     }
 
-    /// Opens the stream, unless it was opened before: from the sequence number of `status` on, so that nothing is
-    /// missed between the first answers and the stream. Without a status it is tried from now on.
-    pub fn start(self, status: Option<&Status>) {
+    /// Opens the stream, unless it was opened before: from the change on that the first list is sure to hold, so that
+    /// nothing is missed between the two. Without a number it is tried from now on.
+    pub fn start(self, seq: Option<u64>) {
         if self.started.get_value() {
             return;
         }
         self.started.set_value(true);
-        if let Some(status) = status {
-            self.seq.set(status.seq);
-            self.ingest.set(Some(status.ingest));
+        if let Some(seq) = seq {
+            self.seq.set(seq);
         }
         self.open();
     }

@@ -216,14 +216,18 @@ impl AppState {
         }
         self.asked.set_value(true);
         spawn_local(async move {
-            let began = format::now_millis();
-            // First the number, then the list: what changes between the two is announced by the stream.
-            let status = client::status().await;
-            live.start(status.as_ref().ok());
-            if let Ok(status) = status {
+            if let Ok(status) = client::status().await {
+                if live.ingest.with_untracked(Option::is_none) {
+                    live.ingest.set(Some(status.ingest));
+                }
                 self.status.set(Some(status));
             }
-            match client::runs().await {
+        });
+        spawn_local(async move {
+            let began = format::now_millis();
+            let list = client::runs().await;
+            live.start(list.as_ref().ok().map(|list| list.seq));
+            match list {
                 Ok(list) => {
                     colours.give(&list);
                     if self.load.get_untracked() != Load::Ready {

@@ -15,6 +15,8 @@ pub const MAX_HPARAMS: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunList {
+    /// Number of the last change that it is sure to hold; the live stream tells those after it.
+    pub seq: u64,
     /// Ordered by `id`.
     pub runs: Vec<Run>,
     /// Whether runs were left out because there are too many for one answer.

@@ -110,7 +110,8 @@ impl Catalog {
             .count()
     }
 
-    pub(super) fn list(&self) -> RunList {
+    /// All runs, after the change of that number.
+    pub(super) fn list(&self, seq: u64) -> RunList {
         let now = SystemTime::now();
         let runs = self.runs.read().clone();
         let list = runs
@@ -119,6 +120,7 @@ impl Catalog {
             .map(|(id, entry)| entry.describe(id, now))
             .collect();
         RunList {
+            seq,
             runs: list,
             cut: runs.len() > MAX_RUNS,
         }

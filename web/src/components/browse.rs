@@ -37,8 +37,8 @@ pub(crate) use tags::{SeriesId, TagEntry};
 
 /// Lists of tags are asked for at most this often while runs grow.
 const TAGS_PAUSE: Duration = Duration::from_secs(5);
-/// The left panel waits for the first card so long.
-const SIDE_PATIENCE: Duration = Duration::from_millis(500);
+/// Other cards and the left panel wait for the first card so long.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Roles that can be chosen, with their words in the address.
 pub(crate) const ROLES: [(Role, &str); 3] = [
@@ -85,7 +85,9 @@ pub(crate) struct Browse {
     pub(crate) is_loaded: Memo<bool>,
     /// Pinned tags, in the order of pinning.
     pub(crate) pins: Memo<Vec<String>>,
-    /// Whether the left panel is there: who comes for the cards sees the first of them before it.
+    /// Whether the first card has been drawn: who comes for the cards waits for it, and for nothing else.
+    is_first_drawn: RwSignal<bool>,
+    /// Whether the left panel is there.
     has_side: RwSignal<bool>,
     notes: Notes,
 }
@@ -144,30 +146,39 @@ impl Browse {
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
             }),
             pins,
+            is_first_drawn: RwSignal::new(false),
             has_side: RwSignal::new(false),
             notes,
         };
         effect(move || {
             if !matches!(Nothing::of(browse), None | Some(Nothing::Loading)) {
-                browse.show_side();
+                browse.show_rest();
             }
         });
-        set_timeout(move || browse.show_side(), SIDE_PATIENCE);
+        set_timeout(move || browse.show_rest(), PATIENCE);
         browse
     }
 
-    /// Something of a card has arrived: the left panel comes when it has been painted.
+    /// Something of a card has arrived: when it has been painted, the others come, and after them the left panel.
     pub(crate) fn card_arrived(self) {
-        if self.has_side.try_get_untracked() == Some(false) {
-            after_paint(move || self.show_side());
+        if self.is_first_drawn.try_get_untracked() == Some(false) {
+            after_paint(move || self.show_rest());
         }
     }
 
-    /// Makes the left panel; the page may have been left.
-    pub(crate) fn show_side(self) {
-        if self.has_side.try_get_untracked() == Some(false) {
-            self.has_side.set(true);
+    /// Makes what has waited for the first card; the page may have been left.
+    pub(crate) fn show_rest(self) {
+        if self.is_first_drawn.try_get_untracked() == Some(false) {
+            self.is_first_drawn.set(true);
+            after_paint(move || {
+                self.has_side.try_set(true);
+            });
         }
+    }
+
+    /// Whether cards beside the first may be made.
+    pub(crate) fn is_first_drawn(self) -> Signal<bool> {
+        self.is_first_drawn.into()
     }
 
     /// The entry of a tag; reactive.

@@ -172,6 +172,8 @@ pub fn CardGrid(
     /// How large cards are.
     #[prop(into)]
     size: Signal<CardSize>,
+    /// Whether the first card has been drawn; no other is made before.
+    is_first_drawn: Signal<bool>,
     /// Changes when something beside the cards opens or closes.
     #[prop(into)]
     beside: Signal<bool>,
@@ -272,7 +274,7 @@ pub fn CardGrid(
                 .unwrap_or_default()
         })
     };
-    let made = in_batches(memo(existing));
+    let made = in_batches(memo(existing), is_first_drawn);
     let rows_before = move || (window.get().0 / layout.get().columns.max(1)) as f64;
     let all_rows = move || {
         let cards = cards.with(|cards| cards.len());
@@ -376,37 +378,38 @@ pub fn CardGrid(
 }
 
 /// The cards, those that are new a few a frame; the very first one alone, because somebody waits for it.
-fn in_batches(wanted: Memo<Vec<String>>) -> RwSignal<Vec<String>> {
+fn in_batches(wanted: Memo<Vec<String>>, is_first_drawn: Signal<bool>) -> RwSignal<Vec<String>> {
     let made = RwSignal::new(Vec::new());
     let turn = RwSignal::new(0_u32);
     effect(move || {
         turn.track();
         let wanted = wanted.get();
         let all = wanted.len();
-        let now = made.with_untracked(|before| next_batch(before, wanted));
-        if now.len() < all {
-            let next = move || {
+        let batch = if is_first_drawn.get() { BATCH } else { 0 };
+        let now = made.with_untracked(|before| next_batch(before, wanted, batch));
+        if now.len() < all && batch > 0 {
+            after_paint(move || {
                 turn.try_update(|turn| *turn = turn.wrapping_add(1));
-            };
-            if made.with_untracked(Vec::is_empty) {
-                // One frame more, in which the answer for the first card is drawn.
-                after_paint(move || after_paint(next));
-            } else {
-                after_paint(next);
-            }
+            });
         }
         made.set(now);
     });
     made
 }
 
-/// Of the cards that are wanted those that are there, and the first of the others.
-fn next_batch(before: &[String], mut wanted: Vec<String>) -> Vec<String> {
-    let mut left = if before.is_empty() { 1 } else { BATCH };
+/// Of the cards that are wanted those that are there, and the first of the others: so many, or one if there is none.
+fn next_batch(before: &[String], mut wanted: Vec<String>, batch: usize) -> Vec<String> {
+    let is_there = |tag: &String| before.contains(tag);
+    let least = usize::from(!wanted.iter().any(is_there));
+    let mut left = if before.is_empty() {
+        1
+    } else {
+        batch.max(least)
+    };
     wanted.retain(|tag| {
-        let is_there = before.contains(tag);
-        let is_kept = is_there || left > 0;
-        left -= usize::from(is_kept && !is_there);
+        let is_new = !is_there(tag);
+        let is_kept = !is_new || left > 0;
+        left -= usize::from(is_new && is_kept);
         is_kept
     });
     wanted
@@ -419,10 +422,20 @@ mod tests {
     #[test]
     fn what_is_there_stays_and_what_is_new_comes_a_few_at_a_time() {
         let tags = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
-        assert_eq!(next_batch(&[], tags("abcdefgh")), tags("a"));
-        assert_eq!(next_batch(&tags("a"), tags("abcdefgh")), tags("abcd"));
-        assert_eq!(next_batch(&tags("gxh"), tags("abcdefgh")), tags("abcgh"));
-        assert_eq!(next_batch(&tags("abc"), tags("cb")), tags("cb"));
+        let next = |before: &str, wanted: &str| next_batch(&tags(before), tags(wanted), 3);
+        assert_eq!(next("", "abcdefgh"), tags("a"));
+        assert_eq!(next("a", "abcdefgh"), tags("abcd"));
+        assert_eq!(next("gxh", "abcdefgh"), tags("abcgh"));
+        assert_eq!(next("abc", "cb"), tags("cb"));
+    }
+
+    #[test]
+    fn while_the_first_is_waited_for_there_is_one() {
+        let tags = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
+        let next = |before: &str, wanted: &str| next_batch(&tags(before), tags(wanted), 0);
+        assert_eq!(next("", "abc"), tags("a"));
+        assert_eq!(next("b", "abc"), tags("b"));
+        assert_eq!(next("x", "abc"), tags("a"));
     }
 
     fn medium(width: f64, height: f64, window_width: f64) -> Layout {

@@ -20,8 +20,6 @@ pub struct GraphTexts {
     pub cut: fn(u64, u64) -> String,
     /// No result.
     pub nothing_found: &'static str,
-    /// Boxes are left out of the list: how many.
-    pub more_rows: fn(u64) -> String,
     /// Which graph of the run.
     pub graph: &'static str,
     /// A graph of a rank.
@@ -149,7 +147,6 @@ pub(super) const EN: GraphTexts = GraphTexts {
         )
     },
     nothing_found: "Nothing is called so.",
-    more_rows: |count| format!("{} more are drawn only.", format::count(count)),
     graph: "Graph of the run",
     of_rank: |tag, rank| format!("{tag} (rank {rank})"),
     colour: "Colour",
@@ -240,7 +237,6 @@ pub(super) const ZH: GraphTexts = GraphTexts {
         )
     },
     nothing_found: "没有这样的名称。",
-    more_rows: |count| format!("另有 {} 个仅在图中显示。", format::count(count)),
     graph: "训练的计算图",
     of_rank: |tag, rank| format!("{tag}（rank {rank}）"),
     colour: "着色",

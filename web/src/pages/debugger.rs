@@ -36,6 +36,9 @@ use watchpoints::WatchpointList;
 
 pub(super) use picture::ClassBar;
 
+/// What is watched for waits for the hits so long.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// The debugger of the run that the address names.
 #[component]
 pub fn DebuggerPage() -> impl IntoView {
@@ -59,8 +62,8 @@ pub fn DebuggerPage() -> impl IntoView {
         }
         _ => false,
     });
-    // Who comes for the hits sees them first: the list is made while they are asked for, what is said of one of them when
-    // they are painted.
+    // Who comes for the hits sees them first: the list is made while they are asked for, what is said of one of them and
+    // what is watched for when they are painted; the latter, too, when they have not come for long.
     let (is_asked, is_painted) = (RwSignal::new(false), RwSignal::new(false));
     set_timeout(
         move || {
@@ -76,6 +79,14 @@ pub fn DebuggerPage() -> impl IntoView {
             });
         }
     });
+    let is_late = RwSignal::new(false);
+    set_timeout(
+        move || {
+            is_late.try_set(true);
+        },
+        PATIENCE,
+    );
+    let is_list_due = derive(move || is_painted.get() || is_late.get());
     let is_loading = memo(move || model.load.get() == Load::Loading);
     let is_waiting = memo(move || model.load.get() == Load::Waiting);
     let scalars = move || route::scalars_href(&model.run.get(), &[], None);
@@ -105,7 +116,7 @@ pub fn DebuggerPage() -> impl IntoView {
             (false, true) => {
                 view! {
                     <main class="main flush debugger" aria-busy=move || is_loading.get().to_string()>
-                        <WatchpointList />
+                        <WatchpointList is_due=is_list_due />
                         <section
                             class="mid"
                             style:visibility=move || is_loading.get().then_some("hidden")

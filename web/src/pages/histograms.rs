@@ -92,6 +92,7 @@ pub fn HistogramsPage() -> impl IntoView {
                                 target=browse.target
                                 current=Signal::stored(None)
                                 size=size
+                                is_first_drawn=browse.is_first_drawn()
                                 beside=false
                                 card=Callback::new(move |place: Place| {
                                     view! { <Card settings=settings tag=place.tag is_in_view=place.is_in_view /> }.into_any()

@@ -91,7 +91,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
         }
         true
     });
-    browse.show_side();
+    browse.show_rest();
     let cards = search::cards(settings);
     if shelf == Shelf::Text {
         search::keep(settings);
@@ -136,6 +136,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                                 target=browse.target
                                 current=Signal::stored(None)
                                 size=size
+                                is_first_drawn=browse.is_first_drawn()
                                 beside=false
                                 card=Callback::new(move |place: Place| {
                                     view! { <Card settings=settings tag=place.tag /> }.into_any()

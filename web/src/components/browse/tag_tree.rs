@@ -3,20 +3,16 @@
 
 use std::collections::HashMap;
 
-use leptos::html;
 use leptos::prelude::*;
 
 use super::Browse;
 use super::tree::{Row, rows};
-use crate::components::{Check, Icon, IconName};
-use crate::erased::{Show, derive, effect, handler, memo};
+use crate::components::{Check, Icon, IconName, RowsInView};
+use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
-use crate::pixels::whole;
 
 const ROW_PIXELS: f64 = 24.0;
-/// Rows drawn above and below the view.
-const SPARE_ROWS: usize = 8;
 /// A group with more tags begins folded.
 const MOST_OPEN: usize = 24;
 
@@ -46,37 +42,14 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     // Groups that were opened or folded by hand.
     let folds = RwSignal::new(HashMap::<String, bool>::new());
     let all = memo(move || tree_rows(browse, folds));
-    let holder = NodeRef::<html::Div>::new();
-    let scroll = RwSignal::new(0.0_f64);
-    let height = RwSignal::new(800.0_f64);
-    let measure = move || {
-        if let Some(holder) = holder.try_get_untracked().flatten() {
-            scroll.set(f64::from(holder.scroll_top()));
-            height.set(f64::from(holder.client_height()).max(200.0));
-        }
-    };
-    effect(move || {
-        holder.track();
-        all.track();
-        // With the layout of the next frame; one of its own would cost as much again.
-        request_animation_frame(measure);
-    });
-    let handle = window_event_listener_untyped("resize", move |_| measure());
-    on_cleanup(move || handle.remove());
-    let window = memo(move || {
-        let first = whole(scroll.get() / ROW_PIXELS).saturating_sub(SPARE_ROWS);
-        let count = whole(height.get() / ROW_PIXELS) + 2 * SPARE_ROWS + 1;
-        (first, count)
-    });
+    let list = RowsInView::new(ROW_PIXELS, move || all.track());
     let seen = move || {
-        let (first, count) = window.get();
         all.with(|all| {
-            let rows = all.iter().enumerate().skip(first).take(count);
-            rows.map(|(at, row)| Placed {
+            let rows = list.of(all).map(|(at, row)| Placed {
                 at,
                 row: row.clone(),
-            })
-            .collect::<Vec<_>>()
+            });
+            rows.collect::<Vec<_>>()
         })
     };
     view! {
@@ -84,18 +57,15 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
             class="tree"
             role="tree"
             aria-label=i18n.text(|t| t.scalars.tags)
-            node_ref=holder
-            on:scroll=handler(move |_| measure())
+            node_ref=list.holder
+            on:scroll=handler(move |_| list.measure())
         >
-            <div
-                class="rows"
-                style:height=move || format!("{}px", all.with(Vec::len) as f64 * ROW_PIXELS)
-            >
+            <div class="rows" style:height=move || list.height_of(all.with(Vec::len))>
                 <For
                     each=seen
                     key=|placed| (placed.at, format!("{:?}", placed.row))
                     children=move |placed| {
-                        let top = format!("{}px", placed.at as f64 * ROW_PIXELS);
+                        let top = list.height_of(placed.at);
                         view! { <TreeRowView browse=browse row=placed.row top=top folds=folds /> }
                     }
                 />

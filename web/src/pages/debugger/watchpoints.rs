@@ -11,7 +11,7 @@ use super::editor::Editor;
 use super::model::use_model;
 use super::watching::{Mode, is_on, name_of, severity, shown, title, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
-use crate::erased::{derive, handler, memo};
+use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
@@ -28,7 +28,10 @@ const TARGETS: [&str; 6] = [
 
 /// The panel at the left.
 #[component]
-pub(super) fn WatchpointList() -> impl IntoView {
+pub(super) fn WatchpointList(
+    /// Whether what is in it may be made.
+    is_due: Signal<bool>,
+) -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
     let content = move || match watching.mode.get() {
@@ -38,7 +41,7 @@ pub(super) fn WatchpointList() -> impl IntoView {
     };
     view! {
         <aside class="side watchpoints" aria-label=i18n.text(|t| t.debugger.watchpoints)>
-            {content} <Said />
+            <Show when=move || is_due.get()>{content} <Said /></Show>
         </aside>
     }
 }

@@ -1,17 +1,29 @@
 //! The list at the left: what is drawn as a tree, or what a search has found.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
-use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound};
+use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound, GraphScene};
 
 use super::differing::Differing;
 use super::model::{is_scope, use_model};
-use crate::components::{Icon, IconName, fixed_icon, severity_icon};
-use crate::erased::{handler, memo};
+use crate::components::{Icon, IconName, RowsInView, fixed_icon, severity_icon};
+use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 
-/// Rows of the tree at most: more cannot be looked through, and the search finds them.
-const ROWS: usize = 600;
+/// Height of a row of the tree, CSS pixels.
+const ROW_PIXELS: f64 = 24.0;
+
+/// A row of the tree.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    /// Its place in the list.
+    at: usize,
+    /// Boxes around it.
+    depth: usize,
+    own: GraphBox,
+}
 
 /// Search, tree and what is drawn of how much.
 #[component]
@@ -36,33 +48,16 @@ pub(super) fn Side() -> impl IntoView {
             };
             let rows = found.found.iter().map(found_row).collect_view();
             view! {
-                <div class="tree" role="list" aria-label=texts.search>
-                    {rows}
+                <div class="scroll">
+                    <div class="tree" role="list" aria-label=texts.search>
+                        {rows}
+                    </div>
+                    {note.map(|note| view! { <p class="micro ink3 pad">{note}</p> })}
                 </div>
-                {note.map(|note| view! { <p class="micro ink3 pad">{note}</p> })}
             }
             .into_any()
         }
-        None => model.scene.with(|scene| {
-            let texts = &i18n.texts().graph;
-            let mut depths: Vec<usize> = Vec::new();
-            let rows = scene.boxes.iter().take(ROWS).map(|own| {
-                let around = own.parent.and_then(|parent| depths.get(parent as usize));
-                let depth = around.map_or(0, |depth| depth + 1);
-                depths.push(depth);
-                tree_row(own, depth)
-            });
-            let rows = rows.collect::<Vec<_>>();
-            let more = scene.boxes.len().saturating_sub(ROWS) as u64;
-            view! {
-                <div class="tree" role="tree" aria-label=texts.tree>
-                    {rows}
-                </div>
-                {(more > 0)
-                    .then(|| view! { <p class="micro ink3 pad">{(texts.more_rows)(more)}</p> })}
-            }
-            .into_any()
-        }),
+        None => view! { <Tree /> }.into_any(),
     };
     view! {
         <aside class="side">
@@ -80,26 +75,121 @@ pub(super) fn Side() -> impl IntoView {
                 </label>
             </div>
             <Differing />
-            <div class="scroll">{rows}</div>
+            {rows}
             <p class="micro ink3 foot">{drawn}</p>
         </aside>
     }
 }
 
-fn tree_row(own: &GraphBox, depth: usize) -> AnyView {
+/// What is drawn, as a tree.
+#[component]
+fn Tree() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let path = own.path.clone();
+    let depths = memo(move || model.scene.with(|scene| depths(&scene.boxes)));
+    let list = RowsInView::new(ROW_PIXELS, move || depths.track());
+    let seen = memo(move || {
+        model.scene.with(|scene| {
+            depths.with(|depths| {
+                let rows = list.of(&scene.boxes).map(|(at, own)| Row {
+                    at,
+                    depth: depths.get(at).copied().unwrap_or_default(),
+                    own: own.clone(),
+                });
+                rows.collect::<Vec<_>>()
+            })
+        })
+    });
+    // What was chosen elsewhere is led to, once it is drawn.
+    let chosen = memo(move || {
+        let node = model.node.get()?;
+        let is_drawn = |scene: &Arc<GraphScene>| place_of(&node, scene).is_some();
+        model.scene.with(is_drawn).then_some(node)
+    });
+    effect(move || {
+        if let Some(node) = chosen.get() {
+            // After the layout that the new rows lead to.
+            request_animation_frame(move || {
+                let place = model
+                    .scene
+                    .try_with_untracked(|scene| place_of(&node, scene));
+                if let Some(Some(at)) = place {
+                    list.reveal(at);
+                }
+            });
+        }
+    });
+    view! {
+        <div
+            class="scroll tree"
+            role="tree"
+            aria-label=i18n.text(|t| t.graph.tree)
+            node_ref=list.holder
+            on:scroll=handler(move |_| list.measure())
+        >
+            <div class="rows" style:height=move || list.height_of(depths.with(Vec::len))>
+                <For
+                    each=move || seen.get()
+                    key=|row| (row.at, row.own.path.clone(), is_scope(&row.own))
+                    children=move |row| tree_row(row, seen, list)
+                />
+            </div>
+        </div>
+    }
+}
+
+fn place_of(path: &str, scene: &GraphScene) -> Option<usize> {
+    scene.boxes.iter().position(|own| own.path == path)
+}
+
+/// How many boxes are around each.
+fn depths(boxes: &[GraphBox]) -> Vec<usize> {
+    let mut depths: Vec<usize> = Vec::with_capacity(boxes.len());
+    for own in boxes {
+        let around = own.parent.and_then(|parent| depths.get(parent as usize));
+        depths.push(around.map_or(0, |depth| depth + 1));
+    }
+    depths
+}
+
+/// A row that follows what is drawn, so that the keyboard stays at a scope that it opens.
+fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let path = first.own.path.clone();
     let (chosen, pressed, toggled) = (path.clone(), path.clone(), path.clone());
     let is_chosen = memo(move || model.node.with(|node| node.as_ref() == Some(&chosen)));
-    let is_open = own.open;
-    let chevron = is_scope(own).then(|| {
-        let texts = &i18n.texts().graph;
-        let label = format!(
-            "{} {}",
-            if is_open { texts.close } else { texts.open },
-            own.path
-        );
+    let (top, is_scope, label) = (
+        list.height_of(first.at),
+        is_scope(&first.own),
+        first.own.label.clone(),
+    );
+    let row = memo(move || {
+        let own = seen.with(|rows| rows.iter().find(|row| row.at == first.at).cloned());
+        // A row that leaves the list keeps what it was.
+        own.filter(|row| row.own.path == first.own.path)
+            .unwrap_or_else(|| first.clone())
+    });
+    let is_open = memo(move || row.with(|row| row.own.open));
+    let chevron = is_scope.then(|| {
+        let scope = toggled.clone();
+        let label = move || {
+            let texts = &i18n.texts().graph;
+            let verb = if is_open.get() {
+                texts.close
+            } else {
+                texts.open
+            };
+            format!("{verb} {scope}")
+        };
+        let icon = move || {
+            let name = if is_open.get() {
+                IconName::Down
+            } else {
+                IconName::Right
+            };
+            fixed_icon(name, 12)
+        };
         view! {
             <button
                 type="button"
@@ -107,47 +197,53 @@ fn tree_row(own: &GraphBox, depth: usize) -> AnyView {
                 aria-label=label
                 on:click=handler(move |_| model.toggle(&toggled))
             >
-                {fixed_icon(if is_open { IconName::Down } else { IconName::Right }, 12)}
+                {icon}
             </button>
         }
     });
-    let count = match own.kind {
-        BoxKind::Fold => format!("×{}", own.times),
-        BoxKind::Scope => format::count(own.nodes),
-        _ => String::new(),
-    };
-    let severity = own.severity.map(|severity| {
-        let (class, icon) = severity_icon(severity);
-        view! { <span class=format!("n {class}")>{fixed_icon(icon, 12)}</span> }
-    });
-    let tail = match severity {
-        Some(severity) => severity.into_any(),
-        None => view! { <span class="n">{count}</span> }.into_any(),
+    let tail = move || {
+        row.with(|row| match row.own.severity {
+            Some(severity) => {
+                let (class, icon) = severity_icon(severity);
+                view! { <span class=format!("n {class}")>{fixed_icon(icon, 12)}</span> }.into_any()
+            }
+            None => view! { <span class="n">{count(&row.own)}</span> }.into_any(),
+        })
     };
     view! {
         <div
             class="t"
             class:cur=move || is_chosen.get()
-            style:--d=depth.to_string()
+            style:top=top
+            style:--d=move || row.with(|row| row.depth.to_string())
             role="treeitem"
-            attr:aria-level=(depth + 1).to_string()
-            aria-expanded=is_scope(own).then(|| is_open.to_string())
+            attr:aria-level=move || row.with(|row| (row.depth + 1).to_string())
+            aria-expanded=move || is_scope.then(|| is_open.get().to_string())
             aria-selected=move || is_chosen.get().to_string()
         >
             {chevron}
             <button
                 type="button"
                 class="cut name"
-                class:leaf=!is_scope(own)
+                class:leaf=!is_scope
                 title=path
                 on:click=handler(move |_| model.select(&pressed))
             >
-                {own.label.clone()}
+                {label}
             </button>
             {tail}
         </div>
     }
     .into_any()
+}
+
+/// How much is in a box.
+fn count(own: &GraphBox) -> String {
+    match own.kind {
+        BoxKind::Fold => format!("×{}", own.times),
+        BoxKind::Scope => format::count(own.nodes),
+        _ => String::new(),
+    }
 }
 
 fn found_row(own: &GraphFound) -> AnyView {

@@ -19,6 +19,7 @@ pub(super) fn Cards() -> impl IntoView {
             target=settings.target
             current=page.current.into()
             size=settings.card_size
+            is_first_drawn=page.browse.is_first_drawn()
             beside=derive(move || page.panel.with(Option::is_some))
             on_seen=Callback::new(move |seen| page.turns.show(seen))
             card=Callback::new(|place: Place| {

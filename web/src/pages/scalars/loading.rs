@@ -83,7 +83,7 @@ impl Loading {
                 series.iter().map(|id| live.version(&id.run)).sum()
             });
             if before.is_some_and(|before| before != versions) {
-                wait_for_turn(page, tag, want);
+                tag.with_value(|tag| page.turns.wait(tag));
             }
             versions
         });
@@ -98,7 +98,7 @@ impl Loading {
                         loading.fetch(page, tag, want, want_now);
                     }
                     // What is under way may have been answered before the news.
-                    _ => wait_for_turn(page, tag, want),
+                    _ => tag.with_value(|tag| page.turns.wait(tag)),
                 }
             }
             number
@@ -189,6 +189,7 @@ impl Loading {
                 self.has_failed.set(answer.is_err());
             }
             if let Ok(answer) = answer {
+                page.turns.look();
                 let loaded = Arc::new(Loaded::new(&want, answer.series));
                 page.keep(&name, &loaded);
                 if want.from.is_none() {
@@ -207,11 +208,6 @@ impl Loading {
             }
         });
     }
-}
-
-fn wait_for_turn(page: PageState, tag: StoredValue<String>, wanted: Memo<Option<Want>>) {
-    let lines = wanted.with_untracked(|want| want.as_ref().map_or(0, |want| want.series.len()));
-    tag.with_value(|tag| page.turns.wait(tag, lines));
 }
 
 /// How many steps so many points of a line of this tag are, by the mean distance of its points.

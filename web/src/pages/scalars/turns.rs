@@ -1,16 +1,18 @@
 //! Which card asks next while runs grow: one after the other, and only what is in view, so that a page full of cards
-//! leaves the machine to the training.
+//! leaves the machine to the training. The longer it takes to draw a card, the longer the pause after it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use leptos::prelude::*;
 
-/// Time between two turns of cards with few lines, and with many.
-const PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_millis(1250);
-/// Lines that the shorter time is for.
-const FEW_LINES: u32 = 4;
+use crate::format;
+
+/// Time between two turns at least and at most.
+const LEAST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Share of the time that frames may take in which a card is drawn anew; asking and reading take about as much again.
+const SHARE: f64 = 0.03;
 
 /// The order of turns. Cards are named by their tags.
 #[derive(Clone, Copy)]
@@ -18,8 +20,10 @@ pub(super) struct Turns {
     /// Whose turn it is; the number makes two turns of one card differ.
     pub(super) now: RwSignal<(u64, String)>,
     in_view: StoredValue<Vec<String>>,
-    waiting: StoredValue<VecDeque<(String, u32)>>,
+    waiting: StoredValue<VecDeque<String>>,
     is_pausing: StoredValue<bool>,
+    /// How long the last frame took in which a card was drawn anew.
+    frame: StoredValue<Duration>,
 }
 
 impl Turns {
@@ -29,6 +33,7 @@ impl Turns {
             in_view: StoredValue::new(Vec::new()),
             waiting: StoredValue::new(VecDeque::new()),
             is_pausing: StoredValue::new(false),
+            frame: StoredValue::new(Duration::ZERO),
         }
     }
 
@@ -38,14 +43,30 @@ impl Turns {
         self.next();
     }
 
-    /// A card of so many lines has news.
-    pub(super) fn wait(self, tag: &str, lines: usize) {
+    /// A card has news.
+    pub(super) fn wait(self, tag: &str) {
         self.waiting.update_value(|waiting| {
-            if !waiting.iter().any(|(other, _)| other == tag) {
-                waiting.push_back((tag.to_owned(), u32::try_from(lines).unwrap_or(u32::MAX)));
+            if !waiting.iter().any(|other| other == tag) {
+                waiting.push_back(tag.to_owned());
             }
         });
         self.next();
+    }
+
+    /// A card is about to be drawn anew: looks how long the frame takes that does it, the browser's part included.
+    pub(super) fn look(self) {
+        request_animation_frame(move || {
+            let begun = format::now_millis();
+            set_timeout(
+                move || {
+                    let millis = (format::now_millis() - begun).max(0.0);
+                    // The page may have been left meanwhile.
+                    self.frame
+                        .try_update_value(|frame| *frame = Duration::from_secs_f64(millis / 1e3));
+                },
+                Duration::ZERO,
+            );
+        });
     }
 
     /// The first of those in view has its turn, unless the last one was a moment ago.
@@ -55,14 +76,14 @@ impl Turns {
         }
         let in_view = self.in_view.get_value();
         let next = self.waiting.try_update_value(|waiting| {
-            let at = waiting.iter().position(|(tag, _)| in_view.contains(tag))?;
+            let at = waiting.iter().position(|tag| in_view.contains(tag))?;
             waiting.remove(at)
         });
-        let Some((tag, lines)) = next.flatten() else {
+        let Some(tag) = next.flatten() else {
             return;
         };
         self.is_pausing.set_value(true);
-        let pause = (PAUSE / FEW_LINES).saturating_mul(lines);
+        let pause = self.frame.get_value().div_f64(SHARE);
         set_timeout(
             move || {
                 // The page may have been left meanwhile.
@@ -70,7 +91,7 @@ impl Turns {
                     self.next();
                 }
             },
-            pause.clamp(PAUSE, LONGEST_PAUSE),
+            pause.clamp(LEAST_PAUSE, LONGEST_PAUSE),
         );
         self.now
             .update(|(number, now)| (*number, *now) = (*number + 1, tag));
