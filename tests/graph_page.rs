@@ -144,18 +144,18 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
         .await;
     assert_eq!(focus, json!("wide"));
 
-    let list = browser
+    let rows = browser
         .run(
             "const tree = document.querySelector('.graph-page [role=tree]');
              return [tree.querySelectorAll('[role=treeitem]').length, tree.scrollHeight];",
         )
         .await;
-    assert!(list[0].as_u64().is_some_and(|rows| rows < 100), "{list}");
+    assert!(rows[0].as_u64().is_some_and(|rows| rows < 100), "{rows}");
     assert!(
-        list[1]
+        rows[1]
             .as_u64()
             .is_some_and(|height| height >= 24 * u64::from(WIDE)),
-        "{list}"
+        "{rows}"
     );
     let last = item(&format!("wide/update{}", WIDE - 1));
     assert_eq!(browser.count(&last).await, 0);

@@ -1,13 +1,12 @@
 //! Mounts shared state, frame and pages.
 
-use leptos::prelude::*;
-
 use crate::components::Palette;
 use crate::erased::memo;
 use crate::frame::Frame;
 use crate::i18n::I18n;
 use crate::location::Address;
 use crate::pages::{RunPages, RunsPage};
+use crate::prelude::*;
 use crate::route::Place;
 use crate::theme::ThemeState;
 use crate::{format, route, state};

@@ -5,7 +5,8 @@
 //! type for each of its parameters, and so is all that is made of it.
 
 use leptos::children::ViewFn;
-use leptos::prelude::*;
+
+use crate::prelude::*;
 
 /// Something that runs now and whenever what it has read changes.
 pub fn effect(run: impl FnMut() + 'static) {

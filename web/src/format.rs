@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use leptos::prelude::*;
-
 use crate::i18n::Locale;
+use crate::prelude::*;
 
 /// An absolute number with thousands separators: `31,280`.
 pub fn integer(value: i64) -> String {

@@ -1,10 +1,9 @@
 //! The frame around every page: rail, bar, content, notes at the foot, help at the right.
 
-use leptos::prelude::*;
-
 use crate::erased::Show;
 use crate::keys::use_keys;
 use crate::live::use_live;
+use crate::prelude::*;
 
 mod bar;
 mod help;

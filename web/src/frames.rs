@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Runs something after the next paint, so that what has just changed is seen before it. What asks for it may be gone by
 /// then.

@@ -5,11 +5,10 @@
 //! checks the same from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`, `time`, ICU data)
 //! for two languages and one build-time parser. Terms follow `MindSpore`'s Chinese documents.
 
-use leptos::prelude::*;
-
 use trainscope_api::findings::Words;
 
 use crate::erased::{derive, effect};
+use crate::prelude::*;
 use crate::storage;
 
 mod debugger;

@@ -1,8 +1,9 @@
 //! Keyboard: one listener a component, silent while somebody types.
 
 use leptos::ev;
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
+
+use crate::prelude::*;
 
 /// Calls `on_key` with the name of each key (`"j"`, `"Enter"`, `"?"`) that is pressed outside of fields and without
 /// Ctrl, Alt or Meta. A `true` means that the key was used: the browser then does nothing with it, and no listener

@@ -23,6 +23,8 @@ pub mod location;
 pub mod notebook;
 pub mod pages;
 mod pixels;
+mod prelude;
+pub mod reactive;
 pub mod route;
 pub mod run_colour;
 pub mod state;

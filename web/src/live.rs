@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::paths;
 use trainscope_api::status::Ingest;
@@ -14,6 +13,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{EventSource, MessageEvent};
 
+use crate::prelude::*;
 use crate::{client, format};
 
 /// Waits between attempts to reach the server again, in seconds; the last one repeats.
@@ -58,7 +58,7 @@ pub struct Live {
     pub last_notice: RwSignal<ChangeNotice>,
     versions: StoredValue<HashMap<String, ArcRwSignal<u64>>>,
     held: StoredValue<Held>,
-    socket: StoredValue<Option<Socket>, LocalStorage>,
+    socket: LocalValue<Option<Socket>>,
     started: StoredValue<bool>,
     attempts: StoredValue<usize>,
     retry_round: StoredValue<u64>,
@@ -108,7 +108,7 @@ impl Live {
             last_notice: RwSignal::new(ChangeNotice::default()),
             versions: StoredValue::new(HashMap::new()),
             held: StoredValue::new(Held::default()),
-            socket: StoredValue::new_local(None),
+            socket: LocalValue::new_local(None),
             started: StoredValue::new(false),
             attempts: StoredValue::new(0),
             retry_round: StoredValue::new(0),

@@ -1,10 +1,10 @@
 //! The address bar as signals: links of this page and the browser's own buttons change what is shown without loading it
 //! again.
 
-use leptos::prelude::*;
 use leptos::{ev, wasm_bindgen::JsCast};
 
 use crate::erased::memo;
+use crate::prelude::*;
 use crate::route;
 
 /// Whether a change makes a new entry of the browser's history.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes};
@@ -13,6 +12,7 @@ use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes};
 use crate::client::{self, ClientError};
 use crate::erased::effect;
 use crate::live::Live;
+use crate::prelude::*;
 
 /// Time between two requests for it.
 const PAUSE: Duration = Duration::from_secs(4);

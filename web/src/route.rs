@@ -7,11 +7,11 @@
 
 use std::sync::OnceLock;
 
-use leptos::prelude::*;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::erased::memo;
 use crate::location::use_address;
+use crate::prelude::*;
 use crate::url_state::{self, join_list};
 
 /// Escaped in a segment of a path.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use leptos::prelude::*;
 use trainscope_api::runs::{RunList, home_colour};
+
+use crate::prelude::*;
 
 /// How many colours there are; they come back with a pattern after that.
 pub const COLOURS: u8 = 10;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::runs::{Run, RunList};
@@ -17,6 +16,7 @@ use crate::erased::{effect, memo};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
+use crate::prelude::*;
 use crate::run_colour::RunColours;
 
 /// The list of runs is asked for at most this often while runs come and go.

@@ -2,10 +2,10 @@
 //!
 //! `boot.js` applies the remembered choice before the first paint; this module changes it.
 
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
+use crate::prelude::*;
 use crate::storage;
 
 const KEY: &str = "theme";

@@ -3,11 +3,11 @@
 //! One key a setting; whoever changes its own key keeps all others. Lists are joined by commas, and a comma inside an
 //! item is escaped, so that names survive whatever they hold.
 
-use leptos::prelude::*;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::erased::memo;
 use crate::location::{Address, use_address};
+use crate::prelude::*;
 
 pub use crate::location::History;
 

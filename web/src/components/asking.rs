@@ -5,12 +5,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client::ClientError;
 use crate::erased::effect;
 use crate::live::use_live;
+use crate::prelude::*;
 
 /// Changes of a growing run within this time lead to one request.
 const LIVE_PAUSE: Duration = Duration::from_millis(500);

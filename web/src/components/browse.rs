@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use trainscope_format::{Kind, Role};
 
 use crate::erased::{effect, memo};
 use crate::frames::after_paint;
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
+use crate::prelude::*;
 use crate::route::use_run;
 use crate::state::{AppState, use_app_state};
 use crate::url_state::{History, UrlState, join_list, use_url_state};

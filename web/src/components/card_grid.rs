@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::html;
-use leptos::prelude::*;
 
 use crate::erased::{derive, effect, handler, memo};
 use crate::frames::after_paint;
 use crate::pixels::{pixels, whole};
+use crate::prelude::*;
 
 /// How large cards are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::line::{LimitLine, Line, Spec, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::{Axis, Scale};
 
 use crate::erased::{effect, handler, memo};
+use crate::prelude::*;
 
 mod backend;
 mod canvas;

@@ -1,10 +1,10 @@
 //! Buttons, a segmented control and a tick box.
 
 use leptos::callback::UnsyncCallback;
-use leptos::prelude::*;
 
 use super::{Icon, IconName};
 use crate::erased::{Show, handler};
+use crate::prelude::*;
 
 /// A bare button that is only an icon; `label` says what it does.
 #[component]

@@ -1,11 +1,11 @@
 //! From text to a file in the folder of downloads.
 
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Blob, HtmlCanvasElement, HtmlImageElement};
 
 use super::chart::{blank, encode};
+use crate::prelude::*;
 
 /// Longest side of a picture of pixels that browsers draw.
 const MOST_PIXELS: f64 = 16_000.0;

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_charts::graph::{self, Figure, Ink, Window};
 
 mod figure;
@@ -20,6 +19,7 @@ pub use view::View;
 
 use super::chart::{Ticket, use_size};
 use crate::erased::{effect, handler};
+use crate::prelude::*;
 use pen::CanvasPen;
 
 /// Pixels that a drag must cross to be one.

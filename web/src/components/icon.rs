@@ -1,6 +1,6 @@
 //! Icons: 16 × 16, lines of 1.5 px in the colour of the text.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Which icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

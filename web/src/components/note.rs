@@ -1,8 +1,7 @@
 //! A line that says what is, and what to do about it: 36 high, never over content.
 
-use leptos::prelude::*;
-
 use super::{Icon, IconName};
+use crate::prelude::*;
 
 /// How loud a note is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

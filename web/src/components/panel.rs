@@ -1,10 +1,9 @@
 //! The right panel: details open beside the content, never over it in a window of their own.
 
-use leptos::prelude::*;
-
 use super::{IconButton, IconName};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 
 /// A panel at the right edge of the content. `Esc` and its × close it.
 #[component]

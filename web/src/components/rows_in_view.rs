@@ -1,10 +1,10 @@
 //! A long list of rows of one height, of which only those in view and a few more exist.
 
 use leptos::html;
-use leptos::prelude::*;
 
 use crate::erased::{effect, memo};
 use crate::pixels::{pixels, whole};
+use crate::prelude::*;
 
 /// Rows that exist above and below the view.
 const SPARE_ROWS: usize = 8;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
 use super::{Icon, IconName};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 
 /// The chip in the run's colour.

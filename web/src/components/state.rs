@@ -1,8 +1,7 @@
 //! A page that has nothing to draw: a title that says what is, a sentence that says what to do next.
 
-use leptos::prelude::*;
-
 use super::{Icon, IconName};
+use crate::prelude::*;
 
 /// A designed state in place of the content.
 #[component]

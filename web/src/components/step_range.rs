@@ -1,10 +1,10 @@
 //! A range of steps, chosen by two handles on one track.
 
-use leptos::prelude::*;
 use trainscope_charts::label;
 
 use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// A range that ends where there is no more yet has no end: steps that come belong to it.
 fn open((from, to): (i64, i64), (first, last): (i64, i64)) -> Option<(i64, i64)> {

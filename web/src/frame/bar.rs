@@ -1,7 +1,5 @@
 //! The bar: which run, how far it is, search, age of the last update, language, theme.
 
-use leptos::prelude::*;
-
 use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
@@ -10,6 +8,7 @@ use crate::erased::{derive, effect, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{Locale, use_i18n};
 use crate::live::{Connection, use_live};
+use crate::prelude::*;
 use crate::route::{Place, use_place};
 use crate::state::use_app_state;
 use crate::theme::{Theme, use_theme};

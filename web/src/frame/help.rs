@@ -1,10 +1,9 @@
 //! The help panel: what the keys do, and which version this is.
 
-use leptos::prelude::*;
-
 use super::FrameState;
 use crate::components::RightPanel;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// The panel that `?` opens.

@@ -1,13 +1,12 @@
 //! Notes at the foot of the page: no connection, paused. They take room from the content instead of covering it.
 
-use leptos::prelude::*;
-
 use crate::components::{IconName, Note, NoteKind};
 use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
 use crate::notebook::{Refusal, use_notebook};
+use crate::prelude::*;
 
 /// The notes of the connection.
 #[component]

@@ -1,12 +1,11 @@
 //! The rail: pages that exist, for all runs and for this one.
 
-use leptos::prelude::*;
-
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
 use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
+use crate::prelude::*;
 use crate::route::{self, Place, RunPage, use_place};
 use crate::state::{AppState, use_app_state};
 

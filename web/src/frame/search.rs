@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use leptos::html::Input;
-use leptos::prelude::*;
 use trainscope_format::Kind;
 
 use super::FrameState;
@@ -11,6 +10,7 @@ use crate::components::{Icon, IconName, RunChip};
 use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::location::{History, use_address};
+use crate::prelude::*;
 use crate::route::{self, use_place};
 use crate::state::{AppState, use_app_state};
 

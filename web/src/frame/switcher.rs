@@ -2,12 +2,12 @@
 
 use leptos::ev;
 use leptos::html::{Details, Input};
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::components::{Icon, IconName, RunChip};
 use crate::erased::{Show, handler};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::route;
 use crate::state::use_runs;
 

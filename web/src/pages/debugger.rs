@@ -4,13 +4,12 @@
 
 use std::time::Duration;
 
-use leptos::prelude::*;
-
 use crate::components::{IconName, StatePage};
 use crate::erased::{Show, derive, effect, memo};
 use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 use crate::route;
 
 mod around;

@@ -2,12 +2,11 @@
 //!
 //! Which graph, what is open, what is looked at, the way between two nodes, the colours and the view are in the address.
 
-use leptos::prelude::*;
-
 use crate::components::{IconName, StatePage};
-use crate::erased::derive;
+use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 
 mod beside;
 mod columns;
@@ -49,10 +48,12 @@ pub fn GraphPage() -> impl IntoView {
         }
         .into_any()
     };
+    // Each scene is ready; the page stays when it was before.
+    let load = memo(move || model.load.get());
     view! {
         {move || {
             let texts = &i18n.texts().graph;
-            match model.load.get() {
+            match load.get() {
                 Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
                 Load::Refused(message) => state(texts.none, format!("{message} {}", texts.none_next)),
                 Load::Ready => {

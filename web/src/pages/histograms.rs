@@ -7,7 +7,6 @@
     reason = "signals are handles of a word or two; only debug builds add where each was made"
 )]
 
-use leptos::prelude::*;
 use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
@@ -15,6 +14,7 @@ use crate::components::{CardGrid, CardSize, IconName, Place, StepRange};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 
 mod card;
 mod drawing;

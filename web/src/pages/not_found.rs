@@ -1,9 +1,8 @@
 //! What an address shows that leads nowhere.
 
-use leptos::prelude::*;
-
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::route;
 
 /// There is no page here.

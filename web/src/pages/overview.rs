@@ -3,9 +3,8 @@
 //!
 //! Everything comes from the server as it is; this page sorts and draws.
 
-use leptos::prelude::*;
-
 use crate::erased::{Show, memo};
+use crate::prelude::*;
 use crate::route::use_run;
 
 mod cards;

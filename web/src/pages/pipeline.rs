@@ -3,12 +3,11 @@
 //!
 //! Which pipeline, which operation, and what it is compared with are in the address.
 
-use leptos::prelude::*;
-
 use crate::components::{IconName, StatePage};
 use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 
 mod against;
 mod flow;

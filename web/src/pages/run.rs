@@ -1,6 +1,5 @@
 //! The pages of one run: says so if there is no such run, or if it is gone, and shows the page that was asked for.
 
-use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
 use super::{
@@ -10,6 +9,7 @@ use super::{
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::route::{self, Place, RunPage, use_place};
 use crate::state::{Load, use_app_state};
 

@@ -7,7 +7,6 @@
     reason = "signals are handles of a word or two; only debug builds add where each was made"
 )]
 
-use leptos::prelude::*;
 use trainscope_format::Kind;
 use wasm_bindgen::JsCast;
 
@@ -16,6 +15,7 @@ use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingVie
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 
 mod card;
 mod card_menu;

@@ -2,12 +2,11 @@
 //!
 //! Tensor, rank, step, slice, comparison and the cell that is looked at are in the address.
 
-use leptos::prelude::*;
-
 use crate::components::{IconName, StatePage};
 use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
+use crate::prelude::*;
 
 mod axes;
 mod chart;

@@ -1,6 +1,5 @@
 //! What a page has to say before any card: no such tags, nothing chosen, nothing found, files that are damaged.
 
-use leptos::prelude::*;
 use trainscope_api::runs::{File, FileStatus, RunStatus};
 
 use super::Browse;
@@ -8,6 +7,7 @@ use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// Why there are no cards.

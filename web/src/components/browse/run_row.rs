@@ -1,13 +1,13 @@
 //! A run in the left panel: shown or not, alone, the baseline, off the list.
 
 use leptos::ev;
-use leptos::prelude::*;
 use trainscope_api::runs::RunStatus;
 
 use super::Browse;
 use crate::components::{IconButton, IconName};
 use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
-
 use crate::erased::memo;
+use crate::prelude::*;
 use crate::state::use_runs;
 use crate::url_state::UrlState;
 

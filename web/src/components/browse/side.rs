@@ -1,7 +1,6 @@
 //! The left panel: runs above tags, because they change more often.
 
 use leptos::ev;
-use leptos::prelude::*;
 
 use super::Browse;
 use super::run_row::RunRow;
@@ -9,6 +8,7 @@ use super::tag_tree::TagTree;
 use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
 use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// Runs offered at once under the field that adds one.
@@ -149,7 +149,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                     node_ref=field
                     aria-label=i18n.text(|t| t.scalars.add_run)
                     placeholder=i18n.text(|t| t.scalars.add_run)
-                    prop:value=text
+                    prop:value=move || text.get()
                     on:input=move |event| text.set(event_target_value(&event))
                     on:keydown=on_key
                 />
@@ -203,7 +203,7 @@ fn FilterField(browse: Browse) -> impl IntoView {
                     aria-invalid=move || error().is_some().to_string()
                     placeholder=i18n.text(|t| t.scalars.tags)
                     title=i18n.text(|t| t.scalars.filter)
-                    prop:value=browse.filter_text
+                    prop:value=move || browse.filter_text.get()
                     on:input=move |event| browse.set_filter(&event_target_value(&event))
                     on:keydown=move |event| {
                         if event.key() == "Escape" {

@@ -3,14 +3,13 @@
 
 use std::collections::HashMap;
 
-use leptos::prelude::*;
-
 use super::Browse;
 use super::tree::{Row, rows};
 use crate::components::{Check, Icon, IconName, RowsInView};
 use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 const ROW_PIXELS: f64 = 24.0;
 /// A group with more tags begins folded.

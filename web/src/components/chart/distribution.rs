@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_charts::distribution::{self, Hit, Layout, Spec, View};
 
 use super::{DRAG_PIXELS, canvas, schedule, size, use_palette};
 use crate::erased::{effect, handler, memo};
+use crate::prelude::*;
 
 /// What the pointer is over, and where it is in the picture.
 pub type Pointed = Option<(Hit, f64, f64)>;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::erased::memo;
+use crate::prelude::*;
 use crate::typed;
-use leptos::prelude::*;
 use trainscope_charts::theme::{Rgb, Theme};
 use web_sys::CssStyleDeclaration;
 

@@ -1,6 +1,5 @@
 //! From the canvases of a card to one picture that says what it shows, as a PNG.
 
-use leptos::prelude::*;
 use trainscope_charts::label;
 use trainscope_charts::theme::Rgb;
 use wasm_bindgen::JsCast;
@@ -8,6 +7,7 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{Blob, CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::palette::Palette;
+use crate::prelude::*;
 
 /// Height of a title and of the names below it, CSS pixels.
 const HEAD: f64 = 48.0;

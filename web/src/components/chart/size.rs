@@ -1,12 +1,12 @@
 //! How large an element is, in CSS pixels, and how many device pixels one of them has; kept true while both change.
 
 use leptos::html;
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::ResizeObserver;
 
 use crate::erased::effect;
+use crate::prelude::*;
 
 /// The observer and what it calls; dropped together.
 struct Observing {
@@ -36,7 +36,7 @@ pub fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
             size.set(now);
         }
     };
-    let observing = StoredValue::new_local(None::<Observing>);
+    let observing = LocalValue::new_local(None::<Observing>);
     effect(move || {
         let Some(element) = element.get() else { return };
         measure();

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_charts::graph::Ink;
 use trainscope_charts::theme::Rgb;
 
 use crate::erased::memo;
+use crate::prelude::*;
 use crate::run_colour::COLOURS;
 use crate::theme::use_theme;
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::graphs::{GraphScene, SceneQuery};
 
@@ -11,6 +10,7 @@ use super::{GraphCanvas, View};
 use crate::client;
 use crate::erased::{derive, effect, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Names in it can be read at this scale and above: below it, the tensor is in the middle and the rest is dragged to.
 const READABLE: f64 = 0.8;

@@ -1,6 +1,5 @@
 //! What the tensor is computed from, and what is computed from it, with how each of that is. A press leads there.
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
 use trainscope_api::graphs::{GraphNode, NodeTensor};
@@ -13,6 +12,7 @@ use crate::components::{IconName, NodeGraph, SegOption, Segmented, fixed_icon, s
 use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::live::use_live;
+use crate::prelude::*;
 use crate::route;
 use crate::url_state::{History, use_url_state};
 

@@ -1,12 +1,12 @@
 //! The catalogue, to choose what else is watched for.
 
-use leptos::prelude::*;
 use trainscope_api::watchpoints::Condition;
 
 use super::watching::{Mode, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
 use crate::erased::handler;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The conditions by what they are about, in place of the list.
 #[component]

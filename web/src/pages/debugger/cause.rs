@@ -1,12 +1,11 @@
 //! Where it began, on top of all hits; or that nothing is wrong, and how much was judged.
 
-use leptos::prelude::*;
-
 use super::model::{Load, use_model};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The first cause.
 #[component]

@@ -1,8 +1,8 @@
 //! The form of one watchpoint: every key that it may have, what it may be given, and what that means.
 
 use crate::erased::{Show, handler, memo};
+use crate::prelude::*;
 use crate::typed;
-use leptos::prelude::*;
 use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;

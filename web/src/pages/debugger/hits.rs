@@ -2,7 +2,6 @@
 
 use leptos::ev::MouseEvent;
 use leptos::html::Div;
-use leptos::prelude::*;
 use trainscope_api::findings::{Findings, Hit, Words};
 use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
@@ -15,6 +14,7 @@ use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::{Texts, use_i18n};
 use crate::pixels::{pixels, whole};
+use crate::prelude::*;
 
 /// Height of a line, in pixels: `--hit`.
 pub(super) const LINE: f64 = 27.0;

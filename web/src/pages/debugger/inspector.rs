@@ -1,6 +1,5 @@
 //! The tensor of the hit at its step: elements by class, statistics beside the steps before, magnitudes, advice.
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::Hit;
 use trainscope_api::tensors::HistoryPoint;
@@ -17,6 +16,7 @@ use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::pages::tensors::{Peek, before_key};
+use crate::prelude::*;
 use crate::route;
 use crate::state::use_app_state;
 

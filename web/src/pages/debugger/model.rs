@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Findings, FindingsQuery, Hit, Judging};
 use trainscope_format::Severity;
@@ -14,6 +13,7 @@ use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
 use crate::pixels::whole;
+use crate::prelude::*;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 

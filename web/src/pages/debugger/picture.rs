@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use leptos::prelude::*;
 use trainscope_format::tensor::{Exponents, TensorStats};
 
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pages::tensors::outline;
+use crate::prelude::*;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 72.0;

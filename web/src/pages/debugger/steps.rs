@@ -2,13 +2,13 @@
 //! is no number. A press chooses a step.
 
 use leptos::ev::MouseEvent;
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use super::inspector::{AROUND, Seen};
 use super::model::use_model;
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 60.0;

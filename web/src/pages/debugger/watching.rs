@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::findings::watchpoint_name;
@@ -16,6 +15,7 @@ use crate::client::{self, ClientError};
 use crate::i18n::I18n;
 use crate::live::use_live;
 use crate::notebook::Refusal;
+use crate::prelude::*;
 
 /// What the panel at the left is for.
 #[derive(Clone, Debug, PartialEq)]

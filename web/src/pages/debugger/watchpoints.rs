@@ -1,7 +1,6 @@
 //! What is watched for, with how often it was found. A press leaves the hits of one watchpoint; each has a switch and a
 //! form, and the whole list can be taken along to CI.
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Judging, Watched};
 use trainscope_api::watchpoints::{Condition, Origin, Setting, WatchpointKeys};
@@ -15,6 +14,7 @@ use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
+use crate::prelude::*;
 
 /// What a watchpoint is about, as groups of the list.
 const TARGETS: [&str; 6] = [

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::graphs::{GraphBox, GraphNode, GraphScene, SceneQuery};
 use trainscope_api::paths;
 
@@ -13,6 +12,7 @@ use super::press::{Pressed, pressed};
 use crate::client::{self, ClientError};
 use crate::components::{Look, View, ask_again, first_view};
 use crate::erased::memo;
+use crate::prelude::*;
 use crate::url_state::{History, join_list};
 
 /// The state of one graph beside. `Copy`: take all with [`use_beside`].

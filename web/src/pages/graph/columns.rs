@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::graphs::GraphDiff;
 use trainscope_api::paths;
 
@@ -11,6 +10,7 @@ use super::model::{Model, NODE};
 use crate::client;
 use crate::components::{Shade, ask_again};
 use crate::erased::memo;
+use crate::prelude::*;
 use crate::url_state::{History, UrlState};
 
 /// Graphs beside this one at most.

@@ -1,11 +1,10 @@
 //! What differs between the two graphs that are compared.
 
-use leptos::prelude::*;
-
 use super::beside::use_beside;
 use super::model::use_model;
 use crate::erased::handler;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Differences that are listed; the picture shows all of them.
 const LISTED: usize = 100;

@@ -1,10 +1,9 @@
 //! What the colours mean.
 
-use leptos::prelude::*;
-
 use super::model::use_model;
 use crate::components::{Colour, IconName, fixed_icon};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The legend in the corner of the picture.
 #[component]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use leptos::prelude::*;
 use trainscope_api::graphs::GraphNode;
 
 use super::beside::use_beside;
@@ -10,6 +9,7 @@ use super::model::use_model;
 use super::shape::shape;
 use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};
+use crate::prelude::*;
 
 /// Rows that are shown.
 const LISTED: usize = 60;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
-
 use super::legend::Legend;
 use super::model::use_model;
 use super::pane::Others;
@@ -12,6 +10,7 @@ use super::toolbar::Toolbar;
 use crate::components::{GraphCanvas, IconButton, IconName, figure_of};
 use crate::erased::{derive, memo};
 use crate::i18n::{GraphTexts, use_i18n};
+use crate::prelude::*;
 
 /// Toolbar and picture.
 #[component]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use trainscope_api::graphs::{
     BoxKind, GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery,
 };
@@ -13,6 +12,7 @@ use super::columns::{self, BESIDE, Column};
 use crate::client::{self, ClientError};
 use crate::components::{Colour, Look, View, ask_again, first_view};
 use crate::erased::{effect, memo};
+use crate::prelude::*;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 

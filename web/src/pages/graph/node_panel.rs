@@ -1,6 +1,5 @@
 //! What is known of the node or scope that is looked at, with ways to its neighbours.
 
-use leptos::prelude::*;
 use trainscope_api::graphs::{GraphNode, Neighbour, Precision};
 use trainscope_format::{Kind, Severity};
 
@@ -11,6 +10,7 @@ use crate::components::{IconName, ToolButton, fixed_icon, severity_icon};
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};
+use crate::prelude::*;
 use crate::route;
 
 /// Entries of a list that are shown.

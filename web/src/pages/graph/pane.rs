@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
-
 use super::beside::{Beside, use_beside};
 use super::model::use_model;
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The pictures beside.
 #[component]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound, GraphScene};
 
 use super::differing::Differing;
@@ -11,6 +10,7 @@ use crate::components::{Icon, IconName, RowsInView, fixed_icon, severity_icon};
 use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Height of a row of the tree, CSS pixels.
 const ROW_PIXELS: f64 = 24.0;
@@ -36,28 +36,13 @@ pub(super) fn Side() -> impl IntoView {
             (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
         })
     };
-    let rows = move || match model.found.get() {
-        Some(found) => {
-            let texts = &i18n.texts().graph;
-            let note = if found.found.is_empty() {
-                Some(texts.nothing_found.to_owned())
-            } else {
-                found
-                    .cut
-                    .then(|| (texts.cut)(found.found.len() as u64, found.total))
-            };
-            let rows = found.found.iter().map(found_row).collect_view();
-            view! {
-                <div class="scroll">
-                    <div class="tree" role="list" aria-label=texts.search>
-                        {rows}
-                    </div>
-                    {note.map(|note| view! { <p class="micro ink3 pad">{note}</p> })}
-                </div>
-            }
-            .into_any()
+    let is_searching = memo(move || model.found.with(Option::is_some));
+    let rows = move || {
+        if is_searching.get() {
+            view! { <Found /> }.into_any()
+        } else {
+            view! { <Tree /> }.into_any()
         }
-        None => view! { <Tree /> }.into_any(),
     };
     view! {
         <aside class="side">
@@ -78,6 +63,32 @@ pub(super) fn Side() -> impl IntoView {
             {rows}
             <p class="micro ink3 foot">{drawn}</p>
         </aside>
+    }
+}
+
+/// What a search has found.
+#[component]
+fn Found() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let found = model.found.get()?;
+        let texts = &i18n.texts().graph;
+        let note = if found.found.is_empty() {
+            Some(texts.nothing_found.to_owned())
+        } else {
+            let shown = found.found.len() as u64;
+            found.cut.then(|| (texts.cut)(shown, found.total))
+        };
+        let rows = found.found.iter().map(found_row).collect_view();
+        Some(view! {
+            <div class="scroll">
+                <div class="tree" role="list" aria-label=texts.search>
+                    {rows}
+                </div>
+                {note.map(|note| view! { <p class="micro ink3 pad">{note}</p> })}
+            </div>
+        })
     }
 }
 
@@ -130,7 +141,7 @@ fn Tree() -> impl IntoView {
             <div class="rows" style:height=move || list.height_of(depths.with(Vec::len))>
                 <For
                     each=move || seen.get()
-                    key=|row| (row.at, row.own.path.clone(), is_scope(&row.own))
+                    key=|row| (row.own.path.clone(), is_scope(&row.own))
                     children=move |row| tree_row(row, seen, list)
                 />
             </div>
@@ -159,16 +170,12 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
     let path = first.own.path.clone();
     let (chosen, pressed, toggled) = (path.clone(), path.clone(), path.clone());
     let is_chosen = memo(move || model.node.with(|node| node.as_ref() == Some(&chosen)));
-    let (top, is_scope, label) = (
-        list.height_of(first.at),
-        is_scope(&first.own),
-        first.own.label.clone(),
-    );
+    let (is_scope, label) = (is_scope(&first.own), first.own.label.clone());
     let row = memo(move || {
-        let own = seen.with(|rows| rows.iter().find(|row| row.at == first.at).cloned());
+        let is_it = |row: &&Row| row.own.path == first.own.path;
+        let own = seen.with(|rows| rows.iter().find(is_it).cloned());
         // A row that leaves the list keeps what it was.
-        own.filter(|row| row.own.path == first.own.path)
-            .unwrap_or_else(|| first.clone())
+        own.unwrap_or_else(|| first.clone())
     });
     let is_open = memo(move || row.with(|row| row.own.open));
     let chevron = is_scope.then(|| {
@@ -214,7 +221,7 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
         <div
             class="t"
             class:cur=move || is_chosen.get()
-            style:top=top
+            style:top=move || list.height_of(row.with(|row| row.at))
             style:--d=move || row.with(|row| row.depth.to_string())
             role="treeitem"
             attr:aria-level=move || row.with(|row| (row.depth + 1).to_string())

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::graphs::{GraphBox, GraphTag};
 use trainscope_charts::graph::{Figure, svg};
 
@@ -11,6 +10,7 @@ use crate::components::download::{download, file_name};
 use crate::components::{IconButton, IconName, SegOption, Segmented, use_graph_ink};
 use crate::erased::{derive, handler, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// The toolbar.

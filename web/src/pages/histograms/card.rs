@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::distributions::{
     DistributionKey, DistributionsAnswer, DistributionsRequest, Fault, MAX_SERIES, Source,
 };
@@ -23,6 +22,7 @@ use crate::components::{
 };
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
 

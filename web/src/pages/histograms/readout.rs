@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::distributions::DistributionsAnswer;
 use trainscope_charts::distribution::Hit;
 use trainscope_charts::label;
@@ -10,6 +9,7 @@ use trainscope_charts::label;
 use super::drawing::Part;
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Pixels between the pointer and the read-out, and its width before it was laid out.
 const BESIDE: f64 = 16.0;

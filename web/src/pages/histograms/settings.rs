@@ -1,11 +1,11 @@
 //! What a person has chosen on this page, all of it in the address: a link opens the same view.
 
-use leptos::prelude::*;
 use trainscope_api::distributions::{DEFAULT_BINS, Spacing};
 use trainscope_charts::distribution::View;
 
 use crate::components::browse::Browse;
 use crate::erased::{effect, memo};
+use crate::prelude::*;
 use crate::url_state::History;
 
 /// Fewest and most bins of the slider.

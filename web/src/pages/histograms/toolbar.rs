@@ -1,6 +1,5 @@
 //! What changes all cards: picture, bins, axes, roles.
 
-use leptos::prelude::*;
 use trainscope_api::distributions::Spacing;
 use trainscope_charts::distribution::View;
 use trainscope_format::Role;
@@ -9,6 +8,7 @@ use super::settings::{BINS, Over, Settings};
 use crate::components::{SegOption, Segmented};
 use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{HistogramsTexts, ScalarsTexts, use_i18n};
+use crate::prelude::*;
 
 /// The bar over the cards.
 #[component]

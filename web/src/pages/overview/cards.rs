@@ -1,6 +1,5 @@
 //! One small card for each kind of data that the run has. A card that has a page leads to it.
 
-use leptos::prelude::*;
 use trainscope_api::findings::{Watched, watchpoint_name};
 
 use super::hyperparameters;
@@ -11,6 +10,7 @@ use crate::components::{Icon, IconName, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::pages::debugger::ClassBar;
+use crate::prelude::*;
 use crate::route::{self, RunPage};
 
 /// Watchpoints in the card of the debugger.

@@ -1,12 +1,12 @@
 //! What rules say of the model and of what feeds it: the worst of each row, and the whole list where one asks for it.
 
-use leptos::prelude::*;
 use trainscope_api::findings::{Findings, Remark, RemarkState};
 
 use super::model::Model;
 use crate::components::{Icon, IconName};
 use crate::erased::memo;
 use crate::i18n::{I18n, use_i18n};
+use crate::prelude::*;
 use crate::route;
 
 /// Rules that found nothing, and those that could not be judged.

@@ -1,6 +1,5 @@
 //! The guided diagnosis: what an expert would look at, in order, with what was found and the page to open next.
 
-use leptos::prelude::*;
 use trainscope_api::diagnosis::{Found, Topic, diagnose, worst_remark};
 use trainscope_api::findings::{Findings, RemarkState};
 use trainscope_api::runs::{LastValue, Run};
@@ -14,6 +13,7 @@ use super::undecided::undecided;
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
+use crate::prelude::*;
 use crate::route;
 
 /// Puts tensors where `check` and the server find them, from any Python framework.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use leptos::prelude::*;
-
 use super::model::Model;
 use super::onset::{Cell, Onset, Row, State};
 use crate::erased::memo;
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
+use crate::prelude::*;
 use crate::route;
 
 /// Columns from one step number to the next.

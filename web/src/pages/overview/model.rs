@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::Deserialize;
 use trainscope_api::findings::{Findings, FindingsQuery, Judging};
@@ -22,6 +21,7 @@ use super::recorded;
 use crate::client::{self, ClientError};
 use crate::erased::{effect, memo};
 use crate::live::use_live;
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// A round begins at least so long after the one before.
@@ -236,12 +236,12 @@ impl Model {
 
 /// Changes a signal of a page that is still there, and only if the value is another one.
 pub(super) fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
-    let _gone = signal.try_maybe_update(|old| {
+    signal.maybe_update(|old| {
         let is_other = *old != value;
         if is_other {
             *old = value;
         }
-        (is_other, ())
+        is_other
     });
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::scalars::{NonFiniteClass, Series};
 use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
 use trainscope_charts::scale::Scale;
@@ -14,6 +13,7 @@ use crate::components::{ChartEvents, Figure, LineChart, use_palette};
 use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 
 /// The curve of the first scalar that was asked for: the loss, if there is one.

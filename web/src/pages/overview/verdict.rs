@@ -1,6 +1,5 @@
 //! The verdict: what happened first, where and when, in one sentence; or that nothing did, and how much was judged.
 
-use leptos::prelude::*;
 use trainscope_api::findings::{Findings, Judging};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::NonFiniteClass;
@@ -9,6 +8,7 @@ use super::model::{Model, curve_of};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
+use crate::prelude::*;
 use crate::route::{self, RunPage};
 
 /// The head of the page.

@@ -1,6 +1,5 @@
 //! The picture: operations in columns from the sources on, branches in rows, and what each is given below it.
 
-use leptos::prelude::*;
 use trainscope_api::pipeline::PipelineOperation;
 
 use super::against::Difference;
@@ -11,6 +10,7 @@ use crate::components::{IconName, SegOption, Segmented, fixed_icon};
 use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// Parameters below an operation; all of them stand in the panel.

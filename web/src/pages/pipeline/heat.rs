@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::pipeline::{Pipeline, PipelineOperation};
 
 use super::model::{View, use_model};
@@ -12,6 +11,7 @@ use super::waiting::whole_share;
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::{PipelineTexts, use_i18n};
+use crate::prelude::*;
 
 /// Shades of what is not empty: `--seq-1` to `--seq-9`.
 const SHADES: usize = 9;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use leptos::prelude::*;
 use trainscope_api::pipeline::{PipelinePart, Running, SlowOperation, WorkersEstimate};
 
 use super::against::Difference;
@@ -12,6 +11,7 @@ use super::waiting::{bars, sentences, whole_share};
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// What an operation is given, and how that differs from the other run's.
 type Values = BTreeMap<String, Option<String>>;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::pipeline::{
     InputTimes, Pipeline, PipelineAnswer, PipelineOperation, SlowOperation,
 };
@@ -12,6 +11,7 @@ use crate::client::{self, ClientError};
 use crate::components::ask_again;
 use crate::erased::memo;
 use crate::live::use_live;
+use crate::prelude::*;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 

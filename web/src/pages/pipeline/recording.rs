@@ -1,6 +1,6 @@
 //! The lines of code that record what is missing here.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// What is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

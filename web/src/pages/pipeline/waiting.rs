@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use leptos::prelude::*;
 use trainscope_api::pipeline::{InputClock, InputTimes, StepTime, WorkersEstimate};
 use trainscope_format::Severity;
 
@@ -12,6 +11,7 @@ use super::recording::{Recording, Wanted};
 use crate::components::{IconName, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The sentence on top: the operation that the rest waits for, else how long the training waits.
 #[component]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::records::{At, Audio};
 
 use super::wave::Waveform;
@@ -11,6 +10,7 @@ use crate::client;
 use crate::erased::{Show, handler};
 use crate::format;
 use crate::i18n::{RecordedTexts, use_i18n};
+use crate::prelude::*;
 
 /// All clips of a record, with rate, channels, length and label.
 #[component]

@@ -1,6 +1,5 @@
 //! One card: a tag of all shown runs, side by side, at one step.
 
-use leptos::prelude::*;
 use trainscope_api::paths;
 use trainscope_api::records::{Audio, Images};
 use trainscope_format::{Kind, PrCurve};
@@ -17,6 +16,7 @@ use crate::components::{IconButton, IconName, RunChip};
 use crate::erased::{Show, derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The card of a tag.
 #[component]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 use trainscope_charts::line::{Line, XKind, YRange};
@@ -16,6 +15,7 @@ use super::settings::Settings;
 use crate::components::{ChartEvents, Figure, LineChart, RunChip, use_palette};
 use crate::erased::derive;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 
 /// The curves of a card.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::ev;
-use leptos::prelude::*;
 use trainscope_api::records::{At, Blob, Images};
 use trainscope_format::ImageEncoding;
 use wasm_bindgen::JsCast;
@@ -13,6 +12,7 @@ use crate::client;
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// All pictures of a record.
 #[component]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use trainscope_api::records::{At, Records, RecordsQuery};
 
@@ -11,6 +10,7 @@ use crate::client::{self, ClientError};
 use crate::components::Asking;
 use crate::components::browse::SeriesId;
 use crate::erased::{derive, effect, memo};
+use crate::prelude::*;
 
 /// One run's record at the step of its card.
 #[derive(Clone)]

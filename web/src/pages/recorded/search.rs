@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::paths;
 use trainscope_api::records::{MAX_RECORDS, Records, RecordsQuery};
@@ -16,6 +15,7 @@ use super::text::places;
 use crate::client;
 use crate::components::browse::SeriesId;
 use crate::erased::{effect, memo};
+use crate::prelude::*;
 
 /// Nothing is asked for while somebody types.
 const REST: Duration = Duration::from_millis(250);

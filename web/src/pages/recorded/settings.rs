@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use leptos::prelude::*;
-
 use super::Shelf;
 use super::search::Found;
 use crate::components::browse::Browse;
 use crate::erased::{effect, memo};
+use crate::prelude::*;
 use crate::url_state::History;
 
 /// Sizes of pictures: fitted into their card, or so many pixels of the screen for each of theirs.

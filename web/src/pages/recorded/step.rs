@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_charts::label;
 
 use super::settings::Settings;
 use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// A slider with a place for each recorded step; moving it parts the card from the others.
 #[component]

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::markdown::{Markdown, Node, NodeKind};
 use trainscope_api::records::At;
 use trainscope_charts::label;
@@ -16,6 +15,7 @@ use crate::components::browse::SeriesId;
 use crate::erased::{Show, effect, handler};
 use crate::i18n::use_i18n;
 use crate::pixels::pixels;
+use crate::prelude::*;
 use crate::url_state::History;
 
 /// Steps with found words that are listed.

@@ -1,6 +1,5 @@
 //! What changes all cards: the step, and what the page has of its own.
 
-use leptos::prelude::*;
 use trainscope_charts::label;
 
 use super::Shelf;
@@ -8,6 +7,7 @@ use super::settings::{Settings, ZOOMS};
 use crate::components::{IconButton, IconName, SegOption, Segmented};
 use crate::erased::{Show, derive, handler};
 use crate::i18n::{RecordedTexts, use_i18n};
+use crate::prelude::*;
 use crate::url_state::History;
 
 /// The bar over the cards.
@@ -184,7 +184,7 @@ fn Reading(settings: Settings) -> impl IntoView {
                 autocomplete="off"
                 aria-label=i18n.text(|t| t.recorded.find)
                 placeholder=i18n.text(|t| t.recorded.find)
-                prop:value=settings.find
+                prop:value=move || settings.find.get()
                 on:input=move |event| settings.set_find(&event_target_value(&event))
             />
         </div>

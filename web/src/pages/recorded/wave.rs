@@ -5,11 +5,11 @@ use std::io::Cursor;
 
 use hound::{SampleFormat, WavReader};
 use leptos::html;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::client;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Columns of the picture.
 const COLUMNS: usize = 400;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use leptos::prelude::*;
 use trainscope_api::runs::Run;
 use trainscope_format::Kind;
 use trainscope_format::hparams::HparamValue;
@@ -13,6 +12,7 @@ use crate::components::{Check, RightPanel};
 use crate::erased::{derive, effect, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Columns shown at most; more do not fit anywhere.
 pub(super) const MAX_COLUMNS: usize = 6;

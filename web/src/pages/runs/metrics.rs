@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::scalars::{Field, MAX_SERIES, ScalarsRequest, SeriesKey};
 
 use super::columns::Column;
 use crate::erased::effect;
+use crate::prelude::*;
 use crate::state::AppState;
 use crate::{client, format};
 

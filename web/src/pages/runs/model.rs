@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::findings::Counts as Counted;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
@@ -16,6 +15,7 @@ use super::metrics::Metrics;
 use super::order::{Files, Item, Sort, SortKey, arrange};
 use crate::erased::{effect, memo};
 use crate::notebook::{Notes, use_notebook};
+use crate::prelude::*;
 use crate::route;
 use crate::state::{AppState, use_app_state};
 use crate::url_state::{History, UrlState, use_url_state};

@@ -1,11 +1,11 @@
 //! What people note about a run: the cell in its row, and the fields in its panel.
 
-use leptos::prelude::*;
 use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 
 use super::model::{SidePanel, use_model};
 use crate::erased::memo;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::run_colour::{RunColour, use_run_colours};
 
 /// Words of a run and its note; leads to the panel that changes them.

@@ -1,6 +1,5 @@
 //! The files of a run: what state each is in, where damage begins, and what was counted but not read.
 
-use leptos::prelude::*;
 use trainscope_api::runs::{File, FileStatus, Run};
 
 use super::model::use_model;
@@ -9,6 +8,7 @@ use super::order::Files;
 use crate::components::{Icon, IconName, RightPanel};
 use crate::erased::{derive, memo};
 use crate::i18n::{Texts, use_i18n};
+use crate::prelude::*;
 use crate::{format, route};
 
 /// The panel of a run's files.

@@ -1,6 +1,5 @@
 //! How to record: snippets that work as they are, as the empty page and as a panel.
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::model::use_model;
@@ -8,6 +7,7 @@ use crate::components::{Icon, IconName, RightPanel};
 use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// A way to record: its tab and its code, where `{dir}` is the watched folder.

@@ -1,6 +1,5 @@
 //! One row: a folder's head, or a run.
 
-use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
@@ -16,6 +15,7 @@ use crate::components::{
 use crate::erased::{derive, handler, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{I18n, Texts, use_i18n};
+use crate::prelude::*;
 use crate::route::{self, RunPage};
 
 /// Kinds with a column of their own among the data icons: name in the API, icon.

@@ -1,12 +1,11 @@
 //! The bar at the foot of the table while runs are selected.
 
-use leptos::prelude::*;
-
 use super::model::use_model;
 use super::order::Item;
 use crate::components::{IconButton, IconName, RunChip, ToolButton};
 use crate::erased::{Show, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Names shown in the bar; the others are a number.
 const NAMES: usize = 5;

@@ -6,13 +6,13 @@
 use std::collections::{HashMap, HashSet};
 
 use leptos::html::Tbody;
-use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 
 use super::order::{Group, Item};
 use crate::erased::effect;
 use crate::frames::after_paint;
+use crate::prelude::*;
 
 /// Rows made in one frame at most: forty at once would be a pause that one feels.
 const MADE: usize = 14;

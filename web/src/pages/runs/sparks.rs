@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::{Field, ScalarsRequest, SeriesKey};
 
 use super::spark::{POINTS, Spark};
 use crate::erased::effect;
+use crate::prelude::*;
 use crate::state::{AppState, use_app_state};
 use crate::{client, format};
 

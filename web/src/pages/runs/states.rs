@@ -1,7 +1,5 @@
 //! What stands below the toolbar: the table, or why there is none.
 
-use leptos::prelude::*;
-
 use super::model::use_model;
 use super::record::EmptyPage;
 use super::table::RunsTable;
@@ -11,6 +9,7 @@ use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
+use crate::prelude::*;
 use crate::state::{Load, use_app_state};
 
 /// Notes of the server that are shown at once.

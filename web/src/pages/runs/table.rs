@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use leptos::html::{Div, Tbody};
-use leptos::prelude::*;
 use trainscope_api::runs::{LastValue, Run, RunList};
 
 use super::columns::Column;
@@ -20,6 +19,7 @@ use crate::components::{Check, use_size};
 use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::pixels::pixels;
+use crate::prelude::*;
 use crate::state::use_runs;
 
 /// Height of the rows in pixels before it is known.

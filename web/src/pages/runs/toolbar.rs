@@ -1,7 +1,6 @@
 //! The toolbar of the list: filter, state buttons, grouping, hidden runs, how to record.
 
 use leptos::html::Input;
-use leptos::prelude::*;
 
 use super::filter;
 use super::model::{Only, SidePanel, use_model};
@@ -9,6 +8,7 @@ use crate::components::{Icon, IconName, ToolButton};
 use crate::erased::{Show, derive, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The toolbar over the table.
 #[component]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::overlay::Crosshair;
 
@@ -16,6 +15,7 @@ use super::zoom::within;
 use crate::components::{ChartEvents, Figure, LineChart, Place};
 use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// The card of a tag.
 #[component]

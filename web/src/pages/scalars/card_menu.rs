@@ -1,7 +1,6 @@
 //! What else one can do with a card: its own scale, limits, downloads, the whole screen.
 
 use leptos::html;
-use leptos::prelude::*;
 
 use super::choices::ScaleChoice;
 use super::drawing::Pens;
@@ -11,6 +10,7 @@ use super::popover::{MenuItem, Popover};
 use crate::components::{Icon, IconName, SegOption, Segmented};
 use crate::erased::derive;
 use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::prelude::*;
 
 /// The menu.
 #[component]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::notebook::Threshold;
 use trainscope_charts::geometry::end_of;
 use trainscope_charts::label;
@@ -17,6 +16,7 @@ use super::picture::{Look, Picture, class_of};
 use super::settings::Range;
 use crate::components::{Figure, Palette, use_palette};
 use crate::i18n::{I18n, use_i18n};
+use crate::prelude::*;
 use crate::run_colour::{RunColours, use_run_colours};
 
 /// What drawing takes from beyond this page. `Copy`.

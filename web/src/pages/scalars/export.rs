@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::scalars::MAX_POINTS;
 use trainscope_charts::svg::{self, Card};
@@ -13,6 +12,7 @@ use super::drawing::{Pens, figure_of, picture_of, whole_range};
 use super::page::PageState;
 use crate::client;
 use crate::components::download::{download, download_png, file_name};
+use crate::prelude::*;
 
 mod text;
 

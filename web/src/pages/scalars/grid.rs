@@ -1,11 +1,10 @@
 //! The cards of this page.
 
-use leptos::prelude::*;
-
 use super::card::Card;
 use super::page::PageState;
 use crate::components::{CardGrid, Place};
 use crate::erased::derive;
+use crate::prelude::*;
 
 /// All cards, or the one that has the page for itself.
 #[component]

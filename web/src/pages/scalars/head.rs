@@ -1,7 +1,6 @@
 //! The head of a card: its name, what its lines say, and buttons.
 
 use leptos::html;
-use leptos::prelude::*;
 
 use super::card_menu::CardMenu;
 use super::choices::ScaleChoice;
@@ -12,6 +11,7 @@ use super::readout::HeadValues;
 use crate::components::{IconButton, IconName};
 use crate::erased::{Show, derive};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Name, scale, values at the crosshair, buttons.
 #[component]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::erased::{Show, derive, memo};
+use crate::prelude::*;
 use crate::typed;
-use leptos::prelude::*;
 use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
 
@@ -185,7 +185,7 @@ fn LimitField(draft: Draft, #[prop(into)] label: Signal<String>) -> impl IntoVie
                     aria-label=move || label.get()
                     aria-invalid=move || draft.is_wrong().to_string()
                     placeholder=move || label.get()
-                    prop:value=draft.text
+                    prop:value=move || draft.text.get()
                     on:input=move |event| draft.text.set(event_target_value(&event))
                 />
                 <span class="ink3">{move || draft.limit().map(|limit| label::exact(limit.value))}</span>

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::choices::XChoice;
@@ -13,6 +12,7 @@ use crate::client;
 use crate::components::browse::TagEntry;
 use crate::erased::memo;
 use crate::live::use_live;
+use crate::prelude::*;
 
 /// Lines of a card whose wall times are wanted whatever x counts.
 const TIMED_LINES: usize = 8;

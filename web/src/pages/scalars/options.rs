@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use leptos::prelude::*;
 use trainscope_charts::line::YRange;
 use trainscope_charts::smooth::Kind;
 
@@ -12,6 +11,7 @@ use super::popover::Popover;
 use crate::components::{Check, Icon, IconName, SegOption, Segmented};
 use crate::erased::{Show, derive, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::prelude::*;
 use crate::state::use_app_state;
 use crate::url_state::History;
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::notebook::Threshold;
 use trainscope_api::runs::{Run, RunStatus};
 
@@ -17,6 +16,7 @@ use crate::components::browse::{Browse, Filter, TagEntry};
 use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::notebook::{Notes, use_notebook};
+use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// Answers of cards that were scrolled away, kept for their return.

@@ -1,10 +1,10 @@
 //! A button with what it opens below itself: a press elsewhere or `Esc` closes it.
 
 use leptos::html;
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::erased::handler;
+use crate::prelude::*;
 
 /// A button and what hangs below it.
 #[component]

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::scalars::NonFiniteClass;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
@@ -16,6 +15,7 @@ use super::reading::Reading;
 use crate::components::RunChip;
 use crate::erased::{Show, effect, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Values in a head, at most.
 const MOST_IN_HEAD: usize = 6;

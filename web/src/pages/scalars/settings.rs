@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::erased::{effect, memo};
+use crate::prelude::*;
 use crate::typed;
-use leptos::prelude::*;
 use trainscope_charts::line::YRange;
 use trainscope_charts::smooth::Kind;
 

@@ -1,12 +1,11 @@
 //! The left panel: runs above tags, because they change more often; groups of runs between them.
 
-use leptos::prelude::*;
-
 use super::page::PageState;
 use crate::components::RunChip;
 use crate::components::browse;
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Runs, groups, filter, tags, and what there is of them.
 #[component]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_charts::label;
 
@@ -15,6 +14,7 @@ use crate::components::{RightPanel, RunChip};
 use crate::erased::{Show, effect};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Rows of all lines together.
 const MOST_ROWS: usize = 1_000;

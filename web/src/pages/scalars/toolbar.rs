@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::erased::{Show, derive, handler};
+use crate::prelude::*;
 use crate::typed;
-use leptos::prelude::*;
 use trainscope_charts::label;
 
 use super::choices::{ScaleChoice, XChoice};

@@ -4,9 +4,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use leptos::prelude::*;
-
 use crate::format;
+use crate::prelude::*;
 
 /// Time between two turns at least and at most.
 const LEAST_PAUSE: Duration = Duration::from_millis(250);

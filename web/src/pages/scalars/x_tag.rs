@@ -1,7 +1,6 @@
 //! The last choice of the x axis: another scalar of the same runs.
 
 use leptos::html;
-use leptos::prelude::*;
 
 use super::choices::XChoice;
 use super::page::PageState;
@@ -9,6 +8,7 @@ use super::popover::Popover;
 use crate::components::{Icon, IconName};
 use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 
 /// Tags offered at once.
 const MOST_OFFERED: usize = 60;

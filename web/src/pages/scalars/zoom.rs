@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use leptos::prelude::*;
-
 use super::settings::{OwnRanges, Range, Settings, rounded};
 use crate::erased::effect;
+use crate::prelude::*;
 
 /// A move that has rested that long is kept in the address.
 const REST: Duration = Duration::from_millis(250);

@@ -1,6 +1,5 @@
 //! Which slice stands in the table, and what it is compared with.
 
-use leptos::prelude::*;
 use trainscope_api::tensors::{Axis, Slice, TensorSource};
 
 use super::model::{Shown, use_model};
@@ -8,6 +7,7 @@ use super::plane::short;
 use crate::components::{IconButton, IconName, SegOption, Segmented};
 use crate::erased::derive;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::state::use_runs;
 
 /// Steps offered to compare with.

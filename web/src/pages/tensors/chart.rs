@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::tensors::{HistoryPoint, TensorSource};
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
@@ -21,6 +20,7 @@ use crate::components::{
 use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 
 /// What the chart shows: range, spread, length.

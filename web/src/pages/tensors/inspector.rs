@@ -1,7 +1,6 @@
 //! The tensor at its step: elements by class, statistics beside the step before, a histogram of the slice, places to
 //! jump to, files to take along.
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::paths;
 use trainscope_api::tensors::{
@@ -17,6 +16,7 @@ use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pages::debugger::ClassBar;
+use crate::prelude::*;
 use crate::route::{self, RunPage};
 
 /// Larger tensors are only looked at as a whole if somebody asks.
@@ -216,7 +216,7 @@ pub(super) fn Inspector() -> impl IntoView {
     };
     let link = move |label: Signal<String>, format: &'static str, of_slice: bool| {
         view! {
-            <a class="btn grow" href=move || file(format, of_slice) download title=label>
+            <a class="btn grow" href=move || file(format, of_slice) download title=move || label.get()>
                 <Icon name=IconName::Download size=14 />
                 {format}
                 // A file is of what was recorded, whatever it is compared with.
@@ -234,7 +234,7 @@ pub(super) fn Inspector() -> impl IntoView {
             {elements} {figures} <section hidden=move || elements_of.get() == 0>
                 <h3 class="flex">
                     {i18n.text(|t| t.tensors.histogram)}
-                    <span class="ink3 plain-weight grow">{about_slice}</span>
+                    <span class="ink3 plain-weight grow">{move || about_slice.get()}</span>
                     <input
                         class="bins"
                         type="number"

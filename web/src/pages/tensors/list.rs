@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::tensors::{TensorEntry, TensorSource};
 
 use super::model::use_model;
@@ -13,6 +12,7 @@ use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pixels::{pixels, whole};
+use crate::prelude::*;
 
 /// A row, in pixels.
 const ROW: f64 = 26.0;

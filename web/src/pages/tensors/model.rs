@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use trainscope_api::findings::FindingsQuery;
 use trainscope_api::tensors::{
@@ -19,6 +18,7 @@ use super::steps::{last_step, step_from};
 use crate::client::{self, ClientError};
 use crate::erased::{effect, memo};
 use crate::live::use_live;
+use crate::prelude::*;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use trainscope_api::tensors::{Bins, Slice, TensorQuery};
 
 use super::inspector::bins_picture;
@@ -12,6 +11,7 @@ use super::plane::{Plane, Window};
 use super::table::grid;
 use crate::client;
 use crate::i18n::use_i18n;
+use crate::prelude::*;
 use crate::route;
 
 /// Larger tensors are looked at on their own page, where one sees how far that is.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::html;
-use leptos::prelude::*;
 use trainscope_api::tensors::{Element, TensorSource};
 
 use super::axes::SliceBar;
@@ -14,6 +13,7 @@ use crate::erased::{Show, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pixels::{pixels, whole};
+use crate::prelude::*;
 
 /// A row, in pixels.
 const ROW: f64 = 21.0;
