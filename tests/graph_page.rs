@@ -131,9 +131,8 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
             format!("{scope} .chevron")
         ))
         .await;
-    if browser.attribute(scope, "aria-expanded").await == "false" {
-        browser.press('\u{e007}').await;
-    }
+    assert_eq!(browser.attribute(scope, "aria-expanded").await, "false");
+    browser.press('\u{e007}').await;
     browser
         .wait_for_element(&format!("{scope}[aria-expanded=true]"))
         .await;

@@ -5,8 +5,13 @@
 // These answers are there when the program starts; asked for by it, they would come after the first layout. The notes
 // follow the runs: the live stream tells what changes after the list of runs was made.
 const ask = async (path) => {
-  const answer = await fetch(path);
-  return answer.ok ? answer.arrayBuffer() : undefined;
+  try {
+    const answer = await fetch(path);
+    return answer.ok ? await answer.arrayBuffer() : undefined;
+  } catch {
+    // The program asks again, and says what is wrong.
+    return undefined;
+  }
 };
 const runs = ask('api/runs');
 const early = new Map([
@@ -15,7 +20,7 @@ const early = new Map([
   ['/api/notebook', runs.then(() => ask('api/notebook'))],
 ]);
 window.takeEarly = (path) => {
-  const body = early.get(path)?.catch(() => undefined);
+  const body = early.get(path);
   early.delete(path);
   return body;
 };

@@ -1,5 +1,5 @@
 //! Signals that the framework is compiled for once. What they hold lies behind a pointer, and only those who read it know
-//! its type; the framework would compile some fifteen functions for each type of value, and a browser compile those anew
+//! its type; the framework would compile functions of its own for each type of value, and a browser compile those anew
 //! when they are first called, at each visit of the page.
 //!
 //! They do what the framework's signals of the same names do. Handles are `Copy`, and what they hold goes with the owner
@@ -68,6 +68,38 @@ macro_rules! copied {
 
 copied!(Memo, RwSignal, Signal, StoredValue);
 
+/// Copies of the value, where it can be looked at.
+macro_rules! read {
+    ($($handle:ident),*) => {$(
+        impl<T: Clone + Send + Sync + 'static> $handle<T> {
+            /// The value; reactive.
+            pub fn get(self) -> T {
+                self.with(T::clone)
+            }
+
+            /// The value.
+            pub fn get_untracked(self) -> T {
+                self.with_untracked(T::clone)
+            }
+        }
+    )*};
+}
+
+/// The same where it may be gone.
+macro_rules! try_read {
+    ($($handle:ident),*) => {$(
+        impl<T: Clone + Send + Sync + 'static> $handle<T> {
+            /// The value, if it is there.
+            pub fn try_get_untracked(self) -> Option<T> {
+                self.try_with_untracked(T::clone)
+            }
+        }
+    )*};
+}
+
+read!(Memo, RwSignal, Signal);
+try_read!(Memo, RwSignal);
+
 /// A value that can be set, and whose readers hear of it.
 pub struct RwSignal<T>(framework::RwSignal<Held>, PhantomData<fn() -> T>);
 
@@ -111,30 +143,6 @@ impl<T: Send + Sync + 'static> RwSignal<T> {
     /// Looks at the value, if it is there.
     pub fn try_with_untracked<R>(self, look: impl FnOnce(&T) -> R) -> Option<R> {
         Some(known::<Place<T>>(&try_place_of(self.0)?).look(look))
-    }
-
-    /// The value; reactive.
-    pub fn get(self) -> T
-    where
-        T: Clone,
-    {
-        self.with(T::clone)
-    }
-
-    /// The value.
-    pub fn get_untracked(self) -> T
-    where
-        T: Clone,
-    {
-        self.with_untracked(T::clone)
-    }
-
-    /// The value, if it is there.
-    pub fn try_get_untracked(self) -> Option<T>
-    where
-        T: Clone,
-    {
-        self.try_with_untracked(T::clone)
     }
 
     /// Sets the value, unless the signal is no more.
@@ -241,30 +249,6 @@ impl<T: Send + Sync + 'static> Memo<T> {
         Some(look(known(&try_computed_untracked(self.0)?)))
     }
 
-    /// The value; reactive.
-    pub fn get(self) -> T
-    where
-        T: Clone,
-    {
-        self.with(T::clone)
-    }
-
-    /// The value.
-    pub fn get_untracked(self) -> T
-    where
-        T: Clone,
-    {
-        self.with_untracked(T::clone)
-    }
-
-    /// The value, if it is there.
-    pub fn try_get_untracked(self) -> Option<T>
-    where
-        T: Clone,
-    {
-        self.try_with_untracked(T::clone)
-    }
-
     /// Hears of the next value.
     pub fn track(self) {
         self.0.track();
@@ -340,22 +324,6 @@ impl<T: Send + Sync + 'static> Signal<T> {
     /// Looks at the value.
     pub fn with_untracked<R>(self, look: impl FnOnce(&T) -> R) -> R {
         self.look(false, look)
-    }
-
-    /// The value; reactive.
-    pub fn get(self) -> T
-    where
-        T: Clone,
-    {
-        self.with(T::clone)
-    }
-
-    /// The value.
-    pub fn get_untracked(self) -> T
-    where
-        T: Clone,
-    {
-        self.with_untracked(T::clone)
     }
 
     /// Hears of the next value.
