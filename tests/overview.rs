@@ -114,7 +114,7 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
     let server = lab.start_on(&[&folder], &[]);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/torch/run1/overview").await;
-    browser.wait_for_text("is taken out again by").await;
+    browser.wait_for_text("is cancelled by").await;
     // The whole list opens above the rest, and what could not be judged says what to record.
     browser.click(".guide .checks summary").await;
     browser

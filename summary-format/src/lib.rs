@@ -6,6 +6,7 @@
 pub mod body;
 pub mod collection;
 pub mod decode;
+pub mod digits;
 pub mod encode;
 pub mod explanation;
 pub mod float;

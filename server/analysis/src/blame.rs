@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use edges::{Edges, Reach};
 
-use trainscope_format::Severity;
+use trainscope_format::{Severity, digits};
 
 use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::finding::{Cause, FirstCause, Hit, Sentence};
@@ -118,23 +118,22 @@ fn is_overflow(hit: &Hit) -> bool {
 fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: usize) -> Sentence {
     let mut said = hit.sentence.clone();
     if is_overflow(hit) && are_inputs_finite(hit, flow, run, edges) {
-        said.en
-            .push_str(", while everything that feeds it was finite");
-        said.zh.push_str("，而它的所有输入都是有限值");
+        said.en.push_str("; all of its inputs are finite");
+        said.zh.push_str("；其全部输入都是有限值");
     } else if is_overflow(hit) && is_all_finite_before(hit, flow, run) {
         said.en
-            .push_str(", while everything before it in this step was finite");
-        said.zh.push_str("，而该步中在它之前的一切都是有限值");
+            .push_str("; all earlier tensors of this step are finite");
+        said.zh.push_str("；该步中此前的张量都是有限值");
     }
     let (en, zh) = match explained {
         0 => (String::new(), String::new()),
         1 => (
-            "; one later finding follows from it".to_owned(),
-            "；之后的 1 项发现由此引起".to_owned(),
+            "; 1 later hit follows".to_owned(),
+            "；后续 1 个命中由此引起".to_owned(),
         ),
         more => (
-            format!("; {more} later findings follow from it"),
-            format!("；之后的 {more} 项发现由此引起"),
+            format!("; {} later hits follow", digits::count(more as u64)),
+            format!("；后续 {} 个命中由此引起", digits::count(more as u64)),
         ),
     };
     said.en.push_str(&en);

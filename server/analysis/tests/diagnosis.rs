@@ -177,7 +177,7 @@ fn a_loss_wants_what_it_wants() {
         remark(&graph(&gradients), Rule::LossActivation)
             .sentence
             .en
-            .contains("log-softmax is missing")
+            .contains("log_softmax is missing")
     );
     let no_loss = ["x >", "w # -", "o MatMul x,w"];
     let unknown = remark(&graph(&no_loss), Rule::LossActivation);

@@ -22,7 +22,7 @@ pub(super) struct Seen {
 /// There is none.
 pub(super) fn without_graph() -> Opinion {
     Opinion::unknown(
-        "no graph was recorded, so the structure of the model is not judged",
+        "no graph was recorded; the structure of the model is not checked",
         "未记录计算图，因此无法判断模型结构",
         Missing::GraphWithLoss,
     )
@@ -161,30 +161,28 @@ fn loss_activation(view: &View<'_>) -> Opinion {
     }
     if losses == 0 {
         return Opinion::unknown(
-            "the graph ends before the loss, so what stands before that is not judged; record both together",
-            "计算图在损失之前结束，无法判断损失前的激活函数；请将模型与损失一并记录",
+            "the graph does not contain the loss, so its input is not checked; record the model together with the loss",
+            "计算图不含损失，无法检查其输入；请将模型与损失一并记录",
             Missing::GraphWithLoss,
         );
     }
     if judged == 0 {
         return Opinion::unknown(
-            "what feeds the loss is an operation of no known kind",
+            "the input of the loss comes from an unknown operator",
             "损失的输入来自未知类型的算子",
             Missing::Nothing,
         );
     }
     Opinion::fine(
-        "the loss gets what it expects".to_owned(),
-        "损失函数的输入符合其要求".to_owned(),
+        "loss input is correct".to_owned(),
+        "损失的输入正确".to_owned(),
     )
 }
 
 fn doubled(view: &View<'_>, first: usize, second: usize) -> (String, String) {
     let (first, second) = (view.name(first), view.name(second));
     (
-        format!(
-            "{second} applies softmax to what {first} has made probabilities: gradients become small"
-        ),
+        format!("{second} applies softmax to the probabilities of {first}: gradients become small"),
         format!("{first} 已输出概率，{second} 又做一次 softmax，梯度会变得很小"),
     )
 }
@@ -202,50 +200,48 @@ fn before_loss(
     match (loss, view.does[from]) {
         (Loss::Logits, Does::Softmax | Does::Sigmoid) => fault(
             format!(
-                "{name} applies softmax itself, and {input} has made probabilities before: gradients become small"
+                "{name} applies softmax itself, but its input {input} already outputs probabilities: gradients become small"
             ),
             format!("{name} 内部已包含 softmax，而 {input} 已输出概率，梯度会变得很小"),
         ),
         (Loss::BinaryLogits, Does::Softmax | Does::Sigmoid) => fault(
             format!(
-                "{name} applies sigmoid itself, and {input} has made probabilities before: gradients become small"
+                "{name} applies sigmoid itself, but its input {input} already outputs probabilities: gradients become small"
             ),
             format!("{name} 内部已包含 sigmoid，而 {input} 已输出概率，梯度会变得很小"),
         ),
         (Loss::Logits | Loss::BinaryLogits, Does::Relu) => fault(
-            format!("{input} cuts off scores below zero before {name}: such outputs do not learn"),
-            format!("{input} 在 {name} 之前截去了负的得分，这些输出无法学习"),
+            format!("{input} clips negative logits before {name}: these outputs do not learn"),
+            format!("{input} 在 {name} 之前截去了负的 logits，这些输出无法学习"),
         ),
         (Loss::Logits, Does::LogSoftmax) => Some((
             State::Note,
-            format!(
-                "{name} applies softmax itself; {input} before it changes nothing and costs time"
-            ),
-            format!("{name} 内部已包含 softmax，{input} 不改变结果，只增加开销"),
+            format!("{name} applies softmax itself; {input} is redundant"),
+            format!("{name} 内部已包含 softmax，{input} 是多余的"),
         )),
         (Loss::LogProbabilities, Does::Softmax | Does::Sigmoid) => fault(
             format!(
-                "{name} expects logarithms of probabilities, and {input} gives probabilities: use log-softmax"
+                "{name} expects log-probabilities, but {input} outputs probabilities: use log_softmax"
             ),
-            format!("{name} 需要对数概率，而 {input} 给出的是概率，应使用 log-softmax"),
+            format!("{name} 需要对数概率，而 {input} 给出的是概率，应使用 log_softmax"),
         ),
         (Loss::LogProbabilities, _) if raw => fault(
             format!(
-                "{name} expects logarithms of probabilities and gets the scores of {input}: log-softmax is missing"
+                "{name} expects log-probabilities, but gets the logits of {input}: log_softmax is missing"
             ),
-            format!("{name} 需要对数概率，得到的却是 {input} 的得分：缺少 log-softmax"),
+            format!("{name} 需要对数概率，得到的却是 {input} 的 logits：缺少 log_softmax"),
         ),
         (Loss::Probabilities, Does::Relu) => fault(
             format!(
-                "{name} expects probabilities, and {input} has no upper limit: sigmoid is missing"
+                "{name} expects probabilities, but the output of {input} is unbounded: sigmoid is missing"
             ),
             format!("{name} 需要概率，而 {input} 没有上限：缺少 sigmoid"),
         ),
         (Loss::Probabilities, _) if raw => fault(
             format!(
-                "{name} expects probabilities and gets the scores of {input}: sigmoid is missing"
+                "{name} expects probabilities, but gets the logits of {input}: sigmoid is missing"
             ),
-            format!("{name} 需要概率，得到的却是 {input} 的得分：缺少 sigmoid"),
+            format!("{name} 需要概率，得到的却是 {input} 的 logits：缺少 sigmoid"),
         ),
         _ => None,
     }
@@ -277,20 +273,18 @@ fn useless_bias(view: &View<'_>) -> Opinion {
             State::Note,
             Some(bias),
             found.len(),
-            format!(
-                "the bias of {bias} is taken out again by {name}: it costs memory and does nothing"
-            ),
-            format!("{bias} 的偏置会被 {name} 抵消：占用内存而不起作用"),
+            format!("the bias of {bias} is cancelled by {name}; set bias=False"),
+            format!("{bias} 的偏置会被 {name} 抵消；可设 bias=False"),
         );
     }
     if normalisations == 0 {
         return Opinion::fine(
-            "no batch normalisation that would take out a bias".to_owned(),
+            "no normalization layers that would cancel a bias".to_owned(),
             "没有会抵消偏置的批归一化".to_owned(),
         );
     }
     Opinion::fine(
-        "no bias stands before a normalisation".to_owned(),
+        "no bias is cancelled by a normalization layer".to_owned(),
         "归一化之前没有多余的偏置".to_owned(),
     )
 }
@@ -332,8 +326,7 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
         .any(|node| node.op_type.starts_with("prim::") || node.op_type.starts_with("aten::"));
     if is_traced {
         return Opinion::unknown(
-            "a traced graph holds only what ran: parameters that nothing uses are not in it; record gradients, of which \
-             they have none",
+            "a traced graph does not contain unused parameters; record gradients, which unused parameters do not have",
             "追踪得到的计算图只含运行过的部分，不含未使用的参数；请记录梯度，未使用的参数没有梯度",
             Missing::Gradients,
         );
@@ -343,7 +336,7 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
     let parameters: Vec<usize> = (0..view.nodes.len()).filter(is_known).collect();
     if parameters.is_empty() {
         return Opinion::unknown(
-            "the graph names no parameters",
+            "the graph lists no parameters",
             "计算图未列出参数",
             Missing::Parameters,
         );
@@ -357,22 +350,22 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
         let (name, count, all) = (view.name(first), unused.len(), parameters.len());
         let (en, zh) = if count == 1 {
             (
-                format!("nothing computes with the parameter {name}: it cannot learn"),
-                format!("没有算子使用参数 {name}：它无法学习"),
+                format!("parameter {name} is not used by any operator and cannot learn"),
+                format!("没有算子使用参数 {name}，它无法学习"),
             )
         } else {
             (
                 format!(
-                    "nothing computes with {count} of {all} parameters, {name} among them: they cannot learn"
+                    "{count} of {all} parameters (such as {name}) are not used by any operator and cannot learn"
                 ),
-                format!("{all} 个参数中有 {count} 个（如 {name}）没有算子使用：它们无法学习"),
+                format!("{all} 个参数中有 {count} 个（如 {name}）没有算子使用，它们无法学习"),
             )
         };
         return Opinion::found(State::Fault, Some(name), count, en, zh);
     }
     let count = parameters.len();
     Opinion::fine(
-        format!("each of {count} parameters is used"),
+        format!("all {count} parameters are used"),
         format!("{count} 个参数均被使用"),
     )
 }
@@ -457,9 +450,7 @@ fn broadcast(view: &View<'_>) -> Opinion {
             State::Fault,
             Some(name),
             found.len(),
-            format!(
-                "{name} compares {a} with {b}, which makes a table of every pair: squeeze one of them"
-            ),
+            format!("{name} broadcasts {a} with {b} to all pairs: squeeze one of them"),
             format!(
                 "{name} 比较形状 {a} 与 {b}，广播后得到所有两两组合：请先对其中之一使用 squeeze"
             ),
@@ -467,13 +458,13 @@ fn broadcast(view: &View<'_>) -> Opinion {
     }
     if candidates > known {
         return Opinion::unknown(
-            "shapes are not in the graph, so broadcasts are not judged",
+            "the graph has no shapes, so broadcasting is not checked",
             "计算图中没有形状，无法判断广播",
             Missing::Shapes,
         );
     }
     Opinion::fine(
-        "no difference is broadcast by accident".to_owned(),
+        "no accidental broadcasting".to_owned(),
         "没有意外的广播".to_owned(),
     )
 }

@@ -85,7 +85,7 @@ impl Pipeline {
     pub(super) fn judge(&self) -> Vec<(Rule, Opinion)> {
         if self.is_empty() {
             let opinion = Opinion::unknown(
-                "how data are prepared was not recorded, so their order and range are not judged",
+                "the data pipeline was not recorded; sample order and value range are not checked",
                 "未记录数据预处理流程，无法判断样本顺序和取值范围",
                 Missing::Pipeline,
             );
@@ -107,12 +107,12 @@ impl Pipeline {
                 None,
                 1,
                 format!(
-                    "samples come in the same order each epoch ({sampler}); nothing shuffles them"
+                    "samples come in the same order each epoch ({sampler}); they are not shuffled"
                 ),
                 format!("每轮样本顺序相同（{sampler}），没有打乱操作"),
             ),
             None => Opinion::unknown(
-                "the pipeline does not say whether samples are shuffled",
+                "shuffling is unknown: the pipeline does not record it",
                 "数据流程未说明样本是否打乱",
                 Missing::Shuffle,
             ),
@@ -122,20 +122,20 @@ impl Pipeline {
     fn scaling(&self) -> Opinion {
         match &self.pictures {
             _ if self.scales => Opinion::fine(
-                "the range of values is changed on purpose".to_owned(),
-                "取值范围已处理".to_owned(),
+                "values are rescaled or normalized".to_owned(),
+                "数值已缩放或归一化".to_owned(),
             ),
             Some(source) => Opinion::found(
                 State::Note,
                 None,
                 1,
                 format!(
-                    "{source} gives pixels from 0 to 255, and no operation of the pipeline changes their range"
+                    "{source} outputs pixels from 0 to 255, and the pipeline does not normalize them"
                 ),
                 format!("{source} 的像素取值为 0 到 255，数据流程中没有归一化操作"),
             ),
             None => Opinion::unknown(
-                "neither the pipeline nor tensors of inputs say in which range values are",
+                "the value range is unknown: neither the pipeline nor input tensors record it",
                 "数据流程和输入张量均未说明取值范围",
                 Missing::Inputs,
             ),

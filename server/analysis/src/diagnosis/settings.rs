@@ -1,5 +1,6 @@
 //! Rules about hyper-parameters: values that an optimizer cannot work with, and such as are rarely meant.
 
+use trainscope_format::digits::brief;
 use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::lineage::TrainLineage;
 
@@ -92,8 +93,8 @@ impl Settings {
         let known: Vec<(&String, f64, Meaning)> = known.collect();
         if known.is_empty() {
             return Opinion::unknown(
-                "neither learning rate nor batch size was recorded, so they are not judged",
-                "未记录学习率和批大小，因此无法判断",
+                "learning rate and batch size were not recorded",
+                "未记录学习率和批大小",
                 Missing::Settings,
             );
         }
@@ -123,42 +124,39 @@ impl Settings {
         let fault = |en: &str, zh: &str| {
             Some((
                 State::Fault,
-                format!("{name} is {value}: {en}"),
-                format!("{name} 为 {value}：{zh}"),
+                format!("{name} is {}: {en}", brief(value)),
+                format!("{name} 为 {}：{zh}", brief(value)),
             ))
         };
         let note = |en: &str, zh: &str| fault(en, zh).map(|(_, en, zh)| (State::Note, en, zh));
         if !value.is_finite() {
-            return fault("that is no number to train with", "无法用于训练");
+            return fault("not a finite number", "不是有限数值");
         }
         let is_adaptive = ["adam", "lamb", "rmsprop", "adagrad"]
             .iter()
             .any(|word| self.optimizer.to_ascii_lowercase().contains(word));
         match meaning {
-            Meaning::LearningRate if value == 0.0 => fault("nothing learns", "模型不会学习"),
-            Meaning::LearningRate if value < 0.0 => fault("the loss is made larger", "损失会变大"),
+            Meaning::LearningRate if value == 0.0 => {
+                fault("the model does not learn", "模型不会学习")
+            }
+            Meaning::LearningRate if value < 0.0 => fault("the loss increases", "损失会变大"),
             Meaning::LearningRate if value > 1_000.0 => {
-                fault("no weight survives such a step", "这样的步长会毁掉所有权重")
+                fault("every update destroys the weights", "每次更新都会毁掉权重")
             }
             Meaning::LearningRate if is_adaptive && value > 0.1 => note(
-                "more than adaptive optimizers usually bear",
+                "too high for most adaptive optimizers",
                 "超出自适应优化器通常能承受的范围",
             ),
-            Meaning::LearningRate if value > 10.0 => note("rarely meant", "很少有意为之"),
-            Meaning::BatchSize if value < 1.0 => {
-                fault("a batch has at least one sample", "一个批次至少有一个样本")
-            }
+            Meaning::LearningRate if value > 10.0 => note("unusually high", "异常地高"),
+            Meaning::BatchSize if value < 1.0 => fault("must be at least 1", "不能小于 1"),
             Meaning::BatchSize if value < 2.0 && normalises_batches => fault(
-                "batch normalisation over one sample removes what it is to learn from",
+                "batch normalization over a single sample removes the signal",
                 "只有一个样本的批归一化会抹去学习所需的信息",
             ),
-            Meaning::Share if !(0.0..1.0).contains(&value) => fault(
-                "it has to be at least 0 and below 1",
-                "取值须不小于 0 且小于 1",
-            ),
-            Meaning::WeightDecay if value < 0.0 => {
-                fault("weights are made to grow", "权重会不断增大")
+            Meaning::Share if !(0.0..1.0).contains(&value) => {
+                fault("must be at least 0 and below 1", "取值须不小于 0 且小于 1")
             }
+            Meaning::WeightDecay if value < 0.0 => fault("weights grow", "权重会不断增大"),
             Meaning::WeightDecay if value > 0.5 => {
                 note("weights are pulled to zero", "权重会被拉向零")
             }

@@ -321,3 +321,53 @@ pub struct Text {
     /// Chinese.
     pub zh: &'static str,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CONDITIONS;
+
+    /// Circumlocutions of terms that people search for, and people instead of parameters.
+    const NOT_PLAIN: [&str; 16] = [
+        "nobody",
+        "somebody",
+        "by heart",
+        "no number",
+        "next to nothing",
+        "melt",
+        "runs away",
+        "figure",
+        "guessing",
+        "half precision",
+        "held against",
+        "stands",
+        "look at",
+        "so many",
+        "begins",
+        "what it was",
+    ];
+
+    #[test]
+    fn texts_use_the_terms_of_the_field() {
+        for condition in CONDITIONS {
+            let texts = [
+                condition.says,
+                condition.checks,
+                condition.matters,
+                condition.not_judged,
+                condition.advice,
+            ];
+            let labels = condition.parameters.iter().map(|parameter| parameter.text);
+            for text in texts.into_iter().chain(labels) {
+                let plain = text.en.to_lowercase();
+                let bad = NOT_PLAIN.iter().find(|word| plain.contains(**word));
+                assert_eq!(bad, None, "{}: {}", condition.id, text.en);
+                assert!(!text.zh.is_empty(), "{}", condition.id);
+            }
+            assert!(
+                condition.says.en.split(' ').count() <= 6,
+                "a title, not a sentence: {}",
+                condition.says.en
+            );
+        }
+    }
+}

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
+pub(crate) use trainscope_format::digits::{brief as number, percent};
+
 use super::catalogue::MAX_PARAMETERS;
 use super::checks::{Evidence, judge};
 use super::config::{Watchpoint, Watchpoints};
@@ -213,24 +215,5 @@ fn plain(watchpoint: &Watchpoint, tensor: &str, values: &[(Arc<str>, Float)]) ->
     Sentence {
         en: format!("{tensor}: {} ({found})", says.en),
         zh: format!("{tensor}：{}（{found}）", says.zh),
-    }
-}
-
-/// A number in a sentence: short, and exact where it is a count.
-pub(crate) fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    if value.fract() == 0.0 && magnitude < 1e6 {
-        format!("{value}")
-    } else if (1e-3..1e5).contains(&magnitude) {
-        // Six digits of large numbers, four decimals of small ones.
-        let decimals = [10.0, 1e2, 1e3, 1e4]
-            .iter()
-            .filter(|bound| magnitude < **bound)
-            .count();
-        let decimals = decimals.max(1);
-        let text = format!("{value:.decimals$}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{value:.2e}")
     }
 }

@@ -121,10 +121,8 @@ fn only_what_is_fed_by_the_cause_is_explained_in_its_step() {
     let cause = findings.first_cause.as_ref();
     let sentence = cause.map(|c| (c.sentence.en.as_str(), c.sentence.zh.as_str()));
     assert!(
-        sentence.is_some_and(
-            |(en, zh)| en.contains("everything that feeds it was finite")
-                && zh.contains("它的所有输入都是有限值")
-        ),
+        sentence.is_some_and(|(en, zh)| en.contains("all of its inputs are finite")
+            && zh.contains("其全部输入都是有限值")),
         "{sentence:?}"
     );
 }
@@ -221,8 +219,8 @@ fn each_step_of_each_rank_has_a_cause_of_its_own() {
     );
     let sentences: Vec<_> = findings.causes.iter().map(|c| &c.sentence.en).collect();
     assert!(
-        sentences[0].contains("2 later findings follow"),
+        sentences[0].contains("2 later hits follow"),
         "{sentences:?}"
     );
-    assert!(sentences[2].contains("everything that feeds it was finite"));
+    assert!(sentences[2].contains("all of its inputs are finite"));
 }

@@ -59,7 +59,7 @@ fn overflows_are_named_where_they_begin() {
         .first_cause
         .as_ref()
         .map(|c| c.sentence.en.as_str());
-    assert!(cause.is_some_and(|s| s.contains("everything before it in this step was finite")));
+    assert!(cause.is_some_and(|s| s.contains("all earlier tensors of this step are finite")));
 }
 
 #[test]

@@ -20,20 +20,20 @@ pub(super) static ACTIVATION_RANGE: Condition = Condition {
     watches: |subject, _| subject.is(Target::Activation),
     formula: Some(range::range),
     says: text(
-        "a share of an activation is inside or outside of a range",
+        "share of activations in a range",
         "激活值落在某范围内的比例",
     ),
     checks: text(
-        "The percentage of elements inside the range (ends included) is below or above its limit, or maximum - minimum is.",
+        "The percentage of elements inside the range (ends included), or maximum - minimum, is below or above its threshold.",
         "落在范围内（含端点）的元素百分比，或最大值减最小值，低于或高于阈值。",
     ),
     matters: text(
-        "A saturated or dead function passes no gradient.",
+        "Saturated or dead activations pass no gradient.",
         "饱和或失活的函数不传递梯度。",
     ),
-    not_judged: text("As tensor_range.", "同 tensor_range。"),
+    not_judged: text("See tensor_range.", "同 tensor_range。"),
     advice: text(
-        "Check the range of the function's input.",
+        "Check the range of the inputs of the activation.",
         "检查激活函数输入的范围。",
     ),
     ..BASE
@@ -53,7 +53,7 @@ pub(super) static DEAD_RELU: Condition = Condition {
             "zeros_gt",
             Range::Share,
             text(
-                "without units: share of zeros above",
+                "without per-unit statistics: share of zeros above",
                 "无单元统计时，零的比例大于",
             ),
         )
@@ -68,21 +68,21 @@ pub(super) static DEAD_RELU: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Activation),
     judge: Some(units::dead),
-    says: text("units that never fire", "从不激活的单元"),
+    says: text("dead ReLU", "失活的 ReLU"),
     checks: text(
-        "The share of units that have answered zero to the last 40 samples is above units_gt at 3 observations in a row, until the end; without statistics by unit: the share of zeros above zeros_gt.",
+        "The share of units whose output was 0 for the last 40 samples is above units_gt at 3 consecutive observations, until the end. Without per-unit statistics: the share of zeros is above zeros_gt.",
         "对最近 40 个样本都输出零的单元比例连续 3 次且直到结束都大于 units_gt；无单元统计时：零的比例大于 zeros_gt。",
     ),
     matters: text(
-        "A unit that never fires gets no gradient and stays so.",
+        "A unit that never fires receives no gradient and cannot recover.",
         "从不激活的单元得不到梯度，也无法恢复。",
     ),
     not_judged: text(
-        "The layer is not rectified, or it is not known to be. A note where units were silent from the beginning on in a narrow layer.",
+        "Layers that are not known to be ReLU. Only a note for narrow layers whose units were inactive from the start.",
         "不是 ReLU 层，或无从得知。若窄层中单元从一开始就沉默，则仅作提示。",
     ),
     advice: text(
-        "Lower the learning rate, check the offsets, use a leaky activation.",
+        "Lower the learning rate, check the biases, or use LeakyReLU.",
         "降低学习率、检查偏置、使用 leaky 激活。",
     ),
     ..BASE
@@ -95,14 +95,14 @@ pub(super) static SATURATED_ACTIVATION: Condition = Condition {
         limit(
             "units_gt",
             Range::Share,
-            text("share of units at an end above", "处于两端的单元比例大于"),
+            text("share of saturated units above", "饱和单元比例大于"),
         )
         .at(0.5),
         limit(
             "slope_lt",
             Range::Share,
             text(
-                "mean slope by the steepest below",
+                "mean slope / maximum slope below",
                 "平均斜率与最大斜率之比小于",
             ),
         )
@@ -117,18 +117,21 @@ pub(super) static SATURATED_ACTIVATION: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Activation),
     judge: Some(units::saturated),
-    says: text("tanh or sigmoid at their ends", "tanh 或 sigmoid 处于两端"),
+    says: text("saturated tanh/sigmoid", "tanh/sigmoid 饱和"),
     checks: text(
-        "Hidden tanh or sigmoid: the share of units at an end is above units_gt, or the mean slope (1 - y^2, y - y^2) by the steepest is below slope_lt, at 3 observations in a row, until the end.",
-        "隐藏层的 tanh 或 sigmoid：处于两端的单元比例大于 units_gt，或平均斜率与最大斜率之比小于 slope_lt，连续 3 次且直到结束。",
+        "Hidden tanh or sigmoid layers: the share of saturated units is above units_gt, or the mean slope (1 - y^2, y - y^2) relative to the maximum slope is below slope_lt, at 3 consecutive observations, until the end.",
+        "隐藏层的 tanh 或 sigmoid：饱和单元比例大于 units_gt，或平均斜率与最大斜率之比小于 slope_lt，连续 3 次且直到结束。",
     ),
-    matters: text("Flat ends pass no gradient.", "平坦的两端不传递梯度。"),
+    matters: text(
+        "Saturated units pass no gradient.",
+        "饱和的单元不传递梯度。",
+    ),
     not_judged: text(
-        "The last layer, which may be certain. A note where the model learns all the same, and units came to their ends bit by bit.",
+        "The last layer, which may saturate. Only a note if the loss still falls and units saturated gradually.",
         "末层可以确定。模型仍在学习且单元逐步饱和时仅作提示。",
     ),
     advice: text(
-        "Normalise inputs, use smaller weights, put a norm before the activation.",
+        "Normalize the inputs, use smaller weights, or add a normalization layer before the activation.",
         "归一化输入，减小权重，在激活前加归一化。",
     ),
     ..BASE
@@ -148,7 +151,7 @@ pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
             "logit_gt",
             Range::Positive,
             text(
-                "largest logit above, where the concentration is above a half",
+                "largest logit above, if the concentration is above 0.5",
                 "集中度过半时，最大 logit 大于",
             ),
         )
@@ -162,21 +165,21 @@ pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Activation),
     judge: Some(units::collapsed_attention),
-    says: text("attention looks at one thing only", "注意力只看一处"),
+    says: text("attention collapse", "注意力坍缩"),
     checks: text(
-        "The mean of the squared weights of each query, summed over keys, is above concentration_gt (1: one key only), or the largest logit is above logit_gt, at 3 observations in a row, until the end.",
+        "The squared attention weights of each query, summed over keys and averaged over queries, exceed concentration_gt (1: a single key), or the largest logit exceeds logit_gt, at 3 consecutive observations, until the end.",
         "每个查询的权重平方和均值大于 concentration_gt（1 表示只看一个键），或最大 logit 大于 logit_gt，连续 3 次且直到结束。",
     ),
     matters: text(
-        "Attention that looks at one thing passes no gradient to the scores.",
+        "Attention to a single key passes no gradient to the scores.",
         "只看一处的注意力不会把梯度传给打分。",
     ),
     not_judged: text(
-        "The last softmax, which is the answer; fewer than 3 keys.",
+        "The last softmax, which is the output; fewer than 3 keys.",
         "末层 softmax（即输出）；少于 3 个键。",
     ),
     advice: text(
-        "Normalise queries and keys, divide by the root of their width, lower the learning rate.",
+        "Normalize queries and keys, scale by 1/sqrt(d), or lower the learning rate.",
         "归一化 q、k，除以宽度的平方根，降低学习率。",
     ),
     ..BASE

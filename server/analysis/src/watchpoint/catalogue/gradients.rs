@@ -15,19 +15,19 @@ pub(super) static GRADIENT_EXPLODING: Condition = Condition {
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a gradient", "梯度中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, Inf or -Inf is above 0.",
+        "The number of elements that are NaN, +Inf or -Inf is above 0.",
         "NaN、Inf、-Inf 元素的个数大于 0。",
     ),
     matters: text(
-        "The next update makes the weights NaN.",
+        "The next update turns the weights into NaN.",
         "下一次更新会使权重变成 NaN。",
     ),
     not_judged: text(
-        "In context: a step that was not taken because of it, as programs that scale the loss do, unless the scale never settles.",
+        "In context: steps that loss scaling skipped, unless the loss scale never stabilizes.",
         "在上下文中：因此跳过的步（损失缩放的做法）不算，除非缩放一直不稳定。",
     ),
     advice: text(
-        "Check the inputs of the backward operators and the loss scale; roots and logarithms near zero have infinite slopes.",
+        "Check the inputs of the backward operators and the loss scale; sqrt and log have infinite slopes at zero.",
         "检查反向算子的输入与损失缩放；零附近的平方根与对数斜率无穷。",
     ),
     ..BASE
@@ -53,9 +53,9 @@ pub(super) static GRADIENT_VANISHING: Condition = Condition {
     watches: |subject, _| subject.is(Target::Gradient),
     formula: Some(magnitude::too_small),
     judge: Some(vanishing::judge),
-    says: text("a gradient is next to nothing", "梯度几乎为零"),
+    says: text("vanishing gradient", "梯度消失"),
     checks: text(
-        "Mean |x| (or another figure) is below its limit; in context: at 3 steps in a row, or below 1e-7 where the first layer's norm is a thousandth of the last one's, or the loss stays at guessing.",
+        "Mean |x| (or another statistic) is below its threshold; in context: at 3 consecutive steps, or below 1e-7 if the norm of the first layer is a thousandth of that of the last, or the loss stays at chance level.",
         "|x| 的均值（或其他统计量）小于阈值；在上下文中：连续 3 步，或首层范数只有末层千分之一或损失停在随机猜测时小于 1e-7。",
     ),
     matters: text(
@@ -63,11 +63,11 @@ pub(super) static GRADIENT_VANISHING: Condition = Condition {
         "远离损失的层学不到东西。",
     ),
     not_judged: text(
-        "NaN or Inf; gradients of zeros are another condition; where the loss has fallen, gradients have too, and it is a note.",
+        "Gradients with NaN or Inf; all-zero gradients have their own condition. Only a note if the loss has already fallen.",
         "含 NaN/Inf；全零梯度属另一条件；损失已下降时仅作提示。",
     ),
     advice: text(
-        "Use ReLU-like activations, norms or residual connections; check the initialisation; raise the loss scale in half precision.",
+        "Use ReLU-like activations, normalization or residual connections; check the initialization; raise the loss scale in fp16.",
         "使用 ReLU 类激活、归一化或残差；检查初始化；半精度时提高损失缩放。",
     ),
     ..BASE
@@ -92,16 +92,16 @@ pub(super) static GRADIENT_TOO_LARGE: Condition = Condition {
     watches: |subject, _| subject.is(Target::Gradient),
     formula: Some(magnitude::too_large),
     says: text(
-        "a figure of a gradient is above its limit",
+        "gradient statistic above threshold",
         "梯度的某个统计量高于阈值",
     ),
     checks: text(
-        "Mean |x|, maximum, minimum or mean is above its limit; any of those that are given.",
+        "Mean |x|, maximum, minimum or mean is above the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
     ),
-    matters: text("Large gradients make large updates.", "大梯度导致大更新。"),
+    matters: text("Large gradients cause large updates.", "大梯度导致大更新。"),
     not_judged: text(
-        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
     advice: text(
@@ -118,7 +118,7 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
         "factor_gt",
         Range::Positive,
         text(
-            "norm by the median of those before above",
+            "norm / median of previous norms above",
             "范数与此前中位数之比大于",
         ),
     )
@@ -130,18 +130,21 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Gradient),
     judge: Some(explosion::norm),
-    says: text("the norm of the gradient jumps", "梯度范数突增"),
+    says: text("gradient norm spike", "梯度范数突增"),
     checks: text(
-        "The norm of the gradient is above factor_gt times the median of up to 128 before, or grows at nearly every step by as much.",
+        "The gradient norm is above factor_gt times the median of up to 128 previous norms, or grows by that factor over nearly every step.",
         "梯度范数大于此前（至多 128 个）中位数的 factor_gt 倍，或几乎每步增长直至该倍数。",
     ),
-    matters: text("A step this far undoes many.", "这样一步会抵消许多步。"),
+    matters: text(
+        "A single step of this size can undo many earlier ones.",
+        "这样一步会抵消许多步。",
+    ),
     not_judged: text(
-        "Fewer than 5 norms; a note where the loss does not get worse than ever, unless it is still high and norms jump again.",
+        "Fewer than 5 norms. Only a note if the loss sets no new maximum, unless it is still high and the norm spikes again.",
         "少于 5 个范数；损失没有创新高时仅作提示，除非损失仍高且范数再次跃升。",
     ),
     advice: text(
-        "Clip the gradient; look at the batch; are gradients set to zero before each step?",
+        "Clip the gradient; inspect the batch; check that gradients are zeroed before each step.",
         "裁剪梯度；查看该批次；每步前是否清零梯度？",
     ),
     ..BASE
@@ -154,13 +157,19 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
         limit(
             "z_gt",
             Range::Positive,
-            text("robust z of the logarithm above", "对数的稳健 z 值大于"),
+            text(
+                "robust z-score of the logarithm above",
+                "对数的稳健 z 值大于",
+            ),
         )
         .at(6.0),
         limit(
             "window",
             Range::Count,
-            text("norms before that it is held against", "用于比较的此前步数"),
+            text(
+                "number of previous norms to compare with",
+                "用于比较的此前步数",
+            ),
         )
         .at(128.0)
         .support(),
@@ -172,17 +181,17 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Gradient),
     judge: Some(explosion::zscore),
-    says: text("the norm of the gradient stands out", "梯度范数异常突出"),
+    says: text("gradient norm outlier", "梯度范数离群"),
     checks: text(
-        "ln of the norm lies above the median of the window by more than z_gt spreads (median of distances, by 0.6745).",
+        "ln of the norm exceeds the median of the window by more than z_gt robust standard deviations (median absolute deviation / 0.6745).",
         "范数的对数高于窗口中位数超过 z_gt 个稳健标准差。",
     ),
     matters: text(
-        "It finds what a fixed factor misses where norms are steady.",
+        "Detects outliers among steady norms that a fixed factor misses.",
         "在范数平稳时能发现固定倍数遗漏的异常。",
     ),
-    not_judged: text("Fewer than 16 norms before.", "此前少于 16 个范数。"),
-    advice: text("Look at the batch of that step.", "查看该步的批次。"),
+    not_judged: text("Fewer than 16 previous norms.", "此前少于 16 个范数。"),
+    advice: text("Inspect the batch of that step.", "查看该步的批次。"),
     ..BASE
 };
 
@@ -193,7 +202,7 @@ pub(super) static UNDERFLOW_FP16: Condition = Condition {
         "share_gt",
         Range::Share,
         text(
-            "share below the smallest normal number above",
+            "share of subnormal elements above",
             "小于最小规格化数的比例大于",
         ),
     )
@@ -203,24 +212,21 @@ pub(super) static UNDERFLOW_FP16: Condition = Condition {
     watches: |subject, _| subject.is(Target::Gradient),
     formula: Some(precision::underflow),
     judge: Some(precision::underflow_judge),
-    says: text(
-        "gradients are too small for half precision",
-        "梯度小到半精度难以表示",
-    ),
+    says: text("underflow of fp16 gradients", "fp16 梯度下溢"),
     checks: text(
-        "Of the elements of half-precision gradients that are not zero, the share below 2^-14 is above share_gt, over all gradients of a step, at 3 steps in a row.",
+        "The share of nonzero elements below 2^-14 (fp16 subnormals), over all fp16 gradients of a step, is above share_gt at 3 consecutive steps.",
         "半精度梯度的非零元素中，小于 2^-14 的比例大于 share_gt，按步合计，连续 3 步。",
     ),
     matters: text(
-        "They lose bits, and below 2^-24 they are zero: weights stop to learn.",
+        "Subnormals lose precision, and below 2^-24 they become zero: weights stop learning.",
         "它们丢失精度，小于 2^-24 时变为零：权重停止学习。",
     ),
     not_judged: text(
-        "Gradients are not in half precision. A warning from a fifth on, while nothing is learned.",
+        "Gradients that are not fp16. A warning from 20 % on, if the loss does not fall.",
         "梯度不是半精度。达到五分之一且没有学到东西时为警告。",
     ),
     advice: text(
-        "Scale the loss (a gradient scaler), or use bf16.",
+        "Use loss scaling (GradScaler), or bf16.",
         "使用损失缩放（gradient scaler），或改用 bf16。",
     ),
     ..BASE
@@ -232,10 +238,7 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
     parameters: &[limit(
         "share_gt",
         Range::Share,
-        text(
-            "share of steps that are clipped above",
-            "被裁剪的步数比例大于",
-        ),
+        text("share of clipped steps above", "被裁剪的步数比例大于"),
     )
     .at(0.9)],
     severity: Severity::Info,
@@ -246,23 +249,23 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
     watches: |subject, _| subject.is(Target::Gradient),
     judge: Some(explosion::always_clipped),
     says: text(
-        "gradients are clipped at almost every step",
+        "gradients clipped at almost every step",
         "几乎每一步都在裁剪梯度",
     ),
     checks: text(
-        "The norm of the recorded gradients is below the recorded norm at more than share_gt of the steps.",
+        "The norm of the recorded gradients is below the recorded norm before clipping at more than share_gt of the steps.",
         "记录的梯度范数低于所记录的裁剪前范数的步数比例大于 share_gt。",
     ),
     matters: text(
-        "Then the limit, not the gradient, sets the length of steps.",
+        "The clipping threshold, not the gradient, then sets the step size.",
         "此时步长由裁剪阈值而非梯度决定。",
     ),
     not_judged: text(
-        "Fewer than 8 steps, or the loss is scaled. A warning where less than a thousandth is left.",
+        "Fewer than 8 steps, or loss scaling is used. A warning if less than 0.1 % of the norm is left.",
         "少于 8 步，或使用损失缩放。剩余不足千分之一时为警告。",
     ),
     advice: text(
-        "Raise max_norm to what the norm usually is.",
+        "Raise max_norm to the typical gradient norm.",
         "将 max_norm 提高到范数的通常水平。",
     ),
     ..BASE

@@ -23,15 +23,15 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
         "复制的权重或平均后的梯度的哈希在各 rank 间不同。",
     ),
     matters: text(
-        "Replicas that part train different models, and average them.",
+        "Diverged replicas train different models and average them.",
         "分叉的副本在训练不同的模型，再把它们平均。",
     ),
     not_judged: text(
-        "No hashes; tensors that never agreed: those are not replicated.",
+        "No hashes were recorded; tensors that never agreed (not replicated).",
         "没有哈希；从未一致的张量（并非副本）。",
     ),
     advice: text(
-        "Was a reduction or a broadcast skipped? Do all ranks take every step? Are seeds equal where they must be?",
+        "Check for a skipped all-reduce or broadcast, that all ranks run every step, and that seeds match where required.",
         "是否漏掉规约或广播？所有 rank 是否都执行每一步？该相同的随机种子是否相同？",
     ),
     ..BASE
@@ -48,16 +48,13 @@ pub(super) static SILENT_CORRUPTION: Condition = Condition {
     },
     watches: |subject, _| matches!(subject.class, Class::Weight | Class::Gradient),
     judge: Some(ranks::corruption),
-    says: text(
-        "one weight of one rank differs without a reason",
-        "某个 rank 的某个权重无故不同",
-    ),
+    says: text("possible silent data corruption", "疑似静默数据损坏"),
     checks: text(
-        "One single weight of one rank is the first to differ, after steps at which all agreed.",
+        "A single weight of a single rank is the first to differ, after steps at which all ranks agreed.",
         "在各 rank 一致之后，只有一个 rank 的一个权重首先不同。",
     ),
     matters: text(
-        "No program does that: memory or a device is broken.",
+        "Programs do not cause this; memory or a device may be faulty.",
         "程序不会这样：可能是内存或设备故障。",
     ),
     not_judged: text(
@@ -81,25 +78,25 @@ pub(super) static STALLED: Condition = Condition {
         limit(
             "factor_gt",
             Range::Positive,
-            text("by the usual time above", "与通常间隔之比大于"),
+            text("pause / usual interval above", "与通常间隔之比大于"),
         )
         .at(20.0),
     ],
     severity: Severity::Info,
     watches: |_, _| false,
     judge: Some(program::stalled),
-    says: text("nothing was recorded for long", "长时间没有记录"),
+    says: text("recording stalled", "记录停滞"),
     checks: text(
-        "Between two points lie more than secs_gt seconds and factor_gt times what is usual.",
+        "The interval between two points exceeds secs_gt seconds and factor_gt times the usual interval.",
         "两点之间超过 secs_gt 秒且超过通常间隔的 factor_gt 倍。",
     ),
     matters: text(
-        "A hang costs as much as a training.",
+        "A hanging job costs as much as a running one.",
         "停滞与训练一样花钱。",
     ),
     not_judged: text("Wall times were not recorded.", "没有记录时间。"),
     advice: text(
-        "Look at the data loader, checkpoints and collectives of that time.",
+        "Check the data loader, checkpointing and collective operations at that time.",
         "查看当时的数据加载、检查点与集合通信。",
     ),
     ..BASE

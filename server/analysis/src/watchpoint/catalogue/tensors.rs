@@ -18,19 +18,19 @@ pub(super) static TENSOR_OVERFLOW: Condition = Condition {
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a tensor", "张量中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, Inf or -Inf is above 0.",
+        "The number of elements that are NaN, +Inf or -Inf is above 0.",
         "NaN、Inf、-Inf 元素的个数大于 0。",
     ),
     matters: text(
-        "Everything that is computed from such an element is lost, and the first one tells where.",
+        "Everything computed from such an element is lost; the first one shows where it started.",
         "由这样的元素算出的一切都失去意义，而最早出现的那个指明了位置。",
     ),
     not_judged: text(
-        "In context: only -Inf in front of something that minds none, so that all that follows in the step is finite: a mask. Weights and gradients have conditions of their own.",
+        "In context: masks, where only -Inf occurs and all later tensors of the step are finite. Weights and gradients have their own conditions.",
         "在上下文中：仅有 -Inf 且该步后续全为有限值（掩码）时不算；权重与梯度另有条件。",
     ),
     advice: text(
-        "Look at what the operation was given: logarithm or root of zero, division by zero, exponents that are too large, half precision, or the data themselves.",
+        "Check the operator's inputs: log or sqrt of zero, division by zero, exp of large values, fp16 range, or the data itself.",
         "查看该算子的输入：零的对数或平方根、除以零、指数过大、半精度，或数据本身。",
     ),
     ..BASE
@@ -43,21 +43,24 @@ pub(super) static OPERATOR_OVERFLOW: Condition = Condition {
     is_formula: true,
     watches: |_, _| false,
     judge: Some(program::operator_overflow),
-    says: text("the device reported an overflow", "设备报告了溢出"),
+    says: text(
+        "operator overflow reported by the device",
+        "设备报告算子溢出",
+    ),
     checks: text(
-        "The device has noted that an operator overflowed in a step.",
+        "The device reported that an operator overflowed.",
         "设备记录某算子在某一步溢出。",
     ),
     matters: text(
-        "It is seen even where the result was clipped to a finite number afterwards.",
+        "It is reported even if the result was clipped to a finite value afterwards.",
         "即使结果随后被截断为有限值也能看到。",
     ),
     not_judged: text(
-        "There are no overflow files, or they are in a form that has to be converted first.",
+        "There are no overflow files, or they must be converted first.",
         "没有溢出文件，或其格式需要先转换。",
     ),
     advice: text(
-        "Check that the operator's real inputs fit its type.",
+        "Check that the actual inputs of the operator fit its data type.",
         "检查该算子的真实输入是否符合其数据类型。",
     ),
     ..BASE
@@ -70,7 +73,7 @@ pub(super) static NEAR_OVERFLOW: Condition = Condition {
         "share_gt",
         Range::Share,
         text(
-            "max |x| by the largest number of the type above",
+            "max |x| / maximum of the type above",
             "max |x| 与该类型最大值之比大于",
         ),
     )
@@ -78,25 +81,22 @@ pub(super) static NEAR_OVERFLOW: Condition = Condition {
     severity: Severity::Warning,
     formula: Some(precision::near_overflow),
     judge: Some(precision::near_overflow_judge),
-    says: text(
-        "close to what the type can hold",
-        "接近该类型所能表示的上限",
-    ),
+    says: text("near overflow", "接近溢出"),
     checks: text(
-        "max |x| is above share_gt of the largest number that the type holds (f16: 65,504).",
-        "max |x| 超过该类型最大值的 share_gt 倍（f16：65504）。",
+        "max |x| is above share_gt of the largest finite number of the type (fp16: 65,504).",
+        "max |x| 超过该类型最大值的 share_gt 倍（fp16：65,504）。",
     ),
     matters: text(
-        "It warns before there is an Inf, from which nobody recovers.",
+        "It warns before an Inf occurs, from which a run does not recover.",
         "在出现不可恢复的 Inf 之前发出警告。",
     ),
     not_judged: text(
-        "The tensor is of integers, or holds NaN or Inf. Gradients of a scaled loss are meant to come near.",
+        "Integer tensors, and tensors with NaN or Inf. Only a note for gradients of a scaled loss, which come near by design.",
         "整数张量，或含 NaN/Inf。经损失缩放的梯度本应接近上限。",
     ),
     advice: text(
-        "Compute this part in f32 or bf16, normalise its input, or lower the learning rate.",
-        "此处改用 f32 或 bf16，归一化其输入，或降低学习率。",
+        "Compute this part in fp32 or bf16, normalize its input, or lower the learning rate.",
+        "此处改用 fp32 或 bf16，归一化其输入，或降低学习率。",
     ),
     ..BASE
 };
@@ -116,19 +116,19 @@ pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
     judge: Some(zeros::judge),
     says: text("all elements are zero", "所有元素为零"),
     checks: text(
-        "100 * zeros / elements is at least zero_percentage_ge.",
+        "100 × zeros / elements is at least zero_percentage_ge.",
         "100 × 零元素数 / 元素总数 不低于 zero_percentage_ge。",
     ),
     matters: text(
-        "An input of zeros teaches nothing, a layer that answers zero lets nothing through, a gradient of zeros moves no weight.",
+        "All-zero inputs carry no information, all-zero outputs block the signal, all-zero gradients update no weight.",
         "全零输入学不到东西，全零输出阻断信号，全零梯度不更新权重。",
     ),
     not_judged: text(
-        "The tensor holds NaN or Inf. In context: weights and offsets may begin with zeros; a gradient may be zero for some steps where a part of the model had no samples.",
+        "Tensors with NaN or Inf. In context: weights and biases may start at zero; a gradient may be zero for some steps if part of the model had no samples.",
         "含 NaN/Inf。在上下文中：权重与偏置可以从零开始；模型的某部分没有样本时梯度可以暂时为零。",
     ),
     advice: text(
-        "Look at what it is computed from; a gradient of zeros: is the branch detached, or the layer behind it dead?",
+        "Check its inputs. For a zero gradient, check for a detached branch or a dead layer behind it.",
         "查看其来源；若梯度为零：分支是否被 detach，后面的层是否失活？",
     ),
     ..BASE
@@ -139,13 +139,13 @@ pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
     limit(
         "range_start_inclusive",
         Range::Finite,
-        text("start of the range", "范围起点（含）"),
+        text("start of the range (included)", "范围起点（含）"),
     )
     .support(),
     limit(
         "range_end_inclusive",
         Range::Finite,
-        text("end of the range", "范围终点（含）"),
+        text("end of the range (included)", "范围终点（含）"),
     )
     .support(),
     limit(
@@ -182,23 +182,20 @@ pub(super) static TENSOR_RANGE: Condition = Condition {
         ..NOTHING
     },
     formula: Some(range::range),
-    says: text(
-        "a share of elements is inside or outside of a range",
-        "落在某范围内的元素比例",
-    ),
+    says: text("share of elements in a range", "落在某范围内的元素比例"),
     checks: text(
-        "The percentage of elements inside the range (ends included) is below or above its limit, or maximum - minimum is.",
+        "The percentage of elements inside the range (ends included), or maximum - minimum, is below or above its threshold.",
         "落在范围内（含端点）的元素百分比，或最大值减最小值，低于或高于阈值。",
     ),
-    matters: text("You know where values belong.", "你知道数值应处的范围。"),
+    matters: text(
+        "The expected range of the values is known.",
+        "已知数值应处的范围。",
+    ),
     not_judged: text(
-        "The tensor holds NaN or Inf; or recorded statistics bound the percentage from both sides and the limit lies between.",
+        "Tensors with NaN or Inf; cases where recorded statistics only bound the percentage and the threshold is between the bounds.",
         "含 NaN/Inf；或统计量只能从两侧界定百分比而阈值恰在其间。",
     ),
-    advice: text(
-        "Look at the tensors it is computed from.",
-        "查看其输入张量。",
-    ),
+    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
     ..BASE
 };
 
@@ -219,20 +216,17 @@ pub(super) static TENSOR_TOO_LARGE: Condition = Condition {
     recommended: false,
     is_formula: true,
     formula: Some(magnitude::too_large),
-    says: text("a figure is above its limit", "某个统计量高于阈值"),
+    says: text("statistic above threshold", "统计量高于阈值"),
     checks: text(
-        "Mean |x|, maximum, minimum or mean is above its limit; any of those that are given.",
+        "Mean |x|, maximum, minimum or mean is above the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
     ),
-    matters: text("You know how large it may be.", "你知道它应有多大。"),
+    matters: text("The expected magnitude is known.", "已知其应有的大小。"),
     not_judged: text(
-        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
-    advice: text(
-        "Look at the tensors it is computed from.",
-        "查看其输入张量。",
-    ),
+    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
     ..BASE
 };
 
@@ -253,20 +247,17 @@ pub(super) static TENSOR_TOO_SMALL: Condition = Condition {
     recommended: false,
     is_formula: true,
     formula: Some(magnitude::too_small),
-    says: text("a figure is below its limit", "某个统计量低于阈值"),
+    says: text("statistic below threshold", "统计量低于阈值"),
     checks: text(
-        "Mean |x|, maximum, minimum or mean is below its limit; any of those that are given.",
+        "Mean |x|, maximum, minimum or mean is below the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值低于给定的阈值，任一成立即可。",
     ),
-    matters: text("You know how small it may be.", "你知道它应有多小。"),
+    matters: text("The expected magnitude is known.", "已知其应有的大小。"),
     not_judged: text(
-        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
-    advice: text(
-        "Look at the tensors it is computed from.",
-        "查看其输入张量。",
-    ),
+    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
     ..BASE
 };
 
@@ -286,21 +277,21 @@ pub(super) static INPUT_RANGE: Condition = Condition {
     },
     watches: |subject, _| subject.class == Class::Input,
     judge: Some(data::input_range),
-    says: text("inputs are out of the usual range", "输入超出常见范围"),
+    says: text("input out of range", "输入超出范围"),
     checks: text(
-        "max |x| of what is fed is above abs_max_gt; in context also: all inputs are of a size above 10, a batch is 8 times as large as those before, or every element is the same.",
-        "输入的 max |x| 大于 abs_max_gt；在上下文中还包括：整体大小超过 10、某批次是此前的 8 倍，或所有元素相同。",
+        "max |x| of the model input is above abs_max_gt; in context also: the RMS of all inputs is above 10, the RMS of a batch is 8 times that of previous batches, or all elements are equal.",
+        "模型输入的 max |x| 大于 abs_max_gt；在上下文中还包括：全部输入的均方根大于 10、某批次的均方根是此前的 8 倍，或所有元素相同。",
     ),
     matters: text(
-        "Layers are made for inputs around 1; others saturate them or make the loss explode.",
+        "Layers expect inputs around 1; other inputs saturate them or make the loss explode.",
         "网络层按约为 1 的输入设计，否则会饱和或使损失爆炸。",
     ),
     not_judged: text(
-        "Inputs are integers (pictures, tokens), or a norm follows at once. A warning only where the loss shows it, or a batch stands out.",
+        "Integer inputs (images, tokens), or inputs followed by a normalization layer. A warning only if the loss is affected or a single batch is an outlier.",
         "整数输入（图像、词元），或紧接归一化层。仅当损失有所体现或某批次突出时才警告。",
     ),
     advice: text(
-        "Normalise the data; look at the batch of that step.",
+        "Normalize the data; inspect the batch of that step.",
         "归一化数据；查看该步的批次。",
     ),
     ..BASE
@@ -326,21 +317,21 @@ pub(super) static CLASS_IMBALANCE: Condition = Condition {
     },
     watches: |subject, _| subject.class == Class::Labels,
     judge: Some(data::imbalance),
-    says: text("nearly all labels are the same", "几乎所有标签都相同"),
+    says: text("class imbalance", "类别不均衡"),
     checks: text(
-        "The share of the most frequent label is above share_gt, over all labels seen; without labels, from the gradient of the last offset while the loss is what guessing gives.",
+        "The share of the most frequent label, over all recorded labels, is above share_gt; without labels, it is estimated from the gradient of the last bias while the loss is at chance level.",
         "最多标签的比例大于 share_gt；没有标签时，由损失等于随机猜测时最后一层偏置的梯度推断。",
     ),
     matters: text(
-        "The model learns to give one answer.",
-        "模型会学成只给一个答案。",
+        "The model learns to predict a single class.",
+        "模型会学成只预测一个类别。",
     ),
     not_judged: text(
         "Fewer than 50 labels, or batches of fewer than 8 samples without labels.",
         "少于 50 个标签；或无标签且批次少于 8 个样本。",
     ),
     advice: text(
-        "Look at the sampler; weight the classes or sample them evenly.",
+        "Check the sampler; weight the classes or sample them evenly.",
         "检查采样器；对类别加权或均衡采样。",
     ),
     ..BASE

@@ -26,18 +26,18 @@ pub(super) static WEIGHT_INITIALIZATION: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     formula: Some(zeros::initial),
     judge: Some(initial::incumbent),
-    says: text("how a weight begins", "权重的初值"),
+    says: text("weight initialization", "权重初始化"),
     checks: text(
-        "Of the first state of a weight: percentage of zeros at least, maximum above, minimum below.",
+        "The percentage of zeros, the maximum or the minimum of a weight at its first record.",
         "权重初始状态：零百分比、最大值、最小值。",
     ),
     matters: text(
-        "A weight of zeros keeps its units equal; large ones explode.",
+        "All-zero weights keep units identical; large weights explode.",
         "全零权重使各单元保持相同；过大则爆炸。",
     ),
-    not_judged: text("The weight was seen before.", "并非首次看到该权重。"),
+    not_judged: text("Later records of the weight.", "并非首次看到该权重。"),
     advice: text(
-        "Look at the initialisation and its arguments.",
+        "Check the initializer and its arguments.",
         "检查初始化方法及其参数。",
     ),
     ..BASE
@@ -50,38 +50,35 @@ pub(super) static BAD_INITIALIZATION: Condition = Condition {
         limit(
             "variance_lt",
             Range::Positive,
-            text("variance by inputs below", "方差乘输入数小于"),
+            text("fan_in × variance below", "fan_in × 方差小于"),
         )
         .at(1e-5),
         limit(
             "variance_gt",
             Range::Positive,
-            text("variance by inputs above", "方差乘输入数大于"),
+            text("fan_in × variance above", "fan_in × 方差大于"),
         )
         .at(50.0),
     ],
     severity: Severity::Info,
     watches: |subject, _| subject.is(Target::Weight),
     judge: Some(initial::weights),
-    says: text(
-        "a weight begins so that it cannot learn",
-        "权重的初值使其无法学习",
-    ),
+    says: text("bad weight initialization", "权重初始化不当"),
     checks: text(
-        "At step 0 or 1 a matrix is all zero and gets no gradient, is one number throughout, or its variance times its inputs is outside of variance_lt to variance_gt (Glorot 1, He 2, PyTorch 1/3).",
-        "第 0 或 1 步时矩阵全零且无梯度、处处相同，或方差乘输入数超出 variance_lt 至 variance_gt（Glorot 1，He 2，PyTorch 1/3）。",
+        "At step 0 or 1 a matrix is all zero without a gradient, is constant, or fan_in × variance is outside variance_lt to variance_gt (Glorot 1, He 2, PyTorch 1/3).",
+        "第 0 或 1 步时矩阵全零且无梯度、处处相同，或 fan_in × 方差超出 variance_lt 至 variance_gt（Glorot 1，He 2，PyTorch 1/3）。",
     ),
     matters: text(
-        "Such a model does not learn, or explodes at once.",
+        "The model does not learn, or diverges at once.",
         "这样的模型不会学习，或立刻爆炸。",
     ),
     not_judged: text(
-        "The recording begins later; vectors, embeddings; a last layer or a branch of zeros that gets a gradient.",
+        "The recording starts later; vectors and embeddings; an all-zero last layer or branch that gets a gradient.",
         "记录开始较晚；向量、嵌入；能得到梯度的全零末层或分支。",
     ),
     advice: text(
-        "Use the framework's own initialisation for the activation that follows.",
-        "按后接激活函数使用框架自带的初始化。",
+        "Use the initializer of the framework that fits the next activation (He for ReLU, Glorot for tanh).",
+        "按后接激活函数选用框架自带的初始化（ReLU 用 He，tanh 用 Glorot）。",
     ),
     ..BASE
 };
@@ -96,20 +93,17 @@ pub(super) static WEIGHT_OVERFLOW: Condition = Condition {
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a weight", "权重中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, Inf or -Inf is above 0.",
+        "The number of elements that are NaN, +Inf or -Inf is above 0.",
         "NaN、Inf、-Inf 元素的个数大于 0。",
     ),
     matters: text(
-        "A weight that is NaN stays so.",
+        "A weight that is NaN stays NaN.",
         "变成 NaN 的权重无法恢复。",
     ),
-    not_judged: text(
-        "Never: each such element counts.",
-        "从不例外：每个这样的元素都算。",
-    ),
+    not_judged: text("Always judged.", "始终判断。"),
     advice: text(
-        "Suspect: a learning rate that is too high, a gradient that overflowed, a broken checkpoint.",
-        "怀疑：学习率过高、梯度溢出、检查点损坏。",
+        "Likely causes: a learning rate that is too high, an overflowed gradient, a corrupt checkpoint.",
+        "可能的原因：学习率过高、梯度溢出、检查点损坏。",
     ),
     ..BASE
 };
@@ -135,7 +129,7 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
         limit(
             "equal_nan",
             Range::Switch,
-            text("NaN and NaN are the same", "NaN 与 NaN 视为相同"),
+            text("NaN equals NaN", "NaN 与 NaN 视为相同"),
         )
         .at(0.0)
         .support(),
@@ -151,22 +145,22 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     formula: Some(change::not_changed),
     judge: Some(standstill::judge),
-    says: text("a weight does not learn", "权重没有学习"),
+    says: text("weight not updated", "权重未更新"),
     checks: text(
-        "|now - before| <= atol + rtol * |before| for every element, at so many recorded steps in a row; in context: equal to the bit, until the end of the recording, and twice as long as ever before.",
+        "|now - before| <= atol + rtol * |before| for every element, at consecutive recorded steps; in context: bit-identical, until the end of the recording, and for twice as long as ever before.",
         "连续若干记录步中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；在上下文中：逐位相同、直到记录结束，且比以往长一倍。",
     ),
     matters: text(
-        "A weight that should learn and does not: it is missing in the optimizer, cut off, frozen by mistake, or its update is rounded away.",
+        "The weight is missing in the optimizer, detached, frozen by mistake, or its updates are rounded away.",
         "应学习却没有：未加入优化器、梯度被切断、误冻结，或更新被舍入。",
     ),
     not_judged: text(
-        "The step before or its change was not recorded. In context: the weight has no gradient while others have, its gradient is zero or far below all others, the learning rate had come down to nothing, or it rounds updates away in a model that is good already.",
+        "The previous step or its change was not recorded. In context: the weight has no gradient while others have (frozen on purpose), its gradient is zero or far below all others, the learning rate has decayed to zero, or tiny updates are rounded away in a model that is already good.",
         "上一步或其变化未记录。在上下文中：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，学习率已自然降到零，或模型已很好而更新因学习率极小被舍入。",
     ),
     advice: text(
-        "Is it in the optimizer? Compare model.parameters() with param_groups. Is the learning rate 0, is step() called?",
-        "是否在优化器中？比较 model.parameters() 与 param_groups。学习率是否为 0，是否调用了 step()？",
+        "Check that it is in the optimizer (compare model.parameters() with param_groups), that the learning rate is not 0, and that step() is called.",
+        "检查它是否在优化器中（比较 model.parameters() 与 param_groups）、学习率是否为 0、是否调用了 step()。",
     ),
     ..BASE
 };
@@ -183,21 +177,18 @@ pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Weight),
     judge: Some(standstill::judge),
-    says: text(
-        "a weight has a gradient and never moves",
-        "权重有梯度却从不变化",
-    ),
+    says: text("weight with gradient never updated", "权重有梯度却未更新"),
     checks: text(
-        "As weight_not_changed in context, for weights whose gradient was recorded and is not zero.",
+        "As weight_not_changed in context, for weights with a recorded, nonzero gradient.",
         "同上下文中的 weight_not_changed，针对记录了非零梯度的权重。",
     ),
     matters: text(
-        "It has a reason to move and does not.",
-        "它有理由变化却没有变化。",
+        "It receives a gradient but is not updated.",
+        "它得到梯度却没有更新。",
     ),
     not_judged: text("No gradient was recorded for it.", "没有记录其梯度。"),
     advice: text(
-        "Add it to the optimizer, or set requires_grad to false if it is meant.",
+        "Add it to the optimizer, or set requires_grad = False if it should be frozen.",
         "将其加入优化器；若有意冻结，请设 requires_grad 为 false。",
     ),
     ..BASE
@@ -211,7 +202,7 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
             "abs_mean_update_ratio_gt",
             Range::NotNegative,
             text(
-                "mean |Δ| by mean |before| above",
+                "mean |Δ| / mean |before| above",
                 "mean |Δ| 与 mean |之前| 之比大于",
             ),
         )
@@ -234,21 +225,21 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     formula: Some(change::too_large),
     judge: Some(update::too_large),
-    says: text("an update is too large", "更新过大"),
+    says: text("weight update too large", "权重更新过大"),
     checks: text(
-        "mean |now - before| / (mean |before| + epsilon) is above the limit.",
+        "mean |now - before| / (mean |before| + epsilon) is above the threshold.",
         "mean |现在 - 之前| / (mean |之前| + epsilon) 大于阈值。",
     ),
     matters: text(
-        "An update as large as the weight forgets what was learned.",
+        "An update as large as the weight destroys what was learned.",
         "与权重同样大的更新会忘掉所学。",
     ),
     not_judged: text(
-        "The step before is missing, or NaN or Inf are in either. In context: more than one step lies between, the weight was zero, or neither did the loss suffer nor had the learning rate jumped: then it is a note.",
+        "The previous step is missing, or either holds NaN or Inf. In context: the records are more than one step apart, or the weight was zero. Only a note if the loss did not suffer and the learning rate had not jumped.",
         "缺少上一步，或任一含 NaN/Inf。在上下文中：间隔多于一步、之前全零，或损失未受影响且学习率没有突增（仅作提示）。",
     ),
     advice: text(
-        "Lower the learning rate, warm it up, clip the gradient.",
+        "Lower the learning rate, add a warmup, or clip the gradient.",
         "降低学习率、预热、裁剪梯度。",
     ),
     ..BASE
@@ -262,7 +253,7 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
             "abs_mean_update_ratio_lt",
             Range::NotNegative,
             text(
-                "mean |Δ| by mean |before| below",
+                "mean |Δ| / mean |before| below",
                 "mean |Δ| 与 mean |之前| 之比小于",
             ),
         )
@@ -285,14 +276,14 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     formula: Some(change::too_small),
     judge: Some(update::too_small),
-    says: text("an update is too small", "更新过小"),
+    says: text("weight update too small", "权重更新过小"),
     checks: text(
-        "The same ratio is below the limit; in context: of all weights, on average over all steps, while the loss stays where guessing would put it.",
+        "The same ratio is below the threshold; in context: for all weights, averaged over all steps, while the loss stays at chance level.",
         "同一比值小于阈值；在上下文中：所有权重、全部步数平均，且损失停在随机猜测水平。",
     ),
-    matters: text("The model stands nearly still.", "模型几乎不动。"),
+    matters: text("The model hardly changes.", "模型几乎不变。"),
     not_judged: text(
-        "As weight_change_too_large. In context: a training that goes on from a trained model may take steps this small.",
+        "As weight_change_too_large. In context: fine-tuning may use updates this small.",
         "同 weight_change_too_large。在上下文中：微调可以使用很小的步长。",
     ),
     advice: text(
@@ -309,13 +300,13 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
         limit(
             "ratio_lt",
             Range::NotNegative,
-            text("usual ratio below", "通常比值小于"),
+            text("median update / weight below", "更新与权重之比的中位数小于"),
         )
         .at(1e-5),
         limit(
             "ratio_gt",
             Range::NotNegative,
-            text("usual ratio above", "通常比值大于"),
+            text("median update / weight above", "更新与权重之比的中位数大于"),
         )
         .at(0.1),
     ],
@@ -328,15 +319,15 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     judge: Some(update::band),
     says: text(
-        "updates stay outside of a healthy band",
-        "更新幅度长期偏离健康区间",
+        "update-to-weight ratio out of range",
+        "更新与权重之比超出范围",
     ),
     checks: text(
-        "The median of the update ratio is outside of ratio_lt to ratio_gt; 1e-3 is ideal. A warning where weights melt away or are thrown about, and nothing is learned.",
-        "更新比的中位数超出 ratio_lt 至 ratio_gt；理想值 1e-3。权重不断缩小或剧烈波动且没有学到东西时为警告。",
+        "The median update-to-weight ratio is outside ratio_lt to ratio_gt; about 1e-3 is typical. A warning if weights shrink steadily or fluctuate strongly while the loss does not fall.",
+        "更新与权重之比的中位数超出 ratio_lt 至 ratio_gt；通常约为 1e-3。权重不断缩小或剧烈波动且没有学到东西时为警告。",
     ),
     matters: text(
-        "Too small learns nothing, too large learns nothing that lasts.",
+        "Updates that are too small learn nothing; updates that are too large overwrite what was learned.",
         "过小学不到，过大留不住。",
     ),
     not_judged: text("Fewer than 6 steps; vectors.", "少于 6 步；向量。"),
@@ -366,23 +357,23 @@ pub(super) static WEIGHT_TOO_LARGE: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     formula: Some(magnitude::too_large),
     says: text(
-        "a figure of a weight is above its limit",
+        "weight statistic above threshold",
         "权重的某个统计量高于阈值",
     ),
     checks: text(
-        "Mean |x|, maximum, minimum or mean is above its limit; any of those that are given.",
+        "Mean |x|, maximum, minimum or mean is above the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
     ),
     matters: text(
-        "Weights that grow without end make outputs grow.",
+        "Unbounded weights make outputs grow.",
         "权重无限增长会使输出增长。",
     ),
     not_judged: text(
-        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
     advice: text(
-        "Look at the learning rate, the gradient, the decay and the weight before.",
+        "Check the learning rate, the gradient, the weight decay and the previous value.",
         "查看学习率、梯度、衰减与更新前的权重。",
     ),
     ..BASE
@@ -407,23 +398,23 @@ pub(super) static WEIGHT_TOO_SMALL: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     formula: Some(magnitude::too_small),
     says: text(
-        "a figure of a weight is below its limit",
+        "weight statistic below threshold",
         "权重的某个统计量低于阈值",
     ),
     checks: text(
-        "Mean |x|, maximum, minimum or mean is below its limit; any of those that are given.",
+        "Mean |x|, maximum, minimum or mean is below the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值低于给定的阈值，任一成立即可。",
     ),
     matters: text(
-        "Weights near zero pass nothing on.",
+        "Weights near zero pass no signal.",
         "接近零的权重不传递信号。",
     ),
     not_judged: text(
-        "The tensor holds NaN or Inf: then figures of the rest do not speak for it.",
+        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
     advice: text(
-        "Look at the learning rate, the gradient, the decay and the weight before.",
+        "Check the learning rate, the gradient, the weight decay and the previous value.",
         "查看学习率、梯度、衰减与更新前的权重。",
     ),
     ..BASE
@@ -440,21 +431,21 @@ pub(super) static SHARED_WEIGHTS: Condition = Condition {
     },
     watches: |subject, _| subject.is(Target::Weight),
     judge: Some(ranks::shared),
-    says: text("two weights are one and the same", "两个权重是同一个"),
+    says: text("tied weights", "权重共享"),
     checks: text(
-        "Two weights have the same content at every step.",
+        "Two weights have identical content at every step.",
         "两个权重在每一步内容都相同。",
     ),
     matters: text(
-        "Parameters that should differ are one: a layer was put in twice.",
-        "本应不同的参数是同一个：某层被放入两次。",
+        "If not intended, a layer was inserted twice.",
+        "若非有意，则某层被放入两次。",
     ),
     not_judged: text(
-        "One of them is an embedding, which is often tied on purpose.",
+        "Embeddings, which are often tied on purpose.",
         "其中之一是嵌入，通常有意共享。",
     ),
     advice: text(
-        "Make the second layer its own object, if they are not tied on purpose.",
+        "Create a separate layer object if the weights should not be shared.",
         "若非有意共享，请为第二层单独建立对象。",
     ),
     ..BASE

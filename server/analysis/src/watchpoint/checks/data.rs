@@ -6,7 +6,7 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Run, chance, is_float};
 use crate::watchpoint::scalars::median;
 use crate::watchpoint::target::{Class, Family};
@@ -40,8 +40,8 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             let value = number(first.max);
             let hit = Found::at(run, input, first.step, Evidence::one(0, first.max));
             found.push(hit.called(Severity::Warning).saying(
-                format!("every element of {name} is {value}: there is nothing to learn from"),
-                format!("{name} 的每个元素都是 {value}：没有可学习的内容"),
+                format!("{name} is constant: all elements are {value}"),
+                format!("{name} 为常数：所有元素都是 {value}"),
             ));
             continue;
         }
@@ -63,15 +63,15 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             let hit = Found::at(run, input, first.step, Evidence::one(0, first.abs_max()));
             let usual = number(usual);
             found.push(hit.called(severity).saying(
-                format!("{name} is not normalised: its elements are of the size {usual}"),
-                format!("{name} 未归一化：元素大小约为 {usual}"),
+                format!("{name} is not normalized: RMS {usual}"),
+                format!("{name} 未归一化：均方根 {usual}"),
             ));
         } else if let Some(jump) = jump {
             let hit = Found::at(run, input, jump.step, Evidence::one(0, jump.abs_max()));
             let (now, usual) = (number(size(jump)), number(usual));
             found.push(hit.called(Severity::Warning).saying(
-                format!("{name} is suddenly of the size {now}, and was {usual} before"),
-                format!("{name} 的大小突然变为 {now}，此前为 {usual}"),
+                format!("{name} jumps from {usual} to {now} (RMS)"),
+                format!("{name} 从 {usual} 跃升到 {now}（均方根）"),
             ));
         } else if let Some(wide) = finite.iter().find(|d| d.abs_max() > range) {
             let hit = Found::at(run, input, wide.step, Evidence::one(0, wide.abs_max()));
@@ -114,10 +114,10 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let step = labels.history.first().map_or(0, |d| d.step);
         if total >= 50 && share > limit {
             let hit = Found::at(run, labels, step, Evidence::one(0, share));
-            let (name, share) = (&labels.name, number((1000.0 * share).round() / 10.0));
+            let (name, share) = (&labels.name, percent(share));
             found.push(hit.called(Severity::Warning).saying(
-                format!("{share} % of the labels in {name} are of one kind"),
-                format!("{name} 中 {share} % 的标签属于同一类"),
+                format!("{share} of the labels in {name} are the same class"),
+                format!("{name} 中 {share} 的标签属于同一类"),
             ));
         }
     }
@@ -159,9 +159,9 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
     let hit = Found::at(run, bias, step, Evidence::one(0, share));
-    let share = number((1000.0 * share).round() / 10.0);
+    let (name, share) = (&bias.name, percent(share));
     Some(hit.called(Severity::Warning).saying(
-        format!("about {share} % of the labels are of one kind, as the gradient of the last offset tells"),
-        format!("从最后一层偏置的梯度看，约 {share} % 的标签属于同一类"),
+        format!("about {share} of the labels are the same class (from the gradient of {name})"),
+        format!("约 {share} 的标签属于同一类（由 {name} 的梯度推断）"),
     ))
 }

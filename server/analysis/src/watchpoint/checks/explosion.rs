@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Flow, Loss, Run, chance, high_level};
 use crate::watchpoint::scalars::{Meaning, median, spread};
 use crate::watchpoint::target::Class;
@@ -189,8 +189,8 @@ fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> F
         sentence: None,
     }
     .saying(
-        format!("the norm of the gradient ({name}) jumps to {norm}"),
-        format!("梯度范数（{name}）跃升到 {norm}"),
+        format!("{name} jumps to {norm} (gradient norm)"),
+        format!("{name} 跃升到 {norm}（梯度范数）"),
     )
 }
 
@@ -265,10 +265,10 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         let step = recorded.steps.first().copied().unwrap_or(0);
         let evidence = Evidence::one(0, clipped as f64 / kept.len() as f64);
         let hit = Found::of_scalar(recorded, step, NORM_FLOW, evidence).called(severity);
-        let left = number(100.0 * usual);
+        let left = percent(usual);
         found.push(hit.saying(
-            format!("gradients are clipped at almost every step, to {left} % of their norm"),
-            format!("几乎每一步都在裁剪梯度，只留下其范数的 {left} %"),
+            format!("gradients are clipped at almost every step, to {left} of their norm"),
+            format!("几乎每一步都在裁剪梯度，只保留其范数的 {left}"),
         ));
     }
     found.into()

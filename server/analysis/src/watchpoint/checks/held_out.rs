@@ -58,7 +58,7 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(0, distance));
         let (tag, best, now) = (&held_out.tag, number(best), number(now));
         found.push(hit.called(severity).saying(
-            format!("{tag} has risen from {best} to {now} while the training loss goes on falling"),
+            format!("{tag} has risen from {best} to {now} while the training loss keeps falling"),
             format!("训练损失继续下降，而 {tag} 从 {best} 升到 {now}"),
         ));
     }
@@ -99,8 +99,10 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             if stands {
                 let hit = Found::at(run, buffer, first.step, Evidence::one(0, 0.0)).until(until);
                 found.push(hit.called(Severity::Warning).saying(
-                    format!("{name} never changes while the model is trained: held-out data are normalised with what it was at first"),
-                    format!("训练过程中 {name} 始终不变：留出数据用初始统计量归一化"),
+                    format!(
+                        "{name} never changes during training: evaluation uses its initial values"
+                    ),
+                    format!("训练过程中 {name} 始终不变：评估使用其初始值"),
                 ));
             } else if let Some(bad) = buffer.history.iter().find(|d| {
                 is_variance && d.is_finite() && d.count > 0 && (d.max < least || d.max > most)
@@ -109,7 +111,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
                 let hit = Found::at(run, buffer, bad.step, Evidence::one(slot, bad.max));
                 let value = number(bad.max);
                 found.push(hit.called(Severity::Info).saying(
-                    format!("{name} is {value}: the layer before says nothing, or far too much"),
+                    format!("{name} is {value}: the previous layer outputs almost nothing, or far too much"),
                     format!("{name} 为 {value}：前一层几乎没有输出，或输出过大"),
                 ));
             }
@@ -135,9 +137,9 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let (tag, gap) = (&held_out.tag, number(gap));
             found.push(hit.called(severity).saying(
                 format!(
-                    "{tag} is {gap} times the training loss: does batch norm run in the right mode?"
+                    "{tag} is {gap} times the training loss: check train() and eval() modes of BatchNorm"
                 ),
-                format!("{tag} 是训练损失的 {gap} 倍：批归一化的模式是否正确？"),
+                format!("{tag} 是训练损失的 {gap} 倍：请检查 BatchNorm 的 train()/eval() 模式"),
             ));
         }
     }

@@ -44,30 +44,29 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         };
         if first.is_zero() {
             if gets_nothing(run, weight, first) {
-                let en = format!("{name} begins with zeros and gets no gradient: it cannot learn");
-                let zh = format!("{name} 以全零初始化且没有梯度：无法学习");
+                let en = format!("{name} is initialized to zeros and gets no gradient");
+                let zh = format!("{name} 以全零初始化且没有梯度");
                 found.push(found_with(0.0, en, zh));
             }
         } else if is_constant(first) {
-            let en =
-                format!("all elements of {name} begin as the same number: its units stay equal");
-            let zh = format!("{name} 的所有元素初值相同：各单元将始终相同");
+            let en = format!("{name} is initialized to a constant; its units stay identical");
+            let zh = format!("{name} 以常数初始化，各单元将始终相同");
             found.push(found_with(0.0, en, zh));
         } else if variance * rows.min(columns) as f64 > high {
             let value = variance * rows.min(columns) as f64;
             let times = number(value);
             let en = format!(
-                "{name} begins far too large: variance by inputs {times}, about 1 is usual"
+                "{name} is initialized too large: fan_in × variance = {times}, expected ≈ 1"
             );
-            let zh = format!("{name} 的初值过大：方差乘以输入数为 {times}，通常约为 1");
+            let zh = format!("{name} 的初值过大：fan_in × 方差 = {times}，应约为 1");
             found.push(found_with(value, en, zh));
         } else if (variance + first.mean * first.mean) * (rows.max(columns) as f64) < low {
             let value = variance * rows.max(columns) as f64;
             let times = number(value);
             let en = format!(
-                "{name} begins far too small: variance by inputs {times}, about 1 is usual"
+                "{name} is initialized too small: fan_in × variance = {times}, expected ≈ 1"
             );
-            let zh = format!("{name} 的初值过小：方差乘以输入数为 {times}，通常约为 1");
+            let zh = format!("{name} 的初值过小：fan_in × 方差 = {times}，应约为 1");
             found.push(found_with(value, en, zh));
         }
     }
@@ -132,10 +131,10 @@ pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             Severity::Info
         };
         let hit = Found::of_scalar(loss, step, LOSS_FLOW, Evidence::one(0, distance));
-        let (first, chance) = (number(first), number(chance));
+        let (tag, first, chance) = (&loss.tag, number(first), number(chance));
         found.push(hit.called(severity).saying(
-            format!("the first loss is {first}; guessing gives {chance}"),
-            format!("初始损失为 {first}，而随机猜测为 {chance}"),
+            format!("{tag} starts at {first}; chance level is {chance}"),
+            format!("{tag} 起始为 {first}，而随机猜测水平为 {chance}"),
         ));
     }
     found.into()

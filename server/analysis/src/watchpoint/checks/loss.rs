@@ -28,7 +28,7 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
             .map_or(step, |p| p.0);
         let count = series.values.iter().filter(|v| !v.is_finite()).count();
         let hit = Found::of_scalar(series, step, flow, Evidence::one(0, count as f64));
-        let (tag, value) = (&series.tag, value.to_string());
+        let (tag, value) = (&series.tag, number(value));
         found.push(
             hit.until(last)
                 .saying(format!("{tag} is {value}"), format!("{tag} 为 {value}")),
@@ -125,8 +125,8 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
                 let hit = Found::of_scalar(series, series.steps[first], LOSS_FLOW, evidence);
                 let (tag, at, best) = (&series.tag, number(at), number(best));
                 found.push(hit.until(last).called(Severity::Warning).saying(
-                    format!("{tag} runs away: {at}, and its best was {best}"),
-                    format!("{tag} 发散：{at}，而最好时为 {best}"),
+                    format!("{tag} diverges: {at}, after a best of {best}"),
+                    format!("{tag} 发散：{at}，此前最好为 {best}"),
                 ));
                 break;
             }

@@ -1,13 +1,13 @@
 //! NaN and infinities.
 
-use trainscope_format::Severity;
+use trainscope_format::{Severity, digits};
 
 use super::{Evidence, Judgement, Limits, Seen, Verdict, by_formula, precision};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::finding::Sentence;
 use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::Found;
 use crate::watchpoint::run::{Run, with_before};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
@@ -51,22 +51,44 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judge
 
 /// What there is, and how much of it.
 fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> Sentence {
-    let kinds = [
-        (digest.has_nan, "NaN"),
-        (digest.has_pos_inf, "Inf"),
-        (digest.has_neg_inf, "-Inf"),
-    ];
-    let kinds: Vec<&str> = kinds.iter().filter(|k| k.0).map(|k| k.1).collect();
-    let (name, kinds) = (&tensor.name, kinds.join(", "));
-    let (bad, all) = (number(found.evidence.0[0]), digest.count);
+    let infinity = match (digest.has_pos_inf, digest.has_neg_inf) {
+        (true, true) => Some("±∞"),
+        (true, false) => Some("+∞"),
+        (false, true) => Some("−∞"),
+        (false, false) => None,
+    };
+    let kinds: Vec<&str> = digest
+        .has_nan
+        .then_some("NaN")
+        .into_iter()
+        .chain(infinity)
+        .collect();
+    let (name, bad, all) = (&tensor.name, found.evidence.0[0], digest.count);
+    let is_all = bad >= all as f64;
+    let (bad, all) = (digits::number(bad, 6), digits::count(all));
     let (en, zh) = if is_meant {
-        (", as it is meant to", "，属于预期")
+        (" (expected)", "（属于预期）")
     } else {
         ("", "")
     };
+    let (which_en, which_zh) = match &*all {
+        "1" => ("its only element is".to_owned(), "唯一的元素".to_owned()),
+        _ if is_all => (
+            format!("all {all} elements are"),
+            format!("全部 {all} 个元素"),
+        ),
+        _ if bad == "1" => (
+            format!("1 of {all} elements is"),
+            format!("{all} 个元素中有 1 个"),
+        ),
+        _ => (
+            format!("{bad} of {all} elements are"),
+            format!("{all} 个元素中有 {bad} 个"),
+        ),
+    };
     Sentence {
-        en: format!("{name} holds {kinds} in {bad} of {all} elements{en}"),
-        zh: format!("{name} 的 {all} 个元素中有 {bad} 个为 {kinds}{zh}"),
+        en: format!("{name}: {which_en} {}{en}", kinds.join(" or ")),
+        zh: format!("{name}：{which_zh}为 {}{zh}", kinds.join(" 或 ")),
     }
 }
 

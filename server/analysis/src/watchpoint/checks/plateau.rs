@@ -1,12 +1,12 @@
 //! A loss that does not get better, gets better slowly, or swings.
 
-use trainscope_format::Severity;
+use trainscope_format::{Severity, digits};
 
 use super::explosion::whole;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::finding::Missing;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::scalars::{Meaning, Series, median};
 
@@ -49,10 +49,14 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let step = series.steps.first().copied().unwrap_or(0);
         let until = series.steps.last().copied().unwrap_or(step);
         let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, change)).until(until);
-        let (tag, level, points) = (&series.tag, number(*last), finite.len());
+        let (tag, level, points) = (
+            &series.tag,
+            number(*last),
+            digits::count(finite.len() as u64),
+        );
         judged.found.push(hit.called(severity).saying(
-            format!("{tag} stays at {level} over all {points} points: nothing is learned"),
-            format!("{tag} 在全部 {points} 个点上保持在 {level}：没有学到任何东西"),
+            format!("{tag} stays at {level} over all {points} points"),
+            format!("{tag} 在全部 {points} 个点上停留在 {level}"),
         ));
     }
     judged
@@ -72,10 +76,10 @@ pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         {
             let step = series.steps.first().copied().unwrap_or(0);
             let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, fallen));
-            let (tag, fallen) = (&series.tag, number(100.0 * fallen));
+            let (tag, fallen) = (&series.tag, percent(fallen));
             found.push(hit.saying(
-                format!("{tag} has fallen by {fallen} % only"),
-                format!("{tag} 只下降了 {fallen} %"),
+                format!("{tag} has fallen by only {fallen}"),
+                format!("{tag} 只下降了 {fallen}"),
             ));
         }
     }
@@ -111,7 +115,7 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
             let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, turned));
             let tag = &series.tag;
             found.push(hit.saying(
-                format!("{tag} goes up and down in turn, {turns} times in {window} points"),
+                format!("{tag} reverses direction {turns} times in {window} points"),
                 format!("{tag} 来回震荡，{window} 个点中 {turns} 次转向"),
             ));
         }
@@ -133,10 +137,10 @@ pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         if left > share {
             let step = series.steps.last().copied().unwrap_or(0);
             let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, left));
-            let (tag, left) = (&series.tag, number(100.0 * left));
+            let (tag, left) = (&series.tag, percent(left));
             found.push(hit.called(Severity::Info).saying(
-                format!("{tag} ends at {left} % of what guessing gives"),
-                format!("{tag} 结束时仍为随机猜测的 {left} %"),
+                format!("{tag} ends at {left} of chance level"),
+                format!("{tag} 结束时仍为随机猜测水平的 {left}"),
             ));
         }
     }
@@ -155,13 +159,13 @@ pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         found.push(if times.is_finite() {
             let times = number(times);
             hit.saying(
-                format!("{tag} jumps to {times} times what it was at most"),
+                format!("{tag} jumps ×{times} above its previous maximum"),
                 format!("{tag} 跃升到此前最大值的 {times} 倍"),
             )
         } else {
             hit.saying(
-                format!("{tag} is not a finite number"),
-                format!("{tag} 不是有限数值"),
+                format!("{tag} is NaN or Inf"),
+                format!("{tag} 为 NaN 或 Inf"),
             )
         });
     }

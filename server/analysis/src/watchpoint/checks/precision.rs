@@ -5,7 +5,8 @@ use trainscope_format::tensor::DType;
 
 use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, by_formula, not_finite};
 use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::finding::Sentence;
+use crate::watchpoint::report::{Found, percent};
 use crate::watchpoint::run::{Flow, Run};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::Class;
@@ -38,6 +39,17 @@ fn largest(dtype: DType) -> Option<f64> {
     })
 }
 
+/// The name of a floating-point type as frameworks print it.
+fn written(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F16 => "fp16",
+        DType::Bf16 => "bf16",
+        DType::F8E4m3 | DType::F8E5m2 => "fp8",
+        DType::F64 => "fp64",
+        _ => "fp32",
+    }
+}
+
 /// Gradients of a scaled loss are meant to come near.
 pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = by_formula(run, index, watchpoint);
@@ -52,6 +64,12 @@ pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchp
         if is_gradient && scaled(tensor.rank) {
             found.severity = Some(Severity::Info);
         }
+        let (name, share) = (&tensor.name, percent(found.evidence.0[0]));
+        let dtype = written(tensor.dtype);
+        found.sentence = Some(Sentence {
+            en: format!("{name}: max |x| is {share} of the {dtype} maximum"),
+            zh: format!("{name}：max |x| 达到 {dtype} 最大值的 {share}"),
+        });
     }
     judged
 }
@@ -122,10 +140,10 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
             Severity::Info
         };
         let hit = Found::at(run, tensor, first, Evidence::one(0, share)).until(last);
-        let percent = number((1000.0 * share).round() / 10.0);
+        let share = percent(share);
         found.push(hit.called(severity).saying(
-            format!("{percent} % of the gradients are too small for half precision"),
-            format!("{percent} % 的梯度小到半精度难以表示"),
+            format!("{share} of the nonzero fp16 gradients underflow (below 2^-14)"),
+            format!("{share} 的非零 fp16 梯度下溢（小于 2^-14）"),
         ));
     }
     found.into()
@@ -185,12 +203,10 @@ pub(crate) fn thrash_judge(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
         };
         let evidence = Evidence::one(0, thrash.falls as f64);
         let hit = Found::of_scalar(series, thrash.first, SCALE_FLOW, evidence);
-        let falls = thrash.falls;
+        let (tag, falls) = (&series.tag, thrash.falls);
         found.push(hit.until(thrash.last).called(Severity::Warning).saying(
-            format!(
-                "the loss scale does not settle: it fell {falls} times; each time a step is lost"
-            ),
-            format!("损失缩放无法稳定：下降了 {falls} 次，每次都会丢失一步"),
+            format!("{tag} is unstable: it fell {falls} times, and each time a step was skipped"),
+            format!("{tag} 不稳定：下降了 {falls} 次，每次都会跳过一步"),
         ));
     }
     found.into()

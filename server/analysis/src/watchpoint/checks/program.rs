@@ -1,10 +1,12 @@
 //! What the device and the clock say.
 
+use trainscope_format::digits;
+
 use super::explosion::whole;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::finding::Missing;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::Found;
 use crate::watchpoint::run::{LATE_FLOW, Run};
 use crate::watchpoint::scalars::{Meaning, median};
 
@@ -34,8 +36,8 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
                 sentence: None,
             }
             .saying(
-                format!("the device has seen {operator} overflow"),
-                format!("设备报告算子 {operator} 溢出"),
+                format!("{operator} overflows (reported by the device)"),
+                format!("{operator} 溢出（设备报告）"),
             ),
         );
     }
@@ -64,10 +66,10 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         };
         let step = series.steps.get(index).copied().unwrap_or(0);
         let hit = Found::of_scalar(series, step, LATE_FLOW, Evidence::one(0, *pause));
-        let (pause, usual) = (number(pause.round()), number(usual));
+        let (tag, pause, usual) = (&series.tag, digits::span(*pause), digits::span(usual));
         found.push(hit.saying(
-            format!("nothing was recorded for {pause} s; {usual} s are usual"),
-            format!("{pause} 秒内没有任何记录，通常间隔 {usual} 秒"),
+            format!("{tag}: no data for {pause} (usual interval {usual})"),
+            format!("{tag}：{pause} 内没有记录（通常间隔 {usual}）"),
         ));
     }
     found.into()

@@ -101,8 +101,8 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         );
         let (name, rank) = (&tensor.name, tensor.rank);
         judged.found.push(hit.until(last).saying(
-            format!("{name} is not the same on all ranks: rank {rank} differs"),
-            format!("{name} 在各 rank 上不一致：rank {rank} 不同"),
+            format!("{name} differs between ranks: rank {rank} has other values"),
+            format!("{name} 在各 rank 上不一致：rank {rank} 的值不同"),
         ));
     }
     if !has_hash && !replicas.is_empty() {
@@ -142,9 +142,9 @@ pub(crate) fn corruption(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     let (name, rank) = (&tensor.name, tensor.rank);
     vec![hit.saying(
         format!(
-            "only {name} of rank {rank} differs, after equal gradients: a bit may have flipped"
+            "only {name} of rank {rank} differs although all gradients are equal: possible bit flip"
         ),
-        format!("在梯度相同之后，只有 rank {rank} 的 {name} 不同：可能发生了位翻转"),
+        format!("梯度全部相同，但 rank {rank} 的 {name} 不同：可能发生了位翻转"),
     )]
     .into()
 }
@@ -179,8 +179,8 @@ pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 let hit = Found::at(run, weight, step, Evidence::one(0, 1.0));
                 let (name, other) = (&weight.name, &twin.name);
                 found.push(hit.saying(
-                    format!("{name} and {other} are one and the same"),
-                    format!("{name} 与 {other} 是同一个参数"),
+                    format!("{name} and {other} are identical at every step"),
+                    format!("{name} 与 {other} 在每一步都相同"),
                 ));
             }
         }

@@ -43,8 +43,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let name = &weight.name;
             let steps = still.steps;
             judged.found.push(found.saying(
-                format!("{name} has not changed in the last {steps} recorded steps, although it should learn"),
-                format!("{name} 在最近 {steps} 个记录步中没有任何变化，而它本应学习"),
+                format!("{name} was not updated in the last {steps} recorded steps"),
+                format!("{name} 在最近 {steps} 个记录步中没有更新"),
             ));
         }
     }

@@ -7,7 +7,7 @@ use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Run, high_level};
 use crate::watchpoint::target::{Class, Family};
 
@@ -38,7 +38,7 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             }
             continue;
         };
-        let dead = 100.0 * share(first);
+        let dead = percent(share(first));
         // In a deep and narrow model many units are silent from the beginning on, and nothing is wrong with that.
         let is_whole = share(first) >= 1.0;
         let was_alive = layer.history.first().is_some_and(|d| d.zero_share < 0.7);
@@ -52,10 +52,10 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             Severity::Info
         };
         let hit = Found::at(run, layer, first.step, Evidence::one(0, share(first))).until(last);
-        let (hit, name, dead) = (hit.called(severity), &layer.name, number(dead));
+        let (hit, name, dead) = (hit.called(severity), &layer.name, dead);
         judged.found.push(hit.saying(
-            format!("{dead} % of the units of {name} answer zero to every sample"),
-            format!("{name} 中 {dead} % 的单元对所有样本都输出零"),
+            format!("{dead} of the units of {name} output 0 for every sample"),
+            format!("{name} 中 {dead} 的单元对所有样本都输出 0"),
         ));
     }
     judged
@@ -96,10 +96,10 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             Severity::Info
         };
         let hit = Found::at(run, layer, first.step, Evidence::one(1, slope(first))).until(last);
-        let (name, left) = (&layer.name, number(100.0 * slope(first)));
+        let (name, left) = (&layer.name, percent(slope(first)));
         found.push(hit.called(severity).saying(
-            format!("{name} is saturated: {left} % of the steepest slope is left"),
-            format!("{name} 已饱和：平均斜率只剩最大斜率的 {left} %"),
+            format!("{name} is saturated: mean slope is {left} of the maximum"),
+            format!("{name} 已饱和：平均斜率为最大斜率的 {left}"),
         ));
     }
     found.into()
@@ -129,8 +129,8 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
         let hit = Found::at(run, layer, first.step, Evidence::one(0, value)).until(last);
         let (name, value) = (&layer.name, number(value));
         found.push(hit.called(Severity::Warning).saying(
-            format!("attention has collapsed in {name}: concentration {value} of 1"),
-            format!("{name} 的注意力已坍缩：集中度 {value}（最大 1）"),
+            format!("{name} collapses: attention concentration {value} (1 = a single key)"),
+            format!("{name} 的注意力坍缩：集中度 {value}（1 表示只看一个键）"),
         ));
     }
     found.into()

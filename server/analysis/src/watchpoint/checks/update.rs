@@ -4,7 +4,7 @@ use super::plateau::jump_of;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Run, at_chance};
 use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
@@ -54,8 +54,8 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         found.extend(worst.map(|(hit, ratio)| {
             let times = number(ratio);
             hit.saying(
-                format!("one update moved {name} by {times} times its own size"),
-                format!("一次更新使 {name} 改变了自身大小的 {times} 倍"),
+                format!("one update changes {name} by {times} times its mean |x|"),
+                format!("一次更新使 {name} 改变了其 |x| 均值的 {times} 倍"),
             )
         }));
     }
@@ -91,12 +91,12 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
                 continue;
             };
             let hit = Found::at(run, weight, step, Evidence::one(0, ratio)).called(severity);
-            let (name, share) = (&weight.name, number(ratio));
+            let (name, share) = (&weight.name, percent(ratio));
             found.push(hit.saying(
                 format!(
-                    "updates move {name} by {share} of its size only, and the loss does not fall"
+                    "updates of {name} are only {share} of the weight, and the loss does not fall"
                 ),
-                format!("每次更新只使 {name} 改变其大小的 {share}，而损失没有下降"),
+                format!("{name} 的更新只有权重的 {share}，而损失没有下降"),
             ));
         }
     }
@@ -145,16 +145,16 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let hit = Found::at(run, weight, step, outside)
             .until(last.step)
             .called(severity);
-        let (name, share) = (&weight.name, number(usual));
+        let (name, share) = (&weight.name, percent(usual));
         found.push(if melts {
             hit.saying(
-                format!("{name} melts away: its norm is below a tenth of what it was; decay outweighs learning"),
-                format!("{name} 正在消失：其范数不到初始值的十分之一，衰减压过了学习"),
+                format!("{name} shrinks to a tenth of its norm: weight decay dominates"),
+                format!("{name} 的范数缩小到十分之一：权重衰减占主导"),
             )
         } else {
             hit.saying(
-                format!("updates of {name} are usually {share} of its size"),
-                format!("{name} 的更新通常为其大小的 {share}"),
+                format!("the typical update of {name} is {share} of the weight"),
+                format!("{name} 的更新通常为权重的 {share}"),
             )
         });
     }

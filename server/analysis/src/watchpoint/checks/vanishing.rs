@@ -67,8 +67,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let mean_text = number(mean);
             let hit = Found::at(run, tensor, first, Evidence::one(0, mean));
             found.push(hit.until(last).called(severity).saying(
-                format!("{name} is next to nothing: mean |x| {mean_text}"),
-                format!("{name} 几乎为零：|x| 的均值为 {mean_text}"),
+                format!("{name} vanishes: mean |x| = {mean_text}"),
+                format!("{name} 消失：|x| 的均值为 {mean_text}"),
             ));
         }
     }

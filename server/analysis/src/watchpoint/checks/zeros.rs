@@ -69,7 +69,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         let hit = Found::at(run, tensor, first, Evidence::one(0, 100.0)).until(last);
         let name = &tensor.name;
         found.push(hit.called(severity).saying(
-            format!("{name} is zero at {steps} recorded steps in a row"),
+            format!("{name} is all zero for {steps} consecutive recorded steps"),
             format!("{name} 连续 {steps} 个记录步全部为零"),
         ));
     }
