@@ -103,6 +103,7 @@ fn the_answer_has_the_promised_shape() {
         "inconclusive",
         "damaged",
         "judged",
+        "runs",
     ] {
         assert!(answer.get(key).is_some(), "{key}");
     }
@@ -125,7 +126,17 @@ fn the_answer_has_the_promised_shape() {
     let of_unjudged = ["condition", "rank", "reason", "run", "step", "tensor"];
     let unjudged = answer["inconclusive"].as_array().unwrap();
     assert!(!unjudged.is_empty() && unjudged.iter().all(|item| keys(item) == of_unjudged));
-    assert_eq!(keys(&answer["judged"]), ["steps", "tensors", "watchpoints"]);
+    assert_eq!(
+        keys(&answer["judged"]),
+        [
+            "histograms",
+            "scalars",
+            "steps",
+            "tensors",
+            "unwatched",
+            "watchpoints"
+        ]
+    );
     assert!(answer["hits"].as_array().unwrap().iter().any(|hit| {
         hit["values"]
             .as_object()

@@ -500,7 +500,7 @@ async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_s
     let server = lab.start();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/debugger").await;
-    browser.wait_for_text("Nothing is wrong").await;
+    browser.wait_for_text("No problems found in").await;
     recording.scalar("train/loss", 30, f32::NAN);
     browser.wait_for_text("First cause").await;
     browser.wait_for_element("tr.hit-row").await;
@@ -521,7 +521,7 @@ async fn a_healthy_run_says_so() {
     let server = samples(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/debugger").await;
-    browser.wait_for_text("Nothing is wrong").await;
+    browser.wait_for_text("No problems found in").await;
     browser.wait_for_text("No watchpoint was hit").await;
     browser.close().await;
 }

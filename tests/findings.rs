@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trainscope_api::findings::{Findings, Hit, Judging};
+use trainscope_api::findings::{Findings, Hit, Judging, Verdict};
 use trainscope_api::paths;
 
 use crate::support::lab::{copy_folder, fixture, workspace_root};
@@ -540,7 +540,12 @@ fn of_what_no_watchpoint_judges_nobody_says_that_it_is_healthy() {
     });
     for run in runs {
         let is_told = run.id == "told";
-        assert_eq!(run.health.unwrap().is_judged, is_told, "{}", run.id);
+        let expected = if is_told {
+            Verdict::InPart
+        } else {
+            Verdict::Nothing
+        };
+        assert_eq!(run.health.unwrap().verdict, expected, "{}", run.id);
         let judged = findings(&server, &run.id).judged;
         assert_eq!(judged.steps, if is_told { 10 } else { 0 }, "{}", run.id);
     }

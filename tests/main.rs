@@ -36,3 +36,4 @@ mod support;
 mod tensorboard;
 mod tensors;
 mod truth;
+mod verdicts;

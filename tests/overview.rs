@@ -66,7 +66,7 @@ async fn the_verdict_follows_a_run_that_grows() {
     server.wait_for_points("run", "train/loss", 100);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/overview").await;
-    wait_for_verdict(&browser, "Nothing is wrong").await;
+    wait_for_verdict(&browser, "No problems found in 1 scalar").await;
     // Without tensors it says how to record them, and has no matrix.
     browser.wait_for_text("save_file").await;
     assert_eq!(browser.count("table.onset").await, 0);

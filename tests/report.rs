@@ -89,7 +89,7 @@ fn a_report_says_what_check_says() {
             && page.contains("fc1.weight")
     );
     let (_, healthy) = report(&sample("mlp/healthy"), &[]);
-    assert!(healthy.contains("Nothing is wrong") && !healthy.contains("First cause"));
+    assert!(healthy.contains("No problems found in") && !healthy.contains("First cause"));
     let (_, chinese) = report(&run, &["--lang", "zh"]);
     assert!(
         chinese.contains("<html lang=\"zh\">")

@@ -14,6 +14,7 @@ use edges::{Edges, Reach};
 
 use trainscope_format::{Severity, digits};
 
+use crate::diagnosis::{Causes, Rule};
 use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::finding::{Cause, FirstCause, Hit, Sentence};
 use crate::watchpoint::run::{Flow, Run};
@@ -27,8 +28,16 @@ pub(crate) fn first_cause(
 ) -> Option<FirstCause> {
     let placed = || hits.iter().zip(flows).enumerate();
     let alarms = placed().filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
+    // What is wrong with the program is as old as the run, and first only where it can cause the rest: see below.
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
-        (hit.step, Reverse(hit.severity), **flow, hit.rank)
+        let is_of_program = is_of_program(hit);
+        (
+            is_of_program,
+            hit.step,
+            Reverse(hit.severity),
+            **flow,
+            hit.rank,
+        )
     };
     let (mut first, (mut hit, mut flow)) = alarms.min_by_key(earliest)?;
     let edges = Edges::of(run.knowledge);
@@ -47,6 +56,17 @@ pub(crate) fn first_cause(
         |jump: &Hit| !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > jump.step;
     if let Some((index, (jump, _))) = jumped.filter(|(_, (jump, _))| is_of_training(jump)) {
         (first, hit) = (index, jump);
+    }
+    let program = placed().find(|(_, (fault, _))| {
+        fault.severity >= Severity::Warning
+            && match Rule::named(&fault.condition).map(Rule::causes) {
+                Some(Causes::Everything) => is_of_training(fault),
+                Some(Causes::NoProgress) => !is_not_finite(hit),
+                Some(Causes::Nothing) | None => false,
+            }
+    });
+    if let Some((index, (fault, _))) = program {
+        (first, hit) = (index, fault);
     }
     let reach = Reach::of(&edges, hit, flows[first]);
     let explains: Vec<usize> = placed()
@@ -84,7 +104,10 @@ pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> 
         }
     }
     let cause = |alarms: &Vec<usize>| {
-        let worst = |&&index: &&usize| (Reverse(hits[index].severity), flows[index]);
+        let worst = |&&index: &&usize| {
+            let hit = &hits[index];
+            (is_of_program(hit), Reverse(hit.severity), flows[index])
+        };
         let mut first = *alarms.iter().min_by_key(worst)?;
         if let Some((index, _)) = edges.source(first, alarms, hits, flows) {
             first = index;
@@ -112,6 +135,16 @@ fn is_overflow(hit: &Hit) -> bool {
         &*hit.condition,
         "tensor_overflow" | "weight_overflow" | "gradient_exploding"
     )
+}
+
+/// Whether a hit is about NaN or infinities.
+fn is_not_finite(hit: &Hit) -> bool {
+    is_overflow(hit) || &*hit.condition == "loss_nan"
+}
+
+/// Whether a hit is about the program itself, not about what it computed.
+fn is_of_program(hit: &Hit) -> bool {
+    Rule::named(&hit.condition).is_some()
 }
 
 /// What was found, what it was computed from, and how much follows.

@@ -29,6 +29,17 @@ pub enum Topic {
     Input,
 }
 
+impl Topic {
+    /// The name of what a remark is about where it is about no node.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hyperparameters => "hyperparameters",
+            Self::Model => "graph",
+            Self::Input => "data pipeline",
+        }
+    }
+}
+
 /// What is looked at. Its name is part of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
@@ -49,7 +60,23 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Its name.
+    /// All rules.
+    pub const ALL: [Self; 7] = [
+        Self::Settings,
+        Self::LossActivation,
+        Self::Broadcast,
+        Self::UnusedParameters,
+        Self::UselessBias,
+        Self::Shuffling,
+        Self::Scaling,
+    ];
+
+    /// The rule of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+
+    /// Its name, which is also the id of the condition that makes its faults hits.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Settings => "settings",
@@ -70,6 +97,27 @@ impl Rule {
             _ => Topic::Model,
         }
     }
+
+    /// What a fault of this rule can cause. Every fault is there before the first step, and not every one is the cause of
+    /// what happens later.
+    pub(crate) const fn causes(self) -> Causes {
+        match self {
+            Self::Settings => Causes::Everything,
+            Self::LossActivation | Self::Broadcast | Self::Scaling => Causes::NoProgress,
+            Self::UnusedParameters | Self::UselessBias | Self::Shuffling => Causes::Nothing,
+        }
+    }
+}
+
+/// What a fault of the program can cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Causes {
+    /// Any later finding but those about the data.
+    Everything,
+    /// A model that does not learn, and no NaN or infinity.
+    NoProgress,
+    /// Nothing beyond itself.
+    Nothing,
 }
 
 /// What a rule says; the worse, the later.

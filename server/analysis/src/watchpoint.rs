@@ -19,6 +19,7 @@ mod scalars;
 mod steps;
 mod surroundings;
 mod target;
+mod verdict;
 
 pub use catalogue::{CONDITIONS, Condition};
 pub use config::{ConfigError, Watchpoint, WatchpointConfig, Watchpoints};
@@ -27,3 +28,4 @@ pub use finding::{Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judge
 pub use observation::{Context, Needs, Observation, channel_axis};
 pub use surroundings::{Around, Layer, Surroundings};
 pub use target::{role_of, role_of_name};
+pub use verdict::Verdict;

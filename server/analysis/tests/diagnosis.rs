@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use trainscope_analysis::diagnosis::{Examiner, Framework, Remark, Rule, State};
-use trainscope_analysis::watchpoint::Context;
+use trainscope_analysis::watchpoint::{CONDITIONS, Context, Evaluator, Findings, Watchpoints};
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind, TensorType};
 use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
@@ -513,4 +513,54 @@ fn odd_graphs_are_looked_at_without_harm() {
     examiner.learn(&Context::Graph(&cyclic));
     examiner.learn(&Context::Graph(&Graph::default()));
     assert_eq!(examiner.remarks(Framework::Python).len(), 6);
+}
+
+#[test]
+fn each_rule_has_a_condition_of_its_name() {
+    for rule in Rule::ALL {
+        let named = CONDITIONS.iter().filter(|own| own.id == rule.name());
+        assert_eq!(named.count(), 1, "{}", rule.name());
+        assert_eq!(Rule::named(rule.name()), Some(rule));
+    }
+}
+
+/// Findings of a run with these settings, a softmax before a loss that applies one itself, and this loss curve.
+fn judged(rate: f64, loss: impl Fn(i64) -> f64) -> Findings {
+    let graph = classifier(&["p aten::softmax scores"], "aten::cross_entropy_loss");
+    let session = SessionStart {
+        values: vec![("learning_rate".to_owned(), HparamValue::Number(rate))],
+        ..SessionStart::default()
+    };
+    let mut examiner = Examiner::default();
+    examiner.learn(&Context::Graph(&graph));
+    examiner.learn(&Context::Hparams(&Hparams::SessionStart(session)));
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    for step in 10..60 {
+        evaluator.scalar(0, "loss", step, 0.0, loss(step));
+    }
+    evaluator.findings_with(&examiner.remarks(Framework::Python))
+}
+
+/// A fault of the program is there before the first step. It is the first cause of what it can cause, and of no more.
+#[test]
+fn a_fault_of_the_program_comes_first_only_where_it_can_be_the_cause() {
+    let first = |findings: &Findings| findings.first_hit().map(|hit| hit.condition.to_string());
+    let flat = judged(0.1, |_| 1.0);
+    assert_eq!(first(&flat).as_deref(), Some("loss_activation"));
+    let hit = flat.first_hit().unwrap();
+    assert_eq!(
+        (hit.step, hit.last_step, hit.node.as_deref()),
+        (10, 59, Some(&*hit.tensor))
+    );
+    // Two softmax in a row make small gradients, and no NaN.
+    let nan = |step| if step < 40 { 1.0 } else { f64::NAN };
+    assert_eq!(first(&judged(0.1, nan)).as_deref(), Some("loss_nan"));
+    // A learning rate of a million does.
+    let both = judged(1e6, nan);
+    assert_eq!(first(&both).as_deref(), Some("settings"));
+    assert!(
+        both.hits
+            .iter()
+            .any(|hit| &*hit.condition == "loss_activation")
+    );
 }

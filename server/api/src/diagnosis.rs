@@ -41,8 +41,9 @@ fn topic_of(condition: &str, target: &str) -> Topic {
         | "clip_always"
         | "update_ratio"
         | "weight_change_too_large"
-        | "weight_change_too_small" => Topic::Hyperparameters,
-        "input_range" | "class_imbalance" => Topic::Input,
+        | "weight_change_too_small"
+        | "settings" => Topic::Hyperparameters,
+        "input_range" | "class_imbalance" | "shuffling" | "scaling" => Topic::Input,
         "exploding_norm" | "grad_norm_zscore" | "stalled" => Topic::Loss,
         "overfit" | "underfit" => Topic::Metric,
         "batchnorm_drift" => Topic::Model,
@@ -96,9 +97,11 @@ pub fn remarks_of(findings: &Findings, topic: Topic) -> impl Iterator<Item = &Re
     all.filter(move |remark| Topic::from(remark.topic) == topic)
 }
 
-/// The worst of them, if they have found anything; of equal ones the first.
+/// The worst of them, if they have found anything that is no hit; of equal ones the first.
 pub fn worst_remark(findings: &Findings, topic: Topic) -> Option<&Remark> {
+    let hit = findings.watchpoints.iter().filter(|own| own.hits > 0);
     let found = remarks_of(findings, topic).filter(|remark| remark.state > RemarkState::Fine);
+    let found = found.filter(|remark| hit.clone().all(|own| own.condition != remark.rule));
     found.reduce(|worst, one| if one.state > worst.state { one } else { worst })
 }
 
@@ -127,6 +130,7 @@ mod tests {
             target: target.to_owned(),
             limits: BTreeMap::new(),
             is_on: true,
+            has_data: true,
             severity: Severity::Error,
             hits,
             unjudged: 0,

@@ -58,6 +58,10 @@ pub struct Findings {
     pub state: Judging,
     /// How far it is, if it is being judged anew from its first record on.
     pub progress: Option<Progress>,
+    /// The state of the run as a whole.
+    pub verdict: Verdict,
+    /// The verdict as a sentence, with how much was checked.
+    pub summary: Words,
     /// Where it began, if anything is wrong.
     pub first_cause: Option<FirstCause>,
     /// Hits that are asked for: by step, then by rank, then in the order of data flow.
@@ -372,15 +376,37 @@ pub struct Counts {
     pub info: u64,
 }
 
+/// The state of a run as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Verdict {
+    /// Nothing was checked.
+    #[default]
+    Nothing,
+    /// Nothing was found in scalars, or in histograms, which tell NaN and infinities alone; no tensor was checked.
+    InPart,
+    /// Nothing was found in tensors, and in whatever scalars there are.
+    NoProblem,
+    /// There is a warning or an error.
+    Problem,
+}
+
 /// How much was judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Judged {
-    /// Tensors, each rank's by itself.
+    /// Tensors that a watchpoint is about, each rank's by itself.
     pub tensors: u64,
-    /// Scalars whose meaning is known, each rank's by itself.
+    /// Tensors of which only histograms were recorded: NaN and infinities alone were judged.
+    #[serde(default)]
+    pub histograms: u64,
+    /// Scalars that a watchpoint is about, each rank's by itself.
     pub scalars: u64,
-    /// Steps at which anything was seen; 0 if nothing of it is what watchpoints judge.
+    /// Tensors that no watchpoint is about.
+    #[serde(default)]
+    pub unwatched: u64,
+    /// Steps at which anything was seen; 0 if nothing of it was judged.
     pub steps: u64,
     /// Ranks.
     pub ranks: u64,
@@ -401,6 +427,9 @@ pub struct Watched {
     pub limits: BTreeMap<String, Float>,
     /// Whether it is judged at all.
     pub is_on: bool,
+    /// Whether anything was recorded that it is about; otherwise that it has no hits says nothing.
+    #[serde(default)]
+    pub has_data: bool,
     /// How bad a hit is.
     pub severity: Severity,
     /// Its hits.
@@ -420,9 +449,12 @@ pub struct Health {
     pub counts: Counts,
     /// Where it began, if anything is wrong.
     pub first: Option<FirstHit>,
-    /// Whether anything was recorded that watchpoints judge: without, that nothing was found says nothing.
+    /// The state of the run as a whole.
     #[serde(default)]
-    pub is_judged: bool,
+    pub verdict: Verdict,
+    /// The verdict as a sentence, with how much was checked.
+    #[serde(default)]
+    pub summary: Words,
 }
 
 /// The first thing that went wrong, in a few words.

@@ -9,8 +9,8 @@ use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{
     Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Remark, RemarkState, RemarkTopic, Watched,
-    Words,
+    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Remark, RemarkState, RemarkTopic, Verdict,
+    Watched, Words,
 };
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
@@ -128,6 +128,8 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
     Findings {
         state: Judging::Done,
         progress: None,
+        verdict: verdict(findings),
+        summary: words(&findings.summary()),
         first_cause,
         total: page.hits.len() as u64,
         lines: page.lines(),
@@ -145,12 +147,17 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
         damaged: damaged.collect(),
         judged: Judged {
             tensors: findings.judged.tensors,
+            histograms: findings.judged.histograms,
             scalars: findings.judged.scalars,
+            unwatched: findings.judged.unwatched,
             steps: findings.judged.steps,
             ranks: findings.judged.ranks,
         },
         watchpoints: all
-            .map(|(index, own)| watched(own, of(&listing.hits_of, index), of(&unjudged, index)))
+            .map(|(index, own)| Watched {
+                has_data: findings.without_data.binary_search(&index).is_err(),
+                ..watched(own, of(&listing.hits_of, index), of(&unjudged, index))
+            })
             .collect(),
         watchpoints_file: judged
             .watchpoints_file
@@ -177,7 +184,17 @@ pub(super) fn health(judged: &JudgedRun) -> Health {
     Health {
         counts: counts(findings),
         first,
-        is_judged: findings.judged.tensors + findings.judged.steps > 0,
+        verdict: verdict(findings),
+        summary: words(&findings.summary()),
+    }
+}
+
+fn verdict(findings: &watchpoint::Findings) -> Verdict {
+    match findings.verdict() {
+        watchpoint::Verdict::Nothing => Verdict::Nothing,
+        watchpoint::Verdict::InPart => Verdict::InPart,
+        watchpoint::Verdict::NoProblem => Verdict::NoProblem,
+        watchpoint::Verdict::Problem => Verdict::Problem,
     }
 }
 
@@ -314,6 +331,7 @@ fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
             .map(|(parameter, limit)| (parameter.name.to_owned(), Float(limit)))
             .collect(),
         is_on: own.on,
+        has_data: true,
         severity: own.severity,
         hits,
         unjudged,

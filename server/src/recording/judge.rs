@@ -479,9 +479,9 @@ impl Judging {
                 judged.truncated.push(fault(offset, reason));
             }
         }
-        judged.findings = self.shown.evaluator.findings();
-        judged.sources = self.sources(&judged.findings);
         judged.remarks = self.shown.examiner.remarks(self.framework());
+        judged.findings = self.shown.evaluator.findings_with(&judged.remarks);
+        judged.sources = self.sources(&judged.findings);
         judged
     }
 

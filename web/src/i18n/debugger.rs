@@ -8,12 +8,6 @@ pub struct DebuggerTexts {
     pub waiting: &'static str,
     /// What happens next.
     pub waiting_next: &'static str,
-    /// Nothing is wrong.
-    pub healthy: &'static str,
-    /// Nothing is wrong, but for so many notes.
-    pub but_notes: fn(u64) -> String,
-    /// How much was judged: tensors, scalars, steps.
-    pub judged: fn(u64, u64, u64) -> String,
     /// So many watchpoints could not be judged everywhere.
     pub open: fn(u64) -> String,
     /// Of a watchpoint: how often it could not be judged, and why.

@@ -77,17 +77,6 @@ pub(super) static TEXTS: Texts = Texts {
         title: "Debugger",
         waiting: "This run has not been judged yet",
         waiting_next: "It is looked at as soon as its files are read; the page follows by itself.",
-        healthy: "Nothing is wrong.",
-        but_notes: |n| format!("No error and no warning; {}.", many(n, "note", "notes")),
-        judged: |tensors, scalars, steps| {
-            let all = [
-                (tensors > 0).then(|| many(tensors, "tensor", "tensors")),
-                (scalars > 0).then(|| many(scalars, "scalar", "scalars")),
-            ];
-            let all: Vec<String> = all.into_iter().flatten().collect();
-            let steps = many(steps, "step", "steps");
-            format!("Judged: {} at {steps}.", all.join(" and "))
-        },
         open: |n| {
             let all = many(n, "watchpoint", "watchpoints");
             format!("{all} could not be judged everywhere: the list says why.")
@@ -297,7 +286,9 @@ pub(super) static TEXTS: Texts = Texts {
         truncated: |bad, all| of_files(bad, all, "cut short"),
         removed: "removed",
         no_files: "no files yet",
-        healthy: "healthy",
+        healthy: "no problem found",
+        in_part: "partly checked",
+        unchecked: "not checked",
         at_step: |step| format!("at {step}"),
         columns: "Columns",
         columns_next: "Up to six stand in the list, each in a column that sorts. The choice is kept beside the runs.",

@@ -22,10 +22,6 @@ pub struct OverviewTexts {
     pub comma: &'static str,
     /// Between two sentences.
     pub gap: &'static str,
-    /// Nothing is wrong: watchpoints, tensors, steps.
-    pub healthy: fn(u64, u64, u64) -> String,
-    /// Nothing was recorded that can be judged.
-    pub nothing_judged: &'static str,
     /// What was found, by severity, and by how many watchpoints.
     pub hits: fn(Counts, u64) -> String,
     /// A scalar that is not finite from a step to the end: tag, class, step.
@@ -135,15 +131,6 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     semicolon: "; ",
     comma: ", ",
     gap: " ",
-    healthy: |watchpoints, tensors, steps| {
-        format!(
-            "Nothing is wrong so far: {} over {} and {}.",
-            many(watchpoints, "watchpoint", "watchpoints"),
-            many(tensors, "tensor", "tensors"),
-            many(steps, "step", "steps")
-        )
-    },
-    nothing_judged: "Nothing was recorded that watchpoints could judge.",
     hits: |counts, watchpoints| {
         let words: [fn(u64) -> String; 3] = [
             |n| many(n, "error", "errors"),
@@ -254,15 +241,6 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     semicolon: "；",
     comma: "，",
     gap: "",
-    healthy: |watchpoints, tensors, steps| {
-        format!(
-            "目前未发现问题：{} 个监测点，覆盖 {} 个张量、{} 个迭代。",
-            format::count(watchpoints),
-            format::count(tensors),
-            format::count(steps)
-        )
-    },
-    nothing_judged: "没有记录可供监测点判断的数据。",
     hits: |counts, watchpoints| {
         let words: [fn(u64) -> String; 3] = [
             |n| format!("{} 个错误", format::count(n)),

@@ -64,6 +64,10 @@ pub struct RunsTexts {
     pub no_files: &'static str,
     /// Nothing was found.
     pub healthy: &'static str,
+    /// Nothing was found, and no tensor was checked.
+    pub in_part: &'static str,
+    /// Nothing was checked.
+    pub unchecked: &'static str,
     /// When something was found first.
     pub at_step: fn(&str) -> String,
     /// Button and title of the panel.

@@ -65,16 +65,6 @@ pub(super) static TEXTS: Texts = Texts {
         title: "调试器",
         waiting: "该训练尚未判断",
         waiting_next: "文件读取完成后会立即判断，页面会自动更新。",
-        healthy: "未发现问题。",
-        but_notes: |n| format!("没有错误和警告；有 {} 条提示。", format::count(n)),
-        judged: |tensors, scalars, steps| {
-            format!(
-                "已判断 {} 个张量和 {} 个标量，共 {} 个迭代。",
-                format::count(tensors),
-                format::count(scalars),
-                format::count(steps)
-            )
-        },
         open: |n| format!("{} 个监测点未能全部判断，原因见列表。", format::count(n)),
         unjudged: |n, why| format!("{} 项未判断：{why}", format::count(n)),
         stop: "。",
@@ -271,7 +261,9 @@ pub(super) static TEXTS: Texts = Texts {
         truncated: |bad, all| of_files(bad, all, "不完整"),
         removed: "已移除",
         no_files: "暂无文件",
-        healthy: "健康",
+        healthy: "未发现问题",
+        in_part: "部分检查",
+        unchecked: "未检查",
         at_step: |step| format!("于迭代 {step}"),
         columns: "列",
         columns_next: "列表中最多显示六列，均可排序；所选的列随训练一同保存。",

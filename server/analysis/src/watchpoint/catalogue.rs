@@ -4,6 +4,7 @@
 //! `MindInsight`.
 
 mod activations;
+mod design;
 mod gradients;
 mod run;
 mod scalars;
@@ -67,6 +68,13 @@ pub static CONDITIONS: &[&Condition] = &[
     &run::RANK_DIVERGENCE,
     &run::SILENT_CORRUPTION,
     &run::STALLED,
+    &design::SETTINGS,
+    &design::LOSS_ACTIVATION,
+    &design::BROADCAST,
+    &design::UNUSED_PARAMETERS,
+    &design::USELESS_BIAS,
+    &design::SHUFFLING,
+    &design::SCALING,
 ];
 
 /// The condition of that id.

@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod data;
+pub(crate) mod design;
 pub(crate) mod explosion;
 pub(crate) mod held_out;
 pub(crate) mod initial;

@@ -23,6 +23,7 @@ use super::scalars::{Series, meaning_of};
 use super::steps::Steps;
 use super::surroundings::Surroundings;
 use super::target::{Class, Family, Subject};
+use crate::diagnosis::Remark;
 
 /// Judges one run, all its ranks together. Its state can be stored, in a binary form, and gone on from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -186,19 +187,23 @@ impl Evaluator {
 
     /// What is to be said of all it has seen. May be asked at any time, and again.
     pub fn findings(&self) -> Findings {
-        report::findings(
-            &self.watchpoints,
-            &self.tensors,
-            &self.scalars,
-            &self.knowledge,
-            &self.steps,
-        )
+        self.findings_with(&[])
+    }
+
+    /// The findings, with those that rules have of the program: remarks of an
+    /// [`Examiner`](crate::diagnosis::Examiner) that was shown the same contexts.
+    pub fn findings_with(&self, remarks: &[Remark]) -> Findings {
+        report::findings(&self.watchpoints, &self.run(remarks))
     }
 
     /// What lies around each layer.
     pub fn surroundings(&self) -> Surroundings {
+        Surroundings::of(&self.run(&[]))
+    }
+
+    fn run<'a>(&'a self, remarks: &'a [Remark]) -> Run<'a> {
         let (scalars, knowledge) = (&self.scalars, &self.knowledge);
-        Surroundings::of(&Run::new(&self.tensors, scalars, knowledge, &self.steps))
+        Run::new(&self.tensors, scalars, knowledge, &self.steps, remarks)
     }
 
     fn note_step(&mut self, step: i64) {

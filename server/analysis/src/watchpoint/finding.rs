@@ -19,6 +19,10 @@ pub struct Findings {
     pub hits: Vec<Hit>,
     /// What could not be judged: one for each watchpoint, rank and tensor, at the first step of which that is true.
     pub inconclusive: Vec<Inconclusive>,
+    /// Watchpoints for which nothing was recorded: no tensor or scalar they are about, or no graph or settings. That
+    /// they have no hits says nothing. Ascending, as in [`Hit::watchpoint`].
+    #[serde(default)]
+    pub without_data: Vec<u32>,
     /// How much was judged.
     pub judged: Judged,
 }
@@ -178,12 +182,18 @@ pub struct Cause {
 /// How much was judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// Tensors, each rank's by itself.
+    /// Tensors that a watchpoint is about, each rank's by itself.
     pub tensors: u64,
-    /// Scalars whose meaning is known, each rank's by itself.
+    /// Tensors of which only histograms were recorded: NaN and infinities alone were judged. Each rank's by itself.
+    #[serde(default)]
+    pub histograms: u64,
+    /// Scalars that a watchpoint is about, each rank's by itself.
     #[serde(default)]
     pub scalars: u64,
-    /// Steps at which anything was seen; 0 if that is neither a tensor nor a scalar whose meaning is known.
+    /// Tensors that no watchpoint is about, each rank's by itself.
+    #[serde(default)]
+    pub unwatched: u64,
+    /// Steps at which anything was seen; 0 if nothing of it was judged.
     pub steps: u64,
     /// Watchpoints.
     pub watchpoints: u64,

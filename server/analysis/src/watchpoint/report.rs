@@ -7,15 +7,13 @@ use trainscope_format::float::Float;
 
 pub(crate) use trainscope_format::digits::{brief as number, percent};
 
-use super::catalogue::MAX_PARAMETERS;
+use super::catalogue::{MAX_PARAMETERS, Target};
 use super::checks::{Evidence, judge};
 use super::config::{Watchpoint, Watchpoints};
 use super::evaluator::Tensor;
 use super::finding::{Figures, Findings, Hit, Inconclusive, Judged, Missing, Sentence};
-use super::knowledge::Knowledge;
 use super::run::{Flow, Run};
 use super::scalars::Series;
-use super::steps::Steps;
 use crate::blame;
 
 /// A hit before it is told: what, where, when.
@@ -89,18 +87,11 @@ impl Found {
 }
 
 /// Everything that is to be said.
-pub(crate) fn findings(
-    watchpoints: &Watchpoints,
-    tensors: &[Tensor],
-    scalars: &[Series],
-    knowledge: &Knowledge,
-    steps: &Steps,
-) -> Findings {
-    let run = Run::new(tensors, scalars, knowledge, steps);
+pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
     let mut inconclusive = Vec::new();
     for (index, watchpoint) in (0..).zip(watchpoints.all()).filter(|(_, w)| w.on) {
-        let judged = judge(&run, index, watchpoint);
+        let judged = judge(run, index, watchpoint);
         let names = Names::of(watchpoint);
         hits.extend(judged.found.into_iter().map(|found| {
             let flow = found.flow;
@@ -126,20 +117,39 @@ pub(crate) fn findings(
             .then_with(|| a.1.tensor.cmp(&b.1.tensor))
     });
     let (flows, hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
-    let first_cause = blame::first_cause(&hits, &flows, &run, watchpoints);
-    let causes = blame::causes(&hits, &flows, &run);
+    let is_without_data = |watchpoint: &Watchpoint| match watchpoint.condition.target {
+        Target::Scalar => run.scalar_count() == 0,
+        Target::Run => !run.has_data_of(watchpoint),
+        Target::Tensor | Target::Weight | Target::Gradient | Target::Activation => {
+            run.watched(watchpoint).next().is_none()
+        }
+    };
+    let without_data = (0..).zip(watchpoints.all());
+    let without_data = without_data.filter(|(_, own)| own.on && is_without_data(own));
+    let without_data = without_data.map(|(index, _)| index).collect();
+    let first_cause = blame::first_cause(&hits, &flows, run, watchpoints);
+    let is_watched = |tensor: &&Tensor| {
+        let mut all = watchpoints.all().iter();
+        all.any(|own| own.watches(&tensor.name, &tensor.subject))
+    };
+    let tensors = run.tensors.iter().filter(is_watched).count() as u64;
+    let scalars = run.scalar_count();
+    let causes = blame::causes(&hits, &flows, run);
     Findings {
         first_cause,
         causes,
         hits,
         inconclusive,
+        without_data,
         judged: Judged {
-            tensors: tensors.len() as u64,
-            scalars: scalars.len() as u64,
-            steps: if tensors.is_empty() && scalars.is_empty() {
+            tensors,
+            histograms: 0,
+            scalars,
+            unwatched: run.tensors.len() as u64 - tensors,
+            steps: if tensors + scalars == 0 {
                 0
             } else {
-                steps.len()
+                run.steps.len()
             },
             watchpoints: watchpoints.watching(),
             ranks: run.ranks.len() as u64,

@@ -12,6 +12,7 @@ use super::knowledge::{Knowledge, Places};
 use super::scalars::{Meaning, Series, median};
 use super::steps::Steps;
 use super::target::{Class, Family, Subject};
+use crate::diagnosis::{Remark, Rule, State};
 
 /// Where something happens within a step: its phase, and its place in that.
 pub(crate) type Flow = (u8, i64);
@@ -27,6 +28,8 @@ pub(crate) struct Run<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) ranks: Vec<u32>,
     pub(crate) steps: &'a Steps,
+    /// What the rules of the guided diagnosis say of the program.
+    pub(crate) remarks: &'a [Remark],
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
     /// Layers in the order in which anything of theirs was recorded first.
     recorded: HashMap<&'a str, u32, RandomState>,
@@ -38,6 +41,7 @@ impl<'a> Run<'a> {
         scalars: &'a [Series],
         knowledge: &'a Knowledge,
         steps: &'a Steps,
+        remarks: &'a [Remark],
     ) -> Self {
         let of_tensors = tensors.iter().map(|t| t.rank);
         let ranks: BTreeSet<u32> = of_tensors.chain(scalars.iter().map(|s| s.rank)).collect();
@@ -57,6 +61,7 @@ impl<'a> Run<'a> {
             places: knowledge.places(),
             ranks: ranks.into_iter().collect(),
             steps,
+            remarks,
             by_name,
             recorded,
         }
@@ -103,6 +108,20 @@ impl<'a> Run<'a> {
     /// All scalars of a meaning.
     pub(crate) fn scalars(&self, meaning: Meaning) -> impl Iterator<Item = &'a Series> {
         self.scalars.iter().filter(move |s| s.meaning == meaning)
+    }
+
+    /// How many scalars are judged, each rank's by itself.
+    pub(crate) fn scalar_count(&self) -> u64 {
+        self.scalars.len() as u64
+    }
+
+    /// Whether anything was recorded that a condition about the run as a whole can be judged by.
+    pub(crate) fn has_data_of(&self, watchpoint: &Watchpoint) -> bool {
+        if let Some(rule) = Rule::named(watchpoint.condition.id) {
+            let mut remarks = self.remarks.iter();
+            return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
+        }
+        self.scalar_count() > 0 || self.watched(watchpoint).next().is_some()
     }
 
     pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {
@@ -166,7 +185,7 @@ impl<'a> Run<'a> {
     }
 
     /// Tensors that a watchpoint is about.
-    pub(crate) fn watched(&self, watchpoint: &'a Watchpoint) -> impl Iterator<Item = &'a Tensor> {
+    pub(crate) fn watched(&self, watchpoint: &Watchpoint) -> impl Iterator<Item = &'a Tensor> {
         let all = self.tensors.iter();
         all.filter(move |t| watchpoint.watches(&t.name, &t.subject))
     }
@@ -184,6 +203,8 @@ impl<'a> Run<'a> {
     }
 }
 
+/// What is wrong with the program is wrong before anything runs.
+pub(crate) const PROGRAM_FLOW: Flow = (0, i64::MIN);
 /// The loss stands between what runs forward and what runs back.
 pub(crate) const LOSS_FLOW: Flow = (4, 0);
 /// What is measured after a step.

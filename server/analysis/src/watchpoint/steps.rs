@@ -25,6 +25,10 @@ impl Steps {
         self.0.min().map(back)
     }
 
+    pub(crate) fn last(&self) -> Option<i64> {
+        self.0.max().map(back)
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.0.len()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trainscope_analysis::watchpoint::{Hit, Watchpoints};
+use trainscope_analysis::watchpoint::{Hit, Verdict, Watchpoints};
 use trainscope_format::Severity;
 
 use crate::recording::judge::JudgedRun;
@@ -35,11 +35,17 @@ impl Report {
         let badness = |run: &JudgedRun| {
             let hits = run.findings.hits.iter().map(|hit| hit.severity).max();
             let hits = hits.map_or(0, |severity| match severity {
-                Severity::Error => 4,
-                Severity::Warning => 3,
+                Severity::Error => 6,
+                Severity::Warning => 5,
                 Severity::Info => 1,
             });
-            hits.max(if run.damaged.is_empty() { 0 } else { 2 })
+            let unchecked = match run.findings.verdict() {
+                Verdict::Nothing => 3,
+                Verdict::InPart => 2,
+                Verdict::NoProblem | Verdict::Problem => 0,
+            };
+            let damaged = if run.damaged.is_empty() { 0 } else { 4 };
+            hits.max(damaged).max(unchecked)
         };
         self.runs.sort_by(|a, b| {
             badness(b)
@@ -60,17 +66,24 @@ impl Report {
             .find_map(|run| Some((run, run.findings.first_hit()?)))
     }
 
-    /// The exit status: 1 for hits that count, else 2 for what could not be read, else 0.
+    /// The exit status: 1 for hits that count, else 2 for what could not be read or if nothing was checked, else 0.
     pub(super) fn status(&self) -> u8 {
         let mut hits = self.runs.iter().flat_map(|run| &run.findings.hits);
         let is_unread = |run: &JudgedRun| {
             !run.damaged.is_empty()
                 || self.is_strict
                     && !(run.findings.inconclusive.is_empty() && run.truncated.is_empty())
+                || self.is_strict && run.findings.verdict() == Verdict::InPart
         };
+        let is_unchecked = |run: &JudgedRun| run.findings.verdict() == Verdict::Nothing;
         if hits.any(|hit| self.counts(hit)) {
             1
         } else if !self.unreadable.is_empty() || self.runs.iter().any(is_unread) {
+            2
+        } else if self.runs.iter().all(is_unchecked)
+            || self.is_strict && self.runs.iter().any(is_unchecked)
+        {
+            // Without anything that was checked, nothing has passed.
             2
         } else {
             0

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
-use trainscope_api::findings::{Counts, Findings, Words};
+use trainscope_api::findings::{Counts, Findings, Verdict, Words};
 use trainscope_format::Severity;
 
 use super::texts::{self, Texts};
@@ -159,9 +159,9 @@ fn sentence(pen: Pen, contents: &Contents) -> (Sign, String) {
     let Findings {
         first_cause,
         counts,
-        judged,
         damaged,
-        watchpoints,
+        verdict,
+        summary,
         ..
     } = &contents.findings;
     if let Some(cause) = first_cause {
@@ -173,18 +173,18 @@ fn sentence(pen: Pen, contents: &Contents) -> (Sign, String) {
         };
         return (worst, pen.words(&cause.sentence).to_owned());
     }
+    let said = pen.words(summary);
     if !damaged.is_empty() {
-        return (Sign::Warning, pen.texts.only_damaged.to_owned());
+        let said = format!("{said}{}", pen.texts.only_damaged);
+        return (Sign::Warning, said);
     }
-    if counts.info > 0 {
-        return (Sign::Info, (pen.texts.only_notes)(counts.info));
-    }
-    if judged.tensors == 0 && judged.steps == 0 {
-        return (Sign::Unknown, pen.texts.nothing_judged.to_owned());
-    }
-    let watching = watchpoints.iter().filter(|own| own.is_on).count() as u64;
-    let [watching, tensors, steps] = [watching, judged.tensors, judged.steps].map(words::count);
-    (Sign::Ok, (pen.texts.healthy)(&watching, &tensors, &steps))
+    let sign = match verdict {
+        Verdict::Problem => Sign::Warning,
+        Verdict::Nothing | Verdict::InPart => Sign::Unknown,
+        Verdict::NoProblem if counts.info > 0 => Sign::Info,
+        Verdict::NoProblem => Sign::Ok,
+    };
+    (sign, said.to_owned())
 }
 
 fn verdict(pen: Pen, contents: &Contents, (sign, sentence): &(Sign, String)) -> Markup {

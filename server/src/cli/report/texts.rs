@@ -46,9 +46,6 @@ pub(super) struct Texts {
     pub(super) damaged: &'static str,
     pub(super) offset: &'static str,
     pub(super) no_script: &'static str,
-    pub(super) nothing_judged: &'static str,
-    pub(super) healthy: fn(&str, &str, &str) -> String,
-    pub(super) only_notes: fn(u64) -> String,
     pub(super) only_damaged: &'static str,
     pub(super) left_out: fn(&str) -> String,
     pub(super) last: &'static str,
@@ -181,17 +178,7 @@ const EN: Texts = Texts {
     damaged: "Damaged",
     offset: "byte",
     no_script: "one file, no script, nothing is loaded from elsewhere",
-    nothing_judged: "Nothing was recorded that watchpoints could judge.",
-    healthy: |watchpoints, tensors, steps| {
-        format!(
-            "Nothing is wrong: {watchpoints} watchpoints over {tensors} tensors and {steps} steps."
-        )
-    },
-    only_notes: |notes| {
-        let noun = if notes == 1 { "note" } else { "notes" };
-        format!("Nothing is wrong; {notes} {noun} may be worth a look.")
-    },
-    only_damaged: "Nothing is wrong in what could be read; some of it could not be.",
+    only_damaged: " Some files could not be read.",
     left_out: |count| format!("{count} more are not on this page"),
     last: "last",
 };
@@ -244,12 +231,7 @@ const ZH: Texts = Texts {
     damaged: "损坏",
     offset: "字节",
     no_script: "单个文件，无脚本，不加载外部资源",
-    nothing_judged: "没有记录可供监测点判断的数据。",
-    healthy: |watchpoints, tensors, steps| {
-        format!("未发现问题：{watchpoints} 个监测点，覆盖 {tensors} 个张量、{steps} 个迭代。")
-    },
-    only_notes: |notes| format!("未发现问题；有 {notes} 个提示可供参考。"),
-    only_damaged: "可读取的部分未发现问题；部分文件无法读取。",
+    only_damaged: "部分文件无法读取。",
     left_out: |count| format!("另有 {count} 项未列出"),
     last: "最新",
 };

@@ -1,5 +1,7 @@
 //! Where it began, on top of all hits; or that nothing is wrong, and how much was judged.
 
+use trainscope_api::findings::Verdict;
+
 use super::model::{Load, use_model};
 use crate::components::{Icon, IconName, severity_icon};
 use crate::erased::handler;
@@ -14,18 +16,9 @@ pub(super) fn Cause() -> impl IntoView {
     let i18n = use_i18n();
     let judged = move || {
         model.findings.with(|findings| {
-            let texts = &i18n.texts().debugger;
-            let judged = findings.judged;
-            let said = (judged.steps > 0)
-                .then(|| (texts.judged)(judged.tensors, judged.scalars, judged.steps));
             let all = findings.watchpoints.iter();
             let open = all.filter(|own| own.unjudged > 0).count() as u64;
-            let open = (open > 0).then(|| (texts.open)(open));
-            [said, open]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(" ")
+            (open > 0).then(|| (i18n.texts().debugger.open)(open))
         })
     };
     move || {
@@ -34,29 +27,12 @@ pub(super) fn Cause() -> impl IntoView {
             return ().into_any();
         }
         let Some(cause) = cause else {
-            let texts = i18n.texts();
-            let (judged_steps, notes) = model
+            let (verdict, summary) = model
                 .findings
-                .with(|findings| (findings.judged.steps, findings.counts.info));
-            let (class, icon_class, icon, healthy) = match (judged_steps, notes) {
-                (0, 0) => (
-                    "cause inf",
-                    "inf",
-                    IconName::Info,
-                    texts.overview.nothing_judged.to_owned(),
-                ),
-                (_, 0) => (
-                    "cause ok",
-                    "okc",
-                    IconName::Ok,
-                    texts.debugger.healthy.to_owned(),
-                ),
-                (_, notes) => (
-                    "cause ok",
-                    "okc",
-                    IconName::Ok,
-                    (texts.debugger.but_notes)(notes),
-                ),
+                .with(|findings| (findings.verdict, i18n.words(&findings.summary)));
+            let (class, icon_class, icon) = match verdict {
+                Verdict::NoProblem => ("cause ok", "okc", IconName::Ok),
+                _ => ("cause inf", "ink3", IconName::Info),
             };
             return view! {
                 <div class=class>
@@ -64,7 +40,7 @@ pub(super) fn Cause() -> impl IntoView {
                         <Icon name=icon />
                     </span>
                     <span>
-                        <b class="med">{healthy}</b>
+                        <b class="med">{summary}</b>
                         " "
                         <span class="ink2">{judged}</span>
                     </span>

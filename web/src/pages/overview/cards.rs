@@ -1,6 +1,6 @@
 //! One small card for each kind of data that the run has. A card that has a page leads to it.
 
-use trainscope_api::findings::{Watched, watchpoint_name};
+use trainscope_api::findings::{Verdict, Watched, watchpoint_name};
 
 use super::hyperparameters;
 use super::model::{Model, Newest};
@@ -284,7 +284,10 @@ fn tensor(model: Model, i18n: I18n) -> AnyView {
 fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
     let found = model.findings.get()?;
     let mut own: Vec<(usize, &Watched)> = found.watchpoints.iter().enumerate().collect();
-    let silent = own.iter().filter(|(_, own)| own.hits == 0).count() as u64;
+    let silent = own
+        .iter()
+        .filter(|(_, own)| own.hits == 0 && own.has_data)
+        .count() as u64;
     own.retain(|(_, own)| own.hits > 0);
     own.sort_by_key(|one| std::cmp::Reverse((one.1.severity, one.1.hits)));
     let run = model.run();
@@ -316,7 +319,7 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
             </li>
         }
     });
-    let is_judged = found.judged.tensors + found.judged.steps > 0;
+    let is_judged = found.verdict != Verdict::Nothing;
     let (class, icon) = if is_judged || !own.is_empty() {
         ("okc", IconName::Ok)
     } else {
@@ -327,7 +330,7 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
             <li class="ink2">
                 <span class=class>{fixed_icon(icon, 12)}</span>
                 {if own.is_empty() && !is_judged {
-                    i18n.texts().overview.nothing_judged.to_owned()
+                    i18n.words(&found.summary)
                 } else if own.is_empty() {
                     (i18n.texts().overview.found_nothing)(silent)
                 } else {

@@ -1,6 +1,6 @@
 //! The verdict: what happened first, where and when, in one sentence; or that nothing did, and how much was judged.
 
-use trainscope_api::findings::{Findings, Judging};
+use trainscope_api::findings::{Findings, Judging, Verdict};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::NonFiniteClass;
 
@@ -57,30 +57,24 @@ pub(super) fn view(model: Model) -> AnyView {
 }
 
 fn icon_of(findings: &Findings) -> (&'static str, IconName) {
-    let judged = findings.judged;
     match &findings.first_cause {
         Some(cause) => {
             let worst = findings.hits.iter().map(|hit| hit.severity).max();
             severity_icon(worst.unwrap_or(cause.hit.severity).max(cause.hit.severity))
         }
         None if findings.state == Judging::Waiting => ("ink3", IconName::Clock),
-        None if judged.tensors + judged.steps == 0 => ("inf", IconName::Info),
-        None => ("okc", IconName::Ok),
+        None if findings.verdict == Verdict::NoProblem => ("okc", IconName::Ok),
+        None => ("ink3", IconName::Info),
     }
 }
 
 /// The sentence, with the step and the tensor as links to the hit.
 fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
-    let judged = findings.judged;
     let Some(cause) = &findings.first_cause else {
         let text = match findings.state {
             Judging::Waiting => i18n.texts().debugger.waiting.to_owned(),
-            _ if judged.tensors + judged.steps == 0 => texts.nothing_judged.to_owned(),
-            _ => {
-                let watchpoints = findings.watchpoints.len() as u64;
-                (texts.healthy)(watchpoints, judged.tensors, judged.steps)
-            }
+            _ => i18n.words(&findings.summary),
         };
         return text.into_any();
     };

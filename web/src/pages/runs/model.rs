@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use trainscope_api::findings::Counts as Counted;
+use trainscope_api::findings::{Counts as Counted, Verdict};
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
 use trainscope_format::Severity;
@@ -76,8 +76,8 @@ impl Only {
             Self::Warnings => worst(run) == Some(Severity::Warning),
             Self::Damaged => Files::of(run).is_bad(),
             Self::Healthy => {
-                let is_judged = run.health.as_ref().is_some_and(|health| health.is_judged);
-                is_judged && worst(run).is_none() && !Files::of(run).is_bad()
+                let verdict = run.health.as_ref().map(|health| health.verdict);
+                verdict == Some(Verdict::NoProblem) && !Files::of(run).is_bad()
             }
             Self::Live => run.status == RunStatus::Live,
         }

@@ -1,5 +1,6 @@
 //! One row: a folder's head, or a run.
 
+use trainscope_api::findings::Verdict;
 use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
@@ -219,19 +220,25 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
     let first = run.health.as_ref().and_then(|health| health.first.clone());
     let (Some(first), Some(health)) = (first, &run.health) else {
         // Files that are not whole say more than that nothing was found in the rest.
-        let is_judged = run.health.as_ref().is_some_and(|health| health.is_judged);
-        let is_judged = is_judged && Files::of(run) == Files::Readable;
-        return if is_judged {
-            let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
-            view! {
-                <a class="sev okc" href=debugger title=texts.debugger.healthy>
-                    {fixed_icon(IconName::Ok, 14)}
-                    <span class="cut ink2">{texts.runs.healthy}</span>
-                </a>
+        let health = run.health.as_ref();
+        let health = health.filter(|_| Files::of(run) == Files::Readable);
+        return match health {
+            Some(health) => {
+                let (class, icon, text) = match health.verdict {
+                    Verdict::NoProblem => ("sev okc", IconName::Ok, texts.runs.healthy),
+                    Verdict::Nothing => ("sev ink3", IconName::Info, texts.runs.unchecked),
+                    _ => ("sev ink3", IconName::Info, texts.runs.in_part),
+                };
+                let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
+                view! {
+                    <a class=class href=debugger title=i18n.words(&health.summary)>
+                        {fixed_icon(icon, 14)}
+                        <span class="cut ink2">{text}</span>
+                    </a>
+                }
+                .into_any()
             }
-            .into_any()
-        } else {
-            files_cell(id, run, texts).into_any()
+            None => files_cell(id, run, texts).into_any(),
         };
     };
     let (class, icon) = severity_icon(worst(run).unwrap_or(first.severity));

@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use trainscope_analysis::watchpoint::Hit;
+use trainscope_analysis::watchpoint::{Hit, Verdict};
 use trainscope_format::Severity;
 
 use super::super::report::Report;
@@ -38,6 +38,16 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
                 message = format!("{message} ({hits} of {})", hit.condition);
             }
             annotate(out, hit.severity, &hit.condition, run, hit, &message)?;
+        }
+        let level = match run.findings.verdict() {
+            Verdict::Nothing => Some("warning"),
+            Verdict::InPart => Some("notice"),
+            Verdict::NoProblem | Verdict::Problem => None,
+        };
+        if let Some(level) = level {
+            let title = property(&format!("Not checked in full: {}", run.title));
+            let message = data(&run.findings.summary().en);
+            writeln!(out, "::{level} title={title}::{message}")?;
         }
         for fault in &run.damaged {
             let message = format!("damaged at byte {}: {}", fault.offset, fault.reason);

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use trainscope_analysis::watchpoint::{Cause, Figures, Hit, Inconclusive, Missing};
+use trainscope_analysis::watchpoint::{
+    Cause, Figures, Hit, Inconclusive, Judged, Missing, Verdict,
+};
 use trainscope_format::Severity;
 
 use super::super::report::Report;
@@ -26,6 +28,18 @@ struct Answer<'a> {
     damaged: Vec<JsonFault<'a>>,
     truncated: Vec<JsonFault<'a>>,
     judged: JsonJudged,
+    /// The verdict about each run, worst first.
+    runs: Vec<JsonRun<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    run: &'a str,
+    verdict: Verdict,
+    summary: String,
+    judged: JsonJudged,
+    /// Conditions for which nothing was recorded.
+    without_data: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -69,8 +83,46 @@ struct JsonFault<'a> {
 #[derive(Serialize)]
 struct JsonJudged {
     tensors: u64,
+    /// Tensors of which only histograms were recorded: judged for NaN and infinities alone.
+    histograms: u64,
+    scalars: u64,
+    /// Tensors that no watchpoint is about.
+    unwatched: u64,
     steps: u64,
     watchpoints: u64,
+}
+
+impl JsonJudged {
+    fn of(runs: &[JudgedRun], watchpoints: u64) -> Self {
+        let sum = |of: fn(&Judged) -> u64| runs.iter().map(|run| of(&run.findings.judged)).sum();
+        Self {
+            tensors: sum(|judged| judged.tensors),
+            histograms: sum(|judged| judged.histograms),
+            scalars: sum(|judged| judged.scalars),
+            unwatched: sum(|judged| judged.unwatched),
+            steps: sum(|judged| judged.steps),
+            watchpoints,
+        }
+    }
+}
+
+impl<'a> JsonRun<'a> {
+    fn of(run: &'a JudgedRun) -> Self {
+        let all = run.watchpoints.all();
+        let condition = |index: &u32| Some(all.get(*index as usize)?.condition.id);
+        Self {
+            run: &run.name,
+            verdict: run.findings.verdict(),
+            summary: run.findings.summary().en,
+            judged: JsonJudged::of(std::slice::from_ref(run), run.watchpoints.watching()),
+            without_data: run
+                .findings
+                .without_data
+                .iter()
+                .filter_map(condition)
+                .collect(),
+        }
+    }
 }
 
 impl<'a> JsonHit<'a> {
@@ -151,11 +203,8 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             }))
             .collect(),
         truncated: faults(&report.runs, |run| &run.truncated).collect(),
-        judged: JsonJudged {
-            tensors: report.runs.iter().map(|r| r.findings.judged.tensors).sum(),
-            steps: report.runs.iter().map(|r| r.findings.judged.steps).sum(),
-            watchpoints: report.watchpoints.watching(),
-        },
+        judged: JsonJudged::of(&report.runs, report.watchpoints.watching()),
+        runs: report.runs.iter().map(JsonRun::of).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &answer)?;
     writeln!(out)

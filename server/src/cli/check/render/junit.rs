@@ -92,5 +92,11 @@ fn status(report: &Report, run: &JudgedRun, number: usize) -> TestCaseStatus {
         status.set_message(format!("not judged for {what}"));
         return status;
     }
+    let index = u32::try_from(number).unwrap_or(u32::MAX);
+    if run.findings.without_data.binary_search(&index).is_ok() {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message("nothing was recorded that it is about");
+        return status;
+    }
     TestCaseStatus::success()
 }

@@ -61,13 +61,7 @@ fn line(
     )?;
     let findings = &run.findings;
     let Some(first) = findings.first_hit().or(findings.hits.first()) else {
-        let said = if run.damaged.is_empty() {
-            let steps = words::plural(findings.judged.steps, "step", "steps");
-            format!("nothing in {steps}")
-        } else {
-            sentence(report, run)
-        };
-        return writeln!(out, "{said}");
+        return writeln!(out, "{}", sentence(report, run));
     };
     let said = beginning(&screen.signs(&words::name(&first.sentence.en, None)), left);
     let step = words::step(first.step);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::json;
-use trainscope_analysis::watchpoint::{Figures, Hit};
+use trainscope_analysis::watchpoint::{Figures, Hit, Verdict};
 use trainscope_format::Severity;
 
 use super::super::report::Report;
@@ -174,6 +174,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
                 }],
             }),
     );
+    notifications.extend(report.runs.iter().filter_map(unchecked));
     let log = Log {
         schema: SCHEMA,
         version: "2.1.0",
@@ -192,6 +193,25 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     };
     serde_json::to_writer_pretty(&mut *out, &log)?;
     writeln!(out)
+}
+
+/// What is said of a run that was not checked, or in part.
+fn unchecked(run: &JudgedRun) -> Option<Notification<'_>> {
+    let level = match run.findings.verdict() {
+        Verdict::Nothing => "warning",
+        Verdict::InPart => "note",
+        Verdict::NoProblem | Verdict::Problem => return None,
+    };
+    Some(Notification {
+        level,
+        message: Message {
+            text: run.findings.summary().en,
+        },
+        locations: vec![Location {
+            physical_location: physical(&run.title, None),
+            logical_locations: Vec::new(),
+        }],
+    })
 }
 
 fn outcome<'a>(run: &'a JudgedRun, hit: &'a Hit, rule_index: usize, is_first: bool) -> Outcome<'a> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use trainscope_analysis::watchpoint::catalogue::Target;
-use trainscope_analysis::watchpoint::{Findings, Hit};
+use trainscope_analysis::watchpoint::{Findings, Hit, Verdict};
 use trainscope_format::Severity;
 
 use super::super::report::Report;
@@ -66,8 +66,12 @@ pub(super) fn verdict(run: &JudgedRun) -> (&'static str, Style) {
     match worst {
         Some(severity @ (Severity::Error | Severity::Warning)) => word(severity),
         _ if !run.damaged.is_empty() => ("damaged", WARNING),
-        Some(Severity::Info) => word(Severity::Info),
-        _ => ("ok", OK),
+        worst => match run.findings.verdict() {
+            Verdict::Nothing => ("nothing", WARNING),
+            Verdict::InPart => ("partial", QUIET),
+            _ if worst.is_some() => word(Severity::Info),
+            _ => ("ok", OK),
+        },
     }
 }
 
@@ -165,23 +169,15 @@ fn details(
 /// The one sentence about a run.
 pub(super) fn sentence(report: &Report, run: &JudgedRun) -> String {
     let findings = &run.findings;
-    let steps = words::plural(findings.judged.steps, "step", "steps");
-    if let Some(cause) = &findings.first_cause {
-        cause.sentence.en.clone()
-    } else if !run.damaged.is_empty() {
-        let files = words::plural(run.damaged.len() as u64, "place", "places");
-        format!("Nothing is wrong in the {steps} that could be read; {files} could not be read.")
-    } else if findings.hits.is_empty() {
-        let watchpoints = report.watchpoints.watching();
-        format!(
-            "Nothing is wrong: {} over {} and {steps}.",
-            words::plural(watchpoints, "watchpoint", "watchpoints"),
-            words::plural(findings.judged.tensors, "tensor", "tensors"),
-        )
-    } else {
-        let notes = words::plural(findings.hits.len() as u64, "note", "notes");
-        format!("Nothing is wrong; {notes} may be worth a look.")
+    let mut said = findings.summary().en;
+    if report.known > 0 {
+        said = said.replacen("No problems", "No new problems", 1);
     }
+    if findings.first_cause.is_none() && !run.damaged.is_empty() {
+        let places = words::plural(run.damaged.len() as u64, "place", "places");
+        said = format!("{said} {places} could not be read.");
+    }
+    said
 }
 
 /// A head, and text beside it.
@@ -242,6 +238,7 @@ fn summary(
     let Findings {
         hits,
         inconclusive,
+        without_data,
         judged,
         ..
     } = &run.findings;
@@ -254,16 +251,17 @@ fn summary(
         let all: BTreeSet<u32> = inconclusive.iter().map(|item| item.watchpoint).collect();
         all.len()
     };
+    let without_data = without_data.len();
     let which = if report.watchpoints.are_recommended() {
         "; the recommended ones"
     } else {
         ""
     };
     if hits.is_empty() {
-        let judged = words::plural(watchpoints, "watchpoint", "watchpoints");
+        let watchpoints = words::plural(watchpoints, "watchpoint", "watchpoints");
         writeln!(
             out,
-            "  {judged} judged, {not_judged} in part or not at all{which}"
+            "  {watchpoints}, {not_judged} not judged or in part, {without_data} without data{which}"
         )?;
         return Ok(());
     }
@@ -283,7 +281,7 @@ fn summary(
     });
     writeln!(
         out,
-        "  {by} of {} hit, {}{since} in {tensors} of {}, {not_judged} not judged or in part{which}",
+        "  {by} of {} hit, {}{since} in {tensors} of {}, {not_judged} not judged or in part, {without_data} without data{which}",
         words::plural(watchpoints, "watchpoint", "watchpoints"),
         words::plural(hits.len() as u64, "hit", "hits"),
         words::plural(judged.tensors.max(tensors), "tensor", "tensors"),

@@ -1,0 +1,35 @@
+//! What the rules of the guided diagnosis say of the program: its settings, its graph, its data pipeline.
+
+use trainscope_format::Severity;
+
+use super::{Evidence, Judgement};
+use crate::diagnosis::State;
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::report::Found;
+use crate::watchpoint::run::{PROGRAM_FLOW, Run};
+
+/// The fault or note of the rule that the condition is named by. It holds for all steps of the run.
+pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let id = watchpoint.condition.id;
+    let remark = run.remarks.iter().find(|own| own.rule.name() == id);
+    let Some(remark) = remark.filter(|own| own.state >= State::Note) else {
+        return Judgement::default();
+    };
+    let tensor = remark.node.as_deref().unwrap_or(remark.rule.topic().name());
+    if !watchpoint.covers(tensor) {
+        return Judgement::default();
+    }
+    let step = run.steps.first().unwrap_or(0);
+    let found = Found {
+        rank: run.ranks.first().copied().unwrap_or(0),
+        step,
+        last_step: run.steps.last().unwrap_or(step),
+        tensor: tensor.into(),
+        node: remark.node.as_deref().map(Into::into),
+        flow: PROGRAM_FLOW,
+        evidence: Evidence::NONE,
+        severity: (remark.state == State::Note).then_some(Severity::Info),
+        sentence: Some(remark.sentence.clone()),
+    };
+    vec![found].into()
+}

@@ -1,0 +1,225 @@
+//! The verdict about a run, and the sentence for it: what was checked is always part of both.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
+
+use super::finding::{Findings, Sentence};
+
+/// The state of a run as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing was checked.
+    #[default]
+    Nothing,
+    /// Nothing was found in scalars, or in histograms, which tell NaN and infinities alone; no tensor was checked.
+    InPart,
+    /// Nothing was found in tensors, and in whatever scalars there are.
+    NoProblem,
+    /// There is a hit of severity warning or error.
+    Problem,
+}
+
+impl Findings {
+    /// The state of the run. Notes are no problems.
+    pub fn verdict(&self) -> Verdict {
+        let judged = self.judged;
+        if self
+            .hits
+            .iter()
+            .any(|hit| hit.severity >= Severity::Warning)
+        {
+            Verdict::Problem
+        } else if judged.tensors > 0 {
+            Verdict::NoProblem
+        } else if judged.scalars + judged.histograms > 0 {
+            Verdict::InPart
+        } else {
+            Verdict::Nothing
+        }
+    }
+
+    /// The verdict as a sentence: what happened first, else how much was checked and what was not.
+    pub fn summary(&self) -> Sentence {
+        match self.verdict() {
+            Verdict::Problem => self.problem(),
+            Verdict::Nothing => self.nothing(),
+            Verdict::InPart | Verdict::NoProblem => self.no_problem(),
+        }
+    }
+
+    fn problem(&self) -> Sentence {
+        if let Some(cause) = &self.first_cause {
+            return cause.sentence.clone();
+        }
+        // The first cause was left out, by a baseline for example.
+        let alarms = self
+            .hits
+            .iter()
+            .filter(|hit| hit.severity >= Severity::Warning);
+        let count = alarms.count() as u64;
+        Sentence {
+            en: format!("{} found.", plural(count, "problem")),
+            zh: format!("发现 {count} 个问题。"),
+        }
+    }
+
+    fn nothing(&self) -> Sentence {
+        let (en, zh) = match self.judged.unwatched {
+            0 => (
+                "no tensor or scalar was recorded".to_owned(),
+                "没有记录张量或标量".to_owned(),
+            ),
+            count => (
+                format!(
+                    "no watchpoint is about the {} that were recorded",
+                    plural(count, "tensor")
+                ),
+                format!("没有监测点适用于所记录的 {count} 个张量"),
+            ),
+        };
+        Sentence {
+            en: format!("Nothing was checked: {en}."),
+            zh: format!("未检查任何内容：{zh}。"),
+        }
+    }
+
+    fn no_problem(&self) -> Sentence {
+        let judged = self.judged;
+        let notes = self.hits.len() as u64;
+        let amounts = [
+            (judged.tensors, "tensor", "个张量"),
+            (judged.scalars, "scalar", "个标量"),
+        ];
+        let mut amounts: Vec<_> = amounts.into_iter().filter(|own| own.0 > 0).collect();
+        let only_histograms = amounts.is_empty();
+        if only_histograms {
+            amounts.push((judged.histograms, "histogram", "个直方图"));
+        }
+        let en: Vec<String> = amounts.iter().map(|own| plural(own.0, own.1)).collect();
+        let zh: Vec<String> = amounts
+            .iter()
+            .map(|own| format!("{} {}", own.0, own.2))
+            .collect();
+        let steps = plural(judged.steps, "step");
+        let mut said = Sentence {
+            en: format!("No problems found in {} over {steps}.", en.join(" and ")),
+            zh: format!("在 {} 步的{}中未发现问题。", judged.steps, zh.join("和")),
+        };
+        let mut add = |en: String, zh: String| {
+            said.en = format!("{} {en}", said.en);
+            said.zh.push_str(&zh);
+        };
+        if judged.tensors == 0 {
+            add(
+                "No tensors were checked.".to_owned(),
+                "未检查任何张量。".to_owned(),
+            );
+        }
+        if judged.histograms > 0 {
+            let (en, verb) = (
+                plural(judged.histograms, "histogram"),
+                was(judged.histograms),
+            );
+            add(
+                format!("{en} {verb} checked for NaN and Inf only."),
+                format!("{} 个直方图仅检查了 NaN 和 Inf。", judged.histograms),
+            );
+        }
+        if judged.unwatched > 0 {
+            let (en, verb) = (plural(judged.unwatched, "tensor"), was(judged.unwatched));
+            add(
+                format!("{en} {verb} not checked: no watchpoint is about them."),
+                format!("{} 个张量未检查：没有适用的监测点。", judged.unwatched),
+            );
+        }
+        if notes > 0 {
+            add(
+                format!("{}.", plural(notes, "note")),
+                format!("{notes} 条提示。"),
+            );
+        }
+        said
+    }
+}
+
+/// `1 step`, `1,200 steps`.
+fn plural(count: u64, one: &str) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+const fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watchpoint::finding::Judged;
+
+    fn of(tensors: u64, histograms: u64, scalars: u64, unwatched: u64) -> (Verdict, String) {
+        let findings = Findings {
+            judged: Judged {
+                tensors,
+                histograms,
+                scalars,
+                unwatched,
+                steps: 1_250,
+                ..Judged::default()
+            },
+            ..Findings::default()
+        };
+        (findings.verdict(), findings.summary().en)
+    }
+
+    #[test]
+    fn the_sentence_tells_what_was_checked_and_what_was_not() {
+        for (amounts, verdict, sentence) in [
+            (
+                (0, 0, 0, 0),
+                Verdict::Nothing,
+                "Nothing was checked: no tensor or scalar was recorded.",
+            ),
+            (
+                (0, 0, 0, 3),
+                Verdict::Nothing,
+                "Nothing was checked: no watchpoint is about the 3 tensors that were recorded.",
+            ),
+            (
+                (0, 0, 2, 0),
+                Verdict::InPart,
+                "No problems found in 2 scalars over 1,250 steps. No tensors were checked.",
+            ),
+            (
+                (0, 9, 1, 0),
+                Verdict::InPart,
+                "No problems found in 1 scalar over 1,250 steps. No tensors were checked. 9 histograms were checked for \
+                 NaN and Inf only.",
+            ),
+            (
+                (0, 1, 0, 0),
+                Verdict::InPart,
+                "No problems found in 1 histogram over 1,250 steps. No tensors were checked. 1 histogram was checked for \
+                 NaN and Inf only.",
+            ),
+            (
+                (14, 0, 7, 2),
+                Verdict::NoProblem,
+                "No problems found in 14 tensors and 7 scalars over 1,250 steps. 2 tensors were not checked: no \
+                 watchpoint is about them.",
+            ),
+        ] {
+            let (tensors, histograms, scalars, unwatched) = amounts;
+            let said = of(tensors, histograms, scalars, unwatched);
+            assert_eq!(said, (verdict, sentence.to_owned()));
+        }
+    }
+}
