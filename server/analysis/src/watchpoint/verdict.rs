@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
+use trainscope_format::digits::count;
 
 use super::finding::{Findings, Sentence};
 
@@ -57,10 +58,10 @@ impl Findings {
             .hits
             .iter()
             .filter(|hit| hit.severity >= Severity::Warning);
-        let count = alarms.count() as u64;
+        let alarms = alarms.count() as u64;
         Sentence {
-            en: format!("{} found.", plural(count, "problem")),
-            zh: format!("发现 {count} 个问题。"),
+            en: format!("{} found.", plural(alarms, "problem")),
+            zh: format!("发现 {alarms} 个问题。"),
         }
     }
 
@@ -70,12 +71,12 @@ impl Findings {
                 "no tensor or scalar was recorded".to_owned(),
                 "没有记录张量或标量".to_owned(),
             ),
-            count => (
+            tensors => (
                 format!(
                     "no watchpoint is about the {} that were recorded",
-                    plural(count, "tensor")
+                    plural(tensors, "tensor")
                 ),
-                format!("没有监测点适用于所记录的 {count} 个张量"),
+                format!("没有监测点适用于所记录的 {tensors} 个张量"),
             ),
         };
         Sentence {
@@ -144,16 +145,8 @@ impl Findings {
 }
 
 /// `1 step`, `1,200 steps`.
-fn plural(count: u64, one: &str) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{grouped} {one}{}", if count == 1 { "" } else { "s" })
+fn plural(of: u64, one: &str) -> String {
+    format!("{} {one}{}", count(of), if of == 1 { "" } else { "s" })
 }
 
 const fn was(count: u64) -> &'static str {
