@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::lab::{Lab, fixture, workspace_root};
+use crate::support::lab::{Lab, Recording, STARTED_SECS, fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::{Printed, trainscope_in};
 
@@ -33,6 +33,42 @@ fn rows(printed: &Printed) -> Vec<BTreeMap<&str, &str>> {
     lines
         .map(|cells| head.iter().copied().zip(cells).collect())
         .collect()
+}
+
+#[test]
+fn an_evaluation_that_writes_step_0_again_hides_nothing_of_the_training() {
+    let table = export(
+        &fixture("ms20-summary/landscape"),
+        "scalars",
+        &["--tags", "^conv1_activation_mean$"],
+    );
+    let rows = rows(&table);
+    let training = rows.iter().filter(|row| row["writer"].is_empty());
+    let steps: Vec<_> = training.map(|row| row["step"]).collect();
+    assert_eq!(steps, ["1", "4", "8", "12", "16", "20", "24", "28", "32"]);
+    let evaluation = rows.iter().filter(|row| !row["writer"].is_empty());
+    assert!(evaluation.map(|row| row["step"]).eq(["0", "0"]));
+}
+
+#[test]
+fn rows_of_concurrent_writers_are_told_apart() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..3, |_| 1.0);
+    let other = lab
+        .base()
+        .join("run/events.out.tfevents.1760000000.host.2.0");
+    Recording::begin_file(&other, STARTED_SECS).curve("loss", 0..3, |_| 2.0);
+    let table = export(&lab.base().join("run"), "scalars", &[]);
+    let rows = rows(&table);
+    let of = |writer: &str| {
+        let own = rows.iter().filter(|row| row["writer"] == writer);
+        own.map(|row| row["value"]).collect::<Vec<_>>()
+    };
+    let name = rows.iter().map(|row| row["writer"]).max().unwrap();
+    assert!(name.contains("tfevents"), "{rows:?}");
+    assert_eq!(of("").len() + of(name).len(), 6);
+    assert!(of("").windows(2).all(|pair| pair[0] == pair[1]));
+    assert_ne!(of("")[0], of(name)[0]);
 }
 
 #[test]

@@ -113,6 +113,29 @@ fn a_restart_that_goes_back_supersedes_what_it_writes_again() {
 }
 
 #[test]
+fn a_retry_that_ends_early_hides_no_more_than_it_has_written() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..20, |_| 1.0);
+    let next = lab
+        .base()
+        .join("run/events.out.tfevents.1760000100.host.2.0");
+    let mut second = Recording::begin_file(&next, STARTED_SECS + 100.0);
+    for step in 0..2 {
+        second.scalar_at("loss", step, STARTED_SECS + 100.0 + step as f64, 2.0);
+    }
+    let server = lab.start();
+    server.wait_for_records(22);
+    let series = server.wait_for_points("run", "loss", 20);
+    assert!(series.steps.iter().copied().eq(0..20));
+    assert_eq!(&series.values[..3], &[2.0, 2.0, 1.0]);
+    let both = server
+        .scalars_where(&[("run", "run"), ("tag", "loss"), ("superseded", "1")])
+        .unwrap();
+    assert_eq!((both.total, both.live), (22, Some(20)));
+    assert_eq!(both.steps[20..], [0, 1]);
+}
+
+#[test]
 fn a_renamed_run_has_its_new_name() {
     let lab = Lab::new();
     lab.record("before")

@@ -4,6 +4,7 @@
 //! answerable at once, and a commit makes it survive a restart together with the offset it came from. Everything here
 //! is derived from the source files and may be deleted at any time.
 
+mod attempts;
 mod bits;
 mod catalog;
 mod chunk;
@@ -32,9 +33,9 @@ use trainscope_api::status::Ingest;
 use trainscope_api::tags::TagList;
 use trainscope_format::{Format, Kind};
 
+use attempts::Attempt;
 pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
-use part::Part;
 use reader::Range;
 use recordings::Recordings;
 pub use records::Found;
@@ -157,7 +158,7 @@ impl Index {
     pub fn runs(&self) -> RunList {
         // First the number, then the list: what changes meanwhile is told, and may be in it already.
         let seq = self.seq();
-        let mut list = self.0.catalog.list(seq);
+        let mut list = self.0.catalog.list(seq, &self.0.store);
         self.add_recordings(&mut list);
         list
     }
@@ -165,7 +166,7 @@ impl Index {
     /// The tags of one run.
     pub fn tags(&self, run: &str) -> Result<TagList, ReadError> {
         let run = self.run(run)?;
-        Ok(run.tags(|parts| reader::live_points(parts, &self.0.store)))
+        Ok(run.tags(&self.0.store))
     }
 
     fn run(&self, run: &str) -> Result<Arc<RunEntry>, ReadError> {
@@ -234,7 +235,7 @@ impl Index {
     fn select(&self, key: &SeriesKey, range: Range) -> Result<Selection, ReadError> {
         let writers = self
             .run(&key.run)?
-            .writers(key.rank, Kind::Scalars, &key.tag);
+            .writers(key.rank, Kind::Scalars, &key.tag, &self.0.store);
         let mut writers = writers.into_iter();
         let writer = writers.find(|writer| writer.name.as_deref() == key.writer.as_deref());
         let writer = writer.ok_or_else(|| ReadError::UnknownTag {
@@ -245,7 +246,7 @@ impl Index {
         })?;
         Ok(Selection {
             index: self.clone(),
-            parts: writer.parts,
+            attempts: writer.attempts,
             range,
         })
     }
@@ -259,7 +260,7 @@ impl Index {
 /// A range of one series, not read yet.
 pub struct Selection {
     index: Index,
-    parts: Vec<Arc<Part>>,
+    attempts: Vec<Attempt>,
     range: Range,
 }
 
@@ -267,12 +268,16 @@ impl Selection {
     /// Whether reading it takes less time than waking another thread for it does: at most one chunk, which is in
     /// memory if it was asked for lately.
     pub fn is_short(&self) -> bool {
-        self.parts.iter().map(|part| part.chunks()).sum::<usize>() <= 1
+        self.attempts
+            .iter()
+            .map(|attempt| attempt.part.chunks())
+            .sum::<usize>()
+            <= 1
     }
 
     /// Its points.
     pub fn read(&self) -> Result<Series, ReadError> {
-        reader::read(&self.parts, &self.range, &self.index.0.store)
+        reader::read(&self.attempts, &self.range, &self.index.0.store)
     }
 }
 

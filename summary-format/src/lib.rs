@@ -42,7 +42,9 @@ pub use lineage::Lineage;
 pub use media::{Audio, ImageEncoding, Images};
 pub use profile::{Profile, ProfileSource};
 pub use queues::{QueueFormat, QueueSource};
-pub use record::{Damage, Kind, Record, RecordBatch, RunId, ScalarColumns, TagId, TagInfo, Unread};
+pub use record::{
+    Damage, Kind, Record, RecordBatch, RunId, ScalarColumns, SessionStart, TagId, TagInfo, Unread,
+};
 pub use statistics::{Role, TensorSummary};
 pub use surface::Landscape;
 pub use values::{Tensor, TensorData, Text};

@@ -216,6 +216,18 @@ pub struct RecordBatch {
     pub damages: Vec<Damage>,
     /// Records that are whole but hold nothing we can name (an event of an unknown field, say).
     pub skipped_records: u64,
+    /// Session starts in file order.
+    pub session_starts: Vec<SessionStart>,
+}
+
+/// A `SessionLog` of status `START`: the program goes on at `step`, and whatever was recorded before from that step on
+/// is superseded (`purge_step` of `SummaryWriter`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionStart {
+    /// Lowest superseded step.
+    pub step: i64,
+    /// Seconds since 1970; records with a later time are not superseded.
+    pub wall_time_secs: f64,
 }
 
 impl RecordBatch {
@@ -227,6 +239,7 @@ impl RecordBatch {
         self.unread.clear();
         self.damages.clear();
         self.skipped_records = 0;
+        self.session_starts.clear();
     }
 
     /// Points and records in it, of any kind.

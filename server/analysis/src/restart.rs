@@ -1,39 +1,94 @@
-//! Restarts and concurrent writers: which points of several files are the series one means.
+//! Restarts and concurrent writers: the points of several event files that make one curve.
 //!
-//! A training that is started again from a checkpoint writes steps a second time. The points of the first attempt from
-//! there on are *superseded*: kept, but not part of the curve. Two writers that write the same tag at the same time are
-//! two series.
+//! A training that resumes from a checkpoint writes some steps a second time. The older points of these steps are
+//! *superseded*: kept, but not part of the curve. Nothing that was written once only is ever hidden:
+//!
+//! 1. A later file supersedes the steps from its first to its last one, and no others. A first step far before the
+//!    second one (a sanity check before resuming) supersedes nothing.
+//! 2. Within one file, going back to a step that the file has already supersedes it and what followed it, if the file
+//!    goes on from there. A lone point behind the others (a late evaluation) supersedes nothing.
+//! 3. A tag that goes back to its first step counts its steps per epoch: all points are part of the curve, by time.
+//! 4. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
+//!
+//! Two files that overlap in time are two writers, unless one begins above the last step of the other.
 
-/// What is known of the points that one file holds of one tag.
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// A step this many usual distances before the next one has no successor near it. Two: one missing point is no gap.
+const NEAR: f64 = 2.0;
+
+/// Summary of the points that one file has of one tag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// Wall time of the first point, seconds since 1970.
     pub first_wall_time_secs: f64,
     /// Wall time of the last point.
     pub last_wall_time_secs: f64,
+    /// Lowest step; lone points behind the others do not count.
+    pub min_step: i64,
+    /// Lowest step above [`Self::min_step`]; the same number if there is no other.
+    pub next_step: i64,
+    /// Highest step.
+    pub max_step: i64,
+    /// Number of points.
+    pub points: u64,
 }
 
-/// Groups the extents of one (rank, tag) into writers: each inner list holds indices of `extents` that follow one
-/// another in time. The first list is the series shown by default; each further one was written concurrently.
+impl Extent {
+    /// Usual distance between two steps; infinite for a single step.
+    fn spacing(&self) -> f64 {
+        let points = self.points.saturating_sub(1);
+        if points == 0 || self.min_step == self.max_step {
+            return f64::INFINITY;
+        }
+        (self.max_step as f64 - self.min_step as f64) / points as f64
+    }
+
+    /// Steps of an earlier file that this one has written again.
+    fn supersedes(&self, earlier: &Self) -> RangeInclusive<i64> {
+        let gap = self.next_step as f64 - self.min_step as f64;
+        let is_lone = gap > NEAR * earlier.spacing();
+        let from = if is_lone {
+            self.next_step
+        } else {
+            self.min_step
+        };
+        from..=self.max_step
+    }
+
+    /// Whether a training that had come this far could have written `resumed` next. A single step is no training.
+    fn leads_to(&self, resumed: &Self) -> bool {
+        let spacing = self.spacing();
+        let reach = self.max_step as f64 + NEAR * spacing.max(1.0);
+        spacing.is_finite() && self.min_step < resumed.min_step && resumed.min_step as f64 <= reach
+    }
+}
+
+/// Groups the extents of one (rank, tag) into writers: each inner list holds indices of `extents`, oldest attempt
+/// first. The first list is the series shown by default; each further one is a series of its own.
 ///
-/// `extents` are in the order of their file names, which decides where wall times say nothing (NaN, or all equal).
+/// `extents` are in the order of their file names, which decides where wall times cannot (NaN, or no clock at all).
 pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..extents.len()).collect();
-    // Stable: equal times keep the order of the names. NaN comes last, or first if its sign says so.
-    order.sort_by(|a, b| {
-        let time = |index: &usize| extents[*index].first_wall_time_secs;
-        time(a).total_cmp(&time(b))
-    });
     let mut writers: Vec<Vec<usize>> = Vec::new();
-    for index in order {
-        let begin = extents[index].first_wall_time_secs;
+    for (index, is_moved) in by_attempt(extents) {
+        let extent = &extents[index];
         let follows = |writer: &&mut Vec<usize>| {
-            writer.last().is_some_and(|last| {
-                let end = extents[*last].last_wall_time_secs;
-                // Not `begin > end`: times that cannot be compared, or no clock at all, mean one after the other.
-                end.partial_cmp(&begin)
-                    .is_none_or(|order| order.is_lt() || (order.is_eq() && end == 0.0))
-            })
+            let reached = writer.iter().map(|i| extents[*i].max_step).max();
+            let Some((last, reached)) = writer.last().map(|i| &extents[*i]).zip(reached) else {
+                return false;
+            };
+            // Not `begin > end`: times that cannot be compared, or no clock at all, mean one after the other.
+            let is_later = last
+                .last_wall_time_secs
+                .partial_cmp(&extent.first_wall_time_secs)
+                .is_none_or(|order| {
+                    order.is_lt() || (order.is_eq() && last.last_wall_time_secs == 0.0)
+                });
+            // A single step behind the others is an evaluation by another program, not an attempt.
+            let is_stray = extent.min_step == extent.max_step && extent.max_step < reached;
+            (is_later || is_moved || extent.min_step > reached) && !is_stray
         };
         match writers.iter_mut().find(follows) {
             Some(writer) => writer.push(index),
@@ -43,75 +98,301 @@ pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
     writers
 }
 
-/// For the files of one writer in time order: the highest step of each that later files have not written again.
-pub fn step_limits(min_steps: &[i64]) -> Vec<i64> {
-    let mut limits = vec![i64::MAX; min_steps.len()];
-    let mut limit = i64::MAX;
-    for (i, min_step) in min_steps.iter().enumerate().rev() {
-        limits[i] = limit;
-        limit = limit.min(min_step.saturating_sub(1));
+/// Indices by wall time, oldest first. A file that continues a later one was written by a machine whose clock is
+/// behind: it is moved after that one, and marked.
+fn by_attempt(extents: &[Extent]) -> Vec<(usize, bool)> {
+    let mut order: Vec<usize> = (0..extents.len()).collect();
+    // Stable: equal times keep the order of the names. NaN comes last, or first if its sign says so.
+    order.sort_by(|a, b| {
+        let time = |index: &usize| extents[*index].first_wall_time_secs;
+        time(a).total_cmp(&time(b))
+    });
+    let has_origin = |at: usize| {
+        let extent = &extents[order[at]];
+        let mut earlier = order[..at].iter();
+        earlier.any(|i| extents[*i].min_step < extent.min_step)
+    };
+    let origin = |at: usize| {
+        let extent = &extents[order[at]];
+        let is_after = |i: &&usize| {
+            let later = &extents[**i];
+            later
+                .first_wall_time_secs
+                .partial_cmp(&extent.last_wall_time_secs)
+                == Some(Ordering::Greater)
+                && later.leads_to(extent)
+        };
+        order[at + 1..].iter().find(is_after).copied()
+    };
+    let mut attempts: Vec<(usize, bool)> = Vec::new();
+    let mut moved: Vec<(usize, usize)> = Vec::new();
+    for (at, index) in order.iter().enumerate() {
+        match origin(at).filter(|_| !has_origin(at)) {
+            Some(after) => moved.push((*index, after)),
+            None => attempts.push((*index, false)),
+        }
     }
-    limits
+    for (index, after) in moved {
+        let place = attempts.iter().position(|(i, _)| *i == after);
+        let place = place.map_or(attempts.len(), |place| place + 1);
+        attempts.insert(place, (index, true));
+    }
+    attempts
 }
 
-/// Marks which points of one file are live: those after which, in the same file, no lower step was written, and whose
-/// step is at most `limit`. Equal steps are all live. Returns the lowest step seen, for the points before these.
-pub fn mark_live(steps: &[i64], limit: i64, live: &mut Vec<bool>) -> i64 {
-    live.clear();
-    live.resize(steps.len(), false);
-    let mut limit = limit;
-    for (mark, step) in live.iter_mut().zip(steps).rev() {
-        *mark = *step <= limit;
-        limit = limit.min(*step);
+/// For the attempts of one writer, oldest first: the ranges of steps of each that later ones have written again.
+pub fn superseded(attempts: &[Extent]) -> Vec<Vec<RangeInclusive<i64>>> {
+    let ranges = |(at, earlier): (usize, &Extent)| {
+        let later = attempts.iter().skip(at + 1);
+        let mut ranges: Vec<_> = later
+            .map(|later| later.supersedes(earlier))
+            .filter(|range| {
+                !range.is_empty()
+                    && *range.start() <= earlier.max_step
+                    && *range.end() >= earlier.min_step
+            })
+            .collect();
+        ranges.sort_unstable_by_key(|range| (*range.start(), *range.end()));
+        ranges
+    };
+    attempts.iter().enumerate().map(ranges).collect()
+}
+
+/// Points of one file that going back has superseded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rewinds {
+    /// Of each point, in the order of the file: whether it is part of the curve.
+    pub live: Vec<bool>,
+    /// Whether steps are counted per epoch: then points belong in the order of the file, else in that of their steps.
+    pub is_per_epoch: bool,
+    /// Lowest live step that is not a lone point behind the others; `i64::MAX` of nothing.
+    pub min_step: i64,
+    /// The next one above it; the same number if there is no other.
+    pub next_step: i64,
+    /// Highest live step; `i64::MIN` of nothing.
+    pub max_step: i64,
+}
+
+/// Finds the points of one file that are superseded within it. `starts` are session starts: the number of points
+/// before each, and its step.
+///
+/// Takes time n log n of the points behind the first one that goes back.
+pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
+    let mut found = Rewinds {
+        live: vec![true; steps.len()],
+        is_per_epoch: false,
+        min_step: i64::MAX,
+        next_step: i64::MAX,
+        max_step: i64::MIN,
+    };
+    let Some(&first) = steps.first() else {
+        return found;
+    };
+    // Indices of live points by step.
+    let mut live = BTreeMap::<i64, Vec<usize>>::new();
+    let mut starts = starts.iter().peekable();
+    let mut max_step = i64::MIN;
+    // Of the newest point that is not stray.
+    let mut previous = i64::MIN;
+    let mut stray = Vec::new();
+    for (at, &step) in steps.iter().enumerate() {
+        let mut hide_from = None;
+        while let Some((_, from)) = starts.next_if(|(points, _)| *points <= at) {
+            hide_from = Some(hide_from.map_or(*from, |step: i64| step.min(*from)));
+        }
+        let mut is_stray = false;
+        if step < previous {
+            let spacing = (max_step as f64 - first as f64) / at.max(1) as f64;
+            let next = steps[at + 1..].iter().find(|next| **next != step);
+            let goes_on = next.is_some_and(|next| {
+                *next > step && (*next as f64 - step as f64) <= NEAR * spacing.max(1.0)
+            });
+            if goes_on && step == first {
+                found.is_per_epoch = true;
+            } else if goes_on && live.contains_key(&step) {
+                hide_from = Some(hide_from.map_or(step, |from| from.min(step)));
+            } else {
+                is_stray = true;
+                stray.push(at);
+            }
+        }
+        if let Some(from) = hide_from {
+            for index in live.split_off(&from).into_values().flatten() {
+                found.live[index] = false;
+            }
+            max_step = live.last_key_value().map_or(i64::MIN, |(step, _)| *step);
+        }
+        live.entry(step).or_default().push(at);
+        max_step = max_step.max(step);
+        if !is_stray {
+            previous = step;
+        }
     }
-    limit
+    found.max_step = max_step;
+    for index in stray {
+        if let Some(indices) = live.get_mut(&steps[index]) {
+            indices.retain(|i| *i != index);
+        }
+    }
+    let mut lowest = live.iter().filter(|(_, indices)| !indices.is_empty());
+    found.min_step = lowest.next().map_or(i64::MAX, |(step, _)| *step);
+    found.next_step = lowest.next().map_or(found.min_step, |(step, _)| *step);
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn extent(first: f64, last: f64) -> Extent {
+    /// Points at `steps`, one a second from `first` on.
+    fn extent(first: f64, steps: &[i64]) -> Extent {
+        let min_step = *steps.iter().min().unwrap();
+        let next_step = steps.iter().copied().filter(|step| *step > min_step).min();
         Extent {
             first_wall_time_secs: first,
-            last_wall_time_secs: last,
+            last_wall_time_secs: first + steps.len() as f64 - 1.0,
+            min_step,
+            next_step: next_step.unwrap_or(min_step),
+            max_step: *steps.iter().max().unwrap(),
+            points: steps.len() as u64,
         }
+    }
+
+    fn range(steps: std::ops::Range<i64>) -> Vec<i64> {
+        steps.collect()
+    }
+
+    /// Steps of each attempt that stay live, oldest attempt first, by the rules across files alone.
+    fn live(attempts: &[&[i64]]) -> Vec<Vec<i64>> {
+        let extents: Vec<Extent> = (0..)
+            .zip(attempts)
+            .map(|(n, steps)| extent(f64::from(n) * 1e6, steps))
+            .collect();
+        let hidden = superseded(&extents);
+        let of = |(steps, ranges): (&&[i64], Vec<RangeInclusive<i64>>)| {
+            let is_live = |step: &i64| ranges.iter().all(|range| !range.contains(step));
+            steps.iter().copied().filter(is_live).collect()
+        };
+        attempts.iter().zip(hidden).map(of).collect()
     }
 
     #[test]
     fn files_one_after_the_other_are_one_writer_and_overlapping_ones_are_two() {
+        let steps = range(0..10);
+        let at = |first: f64| extent(first, &steps);
+        assert_eq!(writers(&[at(10.0), at(0.0)]), [vec![1, 0]]);
+        assert_eq!(writers(&[at(0.0), at(5.0)]), [vec![0], vec![1]]);
         assert_eq!(
-            writers(&[extent(10.0, 20.0), extent(0.0, 9.0)]),
-            [vec![1, 0]]
-        );
-        assert_eq!(
-            writers(&[extent(0.0, 10.0), extent(5.0, 15.0)]),
-            [vec![0], vec![1]]
-        );
-        assert_eq!(
-            writers(&[extent(0.0, 10.0), extent(5.0, 15.0), extent(11.0, 12.0)]),
+            writers(&[at(0.0), at(5.0), at(11.0)]),
             [vec![0, 2], vec![1]]
         );
-        assert_eq!(writers(&[extent(0.0, 0.0), extent(0.0, 0.0)]), [vec![0, 1]]);
-        assert_eq!(
-            writers(&[extent(f64::NAN, f64::NAN), extent(1.0, 2.0)]),
-            [vec![1, 0]]
-        );
+        let no_clock = Extent {
+            first_wall_time_secs: 0.0,
+            last_wall_time_secs: 0.0,
+            ..at(0.0)
+        };
+        assert_eq!(writers(&[no_clock, no_clock]), [vec![0, 1]]);
+        assert_eq!(writers(&[at(f64::NAN), at(1.0)]), [vec![1, 0]]);
         assert_eq!(writers(&[]), Vec::<Vec<usize>>::new());
     }
 
     #[test]
-    fn a_restart_supersedes_what_the_attempts_before_wrote_from_its_first_step_on() {
-        assert_eq!(step_limits(&[0, 50, 20]), [19, 19, i64::MAX]);
-        assert_eq!(step_limits(&[5, i64::MIN]), [i64::MIN, i64::MAX]);
+    fn a_file_that_begins_above_the_last_step_continues_the_other_in_spite_of_the_time() {
+        let first = extent(0.0, &range(0..100));
+        assert_eq!(
+            writers(&[first, extent(98.5, &range(100..200))]),
+            [vec![0, 1]]
+        );
+        assert_eq!(
+            writers(&[first, extent(98.5, &range(99..200))]),
+            [vec![0], vec![1]]
+        );
     }
 
     #[test]
-    fn a_step_that_goes_back_in_one_file_supersedes_and_an_equal_one_does_not() {
-        let mut live = Vec::new();
-        assert_eq!(mark_live(&[0, 1, 2, 1, 2, 2, 3], i64::MAX, &mut live), 0);
-        assert_eq!(live, [true, true, false, true, true, true, true]);
-        mark_live(&[0, 1, 2], 1, &mut live);
-        assert_eq!(live, [true, true, false]);
+    fn a_resumed_file_of_a_clock_that_is_behind_comes_after_what_it_continues() {
+        let first = extent(10_000.0, &range(0..100));
+        let resumed = extent(6_400.0, &range(50..150));
+        assert_eq!(writers(&[resumed, first]), [vec![1, 0]]);
+        // Two attempts from the same step on: only the clock tells them apart.
+        assert_eq!(
+            writers(&[extent(6_400.0, &range(0..10)), first]),
+            [vec![0, 1]]
+        );
+    }
+
+    #[test]
+    fn a_single_step_behind_the_others_is_a_writer_of_its_own() {
+        let training = extent(0.0, &range(0..100));
+        assert_eq!(writers(&[training, extent(1e6, &[0])]), [vec![0], vec![1]]);
+        assert_eq!(
+            writers(&[training, extent(1e6, &[0, 0])]),
+            [vec![0], vec![1]]
+        );
+        assert_eq!(writers(&[training, extent(1e6, &[99])]), [vec![0, 1]]);
+        let later = extent(0.0, &range(1..33));
+        assert_eq!(writers(&[later, extent(1e6, &[0, 0])]), [vec![0], vec![1]]);
+    }
+
+    #[test]
+    fn an_attempt_supersedes_the_steps_that_it_has_written_and_no_others() {
+        let live = |attempts: &[&[i64]]| live(attempts);
+        // Resumed, and farther than before.
+        assert_eq!(
+            live(&[&range(0..100), &range(50..150)]),
+            [range(0..50), range(50..150)]
+        );
+        // From scratch, and ended early.
+        assert_eq!(
+            live(&[&range(0..1_000), &range(0..2)]),
+            [range(2..1_000), range(0..2)]
+        );
+        // A sanity check at the first step, then resumed.
+        let by_hundred: Vec<i64> = (0..10).map(|n| n * 100).collect();
+        assert_eq!(
+            live(&[&by_hundred, &[0, 1_000]]),
+            [by_hundred.clone(), vec![0, 1_000]]
+        );
+        assert_eq!(
+            live(&[&range(0..10), &range(5..8), &range(6..7)])[0],
+            [0, 1, 2, 3, 4, 8, 9]
+        );
+    }
+
+    #[test]
+    fn a_session_start_supersedes_what_it_purges() {
+        let found = rewinds(&[0, 1, 2, 3, 4], &[(3, 1)]);
+        assert_eq!(found.live, [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_rewind_in_one_file_supersedes_from_its_step_on_and_an_equal_step_does_not() {
+        let found = rewinds(&[0, 1, 2, 1, 2, 2, 3], &[]);
+        assert_eq!(found.live, [true, false, false, true, true, true, true]);
+        let steps: Vec<i64> = (0..100).chain(50..80).collect();
+        let live = rewinds(&steps, &[]).live;
+        assert_eq!(live.iter().filter(|live| **live).count(), 80);
+    }
+
+    #[test]
+    fn lone_points_behind_the_others_supersede_nothing() {
+        for steps in [
+            &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0][..],
+            &[100, 200, 300, 250, 400, 350, 500],
+        ] {
+            let found = rewinds(steps, &[]);
+            assert!(found.live.iter().all(|live| *live), "{steps:?}");
+            assert!(!found.is_per_epoch);
+            assert_eq!(found.min_step, steps[0]);
+        }
+        assert_eq!(rewinds(&[50, 51, 52, 0], &[]).min_step, 50);
+    }
+
+    #[test]
+    fn steps_counted_per_epoch_are_all_live() {
+        let steps: Vec<i64> = (0..5).flat_map(|_| 0..50).collect();
+        let found = rewinds(&steps, &[]);
+        assert!(found.is_per_epoch && found.live.iter().all(|live| *live));
+        assert!(rewinds(&[], &[]).live.is_empty());
     }
 }

@@ -44,7 +44,7 @@ pub struct ScalarsQuery {
         param(minimum = 1, maximum = 1_000_000, default = 1_000)
     )]
     pub points: Option<usize>,
-    /// 1 to get the points that a restart has written again, in the order of the files.
+    /// 1 to get superseded points too, after the others: see [`Series::live`].
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "openapi", param(maximum = 1))]
     pub superseded: u8,
@@ -144,7 +144,8 @@ pub struct Series {
     pub total: u64,
     /// Whether buckets are sent instead of raw points.
     pub cut: bool,
-    /// Step of each point, or of the last point of each bucket. Non-decreasing unless superseded points are asked for.
+    /// Step of each point, or of the last point of each bucket. The live ones never decrease, unless the tag counts
+    /// them [per epoch](Self::per_epoch).
     pub steps: Vec<i64>,
     /// Wall time of each, seconds since 1970. Empty if not asked for.
     #[serde(with = "float::list", default)]
@@ -165,6 +166,14 @@ pub struct Series {
     /// Runs of buckets or points that hold NaN or ±Inf, ascending; empty when everything is finite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub non_finite: Vec<NonFinite>,
+    /// Where superseded points are asked for: number of entries that are the curve. Those after them were superseded
+    /// by a restart, in the order in which they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<u64>,
+    /// Whether the steps begin again with each epoch. Then points are in the order in which they were recorded, and
+    /// only the time tells where each belongs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_epoch: bool,
 }
 
 /// Consecutive entries of one answer (raw points or buckets) that hold at least one value of a class.

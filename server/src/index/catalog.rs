@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
-use trainscope_analysis::{headline, restart, watchpoint};
+use trainscope_analysis::{headline, watchpoint};
 use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunList, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
 use trainscope_format::{Format, Kind, Role};
 
-use super::part::Part;
+use super::attempts::{self, Writer};
+use super::reader;
 use super::source::{Source, SourceState};
+use super::store::Store;
 
 /// Runs of one answer at most.
 pub(crate) const MAX_RUNS: usize = 20_000;
@@ -45,16 +47,6 @@ struct Facts {
 #[derive(Default)]
 pub(super) struct Catalog {
     runs: RwLock<BTreeMap<Arc<str>, Arc<RunEntry>>>,
-}
-
-/// Parts of the same tag of one rank, grouped by who wrote them.
-pub(super) struct Writer {
-    /// Path of the first file, for all writers but the first.
-    pub(super) name: Option<Arc<str>>,
-    /// In order of time.
-    pub(super) parts: Vec<Arc<Part>>,
-    /// The file of each part.
-    pub(super) sources: Vec<Arc<Source>>,
 }
 
 impl Catalog {
@@ -111,13 +103,13 @@ impl Catalog {
     }
 
     /// All runs, after the change of that number.
-    pub(super) fn list(&self, seq: u64) -> RunList {
+    pub(super) fn list(&self, seq: u64, store: &Store) -> RunList {
         let now = SystemTime::now();
         let runs = self.runs.read().clone();
         let list = runs
             .iter()
             .take(MAX_RUNS)
-            .map(|(id, entry)| entry.describe(id, now))
+            .map(|(id, entry)| entry.describe(id, now, store))
             .collect();
         RunList {
             seq,
@@ -214,7 +206,7 @@ impl RunEntry {
         sources.iter().any(|source| source.format == format)
     }
 
-    fn describe(&self, id: &str, now: SystemTime) -> Run {
+    fn describe(&self, id: &str, now: SystemTime, store: &Store) -> Run {
         let sources = self.sources.read().clone();
         let facts = self.facts(&sources);
         let mut run = Run {
@@ -223,10 +215,10 @@ impl RunEntry {
             ranks: facts.ranks,
             loss: facts
                 .loss
-                .and_then(|(rank, tag)| self.last_value(rank, &tag)),
+                .and_then(|(rank, tag)| self.last_value(rank, &tag, store)),
             metric: facts
                 .metric
-                .and_then(|(rank, tag)| self.last_value(rank, &tag)),
+                .and_then(|(rank, tag)| self.last_value(rank, &tag, store)),
             ..Run::default()
         };
         let (mut live, mut gone) = (false, true);
@@ -310,9 +302,10 @@ impl RunEntry {
         facts.clone()
     }
 
-    fn last_value(&self, rank: u32, tag: &str) -> Option<LastValue> {
-        let writers = self.writers(rank, Kind::Scalars, tag);
-        let (step, value) = writers.first()?.parts.last()?.last()?;
+    /// Value at the highest live step.
+    fn last_value(&self, rank: u32, tag: &str, store: &Store) -> Option<LastValue> {
+        let writers = self.writers(rank, Kind::Scalars, tag, store);
+        let (step, value) = reader::last_point(&writers.first()?.attempts, store)?;
         Some(LastValue {
             tag: tag.to_owned(),
             rank,
@@ -322,11 +315,17 @@ impl RunEntry {
     }
 
     /// The parts of one tag of a kind, grouped by writer.
-    pub(super) fn writers(&self, rank: u32, kind: Kind, tag: &str) -> Vec<Writer> {
+    pub(super) fn writers(&self, rank: u32, kind: Kind, tag: &str, store: &Store) -> Vec<Writer> {
         let sources = self.sources.read();
-        let found = sources.iter().filter(|source| source.place().rank == rank);
-        let parts = found.filter_map(|source| Some((Arc::clone(source), source.part(kind, tag)?)));
-        group(&parts.collect::<Vec<_>>())
+        let of_rank: Vec<_> = sources
+            .iter()
+            .filter(|source| source.place().rank == rank)
+            .collect();
+        let parts = of_rank
+            .iter()
+            .filter_map(|source| Some((Arc::clone(source), source.part(kind, tag)?)));
+        let starts = attempts::starts(of_rank.iter().copied());
+        attempts::group(parts.collect(), &starts, store)
     }
 
     /// All tags of a kind with their ranks, ordered.
@@ -341,25 +340,32 @@ impl RunEntry {
         tags.into_iter().collect()
     }
 
-    /// All series of the run. `live_points` counts the points of one writer that are not superseded.
-    pub(super) fn tags(&self, live_points: impl Fn(&[Arc<Part>]) -> LivePoints) -> TagList {
+    /// All series of the run.
+    pub(super) fn tags(&self, store: &Store) -> TagList {
         let mut by_key = BTreeMap::<_, Vec<_>>::new();
+        let mut by_rank = BTreeMap::<u32, Vec<_>>::new();
         for source in self.sources.read().iter() {
             let rank = source.place().rank;
+            by_rank.entry(rank).or_default().push(Arc::clone(source));
             for part in source.parts() {
                 let key = (Arc::clone(&part.tag), part.kind, rank);
                 let parts = by_key.entry(key).or_default();
                 parts.push((Arc::clone(source), part));
             }
         }
+        let starts: BTreeMap<u32, Vec<_>> = by_rank
+            .iter()
+            .map(|(rank, sources)| (*rank, attempts::starts(sources)))
+            .collect();
         let cut = by_key.len() > MAX_TAGS;
         let mut tags = Vec::with_capacity(by_key.len());
         for ((tag, kind, rank), parts) in by_key.into_iter().take(MAX_TAGS) {
-            let writers = group(&parts);
+            let starts = starts.get(&rank).map_or(&[][..], Vec::as_slice);
+            let writers = attempts::group(parts, starts, store);
             let are_many = writers.len() > 1;
             for writer in writers {
-                let live = live_points(&writer.parts);
-                let first = writer.sources.first().filter(|_| are_many);
+                let live = reader::live_points(&writer.attempts, store);
+                let first = writer.attempts.first().filter(|_| are_many);
                 tags.push(Tag {
                     tag: tag.to_string(),
                     rank,
@@ -369,7 +375,7 @@ impl RunEntry {
                     superseded: live.superseded,
                     first_step: live.first_step,
                     last_step: live.last_step,
-                    file: first.map(|source| source.place().path.to_string()),
+                    file: first.map(|attempt| attempt.source.place().path.to_string()),
                     writer: writer.name.map(|name| name.to_string()),
                 });
             }
@@ -378,38 +384,13 @@ impl RunEntry {
     }
 }
 
-/// How many points of a writer are live.
+/// Live points of a writer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LivePoints {
     pub(super) points: u64,
     pub(super) superseded: u64,
     pub(super) first_step: Option<i64>,
     pub(super) last_step: Option<i64>,
-}
-
-/// Groups parts that are ordered by path into writers.
-fn group(parts: &[(Arc<Source>, Arc<Part>)]) -> Vec<Writer> {
-    let extents: Vec<_> = parts
-        .iter()
-        .map(|(_, part)| {
-            let (first, last) = part.wall_times_secs().unwrap_or((f64::NAN, f64::NAN));
-            restart::Extent {
-                first_wall_time_secs: first,
-                last_wall_time_secs: last,
-            }
-        })
-        .collect();
-    let writers = restart::writers(&extents).into_iter().enumerate();
-    let writer = |(n, indices): (usize, Vec<usize>)| {
-        let first = indices.first().map(|i| parts[*i].0.place().path);
-        let of_writer = || indices.iter().map(|i| &parts[*i]);
-        Writer {
-            name: first.filter(|_| n > 0),
-            parts: of_writer().map(|(_, part)| Arc::clone(part)).collect(),
-            sources: of_writer().map(|(source, _)| Arc::clone(source)).collect(),
-        }
-    };
-    writers.map(writer).collect()
 }
 
 /// What a tensor of this name is; `None` for what is no tensor.

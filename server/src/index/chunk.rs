@@ -115,6 +115,15 @@ impl Points {
         self.values.extend_from_slice(&other.values[from..to]);
     }
 
+    /// Moves one point of `other` to the end. Columns that `other` does not have stay empty.
+    pub(super) fn take(&mut self, other: &mut Self, at: usize) {
+        self.steps.extend(other.steps.get(at));
+        self.wall_times_secs.extend(other.wall_times_secs.get(at));
+        self.values.extend(other.values.get(at));
+        self.bodies
+            .extend(other.bodies.get_mut(at).map(std::mem::take));
+    }
+
     /// Keeps the points that are marked.
     pub(super) fn retain(&mut self, keep: &[bool]) {
         retain(&mut self.steps, keep);

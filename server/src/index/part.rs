@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use trainscope_analysis::restart::Rewinds;
 use trainscope_format::Kind;
 
 use super::chunk::{self, CHUNK, ChunkMeta, Points, Want};
@@ -49,6 +50,10 @@ pub(super) struct Part {
     /// Whether something was published since the last notice.
     pub(super) touched: AtomicBool,
     data: RwLock<PartData>,
+    /// Lowest step above the first one, once it is known; steps that ascend never change it.
+    pub(super) next_step: Mutex<Option<i64>>,
+    /// Rewinds of the first so many points; made only where steps go back.
+    pub(super) rewinds: Mutex<Option<Arc<Rewinds>>>,
 }
 
 #[derive(Debug, Default)]
@@ -138,6 +143,8 @@ impl Part {
             dirty: AtomicBool::new(true),
             touched: AtomicBool::new(true),
             data: RwLock::default(),
+            next_step: Mutex::default(),
+            rewinds: Mutex::default(),
         }
     }
 

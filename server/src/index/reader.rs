@@ -1,18 +1,19 @@
-//! Reads one series: which of its points are live and in range, raw while they fit and as buckets above.
+//! Reads one series: its live points in a range, raw while they fit and as buckets above.
 //!
 //! A zoomed-out view reads no points: chunks that are whole in range are taken from their summaries, and only those at
 //! its edges, or those a restart has cut, are decoded.
 
-use std::sync::Arc;
+mod select;
 
-use trainscope_analysis::restart::{mark_live, step_limits};
 use trainscope_analysis::series::{Buckets, CLASSES, Summary};
 use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
 
+use self::select::{Selected, Side, select};
 use super::ReadError;
+use super::attempts::Attempt;
 use super::catalog::LivePoints;
 use super::chunk::{self, ChunkMeta, Points, Want};
-use super::part::{Part, PartId, Piece, Place};
+use super::part::{PartId, Piece, Place};
 use super::store::Store;
 
 /// What is wanted of a series.
@@ -30,52 +31,25 @@ pub(super) struct Range {
     pub(super) wall_times: bool,
 }
 
+impl Range {
+    /// Every live step, without wall times; `points` is 0.
+    const ALL: Self = Self {
+        from: i64::MIN,
+        to: i64::MAX,
+        points: 0,
+        superseded: false,
+        wall_times: false,
+    };
+}
+
 const CLASS_NAMES: [NonFiniteClass; 3] = [
     NonFiniteClass::Nan,
     NonFiniteClass::PosInf,
     NonFiniteClass::NegInf,
 ];
 
-/// A chunk as far as it is wanted.
-enum Selected {
-    /// All of it, not read.
-    Whole(Piece),
-    /// The points of it that are wanted, and the part they are of.
-    Points(PartId, Points),
-}
-
-impl Selected {
-    fn count(&self) -> u64 {
-        match self {
-            Self::Whole(piece) => piece.meta.summary.count,
-            Self::Points(_, points) => points.len() as u64,
-        }
-    }
-}
-
-/// Chunks of a writer's parts with the highest live step of each: later points of lower steps supersede the rest.
-fn pieces(parts: &[Arc<Part>], superseded: bool) -> Vec<(Piece, i64)> {
-    let min_steps: Vec<_> = parts
-        .iter()
-        .map(|part| part.counted().min_step.unwrap_or(i64::MAX))
-        .collect();
-    let mut all = Vec::new();
-    for (part, limit) in parts.iter().zip(step_limits(&min_steps)) {
-        let begin = all.len();
-        all.extend(part.pieces().into_iter().map(|piece| (piece, i64::MAX)));
-        if !superseded {
-            let mut limit = limit;
-            for (piece, its_limit) in all[begin..].iter_mut().rev() {
-                *its_limit = limit;
-                limit = limit.min(piece.meta.min_step);
-            }
-        }
-    }
-    all
-}
-
 /// Reads the points of a chunk.
-fn points(piece: &Piece, want: Want, store: &Store) -> Result<Points, ReadError> {
+pub(super) fn points(piece: &Piece, want: Want, store: &Store) -> Result<Points, ReadError> {
     let mut points = Points::default();
     match &piece.place {
         Place::Open(open) => return Ok(Points::clone(open)),
@@ -98,64 +72,51 @@ fn points(piece: &Piece, want: Want, store: &Store) -> Result<Points, ReadError>
     Ok(points)
 }
 
-/// Keeps the points in range that are live.
-fn keep(points: &mut Points, range: &Range, limit: i64, marks: &mut Vec<bool>) {
-    if range.superseded {
-        marks.clear();
-        marks.resize(points.len(), true);
-    } else {
-        mark_live(&points.steps, limit, marks);
-    }
-    for (mark, step) in marks.iter_mut().zip(&points.steps) {
-        *mark &= (range.from..=range.to).contains(step);
-    }
-    if marks.contains(&false) {
-        points.retain(marks);
-    }
-}
-
-fn select(
-    parts: &[Arc<Part>],
-    range: &Range,
-    want: Want,
-    store: &Store,
-) -> Result<Vec<Selected>, ReadError> {
-    let mut selected = Vec::new();
-    let mut marks = Vec::new();
-    for (piece, limit) in pieces(parts, range.superseded) {
-        let meta = &piece.meta;
-        if meta.min_step > range.to
-            || meta.max_step < range.from
-            || (!range.superseded && meta.min_step > limit)
-        {
-            continue;
-        }
-        let in_range = meta.min_step >= range.from && meta.max_step <= range.to;
-        let live = range.superseded || (meta.sorted && meta.max_step <= limit);
-        if in_range && live {
-            selected.push(Selected::Whole(piece));
-        } else {
-            let mut points = points(&piece, want, store)?;
-            keep(&mut points, range, limit, &mut marks);
-            selected.push(Selected::Points(piece.part, points));
-        }
-    }
-    Ok(selected)
-}
-
 /// The points of one writer in a range.
-pub(super) fn read(parts: &[Arc<Part>], range: &Range, store: &Store) -> Result<Series, ReadError> {
+///
+/// With superseded points, the first `live` entries are the curve, and those after them are superseded, in the order
+/// in which they were recorded.
+pub(super) fn read(
+    attempts: &[Attempt],
+    range: &Range,
+    store: &Store,
+) -> Result<Series, ReadError> {
+    let mut series = read_side(attempts, range, Side::Live, store)?;
+    if range.superseded {
+        let mut old = read_side(attempts, range, Side::Superseded, store)?;
+        series.live = Some(series.steps.len() as u64);
+        series.total += old.total;
+        series.cut |= old.cut;
+        series.steps.append(&mut old.steps);
+        series.wall_times_secs.append(&mut old.wall_times_secs);
+        series.values.append(&mut old.values);
+        series.min.append(&mut old.min);
+        series.max.append(&mut old.max);
+        series.non_finite.append(&mut old.non_finite);
+    }
+    Ok(series)
+}
+
+fn read_side(
+    attempts: &[Attempt],
+    range: &Range,
+    side: Side,
+    store: &Store,
+) -> Result<Series, ReadError> {
     let want = if range.wall_times {
         Want::All
     } else {
         Want::Values
     };
-    let selected = select(parts, range, want, store)?;
+    let (selected, is_per_epoch) = select(attempts, range, side, want, store)?;
     let total: u64 = selected.iter().map(Selected::count).sum();
-    if total <= range.points as u64 {
-        return raw(selected, total, want, store);
-    }
-    bucketed(&selected, total, range, want, store)
+    let mut series = if total <= range.points as u64 {
+        raw(selected, total, want, store)?
+    } else {
+        bucketed(&selected, total, range, want, store)?
+    };
+    series.per_epoch = is_per_epoch;
+    Ok(series)
 }
 
 fn raw(
@@ -419,29 +380,29 @@ pub(super) struct Stored {
 /// The records of one writer in a range: how many there are, and `range.points` of them, evenly spaced with the first
 /// and the last among them, or all if they are no more.
 pub(super) fn read_bodies(
-    parts: &[Arc<Part>],
+    attempts: &[Attempt],
     range: &Range,
     store: &Store,
 ) -> Result<(u64, Vec<Stored>), ReadError> {
-    let selected = select(parts, range, Want::All, store)?;
+    let selected = wanted(attempts, range, Want::All, store)?;
     let total: u64 = selected.iter().map(Selected::count).sum();
-    let wanted = total.min(range.points as u64);
-    // Which record is the n-th wanted one; the last one of several is the last of all.
-    let nth = |n: u64| match wanted {
+    let count = total.min(range.points as u64);
+    // Index of the n-th record; the last one of several is the last of all.
+    let nth = |n: u64| match count {
         1 => total - 1,
-        _ => u64::try_from(u128::from(n) * u128::from(total - 1) / u128::from(wanted - 1))
+        _ => u64::try_from(u128::from(n) * u128::from(total - 1) / u128::from(count - 1))
             .unwrap_or(0),
     };
     let mut records = Vec::new();
     let (mut next, mut begin) = (0, 0);
     for chunk in selected {
         let end = begin + chunk.count();
-        if next < wanted && nth(next) < end {
+        if next < count && nth(next) < end {
             let (part, mut points) = match chunk {
                 Selected::Whole(piece) => (piece.part, points(&piece, Want::All, store)?),
                 Selected::Points(part, points) => (part, points),
             };
-            while next < wanted && nth(next) < end {
+            while next < count && nth(next) < end {
                 let at = usize::try_from(nth(next) - begin).unwrap_or(usize::MAX);
                 if let Some(body) = points.bodies.get_mut(at) {
                     let body = std::mem::take(body);
@@ -463,12 +424,12 @@ pub(super) fn read_bodies(
 
 /// Shows every record of one writer in a range, in order, one chunk in memory at a time; `range.points` has no meaning.
 pub(super) fn each_body(
-    parts: &[Arc<Part>],
+    attempts: &[Attempt],
     range: &Range,
     store: &Store,
     mut look: impl FnMut(i64, f64, &[u8]) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    for chunk in select(parts, range, Want::All, store)? {
+    for chunk in wanted(attempts, range, Want::All, store)? {
         let points = match chunk {
             Selected::Whole(piece) => points(&piece, Want::All, store)?,
             Selected::Points(_, points) => points,
@@ -483,12 +444,12 @@ pub(super) fn each_body(
 
 /// The steps of one writer's records in a range, in order.
 pub(super) fn read_steps(
-    parts: &[Arc<Part>],
+    attempts: &[Attempt],
     range: &Range,
     store: &Store,
 ) -> Result<Vec<i64>, ReadError> {
     let mut steps = Vec::new();
-    for chunk in select(parts, range, Want::Steps, store)? {
+    for chunk in wanted(attempts, range, Want::Steps, store)? {
         let mut points = match chunk {
             Selected::Whole(piece) => points(&piece, Want::Steps, store)?,
             Selected::Points(_, points) => points,
@@ -498,49 +459,66 @@ pub(super) fn read_steps(
     Ok(steps)
 }
 
-/// How many points of a writer are live; reads only chunks that a restart has cut.
-pub(super) fn live_points(parts: &[Arc<Part>], store: &Store) -> LivePoints {
+/// Chunks of live points, with superseded ones after them if they are wanted.
+fn wanted(
+    attempts: &[Attempt],
+    range: &Range,
+    want: Want,
+    store: &Store,
+) -> Result<Vec<Selected>, ReadError> {
+    let (mut selected, _) = select(attempts, range, Side::Live, want, store)?;
+    if range.superseded {
+        selected.extend(select(attempts, range, Side::Superseded, want, store)?.0);
+    }
+    Ok(selected)
+}
+
+/// Counts the points of a writer that are live; reads only chunks that a restart has cut.
+pub(super) fn live_points(attempts: &[Attempt], store: &Store) -> LivePoints {
     let mut live = LivePoints::default();
     let (mut min, mut max) = (i64::MAX, i64::MIN);
-    if parts.iter().any(|part| !part.has_points()) {
-        for counted in parts.iter().map(|part| part.counted()) {
+    let counted = || attempts.iter().map(|attempt| attempt.part.counted());
+    if attempts.iter().any(|attempt| !attempt.part.has_points()) {
+        for counted in counted() {
             live.points += counted.points;
             min = min.min(counted.min_step.unwrap_or(i64::MAX));
             max = max.max(counted.max_step.unwrap_or(i64::MIN));
         }
     } else {
-        let range = Range {
-            from: i64::MIN,
-            to: i64::MAX,
-            points: 0,
-            superseded: false,
-            wall_times: false,
-        };
-        let mut marks = Vec::new();
-        for (piece, limit) in pieces(parts, false) {
-            let meta = &piece.meta;
-            let count = meta.summary.count;
-            if meta.min_step > limit {
-                live.superseded += count;
-                continue;
-            }
-            let (mut n, mut first, mut last) = (count, meta.min_step, meta.max_step);
-            if !meta.sorted || meta.max_step > limit {
-                // A chunk that cannot be read is reported where its points are asked for.
-                let mut points = points(&piece, Want::Values, store).unwrap_or_default();
-                keep(&mut points, &range, limit, &mut marks);
-                n = points.len() as u64;
-                first = points.steps.first().copied().unwrap_or(i64::MAX);
-                last = points.steps.last().copied().unwrap_or(i64::MIN);
-            }
-            live.points += n;
-            live.superseded += count - n;
+        // A chunk that cannot be read is reported where its points are asked for.
+        let selected = select(attempts, &Range::ALL, Side::Live, Want::Steps, store);
+        let (selected, _) = selected.unwrap_or_default();
+        for chunk in &selected {
+            live.points += chunk.count();
+            let (first, last) = chunk.steps();
             min = min.min(first);
             max = max.max(last);
         }
+        let all: u64 = counted().map(|counted| counted.points).sum();
+        live.superseded = all.saturating_sub(live.points);
     }
     if min <= max {
         (live.first_step, live.last_step) = (Some(min), Some(max));
     }
     live
+}
+
+/// Step and value of the live point of the highest step.
+pub(super) fn last_point(attempts: &[Attempt], store: &Store) -> Option<(i64, f64)> {
+    let newest = attempts
+        .iter()
+        .max_by_key(|attempt| attempt.part.counted().max_step)?;
+    let last = newest.part.last()?;
+    if attempts.len() == 1 && newest.part.counted().max_step == Some(last.0) {
+        return Some(last);
+    }
+    let step = live_points(attempts, store).last_step?;
+    let range = Range {
+        from: step,
+        to: step,
+        points: usize::MAX,
+        ..Range::ALL
+    };
+    let series = read_side(attempts, &range, Side::Live, store).ok()?;
+    Some((step, *series.values.last()?))
 }

@@ -9,7 +9,7 @@ use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQu
 use trainscope_format::graph::{GraphNote, GraphNoteKind};
 use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
-use super::catalog::Writer;
+use super::attempts::Writer;
 use super::reader::{self, Range};
 use super::source::{Source, head};
 use super::{Index, ReadError};
@@ -103,19 +103,19 @@ impl Index {
         let writer = self.writer(kind, query)?;
         let range = range_of(query);
         let store = &self.0.store;
-        let mut steps = reader::read_steps(&writer.parts, &range, store)?;
+        let mut steps = reader::read_steps(&writer.attempts, &range, store)?;
         steps.truncate(MAX_STEPS);
-        let (total, stored) = reader::read_bodies(&writer.parts, &range, store)?;
+        let (total, stored) = reader::read_bodies(&writer.attempts, &range, store)?;
         let mut records = Vec::with_capacity(stored.len());
         for record in stored {
             let body = postcard::from_bytes(&record.body).map_err(|_| store.wrong("a record"))?;
-            let part = writer.parts.iter().position(|part| part.id == record.part);
-            let Some(source) = part.and_then(|part| writer.sources.get(part)) else {
+            let mut attempts = writer.attempts.iter();
+            let Some(attempt) = attempts.find(|attempt| attempt.part.id == record.part) else {
                 continue;
             };
             let found = Found {
                 body,
-                source: Arc::clone(source),
+                source: Arc::clone(&attempt.source),
             };
             if let Some(body) = describe(found)? {
                 let (step, wall_time_secs) = (record.step, record.wall_time_secs);
@@ -146,7 +146,7 @@ impl Index {
         let writer = self.writer(kind, query)?;
         let store = &self.0.store;
         reader::each_body(
-            &writer.parts,
+            &writer.attempts,
             &range_of(query),
             store,
             |step, wall_time_secs, body| {
@@ -163,7 +163,7 @@ impl Index {
 
     fn writer(&self, kind: Kind, query: &RecordsQuery) -> Result<Writer, ReadError> {
         let run = self.run(&query.run)?;
-        let writers = run.writers(query.rank, kind, &query.tag);
+        let writers = run.writers(query.rank, kind, &query.tag, &self.0.store);
         let mut writers = writers.into_iter();
         let writer = writers.find(|writer| writer.name.as_deref() == query.writer.as_deref());
         writer.ok_or_else(|| ReadError::UnknownTag {

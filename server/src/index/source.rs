@@ -17,7 +17,7 @@ use trainscope_api::runs::MAX_HPARAMS;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::lineage::LineageValue;
 use trainscope_format::{
-    Body, Checkpoint, Damage, Format, Hparams, Kind, Lineage, RecordBatch, TagInfo,
+    Body, Checkpoint, Damage, Format, Hparams, Kind, Lineage, RecordBatch, SessionStart, TagInfo,
 };
 
 use super::chunk::Points;
@@ -51,6 +51,9 @@ pub(crate) struct Place {
 /// First bytes of a file, to tell it from another one that took its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head(pub(crate) Vec<u8>);
+
+/// Session starts remembered of a file. A program writes one each time it begins or resumes.
+const MAX_SESSION_STARTS: usize = 10_000;
 
 /// How many bytes a [`Head`] holds at most. Each event file differs in its first 64: they hold its wall time.
 const HEAD_BYTES: usize = 64;
@@ -102,6 +105,8 @@ pub(crate) struct SourceState {
     /// How many of them the store holds.
     #[serde(skip)]
     pub(crate) committed_records: u64,
+    /// Session starts, at most [`MAX_SESSION_STARTS`].
+    pub(crate) session_starts: Vec<SessionStart>,
     /// Hyper-parameters that it says its run has.
     pub(crate) hparams: BTreeMap<String, HparamValue>,
     /// Records counted but not read, by kind.
@@ -506,6 +511,9 @@ impl SourceState {
     fn see(&mut self, batch: &RecordBatch) {
         self.records += batch.len_records();
         self.skipped_records += batch.skipped_records;
+        let free = MAX_SESSION_STARTS.saturating_sub(self.session_starts.len());
+        let starts = batch.session_starts.iter().take(free);
+        self.session_starts.extend(starts);
         for record in &batch.records {
             match &record.body {
                 Body::Loss(loss) => {

@@ -26,7 +26,7 @@ use super::source::FileRecord;
 pub(super) use sled::IVec as Bytes;
 
 /// Changes when the meaning of any stored byte does; another number means: rebuild.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 
 /// What is stored of a part beside its chunks.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use trainscope_analysis::restart::rewinds;
 use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
-use trainscope_format::{Format, Kind, RecordBatch, TagId, TagInfo};
+use trainscope_format::{Format, Kind, RecordBatch, SessionStart, TagId, TagInfo};
 
 use super::store::Batch;
 use super::{Block, Identity, Index, Place, Source, Staging};
@@ -80,17 +81,22 @@ fn read(
     index.series(&query).unwrap().read().unwrap()
 }
 
-/// The points that no later one of a lower step has superseded.
-fn live(points: &[(i64, f64)]) -> Vec<(i64, f64)> {
-    let later = |i: usize| {
-        points[i + 1..]
-            .iter()
-            .map(|p| p.0)
-            .min()
-            .unwrap_or(i64::MAX)
+/// Live points in the order of the answer, and superseded ones in the order of the file.
+fn sides(points: &[(i64, f64)]) -> [Vec<(i64, f64)>; 2] {
+    let steps: Vec<i64> = points.iter().map(|point| point.0).collect();
+    let found = rewinds(&steps, &[]);
+    let of = |side: bool| {
+        let marked = points.iter().zip(&found.live);
+        marked
+            .filter(|(_, live)| **live == side)
+            .map(|(point, _)| *point)
+            .collect()
     };
-    let kept = points.iter().enumerate().filter(|(i, p)| p.0 <= later(*i));
-    kept.map(|(_, p)| *p).collect()
+    let mut live: Vec<(i64, f64)> = of(true);
+    if !found.is_per_epoch {
+        live.sort_by_key(|point| point.0);
+    }
+    [live, of(false)]
 }
 
 fn assert_raw(series: &Series, expected: &[(i64, f64)]) {
@@ -180,11 +186,14 @@ proptest! {
         }
         let from = points[from % points.len()].0;
         let range = from..=from + len;
-        let live = live(&points);
+        let [live, superseded] = sides(&points);
+        let all: Vec<_> = live.iter().chain(&superseded).copied().collect();
         let inside: Vec<_> = live.iter().copied().filter(|p| range.contains(&p.0)).collect();
         let check = |index: &Index| {
             assert_raw(&read(index, i64::MIN..=i64::MAX, usize::MAX, false), &live);
-            assert_raw(&read(index, i64::MIN..=i64::MAX, usize::MAX, true), &points);
+            let both = read(index, i64::MIN..=i64::MAX, usize::MAX, true);
+            assert_eq!(both.live, Some(live.len() as u64));
+            assert_raw(&both, &all);
             assert_raw(&read(index, range.clone(), usize::MAX, false), &inside);
             for (expected, range) in [(&live, i64::MIN..=i64::MAX), (&inside, range.clone())] {
                 if expected.len() > wanted {
@@ -283,9 +292,13 @@ fn a_restart_in_another_file_supersedes_and_a_concurrent_writer_is_a_series_of_i
     publish(&index, &add(&index, "a"), 1_000.0, &points(0..100, 1.0));
     publish(&index, &add(&index, "b"), 2_000.0, &points(50..60, 2.0));
     let series = read(&index, i64::MIN..=i64::MAX, 1_000, false);
-    assert_eq!(series.steps, (0..60).collect::<Vec<_>>());
+    assert!(series.steps.iter().copied().eq(0..100));
     assert_eq!(series.values[49..51], [1.0, 2.0]);
-    assert_eq!(read(&index, i64::MIN..=i64::MAX, 1_000, true).total, 110);
+    assert_eq!(series.values[59..61], [2.0, 1.0]);
+    let both = read(&index, i64::MIN..=i64::MAX, 1_000, true);
+    assert_eq!((both.total, both.live), (110, Some(100)));
+    assert!(both.steps[100..].iter().copied().eq(50..60));
+    assert_eq!(both.values[100..], [1.0; 10]);
 
     publish(&index, &add(&index, "c"), 1_050.0, &points(0..5, 3.0));
     let tags = index.tags("run").unwrap().tags;
@@ -293,7 +306,7 @@ fn a_restart_in_another_file_supersedes_and_a_concurrent_writer_is_a_series_of_i
         .iter()
         .map(|t| (t.writer.as_deref(), t.points, t.superseded))
         .collect();
-    assert_eq!(writers, [(None, 60, 50), (Some("c"), 5, 0)]);
+    assert_eq!(writers, [(None, 100, 10), (Some("c"), 5, 0)]);
     let query = ScalarsQuery {
         run: "run".to_owned(),
         tag: "loss".to_owned(),
@@ -352,4 +365,115 @@ fn a_second_server_keeps_an_index_of_its_own() {
     assert_eq!(second.notes().len(), 1);
     publish(&second, &add(&second, "a"), 1e9, &[(0, 1.0)]);
     assert_eq!(read(&second, 0..=9, 100, false).total, 1);
+}
+
+/// First wall time, and steps a second apart.
+type File = (f64, Vec<i64>);
+
+/// An index of these files; values are the number of the file.
+fn index_of(files: &[File]) -> (tempfile::TempDir, Index) {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path());
+    for (number, (first, steps)) in files.iter().enumerate() {
+        let points: Vec<_> = steps.iter().map(|step| (*step, number as f64)).collect();
+        publish(
+            &index,
+            &add(&index, &format!("file{number}")),
+            *first,
+            &points,
+        );
+    }
+    (folder, index)
+}
+
+/// Points of each writer that are live.
+fn live_counts(index: &Index) -> Vec<u64> {
+    let tags = index.tags("run").unwrap().tags;
+    tags.iter().map(|tag| tag.points).collect()
+}
+
+#[test]
+fn points_that_were_written_once_are_never_hidden() {
+    let range = |steps: std::ops::Range<i64>| steps.collect::<Vec<i64>>();
+    let by_hundred: Vec<i64> = (0..10).map(|n| n * 100).collect();
+    let late = vec![100, 200, 300, 250, 400, 350, 500];
+    let mut sanity = range(0..10);
+    sanity.push(0);
+    let again: Vec<i64> = (0..100).chain(50..80).collect();
+    let cases: &[(&str, Vec<File>, &[u64])] = &[
+        (
+            "another program, once, at step 0",
+            vec![(0.0, range(0..100)), (1e6, vec![0])],
+            &[100, 1],
+        ),
+        ("one file, once more at step 0", vec![(0.0, sanity)], &[11]),
+        (
+            "steps of the batch, five epochs",
+            vec![(0.0, (0..5).flat_map(|_| 0..50).collect())],
+            &[250],
+        ),
+        ("asynchronous evaluation", vec![(0.0, late)], &[7]),
+        (
+            "from scratch, ended after two steps",
+            vec![(0.0, range(0..1_000)), (1e6, range(0..2))],
+            &[1_000],
+        ),
+        (
+            "fine-tuning from step 0",
+            vec![(0.0, range(0..100)), (1e6, range(0..30))],
+            &[100],
+        ),
+        (
+            "a clock that is behind",
+            vec![(1e6, range(0..100)), (1e6 - 3_600.0, range(50..150))],
+            &[150],
+        ),
+        (
+            "resumed before the last record",
+            vec![(0.0, range(0..100)), (98.5, range(100..200))],
+            &[200],
+        ),
+        ("one file, back to a checkpoint", vec![(0.0, again)], &[80]),
+        (
+            "a sanity check, then resumed",
+            vec![(0.0, by_hundred), (1e6, vec![0, 1_000])],
+            &[12],
+        ),
+    ];
+    for (what, files, expected) in cases {
+        let (_folder, index) = index_of(files);
+        assert_eq!(live_counts(&index), *expected, "{what}");
+        let recorded: usize = files.iter().map(|file| file.1.len()).sum();
+        let tags = index.tags("run").unwrap().tags;
+        let told: u64 = tags.iter().map(|tag| tag.points + tag.superseded).sum();
+        assert_eq!(told, recorded as u64, "{what}");
+        let series = read(&index, i64::MIN..=i64::MAX, usize::MAX, false);
+        assert_eq!(series.total, expected[0], "{what}");
+        assert_eq!(series.per_epoch, what.contains("epochs"), "{what}");
+        assert!(series.per_epoch || series.steps.is_sorted(), "{what}");
+    }
+    // The resumed training wins, whatever its clock says.
+    let (_folder, index) = index_of(&cases[6].1);
+    let series = read(&index, i64::MIN..=i64::MAX, usize::MAX, false);
+    assert_eq!(series.values[49..51], [0.0, 1.0]);
+}
+
+#[test]
+fn a_session_start_supersedes_also_what_is_not_written_again() {
+    let (folder, index) = index_of(&[(0.0, (0..10).map(|n| n * 10).collect())]);
+    let source = add(&index, "resumed");
+    let start = SessionStart {
+        step: 50,
+        wall_time_secs: 1e6,
+    };
+    let mut block = Block::default();
+    block.batch.session_starts.push(start);
+    index.publish(&source, &block, &mut Staging::default());
+    assert_eq!(live_counts(&index), [5]);
+    index.commit().unwrap();
+    drop((index, source));
+    let index = open(folder.path());
+    assert_eq!(live_counts(&index), [5]);
+    let series = read(&index, i64::MIN..=i64::MAX, 100, true);
+    assert_eq!((series.total, series.live), (10, Some(5)));
 }

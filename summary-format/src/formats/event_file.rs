@@ -57,6 +57,7 @@ impl Decoder for EventFile {
             let unread = out.unread.len();
             let damages = out.damages.len();
             let skipped_records = out.skipped_records;
+            let session_starts = out.session_starts.len();
             let source = Source { payload, offset };
             (self.read_event)(source, &mut self.tags, out).map_err(|Malformed| {
                 // It will be read again after a restart from here, and must not count twice.
@@ -65,6 +66,7 @@ impl Decoder for EventFile {
                 out.unread.truncate(unread);
                 out.damages.truncate(damages);
                 out.skipped_records = skipped_records;
+                out.session_starts.truncate(session_starts);
                 NOT_AN_EVENT
             })
         });

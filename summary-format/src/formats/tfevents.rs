@@ -15,7 +15,7 @@ pub(crate) use self::tensor::{STRING, TYPES};
 use super::event_file::{At, Fault, Source, coordinates, read_summary};
 use super::{media, native};
 use crate::body::{Body, GraphFormat, GraphSource};
-use crate::record::{Kind, RecordBatch};
+use crate::record::{Kind, RecordBatch, SessionStart};
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value, bytes_of};
 
@@ -34,7 +34,16 @@ pub(crate) fn read_event(
     let (tag, format, graph): (&[u8], _, _) = match content {
         Some((5, summary)) => return read_summary(summary, at, tags, out, read_value),
         // They say who wrote the file and when it was opened.
-        Some((3 | 7 | 10, _)) => return Ok(()),
+        Some((3 | 10, _)) => return Ok(()),
+        Some((7, log)) => {
+            if status_of(log)? == SESSION_START {
+                out.session_starts.push(SessionStart {
+                    step: at.step,
+                    wall_time_secs: at.wall_time_secs,
+                });
+            }
+            return Ok(());
+        }
         Some((4, graph)) => (b"graph", GraphFormat::TfGraphDef, graph),
         Some((8, tagged)) => {
             let tag = bytes_of(tagged, 1)?.unwrap_or_default();
@@ -51,6 +60,20 @@ pub(crate) fn read_event(
     let body = Body::Graph(GraphSource { format, data });
     at.record((tag, Kind::Graphs), Ok(body), graph, tags, out);
     Ok(())
+}
+
+/// `SessionLog.START`.
+const SESSION_START: u64 = 1;
+
+/// Status of a `SessionLog`, field 1; 0 if there is none.
+fn status_of(log: &[u8]) -> Result<u64, Malformed> {
+    let mut status = 0;
+    for field in Fields::of(log) {
+        if let (1, Value::Varint(value)) = field? {
+            status = value;
+        }
+    }
+    Ok(status)
 }
 
 /// An event that is, byte for byte, laid out as the writers of both generations lay out one `f32` with a tag below 100

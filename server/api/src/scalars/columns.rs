@@ -7,9 +7,10 @@
 //! then for each entry
 //!   flags    u32       bit 0 present (otherwise nothing follows), 1 cut, 2 steps are an arithmetic sequence,
 //!                      3 steps are u32 differences to the one before, 4 values (and min, max) are f32,
-//!                      5 has min, 6 has max, 7 has wall times
+//!                      5 has min, 6 has max, 7 has wall times, 8 has live, 9 steps per epoch
 //!   n        u32       length of each column
 //!   total    u64
+//!   live     u64       if bit 8
 //!   non_finite u32     number of stretches
 //!   stretches          each: class u32 (0 NaN, 1 Infinity, 2 -Infinity), first_step i64, last_step i64, count u64
 //!   first    i64       first step, if n > 0 and bit 2 or 3
@@ -32,6 +33,8 @@ const SINGLE: u32 = 1 << 4;
 const MIN: u32 = 1 << 5;
 const MAX: u32 = 1 << 6;
 const WALL: u32 = 1 << 7;
+const LIVE: u32 = 1 << 8;
+const PER_EPOCH: u32 = 1 << 9;
 
 /// The bytes are not an answer of this layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +118,8 @@ fn encode_series(series: &Series, out: &mut Vec<u8>) {
         (MIN, !series.min.is_empty()),
         (MAX, !series.max.is_empty()),
         (WALL, !series.wall_times_secs.is_empty()),
+        (LIVE, series.live.is_some()),
+        (PER_EPOCH, series.per_epoch),
     ] {
         if set {
             flags |= bit;
@@ -127,6 +132,7 @@ fn encode_series(series: &Series, out: &mut Vec<u8>) {
             .to_le_bytes(),
     );
     out.extend_from_slice(&series.total.to_le_bytes());
+    out.extend(series.live.iter().flat_map(|live| live.to_le_bytes()));
     out.extend_from_slice(
         &u32::try_from(series.non_finite.len())
             .unwrap_or(u32::MAX)
@@ -248,6 +254,7 @@ fn decode_series(reader: &mut Reader<'_>) -> Result<Option<Series>, ColumnsError
     }
     let n = reader.u32()? as usize;
     let total = reader.u64()?;
+    let live = (flags & LIVE != 0).then(|| reader.u64()).transpose()?;
     let stretches = reader.u32()? as usize;
     let mut non_finite = Vec::with_capacity(stretches.min(reader.0.len() / 28));
     for _ in 0..stretches {
@@ -313,6 +320,8 @@ fn decode_series(reader: &mut Reader<'_>) -> Result<Option<Series>, ColumnsError
         min,
         max,
         non_finite,
+        live,
+        per_epoch: flags & PER_EPOCH != 0,
     }))
 }
 
@@ -342,6 +351,8 @@ mod tests {
                 Some(series(vec![9, 3, i64::MIN, i64::MAX], vec![1.0; 4])),
                 Some(Series {
                     cut: true,
+                    live: Some(1),
+                    per_epoch: true,
                     min: vec![0.5, 1.0],
                     max: vec![2.0, 3.0],
                     wall_times_secs: vec![1.0e9, 1.0e9 + 0.25],

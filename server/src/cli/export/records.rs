@@ -132,8 +132,10 @@ pub(super) fn write(
     tags: &[Tag],
     table: &mut Table<'_>,
 ) -> Result<(), Failed> {
-    table.head(columns(flags.kind))?;
+    // Of concurrent writers of one tag all but the first are named: by their first file.
+    table.head(&[columns(flags.kind), &["writer"]].concat())?;
     for tag in tags {
+        table.end_lines_with(tag.writer.as_deref().unwrap_or_default());
         match flags.kind {
             ExportKind::Scalars => scalars(flags, reading, tag, table)?,
             ExportKind::Images => {

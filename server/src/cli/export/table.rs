@@ -7,6 +7,8 @@ use serde::Serialize;
 /// What rows are written to.
 pub(super) struct Table<'a> {
     form: Form<'a>,
+    /// Last cell of every line.
+    last: Option<String>,
 }
 
 enum Form<'a> {
@@ -21,7 +23,12 @@ impl<'a> Table<'a> {
         } else {
             Form::Csv(Box::new(csv::Writer::from_writer(out)))
         };
-        Self { form }
+        Self { form, last: None }
+    }
+
+    /// Ends every line from here on with this cell.
+    pub(super) fn end_lines_with(&mut self, cell: &str) {
+        self.last = Some(cell.to_owned());
     }
 
     /// Whether rows are objects, which hold more than cells do.
@@ -37,10 +44,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A line of cells.
+    /// A line of cells, and the one that ends it.
     pub(super) fn cells(&mut self, cells: &[String]) -> io::Result<()> {
         match &mut self.form {
-            Form::Csv(out) => out.write_record(cells).map_err(io::Error::from),
+            Form::Csv(out) => {
+                let cells = cells.iter().chain(&self.last);
+                out.write_record(cells).map_err(io::Error::from)
+            }
             Form::Json { .. } => Ok(()),
         }
     }

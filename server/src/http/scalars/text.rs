@@ -73,6 +73,13 @@ fn write(out: &mut Vec<u8>, series: &Series) -> serde_json::Result<()> {
         out.extend_from_slice(b",\"non_finite\":");
         serde_json::to_writer(&mut *out, &series.non_finite)?;
     }
+    if let Some(live) = series.live {
+        out.extend_from_slice(b",\"live\":");
+        serde_json::to_writer(&mut *out, &live)?;
+    }
+    if series.per_epoch {
+        out.extend_from_slice(b",\"per_epoch\":true");
+    }
     out.push(b'}');
     Ok(())
 }
@@ -107,12 +114,16 @@ mod tests {
             }],
             values,
             cut: false,
+            live: None,
+            per_epoch: false,
         };
         let buckets = Series {
             cut: true,
             min: vec![0.0, 0.0, 1.0, f64::NAN, 2.0, -8.0],
             wall_times_secs: Vec::new(),
             non_finite: Vec::new(),
+            live: Some(4),
+            per_epoch: true,
             ..raw.clone()
         };
         vec![raw, buckets, Series::default()]

@@ -174,53 +174,26 @@ impl Loaded {
     }
 }
 
-/// The points that are the curve, and those from a step on at which a later attempt begins.
+/// The points that are the curve, and those that a restart has superseded.
 fn split(series: Series) -> (Series, Series) {
-    let (mut lowest, mut is_before) = (i64::MAX, false);
-    let mut is_kept: Vec<bool> = series
-        .steps
-        .iter()
-        .rev()
-        .map(|&step| {
-            // A step that was written twice running is no attempt of its own.
-            let is_kept = step < lowest || (step == lowest && !is_before);
-            is_before = !is_kept;
-            lowest = lowest.min(step);
-            is_kept
-        })
-        .collect();
-    is_kept.reverse();
-    if is_kept.iter().all(|&kept| kept) {
+    let live = series.live.and_then(|live| usize::try_from(live).ok());
+    let Some(live) = live.filter(|live| *live < series.steps.len()) else {
         return (series, Series::default());
-    }
-    let part = |wanted: bool| {
-        let of = |list: &[f64]| -> Vec<f64> {
-            let pairs = list.iter().zip(&is_kept);
-            pairs
-                .filter(|(_, kept)| **kept == wanted)
-                .map(|(value, _)| *value)
-                .collect()
-        };
-        let steps = series.steps.iter().zip(&is_kept);
-        Series {
-            cut: series.cut,
-            steps: steps
-                .filter(|(_, kept)| **kept == wanted)
-                .map(|(step, _)| *step)
-                .collect(),
-            wall_times_secs: of(&series.wall_times_secs),
-            values: of(&series.values),
-            min: of(&series.min),
-            max: of(&series.max),
-            ..Series::default()
-        }
     };
-    let kept = Series {
-        total: series.total,
-        non_finite: series.non_finite.clone(),
-        ..part(true)
+    let mut curve = series;
+    // Columns that were not asked for are empty.
+    let tail = |column: &mut Vec<f64>| column.split_off(live.min(column.len()));
+    let superseded = Series {
+        cut: curve.cut,
+        steps: curve.steps.split_off(live),
+        wall_times_secs: tail(&mut curve.wall_times_secs),
+        values: tail(&mut curve.values),
+        min: tail(&mut curve.min),
+        max: tail(&mut curve.max),
+        per_epoch: curve.per_epoch,
+        ..Series::default()
     };
-    (kept, part(false))
+    (curve, superseded)
 }
 
 /// A series of buckets with a point at the step that it begins at: a bucket stands at its last step, so that what its
@@ -316,20 +289,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_again_is_apart() {
-        let points = series(&[0, 5, 9, 5, 7, 12], &[0.0, 1.0, f64::NAN, 3.0, 4.0, 5.0]);
+    fn superseded_points_are_apart_from_the_curve() {
+        let mut points = series(&[0, 5, 7, 12, 5, 9], &[0.0, 3.0, 4.0, 5.0, 1.0, f64::NAN]);
+        let whole = split(points.clone());
+        assert_eq!((whole.0.steps.len(), whole.1.steps.len()), (6, 0));
+        points.live = Some(4);
         let loaded = Loaded::new(&want(None), vec![Some(points)]);
         let curve = &loaded.curves[0];
         assert_eq!(curve.series.steps, [0, 5, 7, 12]);
         assert_eq!(curve.superseded.steps, [5, 9]);
         assert!(curve.superseded.values[1].is_nan());
-        let equal = split(series(&[4, 5, 5, 6], &[0.0; 4]));
-        assert_eq!(equal.0.steps, [4, 5, 5, 6]);
-        let twice = split(series(&[0, 10, 20, 3, 4, 1, 30], &[0.0; 7]));
-        assert_eq!(
-            (&twice.0.steps[..], &twice.1.steps[..]),
-            (&[0, 1, 30][..], &[10, 20, 3, 4][..])
-        );
     }
 
     #[test]

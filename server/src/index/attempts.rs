@@ -1,0 +1,188 @@
+//! Writers of one series: their parts as attempts, oldest first, with the steps that later ones have superseded.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use trainscope_analysis::restart::{self, Extent, Rewinds};
+use trainscope_format::SessionStart;
+
+use super::ReadError;
+use super::chunk::{Points, Want};
+use super::part::{Part, Piece};
+use super::reader;
+use super::source::Source;
+use super::store::Store;
+
+/// Parts of the same tag of one rank that make one series.
+pub(super) struct Writer {
+    /// Path of the first file, for all writers but the first.
+    pub(super) name: Option<Arc<str>>,
+    /// Oldest first.
+    pub(super) attempts: Vec<Attempt>,
+}
+
+/// One part of a series.
+pub(super) struct Attempt {
+    pub(super) part: Arc<Part>,
+    /// File of the part.
+    pub(super) source: Arc<Source>,
+    /// Steps that other files have written again or purged.
+    pub(super) superseded: Vec<RangeInclusive<i64>>,
+    /// Session starts of its own file.
+    starts: Vec<SessionStart>,
+}
+
+impl Attempt {
+    /// Points that its own file has superseded; `None` where steps ascend, so that there are none.
+    pub(super) fn rewinds(
+        &self,
+        pieces: &[Piece],
+        store: &Store,
+    ) -> Result<Option<Arc<Rewinds>>, ReadError> {
+        if self.starts.is_empty() && is_ascending(pieces) {
+            return Ok(None);
+        }
+        let count: u64 = pieces.iter().map(|piece| piece.meta.summary.count).sum();
+        let mut known = self.part.rewinds.lock();
+        if let Some(known) = known
+            .as_ref()
+            .filter(|known| known.live.len() as u64 == count)
+        {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let want = if self.starts.is_empty() {
+            Want::Steps
+        } else {
+            Want::All
+        };
+        let mut all = Points::default();
+        for piece in pieces {
+            let mut points = reader::points(piece, want, store)?;
+            all.steps.append(&mut points.steps);
+            all.wall_times_secs.append(&mut points.wall_times_secs);
+        }
+        let starts: Vec<_> = self
+            .starts
+            .iter()
+            .filter_map(|start| {
+                let is_later = |time: &f64| *time >= start.wall_time_secs;
+                let points = all.wall_times_secs.iter().position(is_later)?;
+                (points > 0).then_some((points, start.step))
+            })
+            .collect();
+        let found = Arc::new(restart::rewinds(&all.steps, &starts));
+        *known = Some(Arc::clone(&found));
+        Ok(Some(found))
+    }
+
+    /// Summary of its points. Where the store fails, the reading of the points says so.
+    fn extent(&self, store: &Store) -> Extent {
+        let counted = self.part.counted();
+        let (first, last) = self.part.wall_times_secs().unwrap_or((f64::NAN, f64::NAN));
+        let min_step = counted.min_step.unwrap_or(i64::MAX);
+        let mut extent = Extent {
+            first_wall_time_secs: first,
+            last_wall_time_secs: last,
+            min_step,
+            next_step: min_step,
+            max_step: counted.max_step.unwrap_or(i64::MIN),
+            points: counted.points,
+        };
+        let pieces = self.part.pieces();
+        match self.rewinds(&pieces, store) {
+            Ok(Some(rewinds)) => {
+                extent.min_step = rewinds.min_step;
+                extent.next_step = rewinds.next_step;
+                extent.max_step = rewinds.max_step;
+            }
+            Ok(None) => extent.next_step = self.next_step(&pieces, min_step, store),
+            Err(_) => {}
+        }
+        extent
+    }
+
+    /// Lowest step above `min_step`, of steps that ascend.
+    fn next_step(&self, pieces: &[Piece], min_step: i64, store: &Store) -> i64 {
+        let mut known = self.part.next_step.lock();
+        if known.is_none() {
+            let piece = pieces.iter().find(|piece| piece.meta.max_step > min_step);
+            let points = piece.and_then(|piece| reader::points(piece, Want::Steps, store).ok());
+            let mut steps = points.iter().flat_map(|points| &points.steps);
+            *known = steps.find(|step| **step > min_step).copied();
+        }
+        known.unwrap_or(min_step)
+    }
+}
+
+/// Whether steps never go back.
+fn is_ascending(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| piece.meta.sorted)
+        && pieces.is_sorted_by(|a, b| a.meta.max_step <= b.meta.min_step)
+}
+
+/// Session starts of files, each with the id of its file.
+pub(super) fn starts<'a>(
+    sources: impl IntoIterator<Item = &'a Arc<Source>>,
+) -> Vec<(u64, SessionStart)> {
+    let of = |source: &'a Arc<Source>| {
+        let starts = source.with_state(|state| state.session_starts.clone());
+        starts.into_iter().map(|start| (source.id, start))
+    };
+    sources.into_iter().flat_map(of).collect()
+}
+
+/// Groups parts that are ordered by path into writers. `starts` are those of all files of the rank.
+pub(super) fn group(
+    parts: Vec<(Arc<Source>, Arc<Part>)>,
+    starts: &[(u64, SessionStart)],
+    store: &Store,
+) -> Vec<Writer> {
+    let attempt = |(source, part): (Arc<Source>, Arc<Part>)| {
+        let own = starts.iter().filter(|(file, _)| *file == source.id);
+        Attempt {
+            starts: own.map(|(_, start)| *start).collect(),
+            superseded: Vec::new(),
+            part,
+            source,
+        }
+    };
+    let mut attempts: Vec<Attempt> = parts.into_iter().map(attempt).collect();
+    for attempt in &mut attempts {
+        let last = attempt
+            .part
+            .wall_times_secs()
+            .map_or(f64::NAN, |(_, last)| last);
+        let purges = starts
+            .iter()
+            .filter(|(file, start)| *file != attempt.source.id && start.wall_time_secs > last);
+        attempt.superseded = purges.map(|(_, start)| start.step..=i64::MAX).collect();
+    }
+    if attempts.len() == 1 {
+        return vec![Writer {
+            name: None,
+            attempts,
+        }];
+    }
+    let extents: Vec<Extent> = attempts
+        .iter()
+        .map(|attempt| attempt.extent(store))
+        .collect();
+    let mut attempts: Vec<Option<Attempt>> = attempts.into_iter().map(Some).collect();
+    let mut writers = Vec::new();
+    for (n, indices) in restart::writers(&extents).into_iter().enumerate() {
+        let own: Vec<Extent> = indices.iter().map(|i| extents[*i]).collect();
+        let mut of_writer = Vec::new();
+        for (index, ranges) in indices.into_iter().zip(restart::superseded(&own)) {
+            if let Some(mut attempt) = attempts[index].take() {
+                attempt.superseded.extend(ranges);
+                of_writer.push(attempt);
+            }
+        }
+        let first = of_writer.first().map(|attempt| attempt.source.place().path);
+        writers.push(Writer {
+            name: first.filter(|_| n > 0),
+            attempts: of_writer,
+        });
+    }
+    writers
+}
