@@ -8,6 +8,7 @@ mod controls;
 pub(crate) mod download;
 mod graph;
 mod icon;
+mod marked;
 mod note;
 mod panel;
 mod rows_in_view;
@@ -18,6 +19,7 @@ mod step_range;
 
 pub use asking::{Asking, ask_again};
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
+pub(crate) use chart::blank;
 pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, Pointed, to_png,
     use_palette, use_size,
@@ -27,6 +29,7 @@ pub use graph::{
     Colour, GraphCanvas, Look, NodeGraph, Shade, View, figure_of, first_view, hit_at, use_graph_ink,
 };
 pub use icon::{Icon, IconName, fixed_icon};
+pub(crate) use marked::{marked, places};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
 pub use rows_in_view::RowsInView;

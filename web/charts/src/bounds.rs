@@ -17,6 +17,9 @@ pub(crate) fn of(
     range: YRange,
     limits: &[LimitLine],
 ) -> Option<(f64, f64)> {
+    if range == YRange::Unit {
+        return Some((0.0, 1.0));
+    }
     let seen = || {
         lines.iter().flat_map(move |line| {
             let seen = move |index: usize| line.x.get(index).is_some_and(|&at| x.contains(at));
@@ -31,7 +34,7 @@ pub(crate) fn of(
     };
     let shown = || seen().filter(|&value| scale.shows(value));
     let fence = match range {
-        YRange::All => (f64::NEG_INFINITY, f64::INFINITY),
+        YRange::All | YRange::Unit => (f64::NEG_INFINITY, f64::INFINITY),
         YRange::Robust => fence(shown().filter_map(|value| scale.forward(value)).collect()),
     };
     let within = shown().filter(|&value| {
@@ -134,6 +137,7 @@ mod tests {
         assert_eq!(bounds(&values, YRange::Robust, &[]), Some((0.0, 4.0)));
         assert_eq!(bounds(&values, YRange::All, &[]), Some((0.0, 1e30)));
         assert_eq!(bounds(&[f64::NAN], YRange::Robust, &[]), None);
+        assert_eq!(bounds(&[0.3, 0.6], YRange::Unit, &[]), Some((0.0, 1.0)));
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub enum YRange {
     All,
     /// Those that are not far from the middle half of them; the others leave the plot.
     Robust,
+    /// From 0 to 1 whatever is drawn, for shares that are compared between plots.
+    Unit,
 }
 
 /// A line across the plot at a value that somebody has set.

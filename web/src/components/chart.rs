@@ -26,8 +26,9 @@ mod size;
 
 pub use distribution::{DistributionChart, Pointed};
 pub use palette::{Palette, use_palette};
+pub(crate) use saved::blank;
 pub use saved::{Panel, to_png};
-pub(super) use saved::{blank, css, encode};
+pub(super) use saved::{css, encode};
 pub(super) use schedule::Ticket;
 pub use size::use_size;
 

@@ -6,9 +6,11 @@ use crate::format;
 pub struct RecordedTexts {
     /// Titles of the pages: pictures, text, precision and recall.
     pub titles: [&'static str; 3],
+    /// The records of each page inside a sentence.
+    pub nouns: [&'static str; 3],
     /// Foot: tags, records.
     pub totals: fn(u64, u64) -> String,
-    /// The run has none: runs, title of the page.
+    /// The run has none: runs, noun of the page.
     pub none: fn(&str, &str) -> String,
     /// What to do.
     pub none_next: &'static str,
@@ -46,6 +48,18 @@ pub struct RecordedTexts {
     pub waveform: &'static str,
     /// Samples that are no finite number.
     pub non_finite: fn(u64) -> String,
+    /// Link: the picture as a file.
+    pub download: &'static str,
+    /// Every pixel of a picture is 0.
+    pub all_black: &'static str,
+    /// Button: one step after another.
+    pub play: &'static str,
+    /// Button, while they play.
+    pub stop: &'static str,
+    /// Button of a clip.
+    pub play_clip: &'static str,
+    /// Button of a clip, while it plays.
+    pub pause_clip: &'static str,
     /// Link to the bytes.
     pub bytes: &'static str,
     /// The picture is of another size than the writer says.
@@ -66,12 +80,20 @@ pub struct RecordedTexts {
     pub find: &'static str,
     /// Steps with the words, steps looked at.
     pub found: fn(u64, u64) -> String,
+    /// Title of a link: step.
+    pub go_to_step: fn(&str) -> String,
+    /// No text has the words.
+    pub no_match: fn(&str) -> String,
+    /// Button: ends the search.
+    pub clear: &'static str,
     /// Not all steps were looked at.
     pub find_cut: &'static str,
     /// Not all of a text is shown.
     pub text_cut: &'static str,
-    /// What the axes are.
-    pub pr_axes: &'static str,
+    /// Label of the chart.
+    pub pr_chart: &'static str,
+    /// Label of the table.
+    pub at_threshold: &'static str,
     /// Area below the curve.
     pub area: &'static str,
     /// Column.
@@ -81,23 +103,31 @@ pub struct RecordedTexts {
     /// Column.
     pub recall: &'static str,
     /// Title of a column.
+    pub f1: &'static str,
+    /// Title of a column.
     pub true_positives: &'static str,
     /// Title of a column.
     pub false_positives: &'static str,
+    /// Title of a column.
+    pub true_negatives: &'static str,
+    /// Title of a column.
+    pub false_negatives: &'static str,
 }
 
 /// English.
 pub(super) static EN: RecordedTexts = RecordedTexts {
-    titles: ["Images", "Text", "PR curves"],
+    titles: ["Images and audio", "Text", "PR curves"],
+    nouns: ["images or audio", "text", "PR curves"],
     totals: |tags, records| {
         let noun = if tags == 1 { "tag" } else { "tags" };
         format!(
-            "{} {noun} · {} records; read when shown",
+            "{} {noun} · {} {} (loaded on demand)",
             format::count(tags),
-            format::count(records)
+            format::count(records),
+            if records == 1 { "record" } else { "records" },
         )
     },
-    none: |runs, what| format!("Nothing for “{what}” in {runs}"),
+    none: |runs, what| format!("No {what} in {runs}"),
     none_next: "Record it with a summary writer or the collector; it appears here within seconds.",
     step_cap: "Step",
     step: "step",
@@ -112,11 +142,17 @@ pub(super) static EN: RecordedTexts = RecordedTexts {
     reset: "Reset",
     size: "Size of pictures",
     fit: "Fit",
-    no_picture: "These bytes are no picture that a browser can show.",
-    no_sound: "These bytes are no sound that this browser can play.",
-    waveform: "Waveform; press to go there",
+    no_picture: "Not an image format this browser can display.",
+    no_sound: "Not an audio format this browser can play.",
+    waveform: "Waveform; click to go there",
     non_finite: |samples| format!("{} samples are NaN or infinite", format::count(samples)),
-    bytes: "Download them",
+    download: "Download the image",
+    all_black: "All pixels are 0. Image writers store NaN as 0: look at the values of the tensor.",
+    play: "Play all steps (space)",
+    stop: "Stop (space)",
+    play_clip: "Play",
+    pause_clip: "Pause",
+    bytes: "Download it",
     other_size: |size| format!("the writer says {size}"),
     mono: "mono",
     stereo: "stereo",
@@ -127,28 +163,36 @@ pub(super) static EN: RecordedTexts = RecordedTexts {
     find: "Words in all texts",
     found: |found, all| {
         format!(
-            "found at {} of {} steps",
+            "Found at {} of {} steps:",
             format::count(found),
             format::count(all)
         )
     },
-    find_cut: " · not all steps were looked at",
+    go_to_step: |step| format!("Go to step {step}"),
+    no_match: |words| format!("No text contains “{words}”."),
+    clear: "Clear",
+    find_cut: " · not all steps were searched",
     text_cut: "This text is longer or deeper than what is shown.",
-    pr_axes: "precision over recall",
+    pr_chart: "precision over recall",
+    at_threshold: "Counts at the threshold under the pointer",
     area: "Area",
     threshold: "Threshold",
     precision: "Precision",
     recall: "Recall",
-    true_positives: "Right positives",
-    false_positives: "Wrong positives",
+    f1: "F1 score, the harmonic mean of precision and recall",
+    true_positives: "True positives",
+    false_positives: "False positives",
+    true_negatives: "True negatives",
+    false_negatives: "False negatives",
 };
 
 /// Chinese.
 pub(super) static ZH: RecordedTexts = RecordedTexts {
-    titles: ["图像", "文本", "PR 曲线"],
+    titles: ["图像与音频", "文本", "PR 曲线"],
+    nouns: ["图像或音频", "文本", " PR 曲线"],
     totals: |tags, records| {
         format!(
-            "{} 个标签 · {} 条记录，显示时读取",
+            "{} 个标签 · {} 条记录（按需加载）",
             format::count(tags),
             format::count(records)
         )
@@ -172,6 +216,12 @@ pub(super) static ZH: RecordedTexts = RecordedTexts {
     no_sound: "这些字节不是此浏览器能播放的声音。",
     waveform: "波形；点击可跳转",
     non_finite: |samples| format!("{} 个采样为 NaN 或无穷大", format::count(samples)),
+    download: "下载图像",
+    all_black: "所有像素均为 0。图像写入时 NaN 会被存为 0，请查看张量值。",
+    play: "依次播放各迭代（空格）",
+    stop: "停止（空格）",
+    play_clip: "播放",
+    pause_clip: "暂停",
     bytes: "下载",
     other_size: |size| format!("写入者声明为 {size}"),
     mono: "单声道",
@@ -183,18 +233,25 @@ pub(super) static ZH: RecordedTexts = RecordedTexts {
     find: "在所有文本中查找",
     found: |found, all| {
         format!(
-            "{} / {} 个迭代中找到",
+            "{} / {} 个迭代中找到：",
             format::count(found),
             format::count(all)
         )
     },
+    go_to_step: |step| format!("跳转到迭代 {step}"),
+    no_match: |words| format!("没有文本包含“{words}”。"),
+    clear: "清除",
     find_cut: " · 未查找全部迭代",
     text_cut: "文本过长或嵌套过深，未全部显示。",
-    pr_axes: "精确率 – 召回率",
+    pr_chart: "精确率 – 召回率",
+    at_threshold: "指针处阈值的计数",
     area: "面积",
     threshold: "阈值",
     precision: "精确率",
     recall: "召回率",
+    f1: "F1 值：精确率与召回率的调和平均",
     true_positives: "真正例",
     false_positives: "假正例",
+    true_negatives: "真负例",
+    false_negatives: "假负例",
 };

@@ -21,6 +21,7 @@ mod card;
 mod curve;
 mod image;
 mod load;
+mod pixel;
 mod search;
 mod settings;
 mod step;
@@ -77,7 +78,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     let none = derive(move || {
         let texts = i18n.texts().recorded;
         let runs = browse.shown.with(|shown| shown.join(", "));
-        (texts.none)(&runs, texts.titles[shelf as usize])
+        (texts.none)(&runs, texts.nouns[shelf as usize])
     });
     use_keys(move |key, event| {
         let is_typing = event.target().is_some_and(|target| {
@@ -85,7 +86,10 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
             target.has_type::<web_sys::HtmlInputElement>()
         });
         match key {
-            "ArrowLeft" | "ArrowRight" if !is_typing => settings.go(key == "ArrowRight"),
+            "ArrowLeft" | "ArrowRight" if !is_typing => {
+                settings.go(key == "ArrowRight");
+            }
+            " " if shelf == Shelf::Images && !is_typing => settings.play(),
             "Escape" if settings.full.with_untracked(Option::is_some) => settings.set_full(None),
             _ => return false,
         }
@@ -130,6 +134,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                     }
                     None => {
                         view! {
+                            <search::NoMatch settings=settings cards=cards />
                             <CardGrid
                                 cards=cards
                                 full=settings.full

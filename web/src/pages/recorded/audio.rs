@@ -7,7 +7,8 @@ use trainscope_api::records::{At, Audio};
 
 use super::wave::Waveform;
 use crate::client;
-use crate::erased::{Show, handler};
+use crate::components::{IconButton, IconName};
+use crate::erased::{Show, derive, handler};
 use crate::format;
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::prelude::*;
@@ -28,6 +29,21 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
         let is_broken = RwSignal::new(false);
         let player = NodeRef::<html::Audio>::new();
         let progress = RwSignal::new(0.0);
+        let is_playing = RwSignal::new(false);
+        // The browser's own controls where there is no waveform to click.
+        let has_wave = RwSignal::new(false);
+        let toggle = move || {
+            let Some(player) = player.get_untracked() else {
+                return;
+            };
+            if player.paused() {
+                // A clip that cannot be played says so by its `error` event.
+                let _started = player.play();
+            } else {
+                // Pausing fails only while nothing is loaded.
+                let _paused = player.pause();
+            }
+        };
         let on_time = move |_| {
             if let Some(player) = player.get_untracked() {
                 let share = player.current_time() / player.duration();
@@ -40,11 +56,36 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
         let caption = move || format!("{} · {}", facts(), format::bytes(len_bytes));
         view! {
             <figure class="clip">
-                <Waveform id=id len_bytes=len_bytes player=player progress=progress />
+                <div class="flex">
+                    <Show when=move || has_wave.get()>
+                        <IconButton
+                            icon=derive(move || {
+                                if is_playing.get() { IconName::Pause } else { IconName::Play }
+                            })
+                            label=derive(move || {
+                                let texts = i18n.texts().recorded;
+                                let is_playing = is_playing.get();
+                                if is_playing { texts.pause_clip } else { texts.play_clip }
+                                    .to_owned()
+                            })
+                            on_press=toggle
+                        />
+                    </Show>
+                    <Waveform
+                        id=id
+                        len_bytes=len_bytes
+                        player=player
+                        progress=progress
+                        has_wave=has_wave
+                    />
+                </div>
                 <audio
                     node_ref=player
                     on:timeupdate=on_time
-                    controls=true
+                    on:play=handler(move |_| is_playing.set(true))
+                    on:pause=handler(move |_| is_playing.set(false))
+                    on:ended=handler(move |_| is_playing.set(false))
+                    controls=move || !has_wave.get()
                     preload="metadata"
                     src=address
                     hidden=move || is_broken.get()

@@ -36,8 +36,11 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     match kind {
         Some(Kind::Images) => {
             let loading = Loading::<Images>::start(settings, tag, series, paths::IMAGES);
+            let pointed = RwSignal::new(None);
             let cell = move |shown: Shown<Images>| {
-                view! { <Pictures settings=settings record=shown.record /> }.into_any()
+                let record = shown.record;
+                view! { <Pictures settings=settings tag=tag record=record pointed=pointed /> }
+                    .into_any()
             };
             frame(settings, tag, loading, cell).into_any()
         }

@@ -1,4 +1,4 @@
-//! Precision over recall of all shown runs at one step, the area below, and what each threshold means.
+//! Precision over recall of all shown runs at one step, the area below, and the counts at each threshold.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::load::Shown;
 use super::settings::Settings;
 use crate::components::{ChartEvents, Figure, LineChart, RunChip, use_palette};
 use crate::erased::derive;
+use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
@@ -49,7 +50,7 @@ pub(super) fn Curves(
             x_kind: XKind::Value,
             x_scale: Scale::Linear,
             scale: Scale::Linear,
-            y_range: YRange::All,
+            y_range: YRange::Unit,
             limits: Vec::new(),
         }
     });
@@ -77,10 +78,11 @@ pub(super) fn Curves(
             let record = one.record?;
             let at = point(&record.body, x);
             let run = one.id.run.clone();
-            let number = |list: &[f64]| {
-                at.and_then(|at| list.get(at).copied())
-                    .map_or_else(String::new, label::value)
-            };
+            let of = |list: &[f64]| at.and_then(|at| list.get(at).copied());
+            let number = |list: &[f64]| of(list).map_or_else(String::new, label::value);
+            let count = |list: &[f64]| of(list).map_or_else(String::new, count_text);
+            let (precision, recall) = (of(&record.body.precision), of(&record.body.recall));
+            let f1 = precision.zip(recall).and_then(f1);
             Some(view! {
                 <tr>
                     <td>
@@ -94,12 +96,16 @@ pub(super) fn Curves(
                     <td class="num threshold">{number(&record.body.thresholds)}</td>
                     <td class="num">{number(&record.body.precision)}</td>
                     <td class="num">{number(&record.body.recall)}</td>
-                    <td class="num">{number(&record.body.true_positives)}</td>
-                    <td class="num">{number(&record.body.false_positives)}</td>
+                    <td class="num f1">{f1.map(label::value)}</td>
+                    <td class="num tp">{count(&record.body.true_positives)}</td>
+                    <td class="num fp">{count(&record.body.false_positives)}</td>
+                    <td class="num tn">{count(&record.body.true_negatives)}</td>
+                    <td class="num fn">{count(&record.body.false_negatives)}</td>
                 </tr>
             })
         });
         view! {
+            <div class="pr-scroll" tabindex="0" role="region" aria-label=texts.at_threshold>
             <table class="pr small">
                 <thead>
                     <tr class="micro ink3">
@@ -109,20 +115,25 @@ pub(super) fn Curves(
                         <th class="num">{texts.threshold}</th>
                         <th class="num">{texts.precision}</th>
                         <th class="num">{texts.recall}</th>
+                        <th class="num" title=texts.f1>"F1"</th>
                         <th class="num" title=texts.true_positives>"TP"</th>
                         <th class="num" title=texts.false_positives>"FP"</th>
+                        <th class="num" title=texts.true_negatives>"TN"</th>
+                        <th class="num" title=texts.false_negatives>"FN"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>
             </table>
+            </div>
         }
     };
     view! {
         <div class="curves">
+            <span class="micro ink3 axis-y">{i18n.text(|t| t.recorded.precision)}</span>
             <LineChart
                 figure=figure
                 label=derive(move || {
-                    tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded.pr_axes))
+                    tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded.pr_chart))
                 })
                 crosshair=crosshair
                 geometry=geometry
@@ -130,7 +141,7 @@ pub(super) fn Curves(
                 events=events
                 wheel_zooms=false
             />
-            <p class="micro ink3 axes">{i18n.text(|t| t.recorded.pr_axes)}</p>
+            <p class="micro ink3 axes">{i18n.text(|t| t.recorded.recall)}</p>
             {rows}
         </div>
     }
@@ -145,6 +156,25 @@ fn point(curve: &PrCurve, recall: Option<f64>) -> Option<usize> {
     let distances = list.iter().map(|value| (value - wanted).abs()).enumerate();
     let finite = distances.filter(|(_, distance)| distance.is_finite());
     finite.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+}
+
+/// The harmonic mean of precision and recall, 0 to 1; `None` if either is not a number or both are 0.
+fn f1((precision, recall): (f64, f64)) -> Option<f64> {
+    let f1 = 2.0 * precision * recall / (precision + recall);
+    f1.is_finite().then_some(f1)
+}
+
+/// A weighted count: without decimals where it is a whole number.
+fn count_text(count: f64) -> String {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "checked to be a whole number that `i64` holds"
+    )]
+    if count.fract() == 0.0 && count.abs() < 1e15 {
+        format::integer(count as i64)
+    } else {
+        label::value(count)
+    }
 }
 
 /// The area below the curve by trapezoids, from a recall of 0 on; `None` where less than two points are finite. A
@@ -179,6 +209,16 @@ fn area(curve: &PrCurve) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_whole_and_f1_needs_both() {
+        assert_eq!(count_text(23.0), "23");
+        assert_eq!(count_text(1_234.0), "1,234");
+        assert_eq!(count_text(0.5), label::value(0.5));
+        assert_eq!(f1((1.0, 0.5)), Some(2.0 / 3.0));
+        assert_eq!(f1((0.0, 0.0)), None);
+        assert_eq!(f1((f64::NAN, 0.5)), None);
+    }
 
     #[test]
     fn the_area_of_a_perfect_classifier_is_one() {

@@ -1,48 +1,109 @@
-//! Pictures of one step, as the browser decodes them.
+//! Pictures of one step, as the browser decodes them, with a read-out of the pixel under the pointer.
 
 use std::sync::Arc;
 
 use leptos::ev;
+use leptos::html;
 use trainscope_api::records::{At, Blob, Images};
 use trainscope_format::ImageEncoding;
 use wasm_bindgen::JsCast;
 
+use super::pixel::{self, Pixels};
 use super::settings::Settings;
 use crate::client;
+use crate::components::download::file_name;
+use crate::components::{IconName, fixed_icon};
 use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
+/// Column and row that the pointer is over in one picture of a card; all its pictures read the same place.
+pub(super) type PixelUnder = RwSignal<Option<(u32, u32)>>;
+
 /// All pictures of a record.
 #[component]
-pub(super) fn Pictures(settings: Settings, record: Option<Arc<At<Images>>>) -> impl IntoView {
+pub(super) fn Pictures(
+    settings: Settings,
+    tag: StoredValue<String>,
+    record: Option<Arc<At<Images>>>,
+    /// Shared by the pictures of a card.
+    pointed: PixelUnder,
+) -> impl IntoView {
     let Some(record) = record else {
         return ().into_any();
     };
     let body = &record.body;
     let said = (body.width, body.height);
-    let is_known = body.encoding != ImageEncoding::Unknown;
-    let pictures = body.items.iter().map(|item| {
-        view! { <Picture settings=settings item=item.clone() said=said is_known=is_known /> }
+    let encoding = body.encoding;
+    let pictures = body.items.iter().enumerate().map(|(index, item)| {
+        let name = tag.with_value(|tag| format!("{tag}_{}_{index}", record.step));
+        view! {
+            <Picture
+                settings=settings
+                item=item.clone()
+                said=said
+                encoding=encoding
+                name=file_name(&name)
+                pointed=pointed
+            />
+        }
     });
     view! { <div class="shots">{pictures.collect_view()}</div> }.into_any()
 }
 
 /// One picture, and what is wrong with it.
 #[component]
-fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> impl IntoView {
+fn Picture(
+    settings: Settings,
+    item: Blob,
+    said: (u32, u32),
+    encoding: ImageEncoding,
+    /// Of the downloaded file, without its extension.
+    name: String,
+    pointed: PixelUnder,
+) -> impl IntoView {
     let i18n = use_i18n();
     let address = client::blob_url(&item.id);
     let size = RwSignal::new(None::<(u32, u32)>);
-    let is_broken = RwSignal::new(!is_known);
+    let is_broken = RwSignal::new(encoding == ImageEncoding::Unknown);
+    let is_black = RwSignal::new(false);
+    let image = NodeRef::<html::Img>::new();
+    // A canvas of the picture, made when the pointer first asks for a value.
+    let pixels = LocalValue::new_local(None::<Pixels>);
     let on_load = move |event: ev::Event| {
         let image = event
             .target()
             .and_then(|target| target.dyn_into::<web_sys::HtmlImageElement>().ok());
         if let Some(image) = image {
             size.set(Some((image.natural_width(), image.natural_height())));
+            pixels.set_value(None);
+            let black = Pixels::of(&image).and_then(|pixels| pixels.is_black());
+            is_black.set(black.unwrap_or(false));
         }
+    };
+    let on_move = move |event: ev::PointerEvent| {
+        let (Some(image), Some(size)) = (image.get_untracked(), size.get_untracked()) else {
+            return;
+        };
+        let rect = image.get_bounding_client_rect();
+        let at = (
+            f64::from(event.client_x()) - rect.left(),
+            f64::from(event.client_y()) - rect.top(),
+        );
+        let place = pixel::under(at, (rect.width(), rect.height()), size);
+        if pointed.get_untracked() != place {
+            pointed.set(place);
+        }
+    };
+    let reading = move || {
+        let place = pointed.get()?;
+        let image = image.get()?;
+        if pixels.with_value(Option::is_none) {
+            pixels.set_value(Pixels::of(&image));
+        }
+        let value = pixels.with_value(|pixels| pixels.as_ref()?.at(place))?;
+        Some(pixel::text(place, value))
     };
     let filter = move || {
         let (brightness, contrast) = settings.light.get();
@@ -73,7 +134,8 @@ fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> 
             None => (len, false),
         }
     };
-    let link = address.clone();
+    let file = format!("{name}{}", extension(encoding));
+    let (link, saved, saved_as) = (address.clone(), address.clone(), file.clone());
     view! {
         <figure class="shot" class:zoomed=move || settings.zoom.get().ge(&1)>
             {move || {
@@ -81,7 +143,7 @@ fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> 
                     view! {
                         <p class="no-picture small warn">
                             {i18n.texts().recorded.no_picture} " "
-                            <a class="link" href=link.clone() download="">
+                            <a class="link" href=link.clone() download=file.clone()>
                                 {i18n.texts().recorded.bytes}
                             </a>
                         </p>
@@ -91,6 +153,7 @@ fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> 
                     view! {
                         <div class="frame">
                             <img
+                                node_ref=image
                                 src=address.clone()
                                 alt=""
                                 loading="lazy"
@@ -99,6 +162,8 @@ fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> 
                                 style:width=width
                                 on:load=on_load
                                 on:error=handler(move |_| is_broken.set(true))
+                                on:pointermove=on_move
+                                on:pointerleave=handler(move |_| pointed.set(None))
                             />
                         </div>
                     }
@@ -106,8 +171,32 @@ fn Picture(settings: Settings, item: Blob, said: (u32, u32), is_known: bool) -> 
                 }
             }}
             <figcaption class="micro ink3" class:warn=move || caption().1>
-                {move || caption().0}
+                <span class="cut">{move || reading().unwrap_or_else(|| caption().0)}</span>
+                <a
+                    class="plain"
+                    href=saved
+                    download=saved_as
+                    title=i18n.text(|t| t.recorded.download)
+                    aria-label=i18n.text(|t| t.recorded.download)
+                >
+                    {fixed_icon(IconName::Download, 12)}
+                </a>
             </figcaption>
+            <p class="micro warn black" role="note" hidden=move || !is_black.get()>
+                {i18n.text(|t| t.recorded.all_black)}
+            </p>
         </figure>
+    }
+}
+
+/// With its dot; empty for bytes that are no known picture.
+const fn extension(encoding: ImageEncoding) -> &'static str {
+    match encoding {
+        ImageEncoding::Png => ".png",
+        ImageEncoding::Jpeg => ".jpg",
+        ImageEncoding::Gif => ".gif",
+        ImageEncoding::Bmp => ".bmp",
+        ImageEncoding::Webp => ".webp",
+        ImageEncoding::Unknown => "",
     }
 }

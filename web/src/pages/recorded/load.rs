@@ -40,7 +40,7 @@ type Want = Vec<(SeriesId, Option<i64>)>;
 type Answers<T> = Vec<(Option<i64>, Records<T>)>;
 
 /// The recorded step to show at a wanted one: the last before it, or the first of all.
-fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
+pub(super) fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
     let Some(wanted) = wanted else {
         return steps.last().copied();
     };

@@ -1,7 +1,7 @@
 //! Words in all texts of the shown runs: one series after another is asked for, whether or not its card is in view. A
 //! tag without the words has no card once that is known.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,11 +10,13 @@ use trainscope_api::paths;
 use trainscope_api::records::{MAX_RECORDS, Records, RecordsQuery};
 use trainscope_format::Text;
 
+use super::load::nearest;
 use super::settings::Settings;
-use super::text::places;
 use crate::client;
 use crate::components::browse::SeriesId;
-use crate::erased::{effect, memo};
+use crate::components::places;
+use crate::erased::{effect, handler, memo};
+use crate::i18n::use_i18n;
 use crate::prelude::*;
 
 /// Nothing is asked for while somebody types.
@@ -22,13 +24,13 @@ const REST: Duration = Duration::from_millis(250);
 /// What was found is shown at least that often.
 const BATCH: usize = 32;
 
-/// Where the words stand in a series.
+/// Matches of the words in one series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Places {
-    /// Steps at which they do.
+    /// Steps with a match, ascending.
     pub(super) steps: Vec<i64>,
-    /// Steps that were looked at.
-    pub(super) all: usize,
+    /// Steps that were searched, ascending.
+    pub(super) all: Vec<i64>,
     /// Whether there are more of these.
     pub(super) cut: bool,
 }
@@ -39,12 +41,18 @@ pub(super) type Found = HashMap<(String, SeriesId), Arc<Places>>;
 /// Looks for the words whenever they or the texts change.
 pub(super) fn keep(settings: Settings) {
     let round = StoredValue::new(0_u32);
+    // A search that runs again because the run has grown leads nowhere else.
+    let jumped_for = StoredValue::new(String::new());
     effect(move || {
         let find = settings.find.get();
         let entries = settings.browse.entries.get();
         round.update_value(|round| *round = round.wrapping_add(1));
         let mine = round.get_value();
+        if jumped_for.with_value(|last| *last != find) {
+            settings.jumps.set(BTreeMap::new());
+        }
         if find.is_empty() {
+            jumped_for.set_value(find);
             settings.found.set(Arc::default());
             return;
         }
@@ -69,9 +77,15 @@ pub(super) fn keep(settings: Settings) {
                     settings.found.set(Arc::new(found.clone()));
                 }
             }
-            if is_wanted() {
-                settings.found.set(Arc::new(found));
+            if !is_wanted() {
+                return;
             }
+            if jumped_for.with_value(|last| *last != find) {
+                let chosen = |tag: &str| untrack(|| settings.chosen_step(tag));
+                settings.jumps.set(jumps(&found, chosen));
+                jumped_for.set_value(find);
+            }
+            settings.found.set(Arc::new(found));
         };
         set_timeout(
             move || {
@@ -99,9 +113,59 @@ async fn look(find: &str, tag: &str, id: &SeriesId) -> Result<Places, client::Cl
     let with = with.filter(|record| record.body.items.iter().any(has));
     Ok(Places {
         steps: with.map(|record| record.step).collect(),
-        all: all.records.len(),
+        all: all.records.iter().map(|record| record.step).collect(),
         cut: all.cut,
     })
+}
+
+/// The first step with a match of each tag that has none at its chosen step in any of its series.
+fn jumps(found: &Found, chosen: impl Fn(&str) -> Option<i64>) -> BTreeMap<String, i64> {
+    let mut first = BTreeMap::new();
+    let mut settled = HashSet::new();
+    // The result is the same in any order.
+    for ((tag, _), places) in found.iter().collect::<Vec<_>>() {
+        let Some(&step) = places.steps.first() else {
+            continue;
+        };
+        let shown = nearest(&places.all, chosen(tag));
+        if shown.is_some_and(|shown| places.steps.contains(&shown)) {
+            settled.insert(tag.clone());
+        }
+        let known = first.entry(tag.clone()).or_insert(step);
+        *known = step.min(*known);
+    }
+    first.retain(|tag, _| !settled.contains(tag));
+    first
+}
+
+/// A sentence in place of cards where no text has the words, and a way back.
+#[component]
+pub(super) fn NoMatch(
+    settings: Settings,
+    /// The tags with a card.
+    cards: Memo<Arc<Vec<String>>>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    move || {
+        let find = settings.find.get();
+        let has_tags = settings.browse.cards.with(|all| !all.is_empty());
+        let is_nothing = !find.is_empty() && has_tags && cards.with(|cards| cards.is_empty());
+        is_nothing.then(|| {
+            let texts = i18n.texts().recorded;
+            view! {
+                <p class="no-match" role="status">
+                    {(texts.no_match)(&find)} " "
+                    <button
+                        type="button"
+                        class="link"
+                        on:click=handler(move |_| settings.set_find(""))
+                    >
+                        {texts.clear}
+                    </button>
+                </p>
+            }
+        })
+    }
 }
 
 /// The tags with a card.
@@ -122,4 +186,39 @@ pub(super) fn cards(settings: Settings) -> Memo<Arc<Vec<String>>> {
             Arc::new(cards.cloned().collect())
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_without_a_match_goes_to_the_first_step_with_one() {
+        let series = |run: &str, steps: &[i64]| {
+            let id = SeriesId {
+                run: run.to_owned(),
+                ..SeriesId::default()
+            };
+            let places = Places {
+                steps: steps.to_vec(),
+                all: vec![0, 5, 9],
+                cut: false,
+            };
+            (("notes".to_owned(), id), Arc::new(places))
+        };
+        let to = |found: &[((String, SeriesId), Arc<Places>)], chosen: Option<i64>| {
+            let found = found.iter().cloned().collect();
+            jumps(&found, |_| chosen).get("notes").copied()
+        };
+        // The last step is shown unless one is chosen.
+        assert_eq!(to(&[series("a", &[0, 5])], None), Some(0));
+        assert_eq!(to(&[series("a", &[0, 9])], None), None);
+        assert_eq!(to(&[series("a", &[0, 9])], Some(6)), Some(0));
+        assert_eq!(
+            to(&[series("a", &[5]), series("b", &[0])], Some(9)),
+            Some(0)
+        );
+        assert_eq!(to(&[series("a", &[5]), series("b", &[9])], None), None);
+        assert_eq!(to(&[series("a", &[])], None), None);
+    }
 }

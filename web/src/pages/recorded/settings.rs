@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Shelf;
 use super::search::Found;
@@ -38,9 +39,16 @@ pub(super) struct Settings {
     pub(super) find: Memo<String>,
     /// Where they are.
     pub(super) found: RwSignal<Arc<Found>>,
+    /// Steps of the cards whose text at the chosen step has none of the words: the first one that does.
+    pub(super) jumps: RwSignal<BTreeMap<String, i64>>,
+    /// Whether the cards go from step to step by themselves.
+    pub(super) is_playing: RwSignal<bool>,
     /// The tag whose card has the page for itself.
     pub(super) full: Memo<Option<String>>,
 }
+
+/// How long each step is shown while they play.
+const FRAME: Duration = Duration::from_millis(600);
 
 impl Settings {
     /// Reads the address.
@@ -72,6 +80,8 @@ impl Settings {
             is_source: memo(move || source.with(Option::is_some)),
             find: memo(move || find.get().unwrap_or_default()),
             found: RwSignal::new(Arc::default()),
+            jumps: RwSignal::new(BTreeMap::new()),
+            is_playing: RwSignal::new(false),
             full: url.param("full"),
         };
         effect(move || {
@@ -90,12 +100,26 @@ impl Settings {
 
     /// The step of a card; reactive.
     pub(super) fn step_of(self, tag: &str) -> Option<i64> {
+        let jump = self.jumps.with(|jumps| jumps.get(tag).copied());
+        jump.or_else(|| self.chosen_step(tag))
+    }
+
+    /// The step that a person has chosen for a card, wherever a search has led it; reactive.
+    pub(super) fn chosen_step(self, tag: &str) -> Option<i64> {
         let own = self.own.with(|own| own.get(tag).copied());
         own.or_else(|| self.step.get())
     }
 
+    /// Shows the chosen steps again.
+    fn end_jumps(self) {
+        if self.jumps.with_untracked(|jumps| !jumps.is_empty()) {
+            self.jumps.set(BTreeMap::new());
+        }
+    }
+
     /// Goes to a step with all cards, those with a step of their own among them.
     pub(super) fn set_step(self, step: Option<i64>, history: History) {
+        self.end_jumps();
         self.step.set(step);
         let text = step.map(|step| step.to_string());
         let changes = [("step", text.as_deref()), ("own", None)];
@@ -104,6 +128,9 @@ impl Settings {
 
     /// Gives a card a step of its own, or takes it away.
     pub(super) fn set_own(self, tag: &str, step: Option<i64>) {
+        self.jumps.update(|jumps| {
+            jumps.remove(tag);
+        });
         let mut own = self.own.get_untracked();
         match step {
             Some(step) => own.insert(tag.to_owned(), step),
@@ -116,8 +143,46 @@ impl Settings {
         self.browse.url.set_list("own", &items, History::Replace);
     }
 
-    /// Goes to the next recorded step, or to the one before.
-    pub(super) fn go(self, is_forward: bool) {
+    /// Shows one recorded step after another, from the first one if the last is shown; a second call stops.
+    pub(super) fn play(self) {
+        let is_playing = !self.is_playing.get_untracked();
+        self.is_playing.set(is_playing);
+        if !is_playing {
+            return;
+        }
+        let (first, last) = self.known.with_untracked(|known| {
+            let first = known.first().copied();
+            (first, known.last().copied())
+        });
+        if self
+            .step
+            .get_untracked()
+            .is_none_or(|step| Some(step) >= last)
+        {
+            self.set_step(first, History::Replace);
+        }
+        self.play_on();
+    }
+
+    fn play_on(self) {
+        set_timeout(
+            move || {
+                // The page may have been left.
+                if self.is_playing.try_get_untracked() != Some(true) {
+                    return;
+                }
+                if self.go(true) {
+                    self.play_on();
+                } else {
+                    self.is_playing.set(false);
+                }
+            },
+            FRAME,
+        );
+    }
+
+    /// Goes to the next recorded step, or to the one before; false if there is none.
+    pub(super) fn go(self, is_forward: bool) -> bool {
         let now = self.step.get_untracked();
         let now = now.unwrap_or_else(|| self.whole.get_untracked().1);
         let next = self.known.with_untracked(|known| {
@@ -130,6 +195,7 @@ impl Settings {
         if let Some(next) = next {
             self.set_step(Some(next), History::Replace);
         }
+        next.is_some()
     }
 
     /// Writes brightness and contrast into the address.

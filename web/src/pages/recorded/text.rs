@@ -12,11 +12,11 @@ use trainscope_charts::label;
 
 use super::settings::Settings;
 use crate::components::browse::SeriesId;
+use crate::components::marked;
 use crate::erased::{Show, effect, handler};
 use crate::i18n::use_i18n;
 use crate::pixels::pixels;
 use crate::prelude::*;
-use crate::url_state::History;
 
 /// Steps with found words that are listed.
 const MOST_FOUND: usize = 24;
@@ -142,57 +142,28 @@ fn node_view(node: &Node, find: &str) -> AnyView {
     }
 }
 
-/// A text in which the words that are looked for stand out.
-fn marked(text: &str, find: &str) -> AnyView {
-    let found = places(text, find);
-    if found.is_empty() {
-        return text.to_owned().into_any();
-    }
-    let mut parts: Vec<AnyView> = Vec::new();
-    let mut at = 0;
-    for (from, to) in found {
-        let (before, words) = (text.get(at..from), text.get(from..to));
-        parts.push(before.unwrap_or_default().to_owned().into_any());
-        let words = words.unwrap_or_default().to_owned();
-        parts.push(view! { <mark>{words}</mark> }.into_any());
-        at = to;
-    }
-    parts.push(text.get(at..).unwrap_or_default().to_owned().into_any());
-    parts.into_any()
-}
-
-/// Where words stand in a text, upper or lower case, in bytes.
-pub(super) fn places(text: &str, find: &str) -> Vec<(usize, usize)> {
-    if find.is_empty() {
-        return Vec::new();
-    }
-    let pattern = regex_lite::escape(find);
-    let regex = regex_lite::RegexBuilder::new(&pattern)
-        .case_insensitive(true)
-        .build();
-    let Ok(regex) = regex else {
-        return Vec::new();
-    };
-    regex
-        .find_iter(text)
-        .map(|found| (found.start(), found.end()))
-        .collect()
-}
-
-/// At which steps of a series the words are found, each a link to it.
+/// The steps of a series with a match, each a link that leads its card there.
 pub(super) fn found(settings: Settings, tag: StoredValue<String>, id: SeriesId) -> AnyView {
     let i18n = use_i18n();
     let key = (tag.get_value(), id);
     let found = move || {
         let found = settings.found.with(|found| found.get(&key).cloned())?;
         let texts = i18n.texts().recorded;
-        let summary = (texts.found)(found.steps.len() as u64, found.all as u64);
+        let summary = (texts.found)(found.steps.len() as u64, found.all.len() as u64);
         let links = found.steps.iter().take(MOST_FOUND).map(|&step| {
+            let is_shown = move || {
+                let wanted = tag.with_value(|tag| settings.step_of(tag));
+                (wanted == Some(step)).then_some("true")
+            };
             view! {
                 <button
                     type="button"
                     class="link"
-                    on:click=handler(move |_| settings.set_step(Some(step), History::Push))
+                    title=(texts.go_to_step)(&label::step(step))
+                    aria-current=is_shown
+                    on:click=handler(move |_| {
+                        tag.with_value(|tag| settings.set_own(tag, Some(step)));
+                    })
                 >
                     {label::step(step)}
                 </button>
@@ -207,17 +178,4 @@ pub(super) fn found(settings: Settings, tag: StoredValue<String>, id: SeriesId) 
         })
     };
     found.into_any()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::places;
-
-    #[test]
-    fn words_are_found_whatever_their_case() {
-        assert_eq!(places("Loss and LOSS", "loss"), [(0, 4), (9, 13)]);
-        assert_eq!(places("a.b", "."), [(1, 2)]);
-        assert!(places("anything", "").is_empty());
-        assert_eq!(places("İstanbul x", "x").len(), 1);
-    }
 }

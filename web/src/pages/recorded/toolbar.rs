@@ -37,7 +37,9 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             <IconButton
                 icon=IconName::Left
                 label=word(|t| t.before)
-                on_press=move || settings.go(false)
+                on_press=move || {
+                    settings.go(false);
+                }
             />
             <input
                 type="range"
@@ -62,8 +64,30 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             <IconButton
                 icon=IconName::Right
                 label=word(|t| t.next)
-                on_press=move || settings.go(true)
+                on_press=move || {
+                    settings.go(true);
+                }
             />
+            {(settings.shelf == Shelf::Images)
+                .then(|| {
+                    view! {
+                        <IconButton
+                            icon=derive(move || {
+                                if settings.is_playing.get() {
+                                    IconName::Pause
+                                } else {
+                                    IconName::Play
+                                }
+                            })
+                            label=derive(move || {
+                                let texts = i18n.texts().recorded;
+                                let is_playing = settings.is_playing.get();
+                                if is_playing { texts.stop } else { texts.play }.to_owned()
+                            })
+                            on_press=move || settings.play()
+                        />
+                    }
+                })}
             <b class="med small now">{move || label::step(now())}</b>
             <span class="small ink3">
                 {move || (i18n.texts().scalars.of_all)(&label::step(settings.whole.get().1))}

@@ -24,7 +24,7 @@ struct Wave {
     non_finite: u64,
 }
 
-/// The picture of a clip of WAV; a press goes to that place. Nothing for what is not WAV or is too large.
+/// The picture of a clip of WAV; a click goes to that place. Nothing for what is not WAV or is too large.
 #[component]
 pub(super) fn Waveform(
     /// The blob.
@@ -35,6 +35,8 @@ pub(super) fn Waveform(
     player: NodeRef<html::Audio>,
     /// The share of it that has been played, 0 to 1.
     progress: RwSignal<f64>,
+    /// Whether there is a picture; set by this component.
+    has_wave: RwSignal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let wave = RwSignal::new(None::<Wave>);
@@ -43,6 +45,7 @@ pub(super) fn Waveform(
             let bytes = client::blob(&id).await;
             let found = bytes.ok().and_then(|bytes| read(&bytes, COLUMNS));
             // The card may have been left meanwhile.
+            let _gone = has_wave.try_set(found.is_some());
             let _gone = wave.try_set(found);
         });
     }
