@@ -34,9 +34,9 @@ fn names(pipeline: &Value) -> Vec<&str> {
     all.map(|own| own["name"].as_str().unwrap()).collect()
 }
 
-/// Records two branches whose names are markup, and steps that mostly wait.
-fn record_slow(lab: &Lab) {
-    let folder = lab.base().join("slow");
+/// Records two branches whose names are markup, and so many steps that mostly wait.
+fn record_slow(lab: &Lab, run: &str, steps: i64) {
+    let folder = lab.base().join(run);
     fs::create_dir_all(&folder).unwrap();
     let file = fs::File::create(folder.join("events.out.tfevents.1760000000.host.1.0")).unwrap();
     let mut writer = RecordWriter::new(file, STARTED_SECS).unwrap();
@@ -65,8 +65,7 @@ fn record_slow(lab: &Lab) {
         start_nanos: step * 10_000_000 + from,
         duration_nanos: nanos,
     };
-    let steps = 0..1_000;
-    let spans = steps.flat_map(|step| {
+    let spans = (0..steps).flat_map(|step| {
         let wait = if step == 700 { 9_000_000 } else { 6_000_000 };
         [span(0, step, 0, wait), span(1, step, 9_000_000, 1_000_000)]
     });
@@ -89,7 +88,7 @@ fn pipelines_hold_what_their_writers_said() {
         &workspace_root().join("sample-runs/mlp/healthy"),
         &lab.base().join("mlp"),
     );
-    record_slow(&lab);
+    record_slow(&lab, "slow", 1_000);
     let server = serve(&lab, 4);
 
     let healthy = ask(&server, "healthy");
@@ -210,7 +209,7 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
         assert_eq!(slow, json!({"operation": 1, "fill_before": 1.0}), "{run}");
         assert_eq!(column(&more.unwrap(), "workers"), workers, "{run}");
         // It sleeps: nobody computes.
-        let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "empty": 2, "sizes": [0, 0],
+        let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "judged": false, "empty": 2, "sizes": [0, 0],
             "busy": 0.0, "busy_samples": [0.0, 0.0]});
         assert_eq!(own["operations"][1]["running"], running, "{run}");
         assert_eq!(own["operations"][3]["running"]["workers"], 2, "{run}");
@@ -337,7 +336,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
     // The operation that is slow is looked at, and what would help stands beside it.
     browser.wait_for_element(".ops .op.cur.slow").await;
     browser
-        .wait_for_text("With 2 workers it gives 8.65 batches a second; with 4 a step would take up to 32.7 ms less")
+        .wait_for_text("With 2 workers it delivers 8.65 batches per second; 4 could shorten the step by up to 32.7 ms")
         .await;
     let estimates = browser
         .text_of(".insp section:has(.estimate)")
@@ -393,10 +392,10 @@ async fn the_slow_operation_is_marked() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/slow/pipeline").await;
     browser
-        .wait_for_text("Map is the slow operation: the queue before it is 100 % full")
+        .wait_for_text("Map is the bottleneck: its input queue is 100 % full")
         .await;
     browser
-        .wait_for_text("The training mostly waits for its data")
+        .wait_for_text("Training mostly waits for data")
         .await;
     browser
         .wait_for_text("10 of 11 batches found the queue empty")
@@ -414,7 +413,7 @@ async fn the_slow_operation_is_marked() {
         .wait_for_element(".ops .queue[aria-label='queue 100 % full, of 16']")
         .await;
     browser.click(".ops button[title=Batch]").await;
-    browser.wait_for_text("While it ran").await;
+    browser.wait_for_text("Runtime").await;
     browser.wait_for_text("2 / 2").await;
     browser
         .wait_for_element(".insp .plot svg[aria-label='Fill of the queue, 2 samples, 1 s apart']")
@@ -423,9 +422,7 @@ async fn the_slow_operation_is_marked() {
     browser.wait_for_text("step 12: 160 ms of 163 ms").await;
 
     browser.goto(&server, "/run/lenet/pipeline").await;
-    browser
-        .wait_for_text("The training hardly waits for its data")
-        .await;
+    browser.wait_for_text("Data loading takes").await;
     assert_eq!(browser.count(".ops .op.slow").await, 0);
     browser.close().await;
 }
@@ -435,7 +432,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     let lab = Lab::new();
     lab.copy_fixture("ms210-summary/healthy", "healthy");
     lab.copy_fixture("ms210-summary/hp-batch16", "batch16");
-    record_slow(&lab);
+    record_slow(&lab, "slow", 1_000);
     lab.record("plain").scalar("loss", 0, 1.0);
     let server = serve(&lab, 4);
     let browser = Browser::open().await;
@@ -477,7 +474,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     // Names are text; waiting is read under the pointer.
     browser.goto(&server, "/run/slow/pipeline").await;
     browser
-        .wait_for_text("The training mostly waits for its data")
+        .wait_for_text("Training mostly waits for data")
         .await;
     browser.wait_for_text("9 ms of 10 ms at step 700").await;
     browser.wait_for_text("<img src=x onerror=alert(1)>").await;
@@ -493,5 +490,30 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.wait_for_text("collector.span(\"data\")").await;
     let hidden = "nav.rail a[href='/run/plain/pipeline'][hidden]";
     browser.wait_for_element(hidden).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_handful_of_steps_is_shown_and_not_judged() {
+    let lab = Lab::new();
+    record_slow(&lab, "few", 4);
+    record_slow(&lab, "enough", 5);
+    let server = serve(&lab, 2);
+    let input = |run: &str| ask(&server, run)["inputs"][0].clone();
+    let (few, enough) = (input("few"), input("enough"));
+    assert_eq!(
+        (&few["judged"], &few["severity"]),
+        (&json!(false), &Value::Null)
+    );
+    assert_eq!(
+        (&enough["judged"], &enough["severity"]),
+        (&json!(true), &json!("error"))
+    );
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/few/pipeline").await;
+    browser
+        .wait_for_text("Only 4 steps were profiled, too few to judge data loading")
+        .await;
+    assert_eq!(browser.count(".bars, .heat").await, 0);
     browser.close().await;
 }

@@ -14,6 +14,8 @@ pub use waiting::{Clock, Found, InputTimes, StepTime, Waiting};
 
 /// Operations of one pipeline at most.
 pub const MAX_OPERATIONS: usize = 500;
+/// Fewer samples of a queue, batches or steps are shown and not judged: of fewer, one odd sample is more than a fifth.
+pub const MIN_SAMPLES: usize = 5;
 /// Characters of one value at most.
 const MAX_CHARS: usize = 2_000;
 

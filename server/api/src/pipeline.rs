@@ -119,6 +119,8 @@ pub struct Running {
     pub fill: f64,
     /// How many samples were taken.
     pub samples: u64,
+    /// Whether that is enough to judge.
+    pub judged: bool,
     /// How many of them found it empty.
     pub empty: u64,
     /// What it held, sample by sample; the least of each stretch where there are more than [`MAX_SAMPLES`].
@@ -153,7 +155,9 @@ pub struct InputTimes {
     pub steps: u64,
     /// The share of their time that was waiting, 0 to 1.
     pub share: f64,
-    /// How bad that is; `None` if it is no matter.
+    /// Whether there are enough steps to judge.
+    pub judged: bool,
+    /// How bad that is; `None` if it is no matter, or not judged.
     pub severity: Option<Severity>,
     /// Mean time of a step, nanoseconds.
     pub mean_whole_nanos: u64,

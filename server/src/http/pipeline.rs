@@ -148,7 +148,8 @@ fn told(
     step: i64,
     times: Option<&pipeline::InputTimes>,
 ) -> Pipeline {
-    let slow = own.slow(times.map(|times| times.severity().is_some()));
+    let judged = times.filter(|times| times.is_judged());
+    let slow = own.slow(judged.map(|times| times.severity().is_some()));
     let more_workers = |slow: usize| {
         let running = own.operations.get(slow)?.running.as_ref()?;
         let all = pipeline::more_workers(times?, running.workers).into_iter();
@@ -208,6 +209,7 @@ fn running(own: &pipeline::Running) -> Running {
         capacity: queue.capacity,
         fill: queue.mean_fill().unwrap_or(0.0),
         samples: queue.sizes.len() as u64,
+        judged: queue.sizes.len() >= pipeline::MIN_SAMPLES,
         empty: queue.empty_samples() as u64,
         sizes: sizes
             .filter_map(|sizes| sizes.iter().copied().min())
@@ -272,6 +274,7 @@ fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
         lane: times.lane.clone(),
         steps: times.steps.len() as u64,
         share: times.share(),
+        judged: times.is_judged(),
         severity: times.severity(),
         mean_whole_nanos: mean(|own| own.whole_nanos),
         mean_input_nanos: mean(|own| own.input_nanos),

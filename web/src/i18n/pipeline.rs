@@ -50,6 +50,10 @@ pub struct PipelineTexts {
     pub differs: [&'static str; 2],
     /// Waiting by how bad it is: no matter, a warning, an error; waiting, step, share.
     pub waits: [fn(&str, &str, &str) -> String; 3],
+    /// Too few steps to judge how long they waited: steps, waiting, time of a step.
+    pub too_few_steps: fn(u64, &str, &str) -> String,
+    /// Too few samples of the queues to draw them.
+    pub too_few_samples: fn(u64) -> String,
     /// The step that waited longest: step, waiting, its time, steps profiled.
     pub longest: fn(&str, &str, &str, u64) -> String,
     /// What helps against waiting.
@@ -122,15 +126,15 @@ fn joined(first: String, others: [Option<String>; 2]) -> String {
 pub(super) const EN: PipelineTexts = PipelineTexts {
     title: "Data pipeline",
     none: "The data pipeline was not recorded",
-    none_next: "Record what is done to the data before training, and how long it takes:",
-    no_graph: "What is done to the data was not recorded. This records it:",
+    none_next: "Record the dataset graph and the time each batch takes:",
+    no_graph: "The dataset graph was not recorded. To record it:",
     totals: |operations, size, batch| {
         let operations = match operations {
             1 => "1 operation".to_owned(),
             many => format!("{} operations", format::count(many)),
         };
-        let batch = batch.map(|batch| format!("{} samples a step", format::integer(batch)));
-        let size = size.map(|size| format!("data set of {}", format::integer(size)));
+        let batch = batch.map(|batch| format!("{} samples per step", format::integer(batch)));
+        let size = size.map(|size| format!("dataset of {}", format::integer(size)));
         joined(operations, [batch, size])
     },
     cut: |shown, all| {
@@ -152,49 +156,59 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     unnamed: "without a name",
     place: |place, all| format!("{} of {}", format::count(place), format::count(all)),
     parameters: "Parameters",
-    transforms: "Done to each sample",
+    transforms: "Transforms",
     sampler: "Sampler",
     neighbours: ["From", "To"],
     no_parameters: "no parameters",
     more: |more| format!("{} more", format::count(more)),
-    against: "Compare with …",
+    against: "Compare with…",
     compared: [
         "The same pipeline",
         "The pipelines differ",
-        "That run has recorded no pipeline",
+        "That run has no recorded pipeline",
     ],
     only_there: |names| format!("only there: {names}"),
     differs: ["only here", "other parameters"],
     waits: [
+        |wait, whole, share| format!("Data loading takes {share} of the step ({wait} of {whole})."),
         |wait, whole, share| {
-            format!(
-                "The training hardly waits for its data: {wait} of a step of {whole} ({share})."
-            )
+            format!("Training waits for data {share} of the step ({wait} of {whole}).")
         },
         |wait, whole, share| {
-            format!("The training waits for its data: {wait} of a step of {whole} ({share}).")
-        },
-        |wait, whole, share| {
-            format!(
-                "The training mostly waits for its data: {wait} of a step of {whole} ({share})."
-            )
+            format!("Training mostly waits for data: {share} of the step ({wait} of {whole}).")
         },
     ],
+    too_few_steps: |steps, wait, whole| match steps {
+        1 => format!(
+            "Only 1 step was profiled, too few to judge data loading: it took {wait} of {whole}."
+        ),
+        _ => format!(
+            "Only {} steps were profiled, too few to judge data loading: it took {wait} of {whole} on average.",
+            format::count(steps)
+        ),
+    },
+    too_few_samples: |samples| match samples {
+        1 => "The queues were sampled once, too few to judge or to draw over time.".to_owned(),
+        _ => format!(
+            "The queues were sampled {} times, too few to judge or to draw over time.",
+            format::count(samples)
+        ),
+    },
     longest: |step, wait, whole, steps| {
         format!(
             "The longest wait is {wait} of {whole} at step {step}; {} steps were profiled.",
             format::count(steps)
         )
     },
-    advice: "More workers, a longer queue ahead of the training, or data prepared once would make steps shorter.",
+    advice: "Try more workers, a longer prefetch queue, or preprocessing the data once.",
     not_timed: [
-        "How long steps wait for their data was not recorded",
-        "No span of the profile is about getting data",
+        "Data wait time was not recorded",
+        "Data wait time was not recorded: the profile has no span named “data”",
     ],
-    not_timed_next: "A span called “data” around the line that gets a batch is enough:",
+    not_timed_next: "Put a span named “data” around the line that gets a batch:",
     found: |empty, batches, first| {
         format!(
-            "{} of {} batches found the queue empty. The first batch took {first} and is not counted.",
+            "{} of {} batches found the queue empty, not counting the first one ({first}).",
             format::count(empty),
             format::count(batches)
         )
@@ -202,14 +216,14 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     device: [
         |empty, batches| {
             format!(
-                "The queue of the device is filled in time: it was empty at {} of {} batches.",
+                "The device queue is filled in time: it was empty at {} of {} batches.",
                 format::count(empty),
                 format::count(batches)
             )
         },
         |empty, batches| {
             format!(
-                "Data come too slowly: the queue of the device was empty at {} of {} batches.",
+                "Data arrives too slowly: the device queue was empty at {} of {} batches.",
                 format::count(empty),
                 format::count(batches)
             )
@@ -217,24 +231,24 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     ],
     slow: |name, before, after| match before {
         Some(before) => format!(
-            "{name} is the slow operation: the queue before it is {before} full, the one after it {after}."
+            "{name} is the bottleneck: its input queue is {before} full, its output queue {after}."
         ),
         None => format!(
-            "{name} is the slow operation: it is the source, and the queue after it is {after} full."
+            "{name} is the bottleneck: it is the source, and its output queue is {after} full."
         ),
     },
     slow_advice: [
-        "More workers (num_parallel_workers), fewer and larger files, faster storage or a cache would help; longer queues would not.",
-        "More workers (num_parallel_workers, python_multiprocessing for Python functions), a faster function or results prepared once (cache) would help; longer queues would not.",
+        "Try more workers (num_parallel_workers), fewer and larger files, faster storage or a cache; longer queues do not help.",
+        "Try more workers (num_parallel_workers, python_multiprocessing for Python functions), a faster function or a cache; longer queues do not help.",
     ],
-    slow_sign: "the slow operation",
+    slow_sign: "bottleneck",
     queue: |fill, capacity| format!("queue {fill} full, of {}", format::count(capacity)),
     of: |capacity| format!("of {}", format::count(capacity)),
-    ran: "While it ran",
+    ran: "Runtime",
     ran_rows: [
         "workers",
-        "queue after it, mean",
-        "samples that found it empty",
+        "mean fill of its queue",
+        "samples with an empty queue",
         "workers busy (CPU), mean",
     ],
     show: "Show",
@@ -242,16 +256,11 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     heat: [
         [
             "Queues over time",
-            "fill of each queue, of its size",
+            "share of each queue that is filled",
             "empty",
             "full",
         ],
-        [
-            "Work over time",
-            "time that workers computed, of a processor each",
-            "0 %",
-            "100 %",
-        ],
+        ["Work over time", "CPU time per worker", "0 %", "100 %"],
     ],
     empties: |empty| match empty {
         0 => "never empty".to_owned(),
@@ -259,9 +268,9 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     },
     training: "training",
     help: [
-        "What would help",
-        "a step, at best",
-        "While the training waits, this operation is never idle: a batch takes it as long as the step, and more workers share that. What would hold up the data next is not known.",
+        "More workers",
+        "step time, at best",
+        "Assumes that this operation is the only bottleneck: while training waits, it is busy for the whole step, and more workers share that time.",
     ],
     with_workers: |workers| match workers {
         1 => "1 worker".to_owned(),
@@ -269,7 +278,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     },
     processors: |processors| {
         format!(
-            "The machine has {} processors: more workers than that help only functions that wait for something else.",
+            "The machine has {} processors: more workers than that help only functions that wait for I/O.",
             format::count(processors)
         )
     },
@@ -279,7 +288,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
             many => format!("{} workers", format::count(many)),
         };
         format!(
-            "With {now} it gives {rate} batches a second; with {} a step would take up to {gained} less ({share}).",
+            "With {now} it delivers {rate} batches per second; {} could shorten the step by up to {gained} ({share}).",
             format::count(enough)
         )
     },
@@ -292,16 +301,13 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
         ),
     },
     fault: |path, reason| format!("{path} cannot be read to its end: {reason}"),
-    over_steps: "Waiting over steps",
+    over_steps: "Data wait time per step",
     on_lane: |lane| format!("by the spans of lane {lane}"),
-    clocks: [
-        "as the data set gave out its batches",
-        "as batches went to the device",
-    ],
+    clocks: ["measured at the dataset", "measured at the device queue"],
     reading: |step, wait, whole, share| format!("step {step}: {wait} of {whole} ({share})"),
     bars: |steps, longest| {
         format!(
-            "Waiting for data over {} steps, {longest} at most",
+            "Data wait time of {} steps, {longest} at most",
             format::count(steps)
         )
     },
@@ -315,7 +321,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     no_graph: "未记录对数据所做的处理。可以这样记录：",
     totals: |operations, size, batch| {
         let operations = format!("{} 个算子", format::count(operations));
-        let batch = batch.map(|batch| format!("每步 {} 个样本", format::integer(batch)));
+        let batch = batch.map(|batch| format!("每个迭代 {} 个样本", format::integer(batch)));
         let size = size.map(|size| format!("数据集大小 {}", format::integer(size)));
         joined(operations, [batch, size])
     },
@@ -343,29 +349,46 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     neighbours: ["输入", "输出"],
     no_parameters: "无参数",
     more: |more| format!("还有 {} 项", format::count(more)),
-    against: "对比 …",
+    against: "对比…",
     compared: ["流水线相同", "流水线不同", "该训练未记录流水线"],
     only_there: |names| format!("仅对方有：{names}"),
     differs: ["仅此处有", "参数不同"],
     waits: [
-        |wait, whole, share| format!("训练几乎不等待数据：每步 {whole} 中等待 {wait}（{share}）。"),
-        |wait, whole, share| format!("训练在等待数据：每步 {whole} 中等待 {wait}（{share}）。"),
+        |wait, whole, share| format!("数据加载占每个迭代的 {share}（{whole} 中的 {wait}）。"),
         |wait, whole, share| {
-            format!("训练大部分时间在等待数据：每步 {whole} 中等待 {wait}（{share}）。")
+            format!("训练在等待数据：占每个迭代的 {share}（{whole} 中的 {wait}）。")
+        },
+        |wait, whole, share| {
+            format!("训练大部分时间在等待数据：占每个迭代的 {share}（{whole} 中的 {wait}）。")
         },
     ],
-    longest: |step, wait, whole, steps| {
+    too_few_steps: |steps, wait, whole| {
         format!(
-            "等待最长的是迭代 {step}：{whole} 中等待 {wait}；共记录 {} 步。",
+            "仅有 {} 个迭代的性能数据，不足以判断数据加载：平均 {whole} 中占 {wait}。",
             format::count(steps)
         )
     },
-    advice: "增加工作线程、加长预取队列，或预先处理数据，可缩短每步时间。",
-    not_timed: ["未记录每步等待数据的时间", "性能数据中没有获取数据的区间"],
+    too_few_samples: |samples| {
+        format!(
+            "队列仅有 {} 次采样，不足以判断或绘制随时间的变化。",
+            format::count(samples)
+        )
+    },
+    longest: |step, wait, whole, steps| {
+        format!(
+            "等待最长的是迭代 {step}：{whole} 中等待 {wait}；共记录 {} 个迭代。",
+            format::count(steps)
+        )
+    },
+    advice: "增加工作线程、加长预取队列，或预先处理数据，可缩短迭代时间。",
+    not_timed: [
+        "未记录等待数据的时间",
+        "未记录等待数据的时间：性能数据中没有名为 data 的区间",
+    ],
     not_timed_next: "在取一批数据的代码外加一个名为 data 的区间即可：",
     found: |empty, batches, first| {
         format!(
-            "{} 个批次中有 {} 个取数据时队列为空。首个批次耗时 {first}，不计入。",
+            "{} 个批次中有 {} 个取数据时队列为空。首个批次（{first}）不计入。",
             format::count(batches),
             format::count(empty)
         )
@@ -424,8 +447,8 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     training: "训练",
     help: [
         "改进估计",
-        "每步，最好情况",
-        "训练等待数据时，该算子从不空闲：处理一个批次与该步等长，增加工作线程可以分担。此后由哪个算子限制尚不可知。",
+        "迭代时间，最好情况",
+        "训练等待数据时，该算子从不空闲：处理一个批次与该迭代等长，增加工作线程可以分担。此后由哪个算子限制尚不可知。",
     ],
     with_workers: |workers| format!("{} 个工作线程", format::count(workers)),
     processors: |processors| {
@@ -436,7 +459,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     },
     gain: |rate, now, enough, gained, share| {
         format!(
-            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每步最多可缩短 {gained}（{share}）。",
+            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每个迭代最多可缩短 {gained}（{share}）。",
             format::count(now),
             format::count(enough)
         )
@@ -447,13 +470,13 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
         many => format!("队列占用，{} 次采样，间隔 {apart}", format::count(many)),
     },
     fault: |path, reason| format!("{path} 无法完整读取：{reason}"),
-    over_steps: "各步等待时间",
+    over_steps: "各迭代等待数据的时间",
     on_lane: |lane| format!("取自 {lane} 的区间"),
     clocks: ["取自数据集给出每个批次的时间", "取自批次送往设备的时间"],
     reading: |step, wait, whole, share| format!("迭代 {step}：{whole} 中等待 {wait}（{share}）"),
     bars: |steps, longest| {
         format!(
-            "{} 步中等待数据的时间，最长 {longest}",
+            "{} 个迭代中等待数据的时间，最长 {longest}",
             format::count(steps)
         )
     },

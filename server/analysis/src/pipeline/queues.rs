@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use trainscope_format::lineage::{DatasetNode, LineageValue};
 use trainscope_format::queues::{Operators, Queue};
 
-use super::Pipeline;
+use super::{MIN_SAMPLES, Pipeline};
 
 /// A queue that is fuller than this waits for whoever empties it; one that is not waits to be filled.
 const HALF: f64 = 0.5;
@@ -100,13 +100,14 @@ impl Pipeline {
     }
 
     /// The operation that the rest waits for, if the training waits at all: behind it the queue is rather empty, before
-    /// it all queues are rather full, or it is a source. `is_waiting` says whether the training waits; if nobody knows,
-    /// it does when most samples found the last queue empty.
+    /// it all queues are rather full, or it is a source. `is_waiting` says whether the training waits; where that is not
+    /// known, it does when most of at least [`MIN_SAMPLES`] samples found the last queue empty.
     pub fn slow(&self, is_waiting: Option<bool>) -> Option<usize> {
         let last = self.operations.len().checked_sub(1)?;
         let (fill, mut at) = self.emptiest(&[last])?;
         let queue = self.queue(at)?;
-        let mostly = queue.empty_samples() * 2 > queue.sizes.len();
+        let has_enough = queue.sizes.len() >= MIN_SAMPLES;
+        let mostly = has_enough && queue.empty_samples() * 2 > queue.sizes.len();
         if !is_waiting.unwrap_or(mostly) || fill >= HALF {
             return None;
         }
@@ -235,9 +236,12 @@ mod tests {
         assert_eq!(slow(&chain, None), None);
 
         let mut reading = chain;
-        reading[4].1 = &[0, 0];
-        reading[1].1 = &[0, 0];
+        reading[4].1 = &[0; MIN_SAMPLES];
+        reading[1].1 = &[0; MIN_SAMPLES];
         assert_eq!(slow(&reading, None).as_deref(), Some("Reader"));
+        // A queue that was looked at once says nothing by itself.
+        reading[1].1 = &[0];
+        assert_eq!(slow(&reading, None), None);
         // The training waits for something else.
         let mut ahead = chain;
         ahead[1].1 = &[10, 10];

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use trainscope_format::queues::Batch;
 use trainscope_format::{Profile, Severity};
 
+use super::MIN_SAMPLES;
+
 /// A share of the time above which waiting is worth a warning, and above which it is the training's main occupation.
 const MUCH: f64 = 0.1;
 const MOST: f64 = 0.5;
@@ -201,8 +203,20 @@ impl InputTimes {
         }
     }
 
-    /// How bad that is; `None` if it is no matter.
+    /// Whether there are enough steps, or batches of the device, to judge: [`MIN_SAMPLES`].
+    pub fn is_judged(&self) -> bool {
+        let samples = match self.clock {
+            Clock::Device => self.found.unwrap_or_default().batches,
+            Clock::Spans | Clock::Iterator => self.steps.len() as u64,
+        };
+        samples >= MIN_SAMPLES as u64
+    }
+
+    /// How bad that is; `None` if it is no matter, or if it is not judged.
     pub fn severity(&self) -> Option<Severity> {
+        if !self.is_judged() {
+            return None;
+        }
         if self.clock == Clock::Device {
             let found = self.found.unwrap_or_default();
             let share = found.empty as f64 / found.batches.max(1) as f64;
@@ -296,7 +310,21 @@ mod tests {
         assert_eq!(all, [(0, 100, 40), (1, 100, 5)]);
         assert_eq!(found.longest().unwrap().step, 0);
         assert!((found.share() - 0.225).abs() < 1e-12);
-        assert_eq!(found.severity(), Some(Severity::Warning));
+        assert!(!found.is_judged());
+        assert_eq!(found.severity(), None, "two steps say too little");
+    }
+
+    #[test]
+    fn waiting_is_judged_from_five_steps_on() {
+        let steps = |count: i64| {
+            let steps = (0..count).flat_map(|step| {
+                let from = step * 100;
+                [(0, 0, step, from, 30), (0, 1, step, from + 30, 70)]
+            });
+            times(&[profile(&steps.collect::<Vec<_>>())]).unwrap()
+        };
+        assert_eq!(steps(4).severity(), None);
+        assert_eq!(steps(5).severity(), Some(Severity::Warning));
     }
 
     #[test]
@@ -334,6 +362,7 @@ mod tests {
             // Rounding, and a clock that goes back.
             batch(4, 1_309, 10, 0),
             batch(5, 1_200, 0, 1),
+            batch(6, 1_200, 0, 1),
         ];
         let found = InputTimes::of_batches(&batches, Clock::Iterator).unwrap();
         let all = found.steps.iter();
@@ -344,12 +373,18 @@ mod tests {
                 own.input_nanos / 1_000_000,
             )
         });
-        let expected = [(2, 200, 120), (3, 100, 0), (4, 10, 10), (5, 0, 0)];
+        let expected = [
+            (2, 200, 120),
+            (3, 100, 0),
+            (4, 10, 10),
+            (5, 0, 0),
+            (6, 0, 0),
+        ];
         assert_eq!(all.collect::<Vec<_>>(), expected);
         assert!((found.share() - 130.0 / 310.0).abs() < 1e-12);
         assert_eq!(found.severity(), Some(Severity::Warning));
         let queue = found.found.unwrap();
-        assert_eq!((queue.batches, queue.empty), (4, 2));
+        assert_eq!((queue.batches, queue.empty), (5, 2));
         assert_eq!(queue.first_nanos, 163_000_000);
 
         // What waits on the way to the device does so for the device, as long as there is something in the queue.

@@ -16,6 +16,9 @@ use crate::prelude::*;
 /// Shades of what is not empty: `--seq-1` to `--seq-9`.
 const SHADES: usize = 9;
 
+/// Fewer samples over time are no picture of it.
+const MIN_COLUMNS: usize = 5;
+
 /// A row: the operation, what it is called here, its shares over time, and what is said at its end.
 struct Row {
     operation: usize,
@@ -40,6 +43,10 @@ pub(super) fn Heat() -> impl IntoView {
             (rows, samples.saturating_mul(own.interval_millis))
         })?;
         let columns = rows.iter().map(|row| row.shares.len()).max()?;
+        if columns < MIN_COLUMNS {
+            let text = (texts.too_few_samples)(columns as u64);
+            return Some(view! { <p class="small ink2 too-few">{text}</p> }.into_any());
+        }
         let count = rows.len();
         let paths = paths(&rows);
         let paths = paths.into_iter().enumerate().map(|(shade, path)| {
@@ -97,7 +104,7 @@ pub(super) fn Heat() -> impl IntoView {
                 Some(format!("{when} · {}: {share}", row.name))
             })
         };
-        Some(view! {
+        let picture = view! {
             {head(title, beside.to_owned(), legend.into_any(), reading)}
             <div class="heat" class:queues=view == View::Queues style:--rows=count.to_string()>
                 <div class="names">{names}</div>
@@ -106,7 +113,8 @@ pub(super) fn Heat() -> impl IntoView {
                 <span class="micro ink3 first">"0"</span>
                 <span class="micro ink3 last">{at(1.0)}</span>
             </div>
-        })
+        };
+        Some(picture.into_any())
     }
 }
 
@@ -121,7 +129,8 @@ fn rows(own: &Pipeline, view: View, texts: &PipelineTexts) -> Vec<Row> {
                 let room = (running.capacity as f64).max(1.0);
                 let shares = running.sizes.iter().map(|size| *size as f64 / room);
                 let shares = shares.collect::<Vec<_>>();
-                (shares, (texts.empties)(running.empty), running.empty > 0)
+                let is_low = running.judged && running.empty > 0;
+                (shares, (texts.empties)(running.empty), is_low)
             }
             View::Cpu => {
                 let share = whole_share(running.busy?);
@@ -300,6 +309,7 @@ mod tests {
             inputs: inputs.to_vec(),
             running: Some(Running {
                 capacity: 4,
+                judged: true,
                 empty: sizes.iter().filter(|size| **size == 0).count() as u64,
                 sizes: sizes.to_vec(),
                 ..Running::default()

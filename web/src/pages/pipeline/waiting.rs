@@ -47,12 +47,13 @@ pub(super) fn Verdict() -> impl IntoView {
             }
             (true, waited) => (head, waited.unwrap_or_default()),
         };
-        let (class, icon) = match (severity, input.is_some()) {
+        let judged = input.as_ref().filter(|input| input.judged);
+        let (class, icon) = match (severity, judged.is_some()) {
             (None, true) => ("okc", IconName::Ok),
             (None, false) if !is_slow => ("ink3", IconName::Info),
             (severity, _) => severity_icon(severity.unwrap_or(Severity::Warning)),
         };
-        let details = input.as_ref().map(details).unwrap_or_default();
+        let details = judged.map(details).unwrap_or_default();
         let faults = model.answer.with(|answer| {
             let faults = answer.faults.iter();
             let faults = faults.map(|own| (texts.fault)(&own.path, &own.reason));
@@ -77,6 +78,11 @@ pub(super) fn Verdict() -> impl IntoView {
 /// How long the training waits.
 fn sentence(input: &InputTimes) -> String {
     let texts = use_i18n().texts().pipeline;
+    if !input.judged {
+        let mean = format::nanos(input.mean_input_nanos);
+        let whole = format::nanos(input.mean_whole_nanos);
+        return (texts.too_few_steps)(input.steps, &mean, &whole);
+    }
     if input.clock == InputClock::Device {
         let found = input.found.unwrap_or_default();
         return texts.device[usize::from(input.severity.is_some())](found.empty, found.batches);
@@ -144,7 +150,8 @@ pub(super) fn Waiting() -> impl IntoView {
     move || {
         let texts = i18n.texts().pipeline;
         let waiting = match model.input() {
-            Some(input) => over_steps(input),
+            Some(input) if input.judged => over_steps(input),
+            Some(_) => ().into_any(),
             None => view! {
                 <div class="unknown">
                     <p class="small ink2">{texts.not_timed_next}</p>
