@@ -61,6 +61,8 @@ pub struct Mass {
     pub(crate) neg_inf: u64,
     pub(crate) min: Option<f64>,
     pub(crate) max: Option<f64>,
+    /// Whether the bins are those of binary exponents, and zero.
+    pub(crate) is_exponents: bool,
     pub(crate) faults: Vec<Fault>,
 }
 
@@ -104,6 +106,7 @@ impl Mass {
             neg_inf: stats.neg_inf,
             min: stats.finite.map(|finite| finite.min),
             max: stats.finite.map(|finite| finite.max),
+            is_exponents: true,
             ..Self::default()
         };
         match &stats.exponents {

@@ -48,7 +48,7 @@ pub struct DistributionsRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 2, maximum = 500, default = 60))]
     pub bins: Option<usize>,
-    /// How their edges are spaced.
+    /// How their edges are spaced. Exponents alone have one bin for each power of two, or for several, whatever is asked.
     #[serde(default)]
     pub spacing: Spacing,
 }
@@ -58,8 +58,11 @@ pub struct DistributionsRequest {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Spacing {
-    /// Equal widths.
+    /// [`Symlog`](Self::Symlog) where the greatest absolute value is more than a thousand times the median one, else
+    /// [`Linear`](Self::Linear).
     #[default]
+    Auto,
+    /// Equal widths.
     Linear,
     /// Equal ratios in both directions, equal widths around zero.
     Symlog,
@@ -105,6 +108,10 @@ pub struct DistributionsAnswer {
     #[serde(with = "float::list")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
     pub edges: Vec<f64>,
+    /// How the edges are spaced: [`Spacing::Linear`] or [`Spacing::Symlog`].
+    pub spacing: Spacing,
+    /// Whether all series are counted from exponents: every edge is a power of two, and counts are exact.
+    pub exponents: bool,
     /// Where equal widths end, if the spacing is [`Spacing::Symlog`].
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]

@@ -83,11 +83,18 @@ pub(crate) fn answer(
         })?;
         totals.push(found.then_some(total));
     }
+    let exponents = span.is_exponents();
     let spacing = match request.spacing {
+        _ if exponents => histogram::Spacing::Symlog,
+        Spacing::Auto => span.fitting(),
         Spacing::Linear => histogram::Spacing::Linear,
         Spacing::Symlog => histogram::Spacing::Symlog,
     };
-    let grid = Grid::new(&span, bins, spacing);
+    let grid = if exponents {
+        Grid::of_exponents(&span, bins)
+    } else {
+        Grid::new(&span, bins, spacing)
+    };
     let mut series = Vec::new();
     for (key, total) in request.series.iter().zip(totals) {
         let Some(total) = total else {
@@ -104,6 +111,11 @@ pub(crate) fn answer(
     }
     Ok(DistributionsAnswer {
         edges: grid.edges().to_vec(),
+        spacing: match spacing {
+            histogram::Spacing::Linear => Spacing::Linear,
+            histogram::Spacing::Symlog => Spacing::Symlog,
+        },
+        exponents,
         linear: grid.linear(),
         series,
     })

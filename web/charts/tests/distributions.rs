@@ -91,6 +91,49 @@ fn where_half_precision_ends_is_drawn_if_values_come_so_far() {
 }
 
 #[test]
+fn labels_of_both_ends_of_half_precision_do_not_meet() {
+    let place = |svg: &str, label: &str| {
+        let tag = &svg[..svg.find(label).unwrap()];
+        let tag = &tag[tag.rfind("<text").unwrap()..];
+        let number = |name: &str| -> f64 {
+            let from = tag.find(name).unwrap() + name.len();
+            tag[from..].split('"').next().unwrap().parse().unwrap()
+        };
+        // Sixteenths of pixels.
+        let (x, y) = (number("x=\"") / 16.0, number("y=\"") / 16.0);
+        let width = trainscope_charts::label::width(label);
+        let left = if tag.contains("text-anchor=\"end\"") {
+            x - width
+        } else {
+            x
+        };
+        (left, left + width, y)
+    };
+    for view in VIEWS {
+        for end in [7e4, 1e5, 1e7, 1e30] {
+            let mut far = spec(view);
+            far.edges = vec![-end, -1.0, 0.0, 1.0, end];
+            let text = svg(&far);
+            let (a, b) = (place(&text, "fp16 65,504"), place(&text, "fp16 −65,504"));
+            let is_beside = a.1 <= b.0 || b.1 <= a.0 || (a.2 - b.2).abs() >= 12.0;
+            assert!(is_beside, "{view:?} {end}: {a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn stepped_outlines_follow_the_bins() {
+    let points = |is_stepped| {
+        let text = svg(&Spec {
+            is_stepped,
+            ..spec(View::Overlay)
+        });
+        text.matches(',').count()
+    };
+    assert!(points(true) > points(false));
+}
+
+#[test]
 fn a_heat_map_has_a_cell_for_each_bin_with_values() {
     let theme = Theme::light();
     let colour = |magnitude: f64| {

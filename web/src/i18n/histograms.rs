@@ -20,6 +20,8 @@ pub struct HistogramsTexts {
     pub percentiles: &'static str,
     /// Slider.
     pub bins: &'static str,
+    /// Spacing of the bins: what fits the values.
+    pub auto: &'static str,
     /// Spacing of the bins.
     pub spacing: &'static str,
     /// What tensors are shown.
@@ -42,8 +44,16 @@ pub struct HistogramsTexts {
     pub first_step: &'static str,
     /// Handle.
     pub last_step: &'static str,
-    /// Foot: tensors, records.
-    pub totals: fn(u64, u64) -> String,
+    /// Foot: tensors, histograms, statistics.
+    pub totals: fn(u64, u64, u64) -> String,
+    /// In the head of a card that draws histograms: histograms, statistics of the same tensor.
+    pub sources: fn(u64, u64) -> String,
+    /// In the head of a card that draws exponents of statistics.
+    pub from_exponents: &'static str,
+    /// See `from_exponents`.
+    pub from_exponents_title: &'static str,
+    /// In a read-out, before a percentage: all.
+    pub share_of: fn(&str) -> String,
     /// So many records are one row: first step, last step, records.
     pub merged: fn(&str, &str, u64) -> String,
     /// In a read-out.
@@ -66,19 +76,33 @@ pub struct HistogramsTexts {
     pub canvas: fn(&str, &str, u64, &str, &str) -> String,
 }
 
+/// `3 histograms, 40 statistics`; what there is none of is left out.
+fn sources(histograms: u64, statistics: u64) -> String {
+    let of = |count: u64, one: &str, many: &str| {
+        let noun = if count == 1 { one } else { many };
+        (count > 0).then(|| format!("{} {noun}", format::count(count)))
+    };
+    let parts = [
+        of(histograms, "histogram", "histograms"),
+        of(statistics, "statistic", "statistics"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// English.
 pub(super) static EN: HistogramsTexts = HistogramsTexts {
     title: "Histograms",
     view: "View",
-    own: "Each its own",
+    own: "Per card",
     offset: "Offset",
     overlay: "Overlay",
     heat_map: "Heat map",
     percentiles: "Percentiles",
     bins: "Bins",
-    spacing: "Spacing of the bins",
+    auto: "Auto",
+    spacing: "Bin spacing",
     role: "Tensors shown",
-    all: "All",
+    all: "All tensors",
     weights: "Weights",
     gradients: "Gradients",
     activations: "Activations",
@@ -87,31 +111,32 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
     all_steps: "All steps",
     first_step: "First step shown",
     last_step: "Last step shown",
-    totals: |tensors, records| {
+    totals: |tensors, histograms, statistics| {
         let noun = if tensors == 1 { "tensor" } else { "tensors" };
         format!(
-            "{} {noun} · {} records",
+            "{} {noun} · {}",
             format::count(tensors),
-            format::count(records)
+            sources(histograms, statistics)
         )
     },
+    sources,
+    from_exponents: "from exponents",
+    from_exponents_title: "Counted from the binary exponents in the statistics of the tensor: one bin per power of two",
+    share_of: |all| format!("share of {all}"),
     merged: |first, last, records| {
-        format!(
-            "steps {first} – {last}, {} together",
-            format::count(records)
-        )
+        format!("steps {first} – {last}, {} merged", format::count(records))
     },
     step: "step",
     finite: "finite",
     of_all: |all| format!("of {all}"),
-    nothing_finite: "No finite value at any step",
-    empty: "Nothing was counted in these steps",
+    nothing_finite: "No finite values at any step",
+    empty: "No values in these steps",
     fault: |fault| match fault {
-        "unsorted" => "Some bins end before they begin; their edges change places",
+        "unsorted" => "Some bins have swapped edges; they are swapped back",
         "overlapping" => "Some bins overlap; both are counted",
-        "bad_count" => "Some counts are negative or not a number; they are left out",
+        "bad_count" => "Some counts are negative or NaN; they are left out",
         "bad_edge" => "Some bins have no finite edges; they are left out",
-        _ => "Only statistics were recorded, without exponents: there is no distribution to show",
+        _ => "Only statistics without exponents were recorded: no distribution to draw",
     },
     none: |runs| format!("No histograms in {runs}"),
     none_next: "Record them with add_histogram, SummaryCollector or a collector that keeps statistics of tensors; \
@@ -131,9 +156,10 @@ pub(super) static ZH: HistogramsTexts = HistogramsTexts {
     heat_map: "热力图",
     percentiles: "百分位",
     bins: "分箱",
+    auto: "自动",
     spacing: "分箱间距",
     role: "显示的张量",
-    all: "全部",
+    all: "全部张量",
     weights: "权重",
     gradients: "梯度",
     activations: "激活值",
@@ -142,13 +168,24 @@ pub(super) static ZH: HistogramsTexts = HistogramsTexts {
     all_steps: "全部迭代",
     first_step: "显示的第一个迭代",
     last_step: "显示的最后一个迭代",
-    totals: |tensors, records| {
+    totals: |tensors, histograms, statistics| {
         format!(
-            "{} 个张量 · {} 条记录",
+            "{} 个张量 · {} 个直方图、{} 条统计量",
             format::count(tensors),
-            format::count(records)
+            format::count(histograms),
+            format::count(statistics)
         )
     },
+    sources: |histograms, statistics| {
+        format!(
+            "{} 个直方图、{} 条统计量",
+            format::count(histograms),
+            format::count(statistics)
+        )
+    },
+    from_exponents: "由指数统计",
+    from_exponents_title: "由张量统计量中的二进制指数计数：每个二的幂一个分箱",
+    share_of: |all| format!("占 {all}"),
     merged: |first, last, records| {
         format!("迭代 {first} – {last}，合并 {} 条", format::count(records))
     },

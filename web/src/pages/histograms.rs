@@ -35,8 +35,9 @@ pub fn HistogramsPage() -> impl IntoView {
     let nothing = memo(move || Nothing::of(browse));
     let totals = derive(move || {
         browse.entries.with(|entries| {
-            let records = entries.iter().map(|entry| entry.points).sum();
-            (i18n.texts().histograms.totals)(entries.len() as u64, records)
+            let points: u64 = entries.iter().map(|entry| entry.points).sum();
+            let statistics = entries.iter().map(|entry| entry.statistics).sum();
+            (i18n.texts().histograms.totals)(entries.len() as u64, points - statistics, statistics)
         })
     });
     let none = derive(move || {

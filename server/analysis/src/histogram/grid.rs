@@ -9,6 +9,10 @@ const WIDEST: f64 = 1e12;
 /// Binary exponents of `f64`, subnormal ones included, from −1,074 to 1,023.
 const EXPONENTS: usize = 2_098;
 
+/// Equal widths show nothing where the greatest absolute value is more than so many times the median one: half of all
+/// values lie in a thousandth of the axis, less than a pixel of a card.
+const MAX_LINEAR_RATIO: f64 = 1e3;
+
 /// How edges are spaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
@@ -26,7 +30,12 @@ pub struct Span {
     high: f64,
     /// Values by the exponent of their absolute value.
     sizes: Box<[f64]>,
+    /// Exponents of the bins on either side of zero, negative ones first; `None` once a bin is not that of an exponent.
+    exponents: Option<[Reach; 2]>,
 }
+
+/// The least and the greatest exponent, as places in [`Span::sizes`].
+type Reach = Option<(usize, usize)>;
 
 impl Default for Span {
     fn default() -> Self {
@@ -34,6 +43,7 @@ impl Default for Span {
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
             sizes: vec![0.0; EXPONENTS].into(),
+            exponents: Some([None; 2]),
         }
     }
 }
@@ -41,7 +51,21 @@ impl Default for Span {
 impl Span {
     /// Makes room for a distribution.
     pub fn add(&mut self, mass: &Mass) {
+        if !mass.is_exponents && !mass.bins.is_empty() {
+            self.exponents = None;
+        }
         for bin in &mass.bins {
+            if let Some([negative, positive]) = &mut self.exponents {
+                let (reach, edge) = if bin.low < 0.0 {
+                    (negative, -bin.high)
+                } else {
+                    (positive, bin.low)
+                };
+                if let Some(at) = exponent(edge) {
+                    let (least, greatest) = reach.unwrap_or((at, at));
+                    *reach = Some((least.min(at), greatest.max(at)));
+                }
+            }
             self.low = self.low.min(bin.low);
             self.high = self.high.max(bin.high);
             let size = bin.low.abs().max(bin.high.abs());
@@ -51,22 +75,53 @@ impl Span {
         }
     }
 
+    /// The spacing that shows most of these values: [`Spacing::Symlog`] beyond [`MAX_LINEAR_RATIO`].
+    pub fn fitting(&self) -> Spacing {
+        let greatest = self.low.abs().max(self.high.abs());
+        let is_wide = self
+            .size_above(0.5)
+            .is_some_and(|median| greatest / median > MAX_LINEAR_RATIO);
+        if is_wide {
+            Spacing::Symlog
+        } else {
+            Spacing::Linear
+        }
+    }
+
+    /// Whether all bins are those of binary exponents.
+    pub fn is_exponents(&self) -> bool {
+        self.exponents.is_some() && self.low <= self.high
+    }
+
+    /// The upper bound of the smallest power of two below which more than this share of all absolute values lie, zeros left
+    /// out; `None` if there are none.
+    fn size_above(&self, share: f64) -> Option<f64> {
+        let all: f64 = self.sizes.iter().sum();
+        let mut seen = 0.0;
+        let at = self.sizes.iter().position(|size| {
+            seen += size;
+            seen > all * share
+        });
+        at.map(power)
+    }
+
     /// Where a symmetric logarithm of these values begins: a power of two, 1 if there are none.
     fn linear(&self) -> f64 {
-        let all: f64 = self.sizes.iter().sum();
         let greatest = self.low.abs().max(self.high.abs());
-        let mut seen = 0.0;
-        let first = self.sizes.iter().position(|size| {
-            seen += size;
-            seen > all * NEAR_ZERO
-        });
-        let linear = first.map_or(1.0, power);
+        let linear = self.size_above(NEAR_ZERO).unwrap_or(1.0);
         if greatest.is_finite() {
             linear.max(greatest / WIDEST).max(f64::MIN_POSITIVE)
         } else {
             linear
         }
     }
+}
+
+/// Edges of the bins of one sign, ascending, so many exponents in each.
+fn sides((least, greatest): (usize, usize), together: usize) -> Vec<f64> {
+    let bins = (greatest + 1 - least).div_ceil(together);
+    let edges = (0..=bins).map(|bin| power(least + bin * together).min(f64::MAX));
+    edges.collect()
 }
 
 /// Place of the exponent of a positive number.
@@ -131,6 +186,40 @@ impl Grid {
         Self { edges, linear }
     }
 
+    /// Bins of the exponents of a span whose bins are all of that kind: every edge is a power of two, so that counts stay
+    /// whole numbers, and zeros have a bin of their own. Neighbours share a bin where there are more than `bins`, but
+    /// never values of different signs. As [`Grid::new`] for other spans.
+    pub fn of_exponents(span: &Span, bins: usize) -> Self {
+        let Some([negative, positive]) = span.exponents.filter(|_| span.low <= span.high) else {
+            return Self::new(span, bins, Spacing::Symlog);
+        };
+        let mut together = 1;
+        loop {
+            let side = |reach: Reach| {
+                reach
+                    .map(|reach| sides(reach, together))
+                    .unwrap_or_default()
+            };
+            let (below, above) = (side(negative), side(positive));
+            let mut edges: Vec<f64> = below.iter().rev().map(|edge| -edge).collect();
+            if below.is_empty() || above.is_empty() {
+                // Zeros lie between the only sign and zero.
+                if span.low <= 0.0 && span.high >= 0.0 || edges.is_empty() && above.is_empty() {
+                    edges.push(0.0);
+                }
+            }
+            edges.extend(above);
+            if edges == [0.0] {
+                return Self::new(span, 1, Spacing::Linear);
+            }
+            if edges.len() <= bins.max(3) + 1 {
+                let linear = span.linear();
+                return Self { edges, linear };
+            }
+            together += 1;
+        }
+    }
+
     /// The edges, ascending; one more than there are bins.
     pub fn edges(&self) -> &[f64] {
         &self.edges
@@ -156,6 +245,35 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wide_range_is_drawn_on_a_logarithm() {
+        let span = |bins: &[(f64, f64, f64)]| {
+            let mut span = Span::default();
+            let bins = bins
+                .iter()
+                .map(|&(low, high, count)| crate::histogram::Bin { low, high, count });
+            span.add(&Mass {
+                bins: bins.collect(),
+                ..Mass::default()
+            });
+            span
+        };
+        assert_eq!(
+            span(&[(-1.0, 0.0, 5.0), (0.0, 1.0, 5.0)]).fitting(),
+            Spacing::Linear
+        );
+        assert_eq!(
+            span(&[(0.0, 1.0, 9.0), (1.0, 1e20, 1.0)]).fitting(),
+            Spacing::Symlog
+        );
+        assert_eq!(
+            span(&[(0.0, 1.0, 1.0), (1.0, 1e20, 9.0)]).fitting(),
+            Spacing::Linear
+        );
+        assert_eq!(span(&[]).fitting(), Spacing::Linear);
+        assert_eq!(span(&[(0.0, 0.0, 3.0)]).fitting(), Spacing::Linear);
+    }
 
     #[test]
     fn exponents_have_their_places() {

@@ -1,6 +1,8 @@
 //! Nothing is lost by other bins, fewer rows or odd input.
 
 use proptest::prelude::*;
+use trainscope_format::Role;
+use trainscope_format::tensor::{DType, TensorStats};
 
 use super::*;
 
@@ -159,4 +161,67 @@ proptest! {
             prop_assert!(up_to(value - 1e-6) <= all * share + 1e-6 || share == 0.0);
         }
     }
+}
+
+#[test]
+fn exponents_keep_whole_counts_and_a_bin_for_zeros() {
+    let bytes = |values: &[f32]| {
+        values
+            .iter()
+            .flat_map(|v| v.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let values: Vec<f32> = (1..=256_u16)
+        .map(|n| (f32::from(n) / 64.0 - 2.0) * 0.4)
+        .collect();
+    let summary = |values: &[f32]| {
+        let stats = TensorStats::of(DType::F32, &bytes(values));
+        Mass::of_statistics(&TensorSummary {
+            role: Role::Other,
+            dtype: DType::F32,
+            shape: vec![values.len() as u64],
+            stats,
+            hash: None,
+            change: None,
+            channels: None,
+        })
+    };
+    let (wide, narrow) = (summary(&values), summary(&[0.0, 0.0, 0.3, 0.7]));
+    let mut span = Span::default();
+    span.add(&wide);
+    span.add(&narrow);
+    assert!(span.is_exponents());
+    for bins in [2, 8, 200] {
+        let grid = Grid::of_exponents(&span, bins);
+        assert!(grid.edges().len() <= bins.max(3) + 1, "{bins}");
+        for (mass, count) in [(&wide, 256.0), (&narrow, 4.0)] {
+            let mut row = Row::new(&grid);
+            row.add(mass, &grid);
+            assert!(
+                row.counts.iter().all(|count| count.fract() == 0.0),
+                "{bins}: {:?}",
+                row.counts
+            );
+            assert!((row.finite() - count).abs() < 1e-12);
+        }
+        let mut row = Row::new(&grid);
+        row.add(&narrow, &grid);
+        let zeros = grid.edges().iter().position(|edge| *edge > 0.0).unwrap() - 1;
+        assert!(
+            (row.counts[zeros] - 2.0).abs() < 1e-12,
+            "{bins}: {:?}",
+            row.counts
+        );
+    }
+    // One sign alone, and zeros alone.
+    let mut span = Span::default();
+    span.add(&narrow);
+    let grid = Grid::of_exponents(&span, 60);
+    assert_eq!(grid.edges(), [0.0, 0.25, 0.5, 1.0]);
+    let mut span = Span::default();
+    span.add(&summary(&[0.0; 3]));
+    assert_eq!(Grid::of_exponents(&span, 60).edges().len(), 2);
+    // A histogram among them has its own edges.
+    span.add(&Mass::of_histogram(&histogram(&[(0.0, 1.0, 3.0)])));
+    assert!(!span.is_exponents());
 }

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trainscope_analysis::graph::scene::{
-    MAX_CHIPS, Scene, SceneBox, View, chip_label, opened, scene,
-};
+use trainscope_analysis::graph::opened;
+use trainscope_analysis::graph::scene::{MAX_CHIPS, Scene, SceneBox, View, chip_label, scene};
 use trainscope_analysis::graph::tree::{Tree, What};
 use trainscope_api::records::At;
 use trainscope_api::tags::Tag;

@@ -125,7 +125,13 @@ pub(in crate::cli) fn heat_map(
         dpr: 1.0,
         view: View::HeatMap,
         edges: answer.edges.clone(),
-        scale: Scale::Linear,
+        is_stepped: answer.exponents,
+        scale: match answer.spacing {
+            Spacing::Symlog => Scale::Symlog {
+                linear: answer.linear,
+            },
+            Spacing::Auto | Spacing::Linear => Scale::Linear,
+        },
         kind: XKind::Step,
         stacks: vec![stack],
     }
@@ -143,7 +149,6 @@ pub(in crate::cli) fn heat_request(reading: &Reading, tag: &Tag) -> Distribution
         }],
         rows: Some(STEPS),
         bins: Some(BINS),
-        spacing: Spacing::Linear,
         ..DistributionsRequest::default()
     }
 }

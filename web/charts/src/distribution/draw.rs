@@ -14,6 +14,8 @@ const SHADES: f64 = 48.0;
 const SHADE_POWER: f64 = 0.6;
 /// The ends of what half precision can hold: what is beyond becomes infinite.
 const HALF: [(f64, &str); 2] = [(65_504.0, "fp16 65,504"), (-65_504.0, "fp16 −65,504")];
+/// Height of a line of text and its distance from a line, pixels.
+const TEXT_HEIGHT: f64 = 14.0;
 
 /// Draws the picture. `font_scale` is 1 for a canvas.
 ///
@@ -122,12 +124,17 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     /// Points over the bins: `height` of the share in each bin above `ground`.
     fn outline(&self, row: &Row, y: impl Fn(f64) -> f64) -> Vec<Point> {
         let edges = self.spec.edges.windows(2).enumerate();
-        let mut points: Vec<Point> = edges
-            .filter_map(|(bin, pair)| {
-                let (left, right) = (self.at.value_x(pair[0])?, self.at.value_x(pair[1])?);
-                Some((f64::midpoint(left, right), y(row.share(bin))))
-            })
-            .collect();
+        let bins = edges.filter_map(|(bin, pair)| {
+            let (left, right) = (self.at.value_x(pair[0])?, self.at.value_x(pair[1])?);
+            Some((left, right, y(row.share(bin))))
+        });
+        let mut points: Vec<Point> = if self.spec.is_stepped {
+            bins.flat_map(|(left, right, y)| [(left, y), (right, y)])
+                .collect()
+        } else {
+            bins.map(|(left, right, y)| (f64::midpoint(left, right), y))
+                .collect()
+        };
         let (first, last) = (self.at.plot.left, self.at.plot.right);
         points.insert(0, (first, points.first().map_or(y(0.0), |point| point.1)));
         points.push((last, points.last().map_or(y(0.0), |point| point.1)));
@@ -364,17 +371,24 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         Ok(())
     }
 
-    /// Where half precision ends, if values come so far.
+    /// Where half precision ends, if values come so far. Labels lie outside of both ends, away from each other, unless there
+    /// is no room for them.
     fn half(&self) -> DrawResult<(), DB> {
         let plot = &self.at.plot;
+        let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
         for (value, text) in HALF {
-            let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
             let (line, at, anchor) = if is_across {
                 let x = self.at.value_x(value);
                 let Some(x) = x.filter(|x| *x > plot.left && *x < plot.right) else {
                     continue;
                 };
-                let (x_text, anchor) = if x > f64::midpoint(plot.left, plot.right) {
+                let width = label::width(text) + 4.0;
+                let is_left = if value < 0.0 {
+                    x - width > plot.left
+                } else {
+                    x + width > plot.right
+                };
+                let (x_text, anchor) = if is_left {
                     (x - 4.0, Anchor::End)
                 } else {
                     (x + 4.0, Anchor::Start)
@@ -389,9 +403,15 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 let Some(y) = y.filter(|y| *y > plot.top && *y < plot.bottom) else {
                     continue;
                 };
+                let is_below = if value < 0.0 {
+                    y + TEXT_HEIGHT < plot.bottom
+                } else {
+                    y - TEXT_HEIGHT < plot.top
+                };
+                let y_text = if is_below { y + 8.0 } else { y - 8.0 };
                 (
                     [(plot.left, y), (plot.right, y)],
-                    (plot.left + 4.0, y + 8.0),
+                    (plot.left + 4.0, y_text),
                     Anchor::Start,
                 )
             };

@@ -69,6 +69,8 @@ pub(crate) struct TagEntry {
     pub(crate) role: Option<Role>,
     /// Points of all its series.
     pub(crate) points: u64,
+    /// Of these, statistics of tensors.
+    pub(crate) statistics: u64,
     /// Points that a restart has written again.
     pub(crate) superseded: u64,
     /// Lowest step of all.
@@ -96,6 +98,9 @@ pub(crate) fn merge(
                 ..TagEntry::default()
             });
             entry.points += tag.points;
+            if tag.kind == Kind::Statistics {
+                entry.statistics += tag.points;
+            }
             entry.superseded += tag.superseded;
             entry.first_step = least(entry.first_step, tag.first_step);
             entry.last_step = entry.last_step.max(tag.last_step);

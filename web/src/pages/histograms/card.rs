@@ -10,7 +10,7 @@ use trainscope_charts::distribution::View;
 use trainscope_charts::label;
 use trainscope_format::Kind;
 
-use super::drawing::{Look, Part, in_order, spec, steps_between};
+use super::drawing::{Look, Part, in_order, spec, steps_between, view_of};
 use super::readout::ReadOut;
 use super::settings::{Settings, VIEWS};
 use crate::client;
@@ -125,16 +125,21 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         });
         Arc::new(parts.collect::<Vec<_>>())
     });
+    let drawn_view = memo(move || {
+        let chosen = view.get();
+        asking
+            .answer
+            .with(|answer| view_of(chosen, answer.as_deref()))
+    });
     let look = memo(move || Look {
-        view: view.get(),
-        spacing: settings.spacing.get(),
+        view: drawn_view.get(),
         over: settings.over.get(),
         offset_secs: -60.0 * js_sys::Date::new_0().get_timezone_offset(),
     });
     // Each run by itself, or all in one picture.
     let divided = memo(move || {
         let parts = parts.get();
-        if matches!(view.get(), View::Offset | View::HeatMap) {
+        if matches!(drawn_view.get(), View::Offset | View::HeatMap) {
             parts
                 .iter()
                 .map(|part| Arc::new(vec![part.clone()]))
@@ -204,6 +209,25 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             _ => return None,
         })
     };
+    // What is drawn and what else was recorded under this name.
+    let sources = move || {
+        let texts = i18n.texts().histograms;
+        let entry = tag.with_value(|tag| settings.browse.entry(tag))?;
+        let has_statistics = entry.statistics > 0;
+        let is_drawn = parts.with(|parts| parts.iter().any(Part::is_exponents));
+        has_statistics.then(|| {
+            let text = if is_drawn {
+                texts.from_exponents.to_owned()
+            } else {
+                (texts.sources)(entry.points - entry.statistics, entry.statistics)
+            };
+            view! {
+                <span class="micro ink3 sources" title=is_drawn.then_some(texts.from_exponents_title)>
+                    {text}
+                </span>
+            }
+        })
+    };
     let own_view = move || {
         settings.view.get().is_none().then(|| {
             let texts = i18n.texts().histograms;
@@ -270,6 +294,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 <h3 class="cut" title=tag.get_value()>
                     {tag.get_value()}
                 </h3>
+                {sources}
                 <span class="grow"></span>
                 {own_view}
                 <span class="acts">

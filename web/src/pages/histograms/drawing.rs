@@ -8,6 +8,7 @@ use trainscope_charts::label;
 use trainscope_charts::line::XKind;
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::Rgb;
+use trainscope_format::Kind;
 
 use super::settings::Over;
 use crate::components::browse::SeriesId;
@@ -30,12 +31,26 @@ pub(super) struct Part {
 pub(super) struct Look {
     /// Which picture.
     pub(super) view: View,
-    /// How its bins are spaced.
-    pub(super) spacing: Spacing,
     /// What the axis of steps counts.
     pub(super) over: Over,
     /// Local time is that much ahead of UTC.
     pub(super) offset_secs: f64,
+}
+
+impl Part {
+    /// Whether its bins are those of binary exponents, as statistics have them.
+    pub(super) fn is_exponents(&self) -> bool {
+        self.id.kind == Kind::Statistics
+    }
+}
+
+/// The view of an answer: one record of each series is a plain histogram in any view.
+pub(super) fn view_of(chosen: View, answer: Option<&DistributionsAnswer>) -> View {
+    let is_single = answer.is_some_and(|answer| {
+        let mut series = answer.series.iter().flatten().peekable();
+        series.peek().is_some() && series.all(|of| of.total <= 1)
+    });
+    if is_single { View::Overlay } else { chosen }
 }
 
 /// Puts rows in the order of their axis: clocks may go back, columns may not.
@@ -83,8 +98,9 @@ pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> 
     Arc::new(Spec {
         view: look.view,
         edges: answer.edges.clone(),
-        scale: match look.spacing {
-            Spacing::Linear => Scale::Linear,
+        is_stepped: answer.exponents,
+        scale: match answer.spacing {
+            Spacing::Auto | Spacing::Linear => Scale::Linear,
             Spacing::Symlog => Scale::Symlog {
                 linear: answer.linear,
             },
@@ -133,4 +149,29 @@ pub(super) fn steps_between(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_record_is_a_plain_histogram() {
+        let answer = |totals: &[u64]| DistributionsAnswer {
+            series: totals
+                .iter()
+                .map(|total| {
+                    Some(Distribution {
+                        total: *total,
+                        ..Distribution::default()
+                    })
+                })
+                .collect(),
+            ..DistributionsAnswer::default()
+        };
+        let of = |totals: &[u64]| view_of(View::HeatMap, Some(&answer(totals)));
+        assert_eq!((of(&[1]), of(&[1, 1])), (View::Overlay, View::Overlay));
+        assert_eq!((of(&[1, 2]), of(&[])), (View::HeatMap, View::HeatMap));
+        assert_eq!(view_of(View::Offset, None), View::Offset);
+    }
 }

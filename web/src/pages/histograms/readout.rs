@@ -64,14 +64,21 @@ pub(super) fn ReadOut(
         let range = format!("{} … {}", label::value(low), label::value(high));
         lines.push((range, count_text(count), ""));
         lines.push((
-            (texts.of_all)(&count_text(row.finite)),
+            (texts.share_of)(&count_text(row.finite)),
             share(count),
             "ink3",
         ));
     } else {
         let names = ["min", "p5", "p25", "p50", "p75", "p95", "max"];
         for (name, value) in names.into_iter().zip(&row.percentiles) {
-            lines.push((name.to_owned(), label::value(*value), "ink2"));
+            // Within an exponent values are taken as spread evenly; the ends are recorded.
+            let is_estimate = part.is_exponents() && name.starts_with('p');
+            let about = if is_estimate { "≈ " } else { "" };
+            lines.push((
+                name.to_owned(),
+                format!("{about}{}", label::value(*value)),
+                "ink2",
+            ));
         }
     }
     let all = row.finite + (row.nan + row.pos_inf + row.neg_inf) as f64;

@@ -23,7 +23,11 @@ pub(super) const VIEWS: [(View, &str); 4] = [
 const OWN: &str = "own";
 
 /// Spacings of bins, with their words in the address.
-const SPACINGS: [(Spacing, &str); 2] = [(Spacing::Linear, "linear"), (Spacing::Symlog, "symlog")];
+const SPACINGS: [(Spacing, &str); 3] = [
+    (Spacing::Auto, "auto"),
+    (Spacing::Linear, "linear"),
+    (Spacing::Symlog, "symlog"),
+];
 
 /// What the axis of steps counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

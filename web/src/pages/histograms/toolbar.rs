@@ -36,7 +36,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
         Some(View::Percentiles),
     ];
     let overs = [Over::Step, Over::Relative, Over::Wall];
-    let spacings = [Spacing::Linear, Spacing::Symlog];
+    let spacings = [Spacing::Auto, Spacing::Linear, Spacing::Symlog];
     let roles = [
         None,
         Some(Role::Weight),
@@ -121,7 +121,9 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             </label>
             <Segmented
                 label=word(|t| t.spacing)
-                options=options(vec![axis(|t| t.linear), axis(|t| t.symlog)])
+                options=options(
+                    vec![word(|t| t.auto), axis(|t| t.linear), axis(|t| t.symlog)],
+                )
                 value=derive(spacing)
                 on_choose=move |at: usize| {
                     settings.set_spacing(spacings.get(at).copied().unwrap_or_default());
