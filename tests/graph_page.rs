@@ -48,11 +48,17 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
         browser.url().await
     );
 
-    // What lies in closed scopes is found, and shown where it is.
+    // What lies in closed scopes is found, highlighted and chosen by keys, and shown where it is.
     browser
         .fill(".graph-page input[type=search]", "fc5/act")
         .await;
-    browser.click("button.found[title$='fc5/activation']").await;
+    browser
+        .wait_for_element("button.found[title$='fc5/activation'][aria-selected=true] .front mark")
+        .await;
+    browser
+        .run("document.querySelector('.graph-page input[type=search]').focus()")
+        .await;
+    browser.press('\u{e007}').await;
     browser.wait_for_text("Sigmoid").await;
     browser
         .wait_for("the node in the address", async || {
@@ -71,10 +77,10 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
     // From there to the loss. Keys are for the picture while nobody types.
     browser.click(&item(&chosen)).await;
     browser.press('p').await;
-    browser.wait_for_text("choose where it ends").await;
-    browser.click(&item("loss")).await;
+    browser.wait_for_text("Click the end node").await;
     let before = browser.settled_picture(CANVAS).await;
-    browser.press('p').await;
+    // One click ends the path.
+    browser.click(&item("loss")).await;
     browser.wait_for_text("→ loss:").await;
     browser.wait_for_other_picture(CANVAS, before).await;
 
@@ -209,7 +215,7 @@ async fn names_are_text_and_what_is_odd_is_said() {
         .click("[role=treeitem][aria-expanded=false] .chevron")
         .await;
     browser.wait_for_text("<b>bold").await;
-    browser.wait_for_text("The graph is odd:").await;
+    browser.wait_for_text("Notes:").await;
     assert_eq!(browser.count(".graph-page img").await, 0);
     browser.click(&item("a")).await;
     browser.wait_for_text("Used by").await;
@@ -217,7 +223,9 @@ async fn names_are_text_and_what_is_odd_is_said() {
     browser.wait_for_text("This graph has no nodes").await;
     // What another graph does not have is told.
     browser.goto(&server, "/run/other/graph?base=odd").await;
-    browser.wait_for_text("1 added, 0 removed").await;
+    browser
+        .wait_for_text("1 only in the first, 0 only in the second")
+        .await;
     browser.close().await;
 }
 
@@ -260,22 +268,28 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         )
         .await;
     browser
-        .wait_for_text("2 added, 1 removed, 9 changed, 3 renamed, 2 the same")
+        .wait_for_text(
+            "2 only in the first, 1 only in the second, 9 changed, 3 renamed, 2 identical",
+        )
         .await;
     let before = browser.settled_picture(OTHER).await;
 
     // What differs is shown in both, and told.
     click_on(&browser, ".differing button", "node_linear").await;
-    browser.wait_for_text("Against the other graph").await;
+    browser.wait_for_text("Compared with the other graph").await;
     browser.wait_for_text("≠ Flatten, fc.weight, fc.bias").await;
     let there = browser.wait_for_other_picture(OTHER, before).await;
     // What only the other graph has is looked at there alone.
     click_on(&browser, ".differing button", "Flatten Flatten").await;
-    browser.wait_for_text("Flatten: only there").await;
+    browser
+        .wait_for_text("Flatten: only in the other graph")
+        .await;
     browser.wait_for_other_picture(OTHER, there).await;
     assert!(browser.url().await.contains("base_node="));
     browser.reload().await;
-    browser.wait_for_text("Flatten: only there").await;
+    browser
+        .wait_for_text("Flatten: only in the other graph")
+        .await;
 
     // The download is lines and text, and a picture without anything else.
     browser
@@ -346,7 +360,9 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
             "/run/onnx/graph?base=onnx&base_graph=cnn.torchscript",
         )
         .await;
-    browser.wait_for_text("2 added, 1 removed").await;
+    browser
+        .wait_for_text("2 only in the first, 1 only in the second")
+        .await;
     for name in ["transformer.dynamo", "transformer.torchscript"] {
         let choose = format!(
             "const own = document.querySelector('select[aria-label^=\"Compare with\"]');
@@ -389,14 +405,15 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
             let script = "return document.querySelector('.differing')?.textContent ?? ''";
             let told = browser.run(script).await;
             let told = told.as_str().unwrap_or_default().to_owned();
-            (told.contains("added") && !told.contains("2 added, 1 removed")).then_some(())
+            (told.contains("only in the first") && !told.contains("2 only in the first, 1 only"))
+                .then_some(())
         })
         .await;
     let before = browser
         .settled_picture(".graph-page .other ~ .other canvas[role=img]")
         .await;
     browser.click(".differing .rows button").await;
-    browser.wait_for_text("Against the other graph").await;
+    browser.wait_for_text("Compared with the other graph").await;
     browser
         .wait_for_other_picture(".graph-page .other ~ .other canvas[role=img]", before)
         .await;
@@ -404,7 +421,9 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
     browser
         .click(".graph-page .other ~ .other ~ .other .head button")
         .await;
-    browser.wait_for_text("2 added, 1 removed").await;
+    browser
+        .wait_for_text("2 only in the first, 1 only in the second")
+        .await;
     browser.close().await;
 }
 

@@ -87,7 +87,8 @@ impl fmt::Display for GraphNote {
                 }
             }
             GraphNoteKind::LeadNowhere => {
-                write!(f, "{count} input{s} lead{verb} nowhere: {example}")?;
+                let have = if *count == 1 { "has" } else { "have" };
+                write!(f, "{count} input{s} {have} no source node: {example}")?;
                 if *count > 1 {
                     write!(f, ", …")
                 } else {

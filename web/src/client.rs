@@ -184,8 +184,12 @@ pub type GraphChoice<'a> = (Option<&'a str>, Option<u32>);
 
 /// A picture of a graph.
 pub async fn graph_scene(query: &SceneQuery) -> Result<GraphScene, ClientError> {
+    let number = |number: Option<u32>| number.map(|number| number.to_string());
     let steps = query.steps.map(|steps| steps.to_string());
+    let (fit_width, fit_height) = (number(query.fit_width), number(query.fit_height));
     let more = [
+        ("fit_width", fit_width.as_deref()),
+        ("fit_height", fit_height.as_deref()),
         ("open", query.open.as_deref()),
         ("show", query.show.as_deref()),
         ("from", query.from.as_deref()),

@@ -18,4 +18,5 @@ mod surroundings;
 pub mod tree;
 pub mod walk;
 
+pub use pick::{first_open_within, opened};
 pub use surroundings::around;

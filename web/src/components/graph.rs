@@ -18,7 +18,7 @@ pub use near::NodeGraph;
 pub use view::View;
 
 use super::chart::{Ticket, use_size};
-use crate::erased::{effect, handler};
+use crate::erased::{effect, handler, memo};
 use crate::prelude::*;
 use pen::CanvasPen;
 
@@ -163,6 +163,17 @@ pub fn GraphCanvas(
         view.update(|view| *view = view.centred(wanted, size));
     };
     let jumping = StoredValue::new(false);
+    // The whole is in view: there is nowhere to jump to, and the small picture would only cover a part of it.
+    let is_whole = memo(move || {
+        let (width, height) = size.get();
+        let (view, figure) = (view.get(), figure.get());
+        let seen = view.window(width, height);
+        let slack = 1.0 / view.scale;
+        seen.left <= slack
+            && seen.top <= slack
+            && seen.right + slack >= figure.width
+            && seen.bottom + slack >= figure.height
+    });
     view! {
         <div class="graph-canvas" node_ref=holder>
             <canvas
@@ -181,6 +192,7 @@ pub fn GraphCanvas(
                     view! {
                         <canvas
                             class="small-graph"
+                            class:whole=move || is_whole.get()
                             node_ref=small
                             aria-hidden="true"
                             on:pointerdown=move |event| {

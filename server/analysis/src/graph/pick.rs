@@ -2,14 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use foldhash::fast::FixedState;
+use trainscope_format::Graph;
+
+use super::scene::{View, scene_of, shown_as};
 use super::tree::{Tree, What};
 
 /// Boxes of the first picture, about.
 const BOXES: usize = 22;
+/// Fewer boxes say nothing of a graph, however little room there is for more.
+const MIN_BOXES: usize = 3;
 
-/// Scopes to open so that the first picture says something and is no crowd: the largest that leave room.
-pub(super) fn first_open(tree: &Tree) -> BTreeSet<usize> {
-    let mut open = BTreeSet::new();
+/// Scopes to open so that the first picture says something and is no crowd, in this order: the largest that leave room,
+/// the outer ones first.
+pub(super) fn first_open(tree: &Tree) -> Vec<usize> {
+    let mut open = Vec::new();
     let mut shown = tree.children(0).take(BOXES + 1).count();
     let mut waiting: Vec<usize> = tree.children(0).take(BOXES).collect();
     while !waiting.is_empty() {
@@ -21,11 +28,132 @@ pub(super) fn first_open(tree: &Tree) -> BTreeSet<usize> {
             let may_open = tree.items[item].what == What::Scope && tree.items[item].nodes > 2;
             if may_open && shown + inside <= BOXES + 1 {
                 shown += inside - 1;
-                open.insert(item);
+                open.push(item);
                 inner.extend(tree.children(item));
             }
         }
         waiting = inner;
     }
     open
+}
+
+/// Which scopes are open: those asked for that lie in open ones.
+pub fn opened(tree: &Tree, view: &View) -> BTreeSet<usize> {
+    let wanted = view
+        .open
+        .clone()
+        .unwrap_or_else(|| first_open(tree).into_iter().collect());
+    let mut open = BTreeSet::new();
+    // In the order of the tree a scope comes before what lies in it.
+    for item in wanted {
+        let Some(known) = tree.items.get(item).filter(|_| item != 0) else {
+            continue;
+        };
+        let is_scope = !matches!(known.what, What::Node(_));
+        if is_scope && (known.parent == 0 || open.contains(&known.parent)) {
+            open.insert(item);
+        }
+    }
+    open
+}
+
+/// Scopes to open first in a picture that is `(width, height)` pixels large: as [`first_open`], without the last ones
+/// if the picture would be larger, as long as [`MIN_BOXES`] are left.
+pub fn first_open_within(graph: &Graph, tree: &Tree, room: (f64, f64)) -> BTreeSet<usize> {
+    let all = first_open(tree);
+    let view = |count: usize| View {
+        open: Some(all.iter().take(count).copied().collect()),
+        ..View::default()
+    };
+    // Edges between what is drawn with everything open, each once: a thousand times fewer than those of a large graph,
+    // and the size of a picture does not depend on how many they stand for.
+    let shown_as = shown_as(tree, &opened(tree, &view(all.len())));
+    let mut between: std::collections::HashSet<_, FixedState> =
+        std::collections::HashSet::default();
+    between.extend(
+        tree.edges
+            .iter()
+            .map(|&(from, to, is_control)| (shown_as[from], shown_as[to], is_control)),
+    );
+    let mut edges: Vec<(usize, usize, bool)> = between.into_iter().collect();
+    edges.sort_unstable();
+    let fits = |count: usize| {
+        let scene = scene_of(graph, tree, &edges, &view(count));
+        scene.width <= room.0 && scene.height <= room.1
+    };
+    if fits(all.len()) {
+        return all.into_iter().collect();
+    }
+    // More open scopes are larger, as a rule: about the most that fit are found by halving.
+    let mut boxes = tree.children(0).take(MIN_BOXES).count();
+    let mut least = 0;
+    while boxes < MIN_BOXES && least < all.len() {
+        boxes += tree.children(all[least]).count().max(1) - 1;
+        least += 1;
+    }
+    let mut most = all.len();
+    while most - least > 1 {
+        let middle = usize::midpoint(least, most);
+        if fits(middle) {
+            least = middle;
+        } else {
+            most = middle;
+        }
+    }
+    all.into_iter().take(least).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::graph::{Edge, Node};
+
+    use super::*;
+    use crate::graph::scene::scene;
+
+    /// Two blocks of many parallel layers after one another.
+    fn graph() -> Graph {
+        let mut graph = Graph::default();
+        for block in 0..2 {
+            for layer in 0..5 {
+                let inputs = match block {
+                    0 => Vec::new(),
+                    _ => vec![Edge {
+                        node: Some(u32::try_from(layer).unwrap()),
+                        ..Edge::default()
+                    }],
+                };
+                graph.nodes.push(Node {
+                    name: format!("net/block{block}/layer{layer}"),
+                    op_type: format!("Op{layer}"),
+                    inputs,
+                    ..Node::default()
+                });
+            }
+        }
+        graph
+    }
+
+    #[test]
+    fn fewer_scopes_are_open_where_the_picture_would_be_too_large() {
+        let graph = graph();
+        let tree = Tree::new(&graph);
+        let size = |open: &BTreeSet<usize>| {
+            let view = View {
+                open: Some(open.clone()),
+                ..View::default()
+            };
+            let scene = scene(&graph, &tree, &view);
+            (scene.width, scene.height)
+        };
+        let all: BTreeSet<usize> = first_open(&tree).into_iter().collect();
+        assert_eq!(all.len(), 3);
+        assert_eq!(first_open_within(&graph, &tree, (1e6, 1e6)), all);
+        let (width, height) = size(&all);
+        let some = first_open_within(&graph, &tree, (width, height - 1.0));
+        assert!(some.len() < all.len(), "{some:?}");
+        assert!(size(&some).1 < height);
+        // One box alone would say nothing.
+        let least = first_open_within(&graph, &tree, (1.0, 1.0));
+        assert!(!least.is_empty() && least.len() < all.len(), "{least:?}");
+    }
 }

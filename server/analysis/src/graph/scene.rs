@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use trainscope_format::Graph;
 
 use super::layered::{Layout, Link, Pin, Vertex, layout};
-use super::pick;
+use super::pick::opened;
 use super::tree::{Tree, What};
 
 /// Height of a box without chips.
@@ -95,42 +95,42 @@ pub struct View {
     pub path: Vec<usize>,
 }
 
-/// Which scopes are open: those asked for that lie in open ones.
-pub fn opened(tree: &Tree, view: &View) -> BTreeSet<usize> {
-    let wanted = view.open.clone().unwrap_or_else(|| pick::first_open(tree));
-    let mut open = BTreeSet::new();
-    // In the order of the tree a scope comes before what lies in it.
-    for item in wanted {
-        let Some(known) = tree.items.get(item).filter(|_| item != 0) else {
-            continue;
-        };
-        let is_scope = !matches!(known.what, What::Node(_));
-        if is_scope && (known.parent == 0 || open.contains(&known.parent)) {
-            open.insert(item);
-        }
-    }
-    open
-}
-
 /// Lays out what is open.
 pub fn scene(graph: &Graph, tree: &Tree, view: &View) -> Scene {
-    let open = opened(tree, view);
-    let is_open = |item: usize| item == 0 || open.contains(&item);
+    scene_of(graph, tree, &tree.edges, view)
+}
+
+/// The item that stands for each item of a tree: the outermost closed scope around it, or itself.
+pub(super) fn shown_as(tree: &Tree, open: &BTreeSet<usize>) -> Vec<usize> {
     let mut shown_as = vec![0; tree.items.len()];
     for (index, item) in tree.items.iter().enumerate().skip(1) {
-        shown_as[index] = if is_open(item.parent) {
+        let is_shown = item.parent == 0 || open.contains(&item.parent);
+        shown_as[index] = if is_shown {
             index
         } else {
             shown_as[item.parent]
         };
     }
+    shown_as
+}
+
+/// Lays out what is open with these edges between items.
+pub(super) fn scene_of(
+    graph: &Graph,
+    tree: &Tree,
+    edges: &[(usize, usize, bool)],
+    view: &View,
+) -> Scene {
+    let open = opened(tree, view);
+    let is_open = |item: usize| item == 0 || open.contains(&item);
+    let shown_as = shown_as(tree, &open);
     let steps: BTreeSet<(usize, usize)> = view
         .path
         .windows(2)
         .map(|pair| (pair[0], pair[1]))
         .collect();
     let mut flows: Map<(usize, usize), Flow> = Map::default();
-    for &(from, to, is_control) in &tree.edges {
+    for &(from, to, is_control) in edges {
         let pair = (shown_as[from], shown_as[to]);
         if pair.0 != pair.1 {
             flows.entry(pair).or_default().add(&Flow {

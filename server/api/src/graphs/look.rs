@@ -36,6 +36,12 @@ pub struct SceneQuery {
     /// Paths of the scopes that are open, one a line; as many as make a good first picture if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<String>,
+    /// Width of the place for a first picture, in the units of [`GraphScene::width`]: scopes are left closed until it fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit_width: Option<u32>,
+    /// The height of that place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit_height: Option<u32>,
     /// A node or scope whose scopes are open too, if there is one of that path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,

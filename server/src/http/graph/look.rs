@@ -6,7 +6,7 @@ use std::ops::Range;
 use trainscope_analysis::graph::scene::{self, MAX_CHIPS, View, chip_label};
 use trainscope_analysis::graph::source::places;
 use trainscope_analysis::graph::tree::What;
-use trainscope_analysis::graph::{around, search as find};
+use trainscope_analysis::graph::{around, first_open_within, opened, search as find};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::graphs::{
     BoxKind, GraphBox, GraphChip, GraphFound, GraphLine, GraphNode, GraphQuery, GraphScene,
@@ -57,6 +57,11 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
     if let Some(open) = &query.open {
         view.open = Some(open.lines().filter_map(|path| tree.find(path)).collect());
     }
+    let room = query.fit_width.zip(query.fit_height);
+    if let (None, Some((width, height))) = (&query.open, room) {
+        let room = (f64::from(width), f64::from(height));
+        view.open = Some(first_open_within(&kept.graph, tree, room));
+    }
     let mut way = Vec::new();
     if let (Some(from), Some(to)) = (item(&query.from)?, item(&query.to)?) {
         way = kept.walk.path(tree, from, to);
@@ -81,11 +86,11 @@ pub(super) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
         // A link may name what another graph has: without it there is still the graph.
         let shown = query.show.as_ref().and_then(|path| tree.find(path));
         let around = shown.into_iter().flat_map(|item| tree.scopes_of(item));
-        open = scene::opened(tree, &view);
+        open = opened(tree, &view);
         open.extend(around);
         view.open = Some(open.clone());
         view.path.clone_from(&way);
-        open = scene::opened(tree, &view);
+        open = opened(tree, &view);
         (scene::scene(&kept.graph, tree, &view), false)
     };
     let path_of = |item: usize| tree.items[item].path.clone();

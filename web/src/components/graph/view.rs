@@ -8,8 +8,8 @@ use crate::typed;
 const SCALES: std::ops::RangeInclusive<f64> = 0.01..=4.0;
 /// Space around a figure that is fitted, pixels.
 const MARGIN: f64 = 24.0;
-/// A first picture is not drawn smaller than that: names can be read.
-const READABLE: f64 = 0.8;
+/// A first picture is not drawn smaller than that: names, 12 pixels high at scale 1, are at least 11.
+const READABLE: f64 = 11.0 / 12.0;
 
 /// A place of the figure is drawn at `place * scale + (x, y)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +33,12 @@ impl Default for View {
 }
 
 impl View {
+    /// The largest figure that is whole and readable in a place of this size.
+    pub fn room((width, height): (f64, f64)) -> (f64, f64) {
+        let room = |length: f64| (length - MARGIN).max(0.0) / READABLE;
+        (room(width), room(height))
+    }
+
     /// The whole figure; with `is_first`, as much of it as can be read, from above.
     pub fn fitting(figure: (f64, f64), (width, height): (f64, f64), is_first: bool) -> Self {
         let (wide, high) = (figure.0.max(1.0), figure.1.max(1.0));
@@ -196,6 +202,17 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_that_has_room_is_whole_and_readable() {
+        let size = (616.0, 674.0);
+        let figure = View::room(size);
+        let view = View::fitting(figure, size, true);
+        assert!(view.scale * 12.0 >= 11.0 - 1e-9, "{view:?}");
+        let window = view.window(size.0, size.1);
+        assert!(window.left <= 0.0 && window.top <= 0.0, "{window:?}");
+        assert!(window.right >= figure.0 - 1e-6 && window.bottom >= figure.1 - 1e-6);
+    }
+
+    #[test]
     fn the_first_picture_has_no_empty_side() {
         let size = (800.0, 600.0);
         // Small enough: in the middle.
@@ -217,7 +234,7 @@ mod tests {
         let row = |last: f64| [700.0, 0.0, 1_400.0, last].map(|x| [x, 60.0, 100.0, 28.0]);
         let left_of = |boxes: &[[f64; 4]]| View::first(figure, boxes, size).inverse((12.0, 0.0)).0;
         assert!(left_of(&row(300.0)).abs() < 1e-9);
-        assert!((left_of(&row(1_200.0)) - 630.0).abs() < 1e-9);
+        assert!((left_of(&row(1_200.0)) - 700.0).abs() < 1e-9);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::beside::use_beside;
 use super::model::use_model;
+use super::shape::short;
 use crate::erased::handler;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -43,7 +44,7 @@ pub(super) fn Differing() -> impl IntoView {
                             }
                         })
                     >
-                        {short(&own.name)}
+                        {short(&own.name).to_owned()}
                         " "
                         <span class="ink3">{own.what.join(", ")}</span>
                     </button>
@@ -63,7 +64,7 @@ pub(super) fn Differing() -> impl IntoView {
                         }
                     })
                 >
-                    {short(&own.name)}
+                    {short(&own.name).to_owned()}
                     " "
                     <span class="ink3">{own.op_type.clone()}</span>
                 </button>
@@ -134,10 +135,4 @@ fn Pairs() -> impl IntoView {
             }
         })
     }
-}
-
-/// The last two parts of a name, which tell it apart from most others.
-fn short(name: &str) -> String {
-    let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
-    name[from..].to_owned()
 }

@@ -6,8 +6,9 @@ use super::legend::Legend;
 use super::model::use_model;
 use super::pane::Others;
 use super::press::{Pressed, pressed};
+use super::shape::short;
 use super::toolbar::Toolbar;
-use crate::components::{GraphCanvas, IconButton, IconName, figure_of};
+use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
 use crate::erased::{derive, memo};
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
@@ -30,7 +31,7 @@ pub(super) fn Middle() -> impl IntoView {
         match pressed(&scene, at, is_twice) {
             Pressed::Nothing => {}
             Pressed::Ground => model.deselect(),
-            Pressed::Node(path) => model.select(&path),
+            Pressed::Node(path) => model.choose(&path),
             Pressed::Scope(path) => model.toggle(&path),
         }
     });
@@ -44,14 +45,18 @@ pub(super) fn Middle() -> impl IntoView {
         let texts = &i18n.texts().graph;
         let from = model.from.get()?;
         let text = match model.to.get() {
-            None => (texts.way_begun)(&from),
+            None => (texts.way_begun)(short(&from)),
             Some(to) => match model.scene.with(|scene| scene.way.len() as u64) {
-                0 => (texts.no_way)(&from, &to),
-                count => (texts.way)(&from, &to, count),
+                0 => (texts.no_way)(short(&from), short(&to)),
+                count => (texts.way)(short(&from), short(&to), count),
             },
         };
+        let title = match model.to.get() {
+            None => from,
+            Some(to) => format!("{from} → {to}"),
+        };
         Some(view! {
-            <div class="way" role="status">
+            <div class="way" role="status" title=title>
                 <span class="cut">{text}</span>
                 <IconButton
                     icon=IconName::Close
@@ -90,6 +95,26 @@ pub(super) fn Middle() -> impl IntoView {
             }
         })
     };
+    // Beside other graphs it has its name over it, as they have.
+    let own_head = move || {
+        let has_others = model
+            .columns
+            .iter()
+            .any(|own| own.run.with(Option::is_some));
+        has_others.then(|| {
+            let run = model.run.get();
+            let tag = model.scene.with(|scene| scene.shown.tag.clone());
+            let text = format!("{run} · {tag}");
+            view! {
+                <div class="flex head small">
+                    <RunChip run=run />
+                    <span class="cut" title=text.clone()>
+                        {text.clone()}
+                    </span>
+                </div>
+            }
+        })
+    };
     let button = move |icon: IconName, label: fn(&GraphTexts) -> &'static str| {
         view! {
             <IconButton
@@ -109,6 +134,7 @@ pub(super) fn Middle() -> impl IntoView {
             {odd}
             <div class="panes">
             <div class="picture">
+                {own_head}
                 <GraphCanvas
                     figure=figure
                     view=model.view
@@ -121,12 +147,12 @@ pub(super) fn Middle() -> impl IntoView {
                     {button(IconName::Minus, |texts| texts.zoom_out)}
                     {button(IconName::Fit, |texts| texts.fit)}
                 </div>
-                <Legend kinds=kinds />
                 {way}
                 {empty}
             </div>
             <Others />
             </div>
+            <Legend kinds=kinds />
         </section>
     }
 }

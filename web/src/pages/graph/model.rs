@@ -69,6 +69,8 @@ pub(super) struct Model {
     pub(super) diff: RwSignal<Option<Arc<GraphDiff>>>,
     pub(super) view: RwSignal<View>,
     pub(super) size: RwSignal<(f64, f64)>,
+    /// Width and height of a figure that fits into the page as it was opened.
+    room: (u32, u32),
     /// The box that stays where it is when the next picture arrives.
     anchor: StoredValue<Option<String>>,
     /// The graph whose picture has been given its first view, and how many were beside it.
@@ -114,6 +116,7 @@ impl Model {
             diff: RwSignal::new(None),
             view: RwSignal::new(View::default()),
             size: RwSignal::new((0.0, 0.0)),
+            room: room(),
             anchor: StoredValue::new(None),
             viewed: StoredValue::new(None),
         };
@@ -188,6 +191,8 @@ impl Model {
                 run: self.run.get(),
                 tag: self.tag.get(),
                 rank: self.rank.get(),
+                fit_width: Some(self.room.0),
+                fit_height: Some(self.room.1),
                 open: (!open.is_empty()).then(|| open.join("\n")),
                 // What is looked at is seen when the page opens; later on it may be closed away.
                 show: self
@@ -410,6 +415,16 @@ impl Model {
         self.url.set(&changes, History::Push);
     }
 
+    /// Looks at a node that was clicked; while a path waits for its end, that ends the path.
+    pub(super) fn choose(self, path: &str) {
+        let from = self.from.get_untracked();
+        let from = from.filter(|from| from != path && self.to.get_untracked().is_none());
+        self.select(path);
+        if let Some(from) = from {
+            self.set_way(Some(&from), Some(path));
+        }
+    }
+
     /// Where a way begins and ends.
     pub(super) fn set_way(self, from: Option<&str>, to: Option<&str>) {
         self.url.set(&[(FROM, from), (TO, to)], History::Push);
@@ -507,6 +522,31 @@ impl Model {
         }
         next.is_some()
     }
+}
+
+/// Pixels beside and above the picture on wide pages, and of its height on narrow ones; see `graph.css`.
+const BESIDE_PIXELS: f64 = 184.0 + 208.0 + 280.0;
+const ABOVE_PIXELS: f64 = 48.0 + 44.0 + 32.0;
+const NARROW: f64 = 900.0;
+const NARROW_HEIGHT: f64 = 480.0;
+
+/// The largest figure that can be read whole, before there is a page to measure.
+fn room() -> (u32, u32) {
+    let length = |found: Result<wasm_bindgen::JsValue, _>| found.ok()?.as_f64();
+    let width = length(window().inner_width()).unwrap_or(1280.0);
+    let height = length(window().inner_height()).unwrap_or(800.0);
+    let place = if width < NARROW {
+        (width, NARROW_HEIGHT)
+    } else {
+        (width - BESIDE_PIXELS, height - ABOVE_PIXELS)
+    };
+    let (width, height) = View::room(place);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "pixels of a window, not below zero"
+    )]
+    (width as u32, height as u32)
 }
 
 fn as_choice((tag, rank): &(Option<String>, Option<u32>)) -> client::GraphChoice<'_> {

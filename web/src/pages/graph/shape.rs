@@ -1,4 +1,4 @@
-//! Types of tensors in few characters.
+//! Types of tensors and names of nodes in few characters.
 
 use trainscope_format::graph::{Dimension, TensorType};
 
@@ -19,9 +19,27 @@ pub(super) fn shape(tensor: &TensorType) -> String {
     }
 }
 
+/// The last two parts of a name, which tell it apart from most others.
+pub(super) fn short(name: &str) -> &str {
+    let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    &name[from..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_cut_in_front() {
+        assert_eq!(
+            short("Default/body/0-Dense/MatMul-op0"),
+            "0-Dense/MatMul-op0"
+        );
+        assert_eq!(
+            (short("body/MatMul"), short("MatMul")),
+            ("body/MatMul", "MatMul")
+        );
+    }
 
     #[test]
     fn what_is_known_is_said() {

@@ -6,7 +6,7 @@ use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound, GraphScene};
 
 use super::differing::Differing;
 use super::model::{is_scope, use_model};
-use crate::components::{Icon, IconName, RowsInView, fixed_icon, severity_icon};
+use crate::components::{Icon, IconName, RowsInView, fixed_icon, marked, severity_icon};
 use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
@@ -30,6 +30,36 @@ struct Row {
 pub(super) fn Side() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
+    // The result that the keyboard is at.
+    let at = RwSignal::new(0_usize);
+    effect(move || {
+        model.found.track();
+        at.set(0);
+    });
+    let on_key = move |event: leptos::ev::KeyboardEvent| {
+        let found = model.found.get_untracked();
+        let Some(found) = found.filter(|found| !found.found.is_empty()) else {
+            return;
+        };
+        let last = found.found.len() - 1;
+        match event.key().as_str() {
+            "ArrowDown" => at.update(|at| *at = (*at + 1).min(last)),
+            "ArrowUp" => at.update(|at| *at = at.saturating_sub(1)),
+            "Enter" => {
+                if let Some(own) = found.found.get(at.get_untracked()) {
+                    model.choose(&own.path);
+                }
+            }
+            _ => return,
+        }
+        event.prevent_default();
+        // After the row has been marked.
+        request_animation_frame(|| {
+            if let Ok(Some(row)) = document().query_selector(".found[aria-selected=true]") {
+                row.scroll_into_view_with_scroll_into_view_options(&nearest());
+            }
+        });
+    };
     let drawn = move || {
         model.scene.with(|scene| {
             let boxes = scene.boxes.len() as u64;
@@ -39,7 +69,7 @@ pub(super) fn Side() -> impl IntoView {
     let is_searching = memo(move || model.found.with(Option::is_some));
     let rows = move || {
         if is_searching.get() {
-            view! { <Found /> }.into_any()
+            view! { <Found at=at /> }.into_any()
         } else {
             view! { <Tree /> }.into_any()
         }
@@ -52,6 +82,13 @@ pub(super) fn Side() -> impl IntoView {
                     <input
                         class="bare-input"
                         type="search"
+                        role="combobox"
+                        aria-expanded=move || is_searching.get().to_string()
+                        aria-controls="graph-found"
+                        aria-activedescendant=move || {
+                            is_searching.get().then(|| format!("graph-found-{}", at.get()))
+                        }
+                        on:keydown=on_key
                         placeholder=i18n.text(|t| t.graph.search)
                         aria-label=i18n.text(|t| t.graph.search)
                         prop:value=move || model.query.get()
@@ -68,7 +105,10 @@ pub(super) fn Side() -> impl IntoView {
 
 /// What a search has found.
 #[component]
-fn Found() -> impl IntoView {
+fn Found(
+    /// The result that the keyboard is at.
+    at: RwSignal<usize>,
+) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {
@@ -80,10 +120,13 @@ fn Found() -> impl IntoView {
             let shown = found.found.len() as u64;
             found.cut.then(|| (texts.cut)(shown, found.total))
         };
-        let rows = found.found.iter().map(found_row).collect_view();
+        let words = model.query.get_untracked();
+        let rows = found.found.iter().enumerate();
+        let rows = rows.map(|(index, own)| found_row(own, index, at, words.trim()));
+        let rows = rows.collect_view();
         Some(view! {
             <div class="scroll">
-                <div class="tree" role="list" aria-label=texts.search>
+                <div class="tree" id="graph-found" role="listbox" aria-label=texts.search>
                     {rows}
                 </div>
                 {note.map(|note| view! { <p class="micro ink3 pad">{note}</p> })}
@@ -147,6 +190,12 @@ fn Tree() -> impl IntoView {
             </div>
         </div>
     }
+}
+
+fn nearest() -> web_sys::ScrollIntoViewOptions {
+    let options = web_sys::ScrollIntoViewOptions::new();
+    options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+    options
 }
 
 fn place_of(path: &str, scene: &GraphScene) -> Option<usize> {
@@ -234,7 +283,7 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
                 class="cut name"
                 class:leaf=!is_scope
                 title=path
-                on:click=handler(move |_| model.select(&pressed))
+                on:click=handler(move |_| model.choose(&pressed))
             >
                 {label}
             </button>
@@ -253,7 +302,7 @@ fn count(own: &GraphBox) -> String {
     }
 }
 
-fn found_row(own: &GraphFound) -> AnyView {
+fn found_row(own: &GraphFound, index: usize, at: RwSignal<usize>, words: &str) -> AnyView {
     let model = use_model();
     let path = own.path.clone();
     let severity = own.severity.map(|severity| {
@@ -264,15 +313,25 @@ fn found_row(own: &GraphFound) -> AnyView {
         <button
             type="button"
             class="found"
-            role="listitem"
+            id=format!("graph-found-{index}")
+            role="option"
+            tabindex="-1"
+            aria-selected=move || (at.get() == index).to_string()
             title=own.path.clone()
-            on:click=handler(move |_| model.select(&path))
+            on:click=handler(move |_| {
+                at.set(index);
+                model.choose(&path);
+            })
         >
             <span class="flex">
-                {severity} <b class="med cut">{own.label.clone()}</b> <span class="grow"></span>
-                <span class="micro ink3">{own.op_type.clone()}</span>
+                {severity} <b class="med cut">{marked(&own.label, words)}</b>
+                <span class="grow"></span>
+                <span class="micro ink3">{marked(&own.op_type, words)}</span>
             </span>
-            <span class="micro ink3 cut">{own.path.clone()}</span>
+            // Cut in front: names of a graph begin alike.
+            <span class="micro ink3 cut front">
+                <bdi>{marked(&own.path, words)}</bdi>
+            </span>
         </button>
     }
     .into_any()
