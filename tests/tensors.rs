@@ -485,7 +485,7 @@ async fn a_large_tensor_is_looked_at_when_somebody_asks() {
     wait_for("the run", || server.run("run"));
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/tensors").await;
-    browser.wait_for_text("Look at all").await;
+    browser.wait_for_text("Read all").await;
     browser.wait_for_element(".sheet i.d0").await;
     assert_eq!(browser.count(".jump .btn, .slice-bins").await, 0);
     browser.click(".look-at-all").await;

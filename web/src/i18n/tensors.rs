@@ -52,9 +52,7 @@ pub struct TensorsTexts {
     pub free: &'static str,
     /// What the table shows.
     pub current: &'static str,
-    /// What the table shows, where the step before is compared with.
-    pub previous: &'static str,
-    /// What the table shows, where something else is.
+    /// What the table shows: the values compared with.
     pub other: &'static str,
     /// What the table shows.
     pub difference: &'static str,
@@ -68,8 +66,18 @@ pub struct TensorsTexts {
     pub with_rank: fn(u32) -> String,
     /// Choice: a run.
     pub with_run: fn(&str) -> String,
-    /// How many differ: of the elements in view.
-    pub beyond: fn(u64, u64) -> String,
+    /// How many differ: of those that are loaded, and how many there are in the slice.
+    pub beyond: fn(u64, u64, u64) -> String,
+    /// Foot of the table: elements that can be scrolled to.
+    pub in_table: fn(u64) -> String,
+    /// Classes of elements: NaN, −∞, negative, zero, positive, +∞.
+    pub classes: [&'static str; 6],
+    /// Row of the statistics.
+    pub l2_norm: &'static str,
+    /// Row of the statistics: elements that are zero.
+    pub zeros: &'static str,
+    /// In place of a histogram.
+    pub nothing_finite: &'static str,
     /// Label of a field: how far apart elements may be and still be alike.
     pub absolute: &'static str,
     /// The same, as a share of what is compared with.
@@ -146,17 +154,17 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
         _ => "other",
     },
     all: "all",
-    nothing_matches: "No tensor matches.",
+    nothing_matches: "No matching tensors.",
     cut: |sent, all| {
         format!(
-            "{} of {}: filter to see the others",
+            "First {} of {}: filter to see the others",
             format::count(sent),
             format::count(all)
         )
     },
     none: "No tensors were recorded",
-    none_next: "Record statistics with the collector, or write tensors as npy or safetensors, a folder or a file a \
-                step; dumps of MindSpore are read as they are.",
+    none_next: "Record statistics with the collector, or save tensors as npy or safetensors, one folder or file per \
+                step; MindSpore dumps are read as they are.",
     rank: "Rank",
     step: |step| format!("step {}", format::integer(step)),
     previous_step: "Previous step (←)",
@@ -168,27 +176,42 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     chart: |tensor| format!("{tensor} over steps"),
     pending: |left| format!("{} to read", format::bytes(left)),
     slice: "Slice",
-    slice_help: "As NumPy writes it: 17, 3, 48:70, :",
+    slice_help: "NumPy syntax: 17, 3, 48:70, :",
     swap: "Swap rows and columns",
     axis: |axis| format!("axis {axis}"),
     free: "Show this axis in the table",
     current: "Current",
-    previous: "Previous",
-    other: "Other",
+    other: "Compared",
     difference: "Difference",
     compare: "Compare with",
     with_previous: "previous step",
     with_first: "first step",
     with_rank: |rank| format!("rank {rank}"),
     with_run: |run| run.to_owned(),
-    beyond: |beyond, all| format!("{} of {} differ", format::count(beyond), format::count(all)),
+    beyond: |beyond, loaded, all| {
+        let (beyond, loaded_text) = (format::count(beyond), format::count(loaded));
+        if loaded < all {
+            let all = format::count(all);
+            format!("{beyond} of the {loaded_text} loaded differ ({all} in the slice)")
+        } else {
+            format!("{beyond} of {loaded_text} differ")
+        }
+    },
+    in_table: |all| match all {
+        1 => "1 value".to_owned(),
+        _ => format!("{} values", format::count(all)),
+    },
+    classes: ["NaN", "−∞", "negative", "zero", "positive", "+∞"],
+    l2_norm: "L2 norm",
+    zeros: "zeros",
+    nothing_finite: "No finite values",
     absolute: "Absolute tolerance",
     relative: "Relative tolerance",
     values: "Values",
     empty: "This slice has no elements.",
-    too_long: "A browser cannot scroll further: give a range in the slice to see the rest.",
+    too_long: "Too long to scroll: enter a range in the slice to see the rest.",
     only_statistics: "Only statistics were recorded",
-    only_statistics_next: "Dump the tensor in full to see its values: the chart above is all that is known of it, at any step.",
+    only_statistics_next: "Dump the tensor to see its values; the chart above shows its statistics.",
     no_values_at: |step| {
         format!(
             "Only statistics were recorded at step {}",
@@ -198,7 +221,7 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     nearest_values: "The nearest steps with values:",
     dumps: "values",
     dumps_title: "Steps at which all values were recorded",
-    unreadable: "These values cannot be read",
+    unreadable: "Values cannot be read",
     elements: "Elements",
     statistics: "Statistics",
     histogram: "Histogram",
@@ -209,7 +232,7 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     first_nan: "first NaN",
     first_pos_inf: "first +∞",
     first_neg_inf: "first −∞",
-    look_at_all: |size| format!("Look at all {size}"),
+    look_at_all: |size| format!("Read all {size}"),
     looking: |read, all| format!("{read} of {all} read"),
     stop: "Stop reading",
     whole: "whole tensor",
@@ -258,7 +281,6 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     axis: |axis| format!("维度 {axis}"),
     free: "在表中展开该维度",
     current: "当前",
-    previous: "上一迭代",
     other: "对比值",
     difference: "差值",
     compare: "对比",
@@ -266,13 +288,20 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     with_first: "首个迭代",
     with_rank: |rank| format!("rank {rank}"),
     with_run: |run| run.to_owned(),
-    beyond: |beyond, all| {
-        format!(
-            "{} / {} 个元素不同",
-            format::count(beyond),
-            format::count(all)
-        )
+    beyond: |beyond, loaded, all| {
+        let (beyond, loaded_text) = (format::count(beyond), format::count(loaded));
+        if loaded < all {
+            let all = format::count(all);
+            format!("已加载的 {loaded_text} 个元素中 {beyond} 个不同（切片共 {all} 个）")
+        } else {
+            format!("{beyond} / {loaded_text} 个元素不同")
+        }
     },
+    in_table: |all| format!("{} 个值", format::count(all)),
+    classes: ["NaN", "−∞", "负值", "零", "正值", "+∞"],
+    l2_norm: "L2 范数",
+    zeros: "零值个数",
+    nothing_finite: "没有有限值",
     absolute: "绝对容差",
     relative: "相对容差",
     values: "张量值",
@@ -289,7 +318,7 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     statistics: "统计量",
     histogram: "直方图",
     of_slice: "当前切片",
-    bins: "分组数",
+    bins: "分箱数",
     histogram_label: |from, to| format!("切片元素分布，从 {from} 到 {to}"),
     jump: "跳转到",
     first_nan: "首个 NaN",

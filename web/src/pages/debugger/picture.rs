@@ -18,7 +18,13 @@ const HEIGHT: f64 = 72.0;
     clippy::needless_pass_by_value,
     reason = "components own what they are given"
 )]
-pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
+pub(in crate::pages) fn ClassBar(
+    stats: TensorStats,
+    /// Whether each class has a line with its name, instead of its sign in a row.
+    #[prop(default = false)]
+    is_listed: bool,
+) -> impl IntoView {
+    let words = use_i18n().texts().tensors.classes;
     let classes = [
         ("nan", "NaN", stats.nan),
         ("ninf", "−∞", stats.neg_inf),
@@ -32,7 +38,10 @@ pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
         let grow = format!("{}", count as f64 / total * 100.0);
         view! { <i class=format!("cls-{class}") style:flex-grow=grow hidden=count == 0></i> }
     });
+    let mut words = words.into_iter();
     let legend = classes.map(|(class, sign, count)| {
+        let word = words.next().filter(|_| is_listed);
+        let sign = word.unwrap_or(sign);
         let is_bad = count > 0 && matches!(class, "nan" | "ninf" | "pinf");
         view! {
             <span class:err=is_bad class:bold=is_bad>
@@ -45,7 +54,7 @@ pub(in crate::pages) fn ClassBar(stats: TensorStats) -> impl IntoView {
     });
     view! {
         <div class="class-bar" aria-hidden="true">{parts.collect_view()}</div>
-        <div class="legend classes">{legend.collect_view()}</div>
+        <div class="legend classes" class:listed=is_listed>{legend.collect_view()}</div>
     }
 }
 

@@ -31,27 +31,15 @@ pub(super) fn SliceBar() -> impl IntoView {
             .shape
             .with(|shape| shape.as_ref().is_some_and(|s| !s.is_empty()))
     };
-    let seg = move |value: Shown, label: fn(&crate::i18n::TensorsTexts, bool) -> &'static str| {
-        SegOption {
+    let seg =
+        move |value: Shown, label: fn(&crate::i18n::TensorsTexts) -> &'static str| SegOption {
             value,
-            label: derive(move || {
-                let is_previous = model
-                    .compare
-                    .with(|compare| compare.as_deref().is_none_or(|c| c == "previous"));
-                label(&i18n.texts().tensors, is_previous).to_owned()
-            }),
-        }
-    };
+            label: derive(move || label(&i18n.texts().tensors).to_owned()),
+        };
     let options = vec![
-        seg(Shown::Current, |texts, _| texts.current),
-        seg(Shown::Other, |texts, is_previous| {
-            if is_previous {
-                texts.previous
-            } else {
-                texts.other
-            }
-        }),
-        seg(Shown::Difference, |texts, _| texts.difference),
+        seg(Shown::Current, |texts| texts.current),
+        seg(Shown::Other, |texts| texts.other),
+        seg(Shown::Difference, |texts| texts.difference),
     ];
     view! {
         <div class="slice-bar">
@@ -86,7 +74,7 @@ pub(super) fn SliceBar() -> impl IntoView {
     }
 }
 
-/// A chip an axis: a fixed one is stepped through, and a press on its name makes it one of the table.
+/// A chip an axis: a fixed one is stepped through, and a click on its name makes it one of the table.
 fn axes() -> AnyView {
     let model = use_model();
     let i18n = use_i18n();

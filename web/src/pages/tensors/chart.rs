@@ -327,13 +327,17 @@ fn Slider() -> impl IntoView {
     view! {
         <input
             type="range"
-            class="step-slider"
+            class="range step-slider"
             min="0"
             max=move || count.get().saturating_sub(1).to_string()
             hidden=move || { count.get() < 2 }
             aria-label=i18n.text(|t| t.tensors.steps)
             aria-valuetext=text
             prop:value=move || position().to_string()
+            style:--v=move || {
+                let last = count.get().saturating_sub(1).max(1);
+                format!("{:.1}%", 100.0 * position() as f64 / last as f64)
+            }
             on:input=slide
         />
     }

@@ -140,7 +140,7 @@ pub(super) fn Inspector() -> impl IntoView {
         Some(view! {
             <section>
                 <h3>{i18n.texts().tensors.elements}</h3>
-                <ClassBar stats=stats />
+                <ClassBar stats=stats is_listed=true />
             </section>
         })
     };
@@ -155,8 +155,16 @@ pub(super) fn Inspector() -> impl IntoView {
         Some(statistics(&now, step, before))
     };
     let histogram = move || {
-        let bins = slice.with(|slice| slice.as_ref()?.histogram.clone())?;
-        Some(bins_picture(&bins, None))
+        let (bins, has_finite) = slice.with(|slice| {
+            let slice = slice.as_ref()?;
+            Some((slice.histogram.clone(), slice.stats.finite.is_some()))
+        })?;
+        Some(if let Some(bins) = bins.filter(|_| has_finite) {
+            bins_picture(&bins, None)
+        } else {
+            let text = i18n.texts().tensors.nothing_finite;
+            view! { <p class="small ink3">{text}</p> }.into_any()
+        })
     };
     let jumps = move || {
         let positions = whole
@@ -388,7 +396,7 @@ fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) 
         ]
     };
     let [max, mean, min, std] = i18n.texts().debugger.figures;
-    let names = [min, max, mean, std, "L2", "0"];
+    let names = [min, max, mean, std, texts.l2_norm, texts.zeros];
     let after = of(now);
     let earlier = before.as_ref().map(|(_, stats)| of(stats));
     let rows = names.into_iter().enumerate().map(|(at, name)| {

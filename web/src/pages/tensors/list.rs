@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use leptos::html;
-use trainscope_api::tensors::{TensorEntry, TensorSource};
+use trainscope_api::tensors::{TensorEntry, TensorIndex, TensorSource};
 
 use super::model::use_model;
 use crate::components::{Icon, IconName, fixed_icon, severity_icon, use_size};
@@ -97,6 +97,14 @@ pub(super) fn split(name: &str) -> (&str, &str) {
         },
         None => ("", name),
     }
+}
+
+/// The tensor to show first: that of the first cause if it is listed, else the first of the list; empty without a list.
+pub(super) fn default_tensor(index: Option<&TensorIndex>, cause: Option<&str>) -> String {
+    let tensors = index.map(|index| &*index.tensors).unwrap_or_default();
+    let found = tensors.iter().find(|entry| Some(&*entry.tensor) == cause);
+    let found = found.or_else(|| tensors.first());
+    found.map(|entry| entry.tensor.clone()).unwrap_or_default()
 }
 
 /// A line of the list.
@@ -304,22 +312,25 @@ pub(super) fn shape_text(shape: &[u64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::tensors::TensorEntry;
+    use trainscope_api::tensors::{TensorEntry, TensorIndex};
     use trainscope_format::Role;
 
-    use super::{Row, arrange, rows_of, split};
+    use super::{Row, arrange, default_tensor, rows_of, split};
 
-    #[test]
-    fn groups_hold_what_begins_alike_wherever_it_stands() {
-        let names = ["fc1.weight", "logits", "fc2.weight", "fc1.bias"];
-        let entry = |name: &str| TensorEntry {
+    fn entry(name: &str) -> TensorEntry {
+        TensorEntry {
             tensor: name.to_owned(),
             role: Role::Other,
             ranks: Vec::new(),
             dtype: None,
             shape: None,
             sources: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn groups_hold_what_begins_alike_wherever_it_stands() {
+        let names = ["fc1.weight", "logits", "fc2.weight", "fc1.bias"];
         let mut entries = names.map(entry);
         arrange(&mut entries);
         let names = entries.each_ref().map(|entry| &*entry.tensor);
@@ -348,5 +359,18 @@ mod tests {
         ] {
             assert_eq!(split(name), parts);
         }
+    }
+
+    #[test]
+    fn the_page_opens_with_the_first_cause() {
+        let index = TensorIndex {
+            tensors: vec![entry("a"), entry("b")],
+            ..TensorIndex::default()
+        };
+        let of = |cause| default_tensor(Some(&index), cause);
+        assert_eq!((of(None), of(Some("b"))), ("a".to_owned(), "b".to_owned()));
+        // A cause may be a scalar.
+        assert_eq!(of(Some("loss")), "a");
+        assert_eq!(default_tensor(None, Some("b")), "");
     }
 }

@@ -12,7 +12,7 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::Severity;
 
-use super::list::arrange;
+use super::list::{arrange, default_tensor};
 use super::plane::{Plane, Window, around, short};
 use super::steps::{last_step, step_from};
 use crate::client::{self, ClientError};
@@ -71,12 +71,14 @@ pub(super) struct Model {
     pub(super) index: RwSignal<Option<Arc<TensorIndex>>>,
     /// The worst that was found of each tensor of the rank.
     pub(super) health: RwSignal<Arc<HashMap<String, Severity>>>,
-    /// The tensor that is looked at: the one of the address, else the first.
+    /// The tensor and step of the first cause, if a problem was found in a tensor.
+    cause: RwSignal<Option<(String, i64)>>,
+    /// The tensor that is looked at: the one of the address, else that of the first cause, else the first.
     pub(super) entry: Memo<Option<TensorEntry>>,
     pub(super) tensor: Memo<String>,
     pub(super) rank: Memo<u32>,
     pub(super) history: RwSignal<Arc<TensorHistory>>,
-    /// The step that is looked at: the one of the address, else the last.
+    /// The step that is looked at: the one of the address, else that of the first cause, else the last.
     pub(super) step: Memo<Option<i64>>,
     /// The slice as the address has it.
     pub(super) slice_text: Memo<Option<String>>,
@@ -120,12 +122,11 @@ impl Model {
         let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
         let index = RwSignal::new(None::<Arc<TensorIndex>>);
         let history = RwSignal::new(Arc::new(TensorHistory::default()));
+        let cause = RwSignal::new(None::<(String, i64)>);
         let tensor = memo(move || {
             named.get().unwrap_or_else(|| {
-                index.with(|index| {
-                    let first = index.as_ref().and_then(|index| index.tensors.first());
-                    first.map(|entry| entry.tensor.clone()).unwrap_or_default()
-                })
+                let cause = cause.get().map(|(tensor, _)| tensor);
+                index.with(|index| default_tensor(index.as_deref(), cause.as_deref()))
             })
         });
         let entry = Memo::new(move |before: Option<&Option<TensorEntry>>| {
@@ -149,7 +150,15 @@ impl Model {
         });
         let step = memo(move || {
             let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
-            asked.or_else(|| history.with(|history| last_step(&history.points)))
+            let is_named = named.with(Option::is_some);
+            let cause = cause
+                .get()
+                .filter(|(of, _)| !is_named && tensor.with(|own| own == of));
+            history.with(|history| {
+                let is_there = |step: &i64| history.points.iter().any(|point| point.step == *step);
+                let cause = cause.map(|(_, step)| step).filter(is_there);
+                asked.or(cause).or_else(|| last_step(&history.points))
+            })
         });
         let loaded = RwSignal::new(Loaded::Loading);
         // What the list says of the last step; a step whose shape differs says so itself.
@@ -196,6 +205,7 @@ impl Model {
             role,
             index,
             health: RwSignal::new(Arc::default()),
+            cause,
             entry,
             tensor,
             rank,
@@ -254,6 +264,11 @@ impl Model {
                     return;
                 };
                 if asked.try_get_value() == Some(number) {
+                    let cause = found.first_cause.as_ref();
+                    let cause = cause.map(|cause| (cause.hit.tensor.clone(), cause.hit.step));
+                    if self.cause.with_untracked(|known| *known != cause) {
+                        self.cause.set(cause);
+                    }
                     let mut worst = HashMap::new();
                     for hit in found.hits {
                         let known = worst.entry(hit.tensor).or_insert(hit.severity);

@@ -199,10 +199,12 @@ fn Sheet() -> impl IntoView {
                     .collect();
                 Some(format!("[{}] = {}", indices.join(", "), exact(value)))
             });
+        let all = all.get().map_or(0, |all| all.rows * all.columns);
         let compared = tile.values.compared.as_ref().map(|compared| {
-            let all = compared.values.len() as u64;
-            (i18n.texts().tensors.beyond)(compared.beyond, all)
+            let loaded = compared.values.len() as u64;
+            (i18n.texts().tensors.beyond)(compared.beyond, loaded, all)
         });
+        let text = text.unwrap_or_else(|| (i18n.texts().tensors.in_table)(all));
         Some(view! {
             <span class="cell-readout">{text}</span>
             <span class="grow"></span>
