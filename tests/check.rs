@@ -310,6 +310,30 @@ fn the_catalogue_explains_itself() {
         assert_eq!(explained.status, 0);
         assert!(explained.out.starts_with(id) && explained.out.contains("[[watchpoint]]"));
     }
+    // Both say the limit that is used when no file is given.
+    for (id, limit) in [
+        ("weight_change_too_large", "mean_update_ratio_gt"),
+        ("gradient_vanishing", ""),
+    ] {
+        let row = list
+            .out
+            .lines()
+            .find(|line| line.contains(&format!(" {id} ")));
+        let words: Vec<&str> = row.unwrap().split_whitespace().collect();
+        let at = words
+            .iter()
+            .position(|word| word.contains("_lt") || word.contains("_gt"));
+        let (name, value) = (
+            words[at.unwrap()],
+            words[at.unwrap() + 1].trim_end_matches(','),
+        );
+        assert!(name.starts_with(limit), "{row:?}");
+        let explained = trainscope_in(here, &["check", "--explain", id]).out;
+        assert!(
+            explained.contains(&format!("  {name} = {value}")),
+            "{explained}"
+        );
+    }
     let mistake = trainscope_in(here, &["check", "--explain", "weight_unchanged"]);
     assert_eq!(mistake.status, 2);
     assert!(mistake.err.contains("weight_not_changed"), "{mistake:?}");

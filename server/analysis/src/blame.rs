@@ -17,7 +17,7 @@ use trainscope_format::{Severity, digits};
 use crate::diagnosis::{Causes, Rule};
 use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::finding::{Cause, FirstCause, Hit, Sentence};
-use crate::watchpoint::run::{Flow, Run};
+use crate::watchpoint::run::{Flow, LOSS_FLOW, Run};
 
 /// What everything began with, if any hit is a warning or worse.
 pub(crate) fn first_cause(
@@ -46,6 +46,14 @@ pub(crate) fn first_cause(
     if let Some((index, fed_by)) = edges.source(first, &others, hits, flows) {
         (first, hit, flow) = (index, fed_by, &flows[index]);
     }
+    // Where signals vanish on the way forward, so do gradients on the way back: they tell which layers are too flat.
+    let mut vanishing = placed().filter(|(_, (other, _))| {
+        let is_vanishing = &*other.condition == "gradient_vanishing";
+        is_vanishing && other.severity >= Severity::Warning && other.step <= hit.step
+    });
+    if let ("constant_output", Some((index, (other, _)))) = (&*hit.condition, vanishing.next()) {
+        (first, hit, flow) = (index, other, &flows[index]);
+    }
     // A learning rate that has jumped is no harm by itself, and the cause of what comes right after.
     let jumped = placed().find(|(_, (other, _))| {
         let before = hit.step.saturating_sub(2)..=hit.step;
@@ -61,7 +69,11 @@ pub(crate) fn first_cause(
         fault.severity >= Severity::Warning
             && match Rule::named(&fault.condition).map(Rule::causes) {
                 Some(Causes::Everything) => is_of_training(fault),
-                Some(Causes::NoProgress) => !is_not_finite(hit),
+                // The logarithm of what is no probability is NaN or infinite.
+                Some(Causes::NoProgress) => {
+                    !is_not_finite(hit)
+                        || fault.severity == Severity::Error && flow.0 >= LOSS_FLOW.0
+                }
                 Some(Causes::Nothing) | None => false,
             }
     });

@@ -12,6 +12,7 @@ use crate::watchpoint::Context;
 pub use crate::watchpoint::finding::Sentence;
 pub use recording::Framework;
 
+pub(crate) mod loss;
 mod model;
 mod operation;
 mod pipeline;
@@ -53,6 +54,8 @@ pub enum Rule {
     UnusedParameters,
     /// A bias that a normalisation takes out again.
     UselessBias,
+    /// Layers without an activation between them.
+    LinearLayers,
     /// The order of samples.
     Shuffling,
     /// The range of samples.
@@ -61,12 +64,13 @@ pub enum Rule {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Settings,
         Self::LossActivation,
         Self::Broadcast,
         Self::UnusedParameters,
         Self::UselessBias,
+        Self::LinearLayers,
         Self::Shuffling,
         Self::Scaling,
     ];
@@ -84,6 +88,7 @@ impl Rule {
             Self::Broadcast => "broadcast",
             Self::UnusedParameters => "unused_parameters",
             Self::UselessBias => "useless_bias",
+            Self::LinearLayers => "linear_layers",
             Self::Shuffling => "shuffling",
             Self::Scaling => "scaling",
         }
@@ -104,7 +109,9 @@ impl Rule {
         match self {
             Self::Settings => Causes::Everything,
             Self::LossActivation | Self::Broadcast | Self::Scaling => Causes::NoProgress,
-            Self::UnusedParameters | Self::UselessBias | Self::Shuffling => Causes::Nothing,
+            Self::UnusedParameters | Self::UselessBias | Self::LinearLayers | Self::Shuffling => {
+                Causes::Nothing
+            }
         }
     }
 }
@@ -131,6 +138,8 @@ pub enum State {
     Note,
     /// It most likely harms the training.
     Fault,
+    /// It cannot work, whatever the data are.
+    Error,
 }
 
 /// What a rule has found.
@@ -220,6 +229,7 @@ impl Examiner {
     fn graph(&mut self, graph: &Graph) {
         let seen = model::examine(graph);
         self.normalises_batches |= seen.normalises_batches;
+        self.settings.of_graph(graph);
         for (rule, opinion) in seen.opinions {
             match self.of_graphs.iter_mut().find(|(known, _)| *known == rule) {
                 // The same graph is often recorded by every rank, and in parts.

@@ -12,6 +12,7 @@ pub mod evaluator;
 pub mod finding;
 mod history;
 pub(crate) mod knowledge;
+mod labels;
 pub mod observation;
 mod report;
 pub(crate) mod run;

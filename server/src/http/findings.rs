@@ -311,7 +311,7 @@ fn remark(own: &diagnosis::Remark) -> Remark {
             diagnosis::State::Unknown => RemarkState::Unknown,
             diagnosis::State::Fine => RemarkState::Fine,
             diagnosis::State::Note => RemarkState::Note,
-            diagnosis::State::Fault => RemarkState::Fault,
+            diagnosis::State::Fault | diagnosis::State::Error => RemarkState::Fault,
         },
         sentence: words(&own.sentence),
         node: own.node.clone(),

@@ -1,4 +1,5 @@
-//! The JSON text of a Keras model: its layers as nodes, those of models within it in their scope.
+//! The JSON text of a Keras model: its layers as nodes, those of models within it in their scope, and what it was compiled
+//! with: a node for the loss of each output, and one for the optimizer.
 
 use serde_json::Value;
 
@@ -7,8 +8,14 @@ use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
 
 /// Deeper models within models are not read; the parser itself stops at 128 levels of JSON.
 const MAX_DEPTH: usize = 16;
+/// Losses of more outputs are left out.
+const MAX_OUTPUTS: usize = 256;
 
-/// `{"class_name", "config": {"name", "layers": [{"class_name", "name", "config", "inbound_nodes"}]}}`.
+/// The name of the node of the loss, or the scope of several.
+const LOSS: &str = "loss";
+
+/// `{"class_name", "config": {"name", "layers": [{"class_name", "name", "config", "inbound_nodes"}], "output_layers"},
+/// "compile_config": {"optimizer", "loss"}}`.
 pub(crate) fn model(json: &[u8]) -> Result<Graph, NotAGraph> {
     let model: Value = serde_json::from_slice(json).map_err(|_| NotAGraph)?;
     let mut builder = GraphBuilder::default();
@@ -18,7 +25,127 @@ pub(crate) fn model(json: &[u8]) -> Result<Graph, NotAGraph> {
         .trim()
         .clone_into(&mut builder.graph.producer);
     add_layers(&mut builder, &model, "", 0);
+    add_training(&mut builder, &model);
     Ok(builder.finish())
+}
+
+/// Losses and the optimizer, as far as the model was compiled.
+fn add_training(builder: &mut GraphBuilder<'_>, model: &Value) {
+    let compiled = &model["compile_config"];
+    let outputs = outputs_of(model);
+    let mut losses = Vec::new();
+    for (place, (key, layer)) in outputs.iter().enumerate() {
+        let Some((op_type, attributes)) = compiled_as(loss_of(&compiled["loss"], key, place))
+        else {
+            continue;
+        };
+        let name = match outputs.len() {
+            1 => LOSS.to_owned(),
+            _ => format!("{LOSS}/{key}"),
+        };
+        let node = Node {
+            name: name.clone(),
+            op_type,
+            attributes,
+            ..Node::default()
+        };
+        let Some(index) = builder.node(node) else {
+            return;
+        };
+        builder.define(name.clone(), index, 0);
+        builder.input(index, layer.clone(), 0, false);
+        losses.push(name);
+    }
+    let Some((op_type, attributes)) = compiled_as(&compiled["optimizer"]) else {
+        return;
+    };
+    let node = Node {
+        name: "optimizer".to_owned(),
+        op_type,
+        attributes,
+        ..Node::default()
+    };
+    if let Some(index) = builder.node(node) {
+        for loss in losses {
+            builder.input(index, loss, 0, true);
+        }
+    }
+}
+
+/// The loss of one output: one for all, a list in the order of the outputs, or a map by their names.
+fn loss_of<'a>(loss: &'a Value, key: &str, place: usize) -> &'a Value {
+    match loss {
+        Value::Array(_) => &loss[place],
+        Value::Object(object) if !object.contains_key("class_name") => &loss[key],
+        _ => loss,
+    }
+}
+
+/// The type and the settings of a loss or an optimizer: a name, a function, or an object with its configuration.
+fn compiled_as(value: &Value) -> Option<(String, Vec<(String, String)>)> {
+    let named = |name: &str| Some((name.to_owned(), Vec::new()));
+    if let Some(name) = value.as_str() {
+        return named(name);
+    }
+    let class = value["class_name"].as_str()?;
+    match &value["config"] {
+        Value::String(function) => named(function),
+        config => {
+            let mut attributes = attributes_of(config);
+            // A schedule is an object of its own.
+            let begins = &config["learning_rate"]["config"]["initial_learning_rate"];
+            if begins.is_number() {
+                attributes.push(("initial_learning_rate".to_owned(), begins.to_string()));
+            }
+            Some((class.to_owned(), attributes))
+        }
+    }
+}
+
+/// The outputs of a model: the name of each, and the layer that makes it.
+fn outputs_of(model: &Value) -> Vec<(&str, String)> {
+    let tensors = output_tensors(model);
+    let tensors = tensors.into_iter().take(MAX_OUTPUTS);
+    let made = tensors.filter_map(|(key, tensor)| {
+        let layer = layer_of(model, tensor, "", 0)?;
+        Some((key.or(tensor[0].as_str()).unwrap_or(LOSS), layer))
+    });
+    made.collect()
+}
+
+/// `[layer, call, output]` for each output, with its name where it has one of its own. A sequential model says nothing:
+/// its last layer is its output.
+fn output_tensors(model: &Value) -> Vec<(Option<&str>, &Value)> {
+    match &model["config"]["output_layers"] {
+        one @ Value::Array(items) if items.first().is_some_and(Value::is_string) => {
+            vec![(None, one)]
+        }
+        Value::Array(items) => items.iter().map(|item| (None, item)).collect(),
+        Value::Object(items) => {
+            let named = items.iter();
+            named
+                .map(|(key, item)| (Some(key.as_str()), item))
+                .collect()
+        }
+        _ => vec![(None, &Value::Null)],
+    }
+}
+
+/// The layer that makes an output, by its full name: of a model within, the layer there.
+fn layer_of(model: &Value, tensor: &Value, scope: &str, depth: usize) -> Option<String> {
+    let layers = model["config"]["layers"].as_array()?;
+    let layer = match tensor[0].as_str() {
+        Some(name) => layers.iter().find(|layer| name_of(layer) == name)?,
+        None => layers.last()?,
+    };
+    let name = format!("{scope}{}", name_of(layer));
+    if !layer["config"]["layers"].is_array() || depth >= MAX_DEPTH {
+        return Some(name);
+    }
+    let slot = tensor[2].as_u64().unwrap_or(0);
+    let inner = output_tensors(layer);
+    let (_, tensor) = inner.get(usize::try_from(slot).ok()?)?;
+    layer_of(layer, tensor, &format!("{name}/"), depth + 1)
 }
 
 fn name_of(layer: &Value) -> &str {
@@ -42,7 +169,7 @@ fn add_layers(builder: &mut GraphBuilder<'_>, model: &Value, scope: &str, depth:
                 NodeKind::Operation
             },
             op_type: op_type.to_owned(),
-            attributes: attributes_of(config),
+            attributes: attributes_of_layer(config),
             outputs: shape_of(config).into_iter().collect(),
             ..Node::default()
         };
@@ -108,6 +235,17 @@ fn add_inputs(
     }
 }
 
+/// The attributes of a layer, and of the layer that it wraps (`TimeDistributed`) where it has none of that name.
+fn attributes_of_layer(config: &Value) -> Vec<(String, String)> {
+    let mut attributes = attributes_of(config);
+    for (name, value) in attributes_of(&config["layer"]["config"]) {
+        if attributes.iter().all(|(own, _)| *own != name) {
+            attributes.push((name, value));
+        }
+    }
+    attributes
+}
+
 /// What is said of a layer in one word or number.
 fn attributes_of(config: &Value) -> Vec<(String, String)> {
     let entries = config.as_object().into_iter().flatten();
@@ -117,7 +255,16 @@ fn attributes_of(config: &Value) -> Vec<(String, String)> {
             let value = match value {
                 Value::Null => return None,
                 Value::String(text) => short_bytes(text.as_bytes()),
-                Value::Object(object) => object.get("class_name")?.as_str()?.to_owned(),
+                // A lambda has no name.
+                Value::Object(object) if object.contains_key("value") => "lambda".to_owned(),
+                Value::Object(object) => {
+                    let class = object.get("class_name")?.as_str()?;
+                    let function = object.get("config").and_then(Value::as_str);
+                    function
+                        .filter(|_| class == "function")
+                        .unwrap_or(class)
+                        .to_owned()
+                }
                 value => short_bytes(value.to_string().as_bytes()),
             };
             Some((name.clone(), value))

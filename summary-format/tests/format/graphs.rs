@@ -310,8 +310,18 @@ fn the_graphs_of_tensorflow() {
         "keras",
     );
     let ops: Vec<_> = keras.nodes.iter().map(|node| &*node.op_type).collect();
-    assert_eq!(ops, ["InputLayer", "Dense", "Dense"]);
+    assert_eq!(
+        ops,
+        [
+            "InputLayer",
+            "Dense",
+            "Dense",
+            "SparseCategoricalCrossentropy",
+            "Adam"
+        ]
+    );
     assert_eq!(keras.nodes[2].inputs[0].node, Some(1));
+    assert_eq!(keras.nodes[3].inputs[0].node, Some(2), "the loss");
     assert_eq!(keras.notes, []);
 }
 

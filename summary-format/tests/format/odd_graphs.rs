@@ -192,6 +192,80 @@ fn functional_models_of_keras_say_their_edges() {
     }
 }
 
+/// A loss for each output, as a list in their order, a map by their names or one for all, and the optimizer after them;
+/// an output of a model within comes from its own layer.
+#[test]
+fn compiled_models_of_keras_say_their_losses() {
+    let dense = |name: &str| {
+        format!(
+            r#"{{"class_name": "Dense", "name": "{name}", "config": {{"name": "{name}", "units": 2}}, "inbound_nodes": []}}"#
+        )
+    };
+    let inner = format!(
+        r#"{{"class_name": "Sequential", "name": "inner", "config": {{"name": "inner", "layers": [{}, {}]}}, "inbound_nodes": []}}"#,
+        dense("first"),
+        dense("last")
+    );
+    let class = r#"{"class_name": "Huber", "config": {"delta": 2.0}}"#;
+    let optimizer = r#"{"class_name": "SGD", "config": {"momentum": 0.5, "learning_rate":
+        {"class_name": "CosineDecay", "config": {"initial_learning_rate": 0.25}}}}"#;
+    let read = |outputs: &str, loss: &str| {
+        let json = format!(
+            r#"{{"class_name": "Functional", "config": {{"layers": [{}, {inner}], "output_layers": {outputs}}},
+                "compile_config": {{"optimizer": {optimizer}, "loss": {loss}}}}}"#,
+            dense("a")
+        );
+        Graph::read(GraphFormat::KerasJson, json.as_bytes()).unwrap()
+    };
+    let both = r#"[["a", 0, 0], ["inner", 0, 0]]"#;
+    let named = r#"{"x": ["a", 0, 0], "y": ["inner", 0, 0]}"#;
+    let by_name = format!(r#"{{"y": "mse", "x": {class}}}"#);
+    for (outputs, loss, expected) in [
+        (
+            both,
+            format!(r#"[{class}, "mse"]"#),
+            vec![
+                ("loss/a", "Huber", "a"),
+                ("loss/inner", "mse", "inner/last"),
+            ],
+        ),
+        (
+            named,
+            by_name,
+            vec![("loss/x", "Huber", "a"), ("loss/y", "mse", "inner/last")],
+        ),
+        (
+            r#"["inner", 0, 0]"#,
+            r#""mse""#.to_owned(),
+            vec![("loss", "mse", "inner/last")],
+        ),
+        (both, "null".to_owned(), vec![]),
+        (r#"[["nothing", 0, 0]]"#, r#""mse""#.to_owned(), vec![]),
+    ] {
+        let graph = read(outputs, &loss);
+        let losses = graph
+            .nodes
+            .iter()
+            .filter(|node| node.name.starts_with("loss"));
+        let losses = losses.map(|node| (&*node.name, &*node.op_type, origins(&graph, node)[0]));
+        let losses: Vec<_> = losses.collect();
+        assert_eq!(losses, expected, "{loss}");
+        let optimizer = graph.nodes.last().unwrap();
+        assert_eq!(
+            (&*optimizer.name, &*optimizer.op_type),
+            ("optimizer", "SGD")
+        );
+        assert!(optimizer.inputs.iter().all(|edge| edge.is_control));
+        assert_eq!(optimizer.inputs.len(), expected.len());
+        let attributes = &optimizer.attributes;
+        assert!(attributes.contains(&("initial_learning_rate".into(), "0.25".into())));
+        assert!(attributes.contains(&("momentum".into(), "0.5".into())));
+    }
+    // What was not compiled has layers alone.
+    let graph = read(both, "null");
+    assert_eq!(graph.nodes.len(), 5);
+}
+
 /// A node of a `GraphDef`.
 fn tf_node(name: &str, inputs: &[&str]) -> Vec<u8> {
     let inputs = inputs

@@ -4,7 +4,8 @@
 use trainscope_format::Graph;
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind};
 
-use super::operation::{Does, Loss, is_backward, is_parameter, of};
+use super::loss::loss_activation;
+use super::operation::{Does, Loss, attribute, is_backward, is_parameter, of};
 use super::recording::Missing;
 use super::{Opinion, Rule, State};
 
@@ -12,6 +13,16 @@ use super::{Opinion, Rule, State};
 const MAX_HOPS: usize = 64;
 /// Operations between a difference and the mean of a loss.
 const REDUCED_WITHIN: usize = 4;
+
+/// Layers of Keras that have as many units as what feeds them.
+const KEEPS_UNITS: [&str; 6] = [
+    "Activation",
+    "Softmax",
+    "ReLU",
+    "Dropout",
+    "BatchNormalization",
+    "LayerNormalization",
+];
 
 /// What is to be said of a graph.
 pub(super) struct Seen {
@@ -44,6 +55,7 @@ pub(super) fn examine(graph: &Graph) -> Seen {
             (Rule::Broadcast, broadcast(&view)),
             (Rule::UnusedParameters, unused_parameters(&view)),
             (Rule::UselessBias, useless_bias(&view)),
+            (Rule::LinearLayers, linear_layers(&view)),
         ],
         normalises_batches: view.forward().any(|at| {
             let plain = view.nodes[at].op_type.to_ascii_lowercase();
@@ -53,16 +65,16 @@ pub(super) fn examine(graph: &Graph) -> Seen {
 }
 
 /// A graph, with what its operations do and who uses what they make.
-struct View<'a> {
-    nodes: &'a [Node],
-    does: Vec<Does>,
+pub(super) struct View<'a> {
+    pub(super) nodes: &'a [Node],
+    pub(super) does: Vec<Does>,
     is_backward: Vec<bool>,
     /// Node and place among its inputs of whoever uses a node.
     users: Vec<Vec<(u32, u32)>>,
 }
 
 impl<'a> View<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    pub(super) fn new(graph: &'a Graph) -> Self {
         let nodes = &graph.nodes[..];
         let mut users = vec![Vec::new(); nodes.len()];
         for (at, node) in (0_u32..).zip(nodes) {
@@ -82,7 +94,7 @@ impl<'a> View<'a> {
     }
 
     /// Operations of the way forward.
-    fn forward(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn forward(&self) -> impl Iterator<Item = usize> {
         (0..self.nodes.len())
             .filter(|at| self.nodes[*at].kind == NodeKind::Operation && !self.is_backward[*at])
     }
@@ -95,7 +107,7 @@ impl<'a> View<'a> {
     }
 
     /// The operation that an input really comes from: what only hands it on is passed.
-    fn origin(&self, at: usize, place: usize) -> Option<usize> {
+    pub(super) fn origin(&self, at: usize, place: usize) -> Option<usize> {
         let mut from = self.input(at, place)?;
         for _ in 0..MAX_HOPS {
             // The access to a parameter is where a parameter comes from.
@@ -124,126 +136,30 @@ impl<'a> View<'a> {
         known.collect()
     }
 
-    fn name(&self, at: usize) -> &'a str {
-        &self.nodes[at].name
-    }
-}
-
-/// What stands before a loss and should not, or does not and should.
-fn loss_activation(view: &View<'_>) -> Opinion {
-    let mut found: Vec<(State, usize, String, String)> = Vec::new();
-    let (mut losses, mut judged) = (0, 0);
-    for at in view.forward() {
-        let Does::Loss(loss) = view.does[at] else {
-            // Two in a row, wherever the loss is.
-            if matches!(view.does[at], Does::Softmax | Does::LogSoftmax)
-                && let Some(first) = view.origin(at, 0)
-                && view.does[first] == Does::Softmax
-            {
-                let (en, zh) = doubled(view, first, at);
-                found.push((State::Fault, at, en, zh));
+    /// How many units a layer has, as Keras says of it or of a layer before that does not change it; otherwise the last size
+    /// of what it computes.
+    pub(super) fn width(&self, mut at: usize) -> Option<u64> {
+        for _ in 0..MAX_HOPS {
+            let node = &self.nodes[at];
+            let said = attribute(node, "units").or(attribute(node, "filters"));
+            if let Some(units) = said {
+                let is_last = attribute(node, "data_format") != Some("channels_first");
+                return units.parse().ok().filter(|_| is_last);
             }
-            continue;
-        };
-        losses += 1;
-        let Some(from) = view.origin(at, 0) else {
-            continue;
-        };
-        judged += u64::from(view.does[from] != Does::Other || loss == Loss::Values);
-        if let Some((state, en, zh)) = before_loss(view, loss, from, at) {
-            found.push((state, at, en, zh));
+            let shape = node.outputs.first().and_then(|own| own.shape.as_ref());
+            if let Some([_, .., Dimension::Size(last)]) = shape.map(Vec::as_slice) {
+                return Some(*last);
+            }
+            if !KEEPS_UNITS.contains(&&*node.op_type) {
+                return None;
+            }
+            at = self.input(at, 0)?;
         }
+        None
     }
-    found.sort_by_key(|(state, at, ..)| (std::cmp::Reverse(*state), *at));
-    let places = found.len();
-    if let Some((state, at, en, zh)) = found.into_iter().next() {
-        return Opinion::found(state, Some(view.name(at)), places, en, zh);
-    }
-    if losses == 0 {
-        return Opinion::unknown(
-            "the graph does not contain the loss, so its input is not checked; record the model together with the loss",
-            "计算图不含损失，无法检查其输入；请将模型与损失一并记录",
-            Missing::GraphWithLoss,
-        );
-    }
-    if judged == 0 {
-        return Opinion::unknown(
-            "the input of the loss comes from an unknown operator",
-            "损失的输入来自未知类型的算子",
-            Missing::Nothing,
-        );
-    }
-    Opinion::fine(
-        "loss input is correct".to_owned(),
-        "损失的输入正确".to_owned(),
-    )
-}
 
-fn doubled(view: &View<'_>, first: usize, second: usize) -> (String, String) {
-    let (first, second) = (view.name(first), view.name(second));
-    (
-        format!("{second} applies softmax to the probabilities of {first}: gradients become small"),
-        format!("{first} 已输出概率，{second} 又做一次 softmax，梯度会变得很小"),
-    )
-}
-
-/// What a loss that is fed by `from` has to complain of.
-fn before_loss(
-    view: &View<'_>,
-    loss: Loss,
-    from: usize,
-    at: usize,
-) -> Option<(State, String, String)> {
-    let (input, name) = (view.name(from), view.name(at));
-    let raw = matches!(view.does[from], Does::Linear | Does::BiasAdd | Does::Add);
-    let fault = |en: String, zh: String| Some((State::Fault, en, zh));
-    match (loss, view.does[from]) {
-        (Loss::Logits, Does::Softmax | Does::Sigmoid) => fault(
-            format!(
-                "{name} applies softmax itself, but its input {input} already outputs probabilities: gradients become small"
-            ),
-            format!("{name} 内部已包含 softmax，而 {input} 已输出概率，梯度会变得很小"),
-        ),
-        (Loss::BinaryLogits, Does::Softmax | Does::Sigmoid) => fault(
-            format!(
-                "{name} applies sigmoid itself, but its input {input} already outputs probabilities: gradients become small"
-            ),
-            format!("{name} 内部已包含 sigmoid，而 {input} 已输出概率，梯度会变得很小"),
-        ),
-        (Loss::Logits | Loss::BinaryLogits, Does::Relu) => fault(
-            format!("{input} clips negative logits before {name}: these outputs do not learn"),
-            format!("{input} 在 {name} 之前截去了负的 logits，这些输出无法学习"),
-        ),
-        (Loss::Logits, Does::LogSoftmax) => Some((
-            State::Note,
-            format!("{name} applies softmax itself; {input} is redundant"),
-            format!("{name} 内部已包含 softmax，{input} 是多余的"),
-        )),
-        (Loss::LogProbabilities, Does::Softmax | Does::Sigmoid) => fault(
-            format!(
-                "{name} expects log-probabilities, but {input} outputs probabilities: use log_softmax"
-            ),
-            format!("{name} 需要对数概率，而 {input} 给出的是概率，应使用 log_softmax"),
-        ),
-        (Loss::LogProbabilities, _) if raw => fault(
-            format!(
-                "{name} expects log-probabilities, but gets the logits of {input}: log_softmax is missing"
-            ),
-            format!("{name} 需要对数概率，得到的却是 {input} 的 logits：缺少 log_softmax"),
-        ),
-        (Loss::Probabilities, Does::Relu) => fault(
-            format!(
-                "{name} expects probabilities, but the output of {input} is unbounded: sigmoid is missing"
-            ),
-            format!("{name} 需要概率，而 {input} 没有上限：缺少 sigmoid"),
-        ),
-        (Loss::Probabilities, _) if raw => fault(
-            format!(
-                "{name} expects probabilities, but gets the logits of {input}: sigmoid is missing"
-            ),
-            format!("{name} 需要概率，得到的却是 {input} 的 logits：缺少 sigmoid"),
-        ),
-        _ => None,
+    pub(super) fn name(&self, at: usize) -> &'a str {
+        &self.nodes[at].name
     }
 }
 
@@ -287,6 +203,68 @@ fn useless_bias(view: &View<'_>) -> Opinion {
         "no bias is cancelled by a normalization layer".to_owned(),
         "归一化之前没有多余的偏置".to_owned(),
     )
+}
+
+/// Two layers without an activation between: the product of two matrices is a matrix, so both together can do no more than
+/// one. Edges are followed, not the order of layers.
+fn linear_layers(view: &View<'_>) -> Opinion {
+    let mut found = Vec::new();
+    let mut layers = 0_usize;
+    for at in view.forward().filter(|at| is_layer(view, *at)) {
+        layers += 1;
+        let Some(mut from) = view.origin(at, 0) else {
+            continue;
+        };
+        if matches!(view.does[from], Does::BiasAdd | Does::Add) && adds_bias(view, from) {
+            let sum = (0..2).filter_map(|place| view.origin(from, place));
+            let Some(layer) = sum.into_iter().find(|layer| is_layer(view, *layer)) else {
+                continue;
+            };
+            from = layer;
+        }
+        let mut users = view.users[from].iter().map(|(user, _)| *user as usize);
+        let is_shared = users
+            .by_ref()
+            .filter(|user| !view.is_backward[*user] && view.does[*user] != Does::Orders)
+            .count()
+            > 1;
+        if from != at && is_layer(view, from) && !is_shared {
+            found.push((from, at));
+        }
+    }
+    if let Some(&(from, at)) = found.first() {
+        let (first, second) = (view.name(from), view.name(at));
+        return Opinion::found(
+            State::Note,
+            Some(second),
+            found.len(),
+            format!(
+                "there is no activation between {first} and {second}: both together can do no more than one linear layer"
+            ),
+            format!("{first} 与 {second} 之间没有激活函数：两层合起来只相当于一个线性层"),
+        );
+    }
+    if layers == 0 {
+        return Opinion::unknown(
+            "the graph names no linear layers",
+            "计算图未列出线性层",
+            Missing::Nothing,
+        );
+    }
+    Opinion::fine(
+        "no two linear layers follow each other without an activation".to_owned(),
+        "没有两个线性层之间缺少激活函数".to_owned(),
+    )
+}
+
+/// Whether it is a linear layer with weights of its own: not the product of two results.
+fn is_layer(view: &View<'_>, at: usize) -> bool {
+    let node = &view.nodes[at];
+    view.does[at] == Does::Linear
+        && (attribute(node, "units").is_some()
+            || attribute(node, "filters").is_some()
+            || view.is_parameter(at, 1)
+            || view.is_parameter(at, 2))
 }
 
 /// Whether an operation ends with adding a trained constant to each channel.

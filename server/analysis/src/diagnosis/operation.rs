@@ -21,6 +21,10 @@ pub(super) enum Does {
     Log,
     /// Cuts off what is below zero.
     Relu,
+    /// Between −1 and 1.
+    Tanh,
+    /// An activation whose values are no probabilities: ELU, GELU, softplus, …
+    OtherActivation,
     /// Matrices or convolutions: what a layer without activation ends with.
     Linear,
     /// Adds a bias.
@@ -48,8 +52,30 @@ pub(super) enum Loss {
     LogProbabilities,
     /// Probabilities, each by itself.
     Probabilities,
+    /// Probabilities that sum to 1.
+    Classes,
     /// Numbers like those of the target.
     Values,
+}
+
+impl Does {
+    /// The least and the greatest value that it can give.
+    pub(super) const fn range(self) -> (f64, f64) {
+        match self {
+            Self::Softmax | Self::Sigmoid => (0.0, 1.0),
+            Self::Tanh => (-1.0, 1.0),
+            Self::Relu => (0.0, f64::INFINITY),
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+}
+
+/// What a loss does that is known by its name alone.
+pub(super) fn loss_of_name(node: &Node) -> Does {
+    match of(node) {
+        loss @ Does::Loss(_) => loss,
+        _ => Does::Other,
+    }
 }
 
 /// What a node does.
@@ -58,17 +84,65 @@ pub(super) fn of(node: &Node) -> Does {
         return Does::Other;
     }
     let op = node.op_type.rsplit("::").next().unwrap_or_default();
-    let plain: String = op
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let plain = plain(op);
+    let is_linear = |activation: &str| activation == "linear";
+    match attribute(node, "activation") {
+        // A layer of Keras ends with its activation.
+        Some(activation) if !is_linear(activation) => return activation_of(activation),
+        Some(_) if plain == "activation" => return Does::Passes,
+        _ => {}
+    }
+    if matches!(&*plain, "relu" | "leakyrelu") && is_bounded(node) {
+        return Does::Other;
+    }
+    if attribute(node, "from_logits") == Some("true") {
+        match &*plain {
+            "binarycrossentropy" | "binaryfocalcrossentropy" => {
+                return Does::Loss(Loss::BinaryLogits);
+            }
+            "categoricalcrossentropy"
+            | "categoricalfocalcrossentropy"
+            | "sparsecategoricalcrossentropy" => return Does::Loss(Loss::Logits),
+            _ => {}
+        }
+    }
     match &*plain {
-        "identity" | "reshape" | "view" | "flatten" | "squeeze" | "unsqueeze" | "cast" | "to"
-        | "tocopy" | "transpose" | "permute" | "t" | "contiguous" | "clone" | "detach"
-        | "alias" | "dropout" | "featuredropout" | "load" | "readvariableop" | "depend"
-        | "stopgradient" | "tuplegetitem" | "expanddims" | "permutation" | "unsafeview"
-        | "getattr" => Does::Passes,
+        "identity"
+        | "reshape"
+        | "view"
+        | "flatten"
+        | "squeeze"
+        | "unsqueeze"
+        | "cast"
+        | "to"
+        | "tocopy"
+        | "transpose"
+        | "permute"
+        | "t"
+        | "contiguous"
+        | "clone"
+        | "detach"
+        | "alias"
+        | "dropout"
+        | "featuredropout"
+        | "load"
+        | "readvariableop"
+        | "depend"
+        | "stopgradient"
+        | "tuplegetitem"
+        | "expanddims"
+        | "permutation"
+        | "unsafeview"
+        | "getattr"
+        | "activityregularization"
+        | "alphadropout"
+        | "gaussiandropout"
+        | "gaussiannoise"
+        | "masking"
+        | "repeatvector"
+        | "spatialdropout1d"
+        | "spatialdropout2d"
+        | "spatialdropout3d" => Does::Passes,
         "maketuple" | "listconstruct" | "tupleconstruct" => Does::Gathers,
         "updatestate" | "noop" | "savev2" | "assign" | "assignvariableop"
         | "varisinitializedop" | "imagesummary" | "tensorsummary" | "scalarsummary"
@@ -78,6 +152,9 @@ pub(super) fn of(node: &Node) -> Does {
         "sigmoid" => Does::Sigmoid,
         "log" => Does::Log,
         "relu" | "relu6" => Does::Relu,
+        "tanh" => Does::Tanh,
+        "elu" | "selu" | "celu" | "gelu" | "leakyrelu" | "prelu" | "softplus" | "silu"
+        | "swish" | "mish" => Does::OtherActivation,
         "matmul"
         | "linear"
         | "addmm"
@@ -90,6 +167,12 @@ pub(super) fn of(node: &Node) -> Does {
         | "conv1d"
         | "conv2d"
         | "conv3d"
+        | "conv1dtranspose"
+        | "conv2dtranspose"
+        | "conv3dtranspose"
+        | "separableconv1d"
+        | "separableconv2d"
+        | "einsumdense"
         | "convolution"
         | "thnnconv2d"
         | "mkldnnconvolution"
@@ -103,6 +186,12 @@ pub(super) fn of(node: &Node) -> Does {
         | "batchmatmulv2"
         | "fusedmatmul"
         | "matmulbiasaddfusion" => Does::Linear,
+        // A layer that is applied to each step of a sequence, if it is one with weights and not a model.
+        "timedistributed"
+            if attribute(node, "units").is_some() || attribute(node, "filters").is_some() =>
+        {
+            Does::Linear
+        }
         "biasadd" => Does::BiasAdd,
         "add" | "addv2" => Does::Add,
         "batchnorm"
@@ -134,12 +223,49 @@ pub(super) fn of(node: &Node) -> Does {
         "nllloss" | "nlllossnd" | "nllloss2d" | "nlllossforward" | "negativeloglikelihoodloss" => {
             Does::Loss(Loss::LogProbabilities)
         }
-        "binarycrossentropy" | "bceloss" => Does::Loss(Loss::Probabilities),
-        "mseloss" | "l1loss" | "smoothl1loss" | "huberloss" | "meansquarederror" => {
-            Does::Loss(Loss::Values)
+        "binarycrossentropy" | "bceloss" | "bce" | "binaryfocalcrossentropy" => {
+            Does::Loss(Loss::Probabilities)
         }
+        "categoricalcrossentropy"
+        | "categoricalfocalcrossentropy"
+        | "sparsecategoricalcrossentropy" => Does::Loss(Loss::Classes),
+        "mseloss" | "l1loss" | "smoothl1loss" | "huberloss" | "meansquarederror" | "mse"
+        | "meanabsoluteerror" | "mae" | "huber" | "logcosh" => Does::Loss(Loss::Values),
         _ => Does::Other,
     }
+}
+
+/// A name without what frameworks write differently: capitals, `_` and `-`.
+pub(super) fn plain(name: &str) -> String {
+    name.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// An attribute by its name.
+pub(super) fn attribute<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
+    let found = node.attributes.iter().find(|(own, _)| own == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// The activation at the end of a layer of Keras; a function of the program may do anything.
+fn activation_of(name: &str) -> Does {
+    match &*plain(name) {
+        "softmax" => Does::Softmax,
+        "logsoftmax" => Does::LogSoftmax,
+        "sigmoid" | "hardsigmoid" => Does::Sigmoid,
+        "relu" | "relu6" => Does::Relu,
+        "tanh" | "hardtanh" | "softsign" => Does::Tanh,
+        "elu" | "selu" | "celu" | "gelu" | "leakyrelu" | "prelu" | "softplus" | "silu"
+        | "swish" | "mish" | "hardsilu" | "hardswish" | "exponential" => Does::OtherActivation,
+        _ => Does::Other,
+    }
+}
+
+/// Whether a rectifier of Keras has an upper limit: `ReLU(max_value=1)` gives numbers between 0 and 1.
+fn is_bounded(node: &Node) -> bool {
+    attribute(node, "max_value").is_some()
 }
 
 /// Whether a node is of the way back: gradients name what they are of, and would be taken for it.

@@ -1,9 +1,11 @@
 //! Rules about hyper-parameters: values that an optimizer cannot work with, and such as are rarely meant.
 
+use trainscope_format::Graph;
 use trainscope_format::digits::brief;
 use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::lineage::TrainLineage;
 
+use super::operation::attribute;
 use super::recording::Missing;
 use super::{Opinion, State};
 
@@ -29,9 +31,13 @@ fn meaning(name: &str) -> Option<Meaning> {
     let name = name.to_ascii_lowercase().replace(['-', ' '], "_");
     let leaf = name.rsplit(['/', '.']).next().unwrap_or_default();
     match leaf {
-        "lr" | "learning_rate" | "init_lr" | "base_lr" | "initial_lr" | "max_lr" => {
-            Some(Meaning::LearningRate)
-        }
+        "lr"
+        | "learning_rate"
+        | "init_lr"
+        | "base_lr"
+        | "initial_lr"
+        | "max_lr"
+        | "initial_learning_rate" => Some(Meaning::LearningRate),
         "batch_size" | "bsize" | "batchsize" | "train_batch_size" | "bs" => {
             Some(Meaning::BatchSize)
         }
@@ -39,6 +45,21 @@ fn meaning(name: &str) -> Option<Meaning> {
         | "dropout_p" | "p_dropout" | "drop_rate" | "label_smoothing" => Some(Meaning::Share),
         "weight_decay" | "wd" => Some(Meaning::WeightDecay),
         _ => None,
+    }
+}
+
+/// The number that a program wrote, where it was kept in single precision: 0.1, not 0.10000000149.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::float_cmp,
+    reason = "only what single precision holds exactly is written anew"
+)]
+fn as_written(value: f64) -> f64 {
+    let single = value as f32;
+    if f64::from(single) == value {
+        single.to_string().parse().unwrap_or(value)
+    } else {
+        value
     }
 }
 
@@ -79,7 +100,30 @@ impl Settings {
         }
     }
 
+    /// What a model of Keras was compiled with, and the rates of its dropout that are no shares below 1.
+    pub(super) fn of_graph(&mut self, graph: &Graph) {
+        if !graph.producer.starts_with("keras") {
+            return;
+        }
+        for node in &graph.nodes {
+            if node.name == "optimizer" && node.inputs.iter().all(|edge| edge.is_control) {
+                self.optimizer.clone_from(&node.op_type);
+                for (name, value) in &node.attributes {
+                    if let (Some(_), Ok(value)) = (meaning(name), value.parse()) {
+                        self.set(name, value);
+                    }
+                }
+            }
+            let rate = attribute(node, "rate").filter(|_| node.op_type.ends_with("Dropout"));
+            let rate = rate.and_then(|rate| rate.parse().ok());
+            if let Some(rate) = rate.filter(|rate| !(0.0..1.0).contains(rate)) {
+                self.set(&format!("{}/dropout_rate", node.name), rate);
+            }
+        }
+    }
+
     fn set(&mut self, name: &str, value: f64) {
+        let value = as_written(value);
         match self.values.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,
             None => self.values.push((name.to_owned(), value)),

@@ -4,6 +4,7 @@
 //! `MindInsight`.
 
 mod activations;
+mod answers;
 mod design;
 mod gradients;
 mod run;
@@ -31,6 +32,8 @@ pub static CONDITIONS: &[&Condition] = &[
     &tensors::TENSOR_TOO_SMALL,
     &tensors::INPUT_RANGE,
     &tensors::CLASS_IMBALANCE,
+    &answers::UNREACHABLE_TARGETS,
+    &answers::FRACTIONAL_CLASSES,
     &weights::WEIGHT_INITIALIZATION,
     &weights::BAD_INITIALIZATION,
     &weights::WEIGHT_OVERFLOW,
@@ -53,10 +56,13 @@ pub static CONDITIONS: &[&Condition] = &[
     &activations::DEAD_RELU,
     &activations::SATURATED_ACTIVATION,
     &activations::ATTENTION_COLLAPSE,
+    &answers::CONSTANT_OUTPUT,
     &scalars::LOSS_NAN,
     &scalars::LOSS_SPIKE,
     &scalars::LOSS_DIVERGENCE,
     &scalars::LOSS_PLATEAU,
+    &answers::CONSTANT_LOSS,
+    &answers::LOSS_CONTRADICTION,
     &scalars::SLOW_CONVERGENCE,
     &scalars::LOSS_OSCILLATION,
     &scalars::INITIAL_LOSS,
@@ -73,6 +79,7 @@ pub static CONDITIONS: &[&Condition] = &[
     &design::BROADCAST,
     &design::UNUSED_PARAMETERS,
     &design::USELESS_BIAS,
+    &design::LINEAR_LAYERS,
     &design::SHUFFLING,
     &design::SCALING,
 ];

@@ -1,6 +1,8 @@
 //! What conditions compute: formulas over one tensor, judged at every step, and judgements over the whole run.
 
+pub(crate) mod answers;
 pub(crate) mod change;
+pub(crate) mod contradiction;
 pub(crate) mod data;
 pub(crate) mod design;
 pub(crate) mod explosion;

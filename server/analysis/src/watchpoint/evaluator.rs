@@ -9,13 +9,14 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use trainscope_format::Role;
-use trainscope_format::tensor::{ChannelStats, DType, Exponents, TensorStats};
+use trainscope_format::tensor::{ChannelStats, DType};
 
 use super::checks::{Evidence, Seen, Verdict};
 use super::config::{Watchpoint, Watchpoints};
 use super::finding::{Findings, Missing};
 use super::history::{Digest, History, share};
 use super::knowledge::Knowledge;
+use super::labels::Labels;
 use super::observation::{Context, Needs, Observation};
 use super::report;
 use super::run::Run;
@@ -56,8 +57,8 @@ pub(crate) struct Tensor {
     pub(crate) shape: Vec<u64>,
     pub(crate) history: History,
     pub(crate) memories: Vec<Memory>,
-    /// Of labels: how many elements are 0, 1, 2 or 3, 4 to 7, ….
-    pub(crate) labels: Vec<u64>,
+    /// Of labels: what all of them are.
+    pub(crate) labels: Labels,
     /// Of rectified units: samples since each last answered anything but zero.
     idle_for: Vec<u64>,
 }
@@ -122,7 +123,8 @@ impl Evaluator {
         needs.channels &= match self.knowledge.family_of(&subject) {
             Family::Relu | Family::Tanh | Family::Sigmoid => true,
             Family::Other => !self.knowledge.knows_layers(),
-            _ => false,
+            // Answers are compared between samples.
+            _ => self.knowledge.last_layer() == Some(&*subject.module),
         };
         needs
     }
@@ -140,7 +142,7 @@ impl Evaluator {
         }
         let mut digest = Digest::of(seen);
         if tensor.subject.class == Class::Labels {
-            tensor.count_labels(&seen.summary.stats);
+            tensor.labels.count(&seen.summary.stats);
         }
         if let Some(channels) = &seen.summary.channels {
             digest.idle_units = tensor.note_idle(channels);
@@ -242,7 +244,7 @@ impl Evaluator {
             shape: seen.summary.shape.clone(),
             history: History::default(),
             memories,
-            labels: Vec::new(),
+            labels: Labels::default(),
             idle_for: Vec::new(),
         });
         self.by_name
@@ -274,22 +276,6 @@ impl Evaluator {
 const IDLE_SAMPLES: u64 = 40;
 
 impl Tensor {
-    fn count_labels(&mut self, stats: &TensorStats) {
-        let mut add = |bucket: usize, count: u64| {
-            if self.labels.len() <= bucket {
-                self.labels.resize(bucket + 1, 0);
-            }
-            self.labels[bucket] = self.labels[bucket].saturating_add(count);
-        };
-        add(0, stats.zero);
-        for &(bucket, count) in stats.exponents.iter().flat_map(Exponents::counts) {
-            // 1 lies in the bucket of 2⁰; there are no negative labels.
-            if (127..255).contains(&bucket) {
-                add(usize::from(bucket - 126), count);
-            }
-        }
-    }
-
     /// The share of units that have answered zero for so many samples that it is no chance.
     fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
         if self.idle_for.len() != channels.len() {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use trainscope_format::graph::NodeKind;
+use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Graph, Hparams, Lineage};
 
 use super::observation::Context;
 use super::target::{Family, Subject, family_of_name, family_of_op};
+use crate::diagnosis::loss::{Cost, Output, cost_of_name, output_of};
 
 /// Nodes of graphs and modules of printed models beyond these are not remembered.
 const MAX_NODES: usize = 200_000;
@@ -49,6 +51,8 @@ pub(crate) struct Knowledge {
     /// `Adam`, `SGD`, …
     pub(crate) optimizer: Option<Arc<str>>,
     pub(crate) loss_function: Option<Arc<str>>,
+    /// The output, as the first graph says that holds the loss.
+    pub(crate) output: Option<Output>,
     /// What layers are, by name.
     families: BTreeMap<Arc<str>, Family>,
 }
@@ -64,9 +68,15 @@ impl Knowledge {
                     .map(|name| (*name).into())
                     .collect();
             }
-            Context::Graph(graph) if graph.nodes.len() > self.nodes.len() => {
-                self.nodes = nodes_of(graph);
-                self.note_families();
+            Context::Graph(graph) => {
+                if self.output.is_none() {
+                    self.output = output_of(graph);
+                }
+                if graph.nodes.len() > self.nodes.len() {
+                    self.nodes = nodes_of(graph);
+                    self.note_families();
+                    self.note_activations(graph);
+                }
             }
             Context::Lineage(Lineage::Train(train)) => {
                 self.optimizer = train.optimizer.as_deref().map(Into::into);
@@ -74,19 +84,19 @@ impl Knowledge {
             }
             Context::Hparams(Hparams::SessionStart(session)) => {
                 for (name, value) in &session.values {
-                    if let (
-                        "optimizer" | "optim",
-                        trainscope_format::hparams::HparamValue::Text(text),
-                    ) = (name.to_ascii_lowercase().as_str(), value)
-                    {
-                        self.optimizer = Some(text.as_str().into());
+                    let HparamValue::Text(text) = value else {
+                        continue;
+                    };
+                    match name.to_ascii_lowercase().as_str() {
+                        "optimizer" | "optim" => self.optimizer = Some(text.as_str().into()),
+                        "loss" | "loss_fn" | "loss_function" | "criterion" => {
+                            self.loss_function = Some(text.as_str().into());
+                        }
+                        _ => {}
                     }
                 }
             }
-            Context::ExecutionOrder(_)
-            | Context::Graph(_)
-            | Context::Lineage(_)
-            | Context::Hparams(_) => {}
+            Context::ExecutionOrder(_) | Context::Lineage(_) | Context::Hparams(_) => {}
             Context::Text { text, .. } => {
                 let modules = modules_of(text);
                 if modules.len() > self.modules.len() {
@@ -116,6 +126,30 @@ impl Knowledge {
                 self.families.insert(node.name.clone(), family);
             }
         }
+    }
+
+    /// Layers of Keras that end with an activation give what that gives.
+    fn note_activations(&mut self, graph: &Graph) {
+        for node in &graph.nodes {
+            let mut attributes = node.attributes.iter();
+            let activation = attributes.find(|(name, _)| name == "activation");
+            let family = activation.map_or(Family::Other, |(_, value)| family_of_op(value));
+            if !matches!(family, Family::Other | Family::Linear) {
+                self.families.insert(node.name.as_str().into(), family);
+            }
+        }
+    }
+
+    /// What the loss makes of the output, if that is known.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        let of_output = self.output.as_ref().and_then(|output| output.cost);
+        of_output.or_else(|| cost_of_name(self.loss_function.as_deref()?))
+    }
+
+    /// The layer that gives the answers: as a graph says that holds the loss, otherwise the last that ran.
+    pub(crate) fn last_layer(&self) -> Option<&str> {
+        let of_graph = self.output.as_ref().map(|output| &*output.layer);
+        of_graph.or_else(|| self.order.last().map(|layer| &**layer))
     }
 
     /// Whether it was said what the layers are.

@@ -69,7 +69,7 @@ pub(super) fn explain(
     writeln!(out, "\n{STRONG}In a watchpoint file{STRONG:#}")?;
     writeln!(out, "  [[watchpoint]]\n  condition = \"{}\"", condition.id)?;
     for parameter in condition.parameters {
-        match parameter.default {
+        match preset_of(condition, parameter) {
             Some(default) => writeln!(out, "  {} = {}", parameter.name, value(parameter, default))?,
             None if parameter.is_limit => {
                 writeln!(out, "  # {} = {}", parameter.name, parameter.range.words())?;
@@ -112,8 +112,7 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
         4 + name_width + text_width
     )?;
     for parameter in condition.parameters {
-        let default = parameter
-            .default
+        let default = preset_of(condition, parameter)
             .map_or_else(|| "off".to_owned(), |default| value(parameter, default));
         let mut lines = wrap(&screen.signs(parameter.text.en), text_width).into_iter();
         let first = lines.next().unwrap_or_default();
@@ -123,6 +122,17 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
             parameter.range.signs()
         );
         writeln!(out, "{}", row.trim_end())?;
+        if preset_of(condition, parameter) != parameter.default {
+            let left_out = parameter
+                .default
+                .map_or_else(|| "off".to_owned(), |default| value(parameter, default));
+            let indent = 2 + name_width;
+            writeln!(
+                out,
+                "{:indent$}  ({left_out} in a file that leaves it out)",
+                ""
+            )?;
+        }
         for line in lines {
             writeln!(out, "  {:name_width$}  {line}", "")?;
         }
@@ -211,16 +221,16 @@ pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// The value of a parameter when no file is given, for a condition of the recommended set; `None`: off.
+fn preset_of(condition: &Condition, parameter: &Parameter) -> Option<f64> {
+    let recommended = parameter.recommended.filter(|_| condition.recommended);
+    recommended.or(parameter.default)
+}
+
 /// The limits that are on by default.
 fn default_of(condition: &Condition) -> String {
-    let mut all = condition.parameters.iter().filter_map(|p| {
-        Some((
-            p,
-            p.recommended
-                .filter(|_| condition.recommended)
-                .or(p.default)?,
-        ))
-    });
+    let set = |p| Some((p, preset_of(condition, p)?));
+    let mut all = condition.parameters.iter().filter_map(set);
     let first = all
         .next()
         .map(|(p, default)| format!("{} {}", p.name, value(p, default)));

@@ -46,27 +46,36 @@ pub(super) static SETTINGS: Condition = Condition {
 pub(super) static LOSS_ACTIVATION: Condition = Condition {
     id: "loss_activation",
     says: text(
-        "the activation before the loss is missing or applied twice",
-        "损失前缺少激活函数，或激活函数重复",
+        "loss does not fit output activation",
+        "损失与输出激活函数不匹配",
     ),
     checks: text(
-        "A loss that applies softmax or sigmoid itself gets probabilities or rectified scores; a loss of probabilities or \
-         of their logarithms gets scores; or one softmax feeds another.",
-        "自带 softmax 或 sigmoid 的损失得到概率或截断的得分；需要概率或对数概率的损失得到得分；或两个 softmax 相连。",
+        "Error: softmax over a single unit; a cross-entropy over classes with a single unit; a loss of probabilities after \
+         no activation, ReLU, tanh or another one whose values are not probabilities. Warning: a loss that applies softmax \
+         or sigmoid itself after softmax, sigmoid or ReLU; categorical cross-entropy after sigmoid; a squared or absolute \
+         error after softmax; two softmax in a row. Note: binary cross-entropy after softmax; a squared or absolute error \
+         after ReLU. The loss is an operation of the graph, or what Keras was compiled with.",
+        "错误：对单个单元做 softmax；多类交叉熵只有一个单元；需要概率的损失之前没有激活函数，或是 ReLU、tanh 等输出不是概率的函数。\
+         警告：自带 softmax 或 sigmoid 的损失之前是 softmax、sigmoid 或 ReLU；sigmoid 之后使用多类交叉熵；softmax 之后使用平方或绝对误差；\
+         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差。损失取自计算图的算子，或 Keras 的编译配置。",
     ),
     matters: text(
-        "softmax(softmax(x)) of C classes lies between 1 / (C - 1 + e) and e / (C - 1 + e), so the loss cannot fall below \
-         ln(C - 1 + e) - 1. What each loss expects is in the documentation of its framework.",
-        "C 个类别的 softmax(softmax(x)) 介于 1 / (C - 1 + e) 与 e / (C - 1 + e) 之间，损失不可能低于 ln(C - 1 + e) - 1。\
-         各损失的输入要求见其框架文档。",
+        "softmax of one number is 1 whatever it is. The logarithm of a number that is not a probability does not exist, or is \
+         clipped and has no gradient. softmax(softmax(x)) of C classes lies between 1 / (C - 1 + e) and e / (C - 1 + e), so \
+         the loss cannot fall below ln(C - 1 + e) - 1. No threshold: the table follows from the formulas of the losses \
+         (documentation of from_logits in Keras, of CrossEntropyLoss and BCELoss in PyTorch; NeuraLint, TOSEM 2021).",
+        "单个数的 softmax 恒为 1。不是概率的数没有对数，或被截断而没有梯度。C 个类别的 softmax(softmax(x)) 介于 1 / (C - 1 + e) 与 \
+         e / (C - 1 + e) 之间，损失不可能低于 ln(C - 1 + e) - 1。没有阈值：此表由损失的公式得出（Keras 的 from_logits 文档、PyTorch 的 \
+         CrossEntropyLoss 与 BCELoss 文档；NeuraLint，TOSEM 2021）。",
     ),
     not_judged: text(
-        "No graph was recorded, or it ends before the loss.",
-        "未记录计算图，或计算图在损失之前结束。",
+        "No graph was recorded, or it ends before the loss; an activation or a loss that is a function of the program.",
+        "未记录计算图，或计算图在损失之前结束；激活函数或损失是程序自定义的函数。",
     ),
     advice: text(
-        "Give the loss what its documentation asks for: scores, probabilities or their logarithms.",
-        "按损失函数的文档提供得分、概率或对数概率。",
+        "One of several classes: one unit each, softmax and categorical cross-entropy. Yes or no: one unit, sigmoid and binary \
+         cross-entropy. A number: no activation and a squared or absolute error.",
+        "多类之一：每类一个单元，softmax 与多类交叉熵。是或否：一个单元，sigmoid 与二元交叉熵。数值：不用激活函数，平方或绝对误差。",
     ),
     ..RULE
 };
@@ -140,6 +149,30 @@ pub(super) static USELESS_BIAS: Condition = Condition {
     ),
     not_judged: text("No graph was recorded.", "未记录计算图。"),
     advice: text("Build the layer without a bias.", "构建该层时不使用偏置。"),
+    ..RULE
+};
+
+pub(super) static LINEAR_LAYERS: Condition = Condition {
+    id: "linear_layers",
+    severity: Severity::Info,
+    says: text("no activation between two layers", "两层之间没有激活函数"),
+    checks: text(
+        "A dense or convolutional layer gets the output of another one directly, or through dropout and reshapes, and nothing \
+         else uses that output. Edges of the graph are followed, not the order of layers.",
+        "全连接层或卷积层直接（或只经过 dropout、变形）使用另一层的输出，且该输出没有其他用途。按计算图的边判断，而不是层的顺序。",
+    ),
+    matters: text(
+        "W2 (W1 x + b1) + b2 = (W2 W1) x + (W2 b1 + b2): two linear layers compute what one can.",
+        "W2 (W1 x + b1) + b2 = (W2 W1) x + (W2 b1 + b2)：两个线性层只相当于一个。",
+    ),
+    not_judged: text(
+        "No graph was recorded. Only a note: a narrow layer between may be meant, as a factorization.",
+        "未记录计算图。仅为提示：中间的窄层可能是有意的低秩分解。",
+    ),
+    advice: text(
+        "Add an activation between them, or remove one.",
+        "在两层之间加激活函数，或去掉一层。",
+    ),
     ..RULE
 };
 

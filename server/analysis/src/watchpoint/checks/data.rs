@@ -31,7 +31,11 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         };
         let size = |d: &Digest| d.l2 / (d.count.max(1) as f64).sqrt();
         let name = &input.name;
-        let is_constant = |d: &&&Digest| d.count > 1 && d.max - d.min <= 1e-6 * d.max.abs();
+        // One sample may well be all zeros; what tells is that several are the same.
+        let samples = input.shape.first().copied().unwrap_or(1);
+        let is_batch = input.shape.len() < 2 || samples > 1;
+        let is_constant =
+            |d: &&&Digest| is_batch && d.count > 1 && d.max - d.min <= 1e-6 * d.max.abs();
         let constant = finite.iter().filter(is_constant).count();
         if let Some(first) = finite.iter().find(is_constant)
             && constant >= 2
@@ -105,11 +109,9 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         if labels.subject.class != Class::Labels || is_float(labels) {
             continue;
         }
-        let total = labels
-            .labels
-            .iter()
-            .fold(0_u64, |sum, n| sum.saturating_add(*n));
-        let most = labels.labels.iter().copied().max().unwrap_or(0);
+        let buckets = labels.labels.buckets.iter();
+        let total = buckets.fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let most = labels.labels.buckets.iter().copied().max().unwrap_or(0);
         let share = most as f64 / total.max(1) as f64;
         let step = labels.history.first().map_or(0, |d| d.step);
         if total >= 50 && share > limit {
@@ -159,7 +161,8 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
     let hit = Found::at(run, bias, step, Evidence::one(0, share));
-    let (name, share) = (&bias.name, percent(share));
+    // It is an estimate, and labels of one kind are no more than all.
+    let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(
         format!("about {share} of the labels are the same class (from the gradient of {name})"),
         format!("约 {share} 的标签属于同一类（由 {name} 的梯度推断）"),

@@ -28,7 +28,11 @@ pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         node: remark.node.as_deref().map(Into::into),
         flow: PROGRAM_FLOW,
         evidence: Evidence::NONE,
-        severity: (remark.state == State::Note).then_some(Severity::Info),
+        severity: match remark.state {
+            State::Note => Some(Severity::Info),
+            State::Error => Some(Severity::Error),
+            _ => None,
+        },
         sentence: Some(remark.sentence.clone()),
     };
     vec![found].into()

@@ -1,0 +1,89 @@
+//! What all targets of a training are, counted as they are seen.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::tensor::{Exponents, TensorStats};
+
+/// How far outside of a range a number is allowed to be, as a part of the range.
+const TOLERANCE: f64 = 0.05;
+
+/// Counts of the elements of targets.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Labels {
+    /// How many elements are 0, 1, 2 or 3, 4 to 7, … by their magnitude.
+    pub(crate) buckets: Vec<u64>,
+    /// Elements between 0 and 1, or 0 and -1, without the ends.
+    pub(crate) fractions: u64,
+    negative: u64,
+    /// Elements that are finite.
+    pub(crate) total: u64,
+    /// The least and the greatest of them.
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Labels {
+    /// Counts the elements of one more batch.
+    pub(crate) fn count(&mut self, stats: &TensorStats) {
+        let mut add = |bucket: usize, count: u64| {
+            if self.buckets.len() <= bucket {
+                self.buckets.resize(bucket + 1, 0);
+            }
+            self.buckets[bucket] = self.buckets[bucket].saturating_add(count);
+        };
+        add(0, stats.zero);
+        for &(bucket, count) in stats.exponents.iter().flat_map(Exponents::counts) {
+            // 1 is in the bucket of 2⁰.
+            if (127..255).contains(&bucket) {
+                add(usize::from(bucket - 126), count);
+            } else if bucket < 127 {
+                self.fractions = self.fractions.saturating_add(count);
+            }
+        }
+        let Some(finite) = stats.finite else {
+            return;
+        };
+        let is_first = self.total == 0;
+        self.total = (self.total).saturating_add(stats.zero + stats.negative + stats.positive);
+        self.negative = self.negative.saturating_add(stats.negative);
+        self.min = if is_first {
+            finite.min
+        } else {
+            self.min.min(finite.min)
+        };
+        self.max = if is_first {
+            finite.max
+        } else {
+            self.max.max(finite.max)
+        };
+    }
+
+    /// How many elements are outside of a range at least, and the extremes; `None` if none is by more than the tolerance.
+    /// Ranges end at 0, ±1 or
+    /// nowhere. Of elements from 1 to 2 it is not known how many are 1: all are counted if none is larger, otherwise none.
+    pub(crate) fn outside(&self, low: f64, high: f64) -> Option<(u64, f64, f64)> {
+        let width = if (high - low).is_finite() {
+            high - low
+        } else {
+            self.min.abs().max(self.max.abs())
+        };
+        let (is_below, is_above) = (
+            self.min < low - TOLERANCE * width,
+            self.max > high + TOLERANCE * width,
+        );
+        if !(is_below || is_above) {
+            return None;
+        }
+        // Where some are at least 2, those from 1 to 2 may all be 1.
+        let is_far = self.max >= 2.0 || self.min <= -2.0;
+        let large = self.buckets.iter().skip(1 + usize::from(is_far));
+        let large = large.sum::<u64>();
+        let outside = match (is_below, is_above) {
+            // Both signs are in one bucket.
+            (true, _) if low < 0.0 => large,
+            (true, true) => self.negative.max(large),
+            (true, false) => self.negative,
+            (false, _) => large,
+        };
+        Some((outside, self.min, self.max))
+    }
+}
