@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::check::{Place, floats, npy};
 use crate::support::lab::{Lab, Recording, STARTED_SECS, fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::{Printed, trainscope_in};
@@ -384,4 +385,124 @@ fn a_graph_is_a_picture_with_the_scopes_that_are_asked_for() {
         one.status == 0 && one.out.contains("node_max_pool2d"),
         "{one:?}"
     );
+}
+
+#[test]
+fn tensors_that_cannot_be_read_are_left_out_and_told() {
+    let place = Place::new();
+    let good = npy("'<f4'", false, "(2,)", &floats(&[1.0, f32::NAN]));
+    place
+        .write("run/steps/0/weight.a.npy", &good)
+        .write("run/steps/1/weight.a.npy", &good)
+        .write(
+            "run/steps/0/buffer.freqs.npy",
+            &npy("'<c8'", false, "(1,)", &[0; 8]),
+        );
+    let run = place.0.path().join("run");
+    let out = place.0.path().join("out");
+    let out_flag = out.display().to_string();
+    let flags = ["--format", "files", "--output", &out_flag];
+    let files = || {
+        let entries = fs::read_dir(&out).unwrap().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let printed = export(&run, "tensors", &flags);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let wanted = [
+        "000001_weight_a.rank_0.step_0.npy",
+        "000002_weight_a.rank_0.step_1.npy",
+    ];
+    assert_eq!(files(), wanted);
+    assert!(
+        printed
+            .err
+            .contains("left out  buffer/freqs, rank 0, step 0")
+            && printed.err.contains("complex64"),
+        "{printed:?}"
+    );
+    // A file that is cut: all others are written all the same.
+    fs::remove_dir_all(&out).unwrap();
+    place.write("run/steps/0/gradient.cut.npy", &good[..good.len() - 1]);
+    let printed = export(&run, "tensors", &flags);
+    assert_eq!(printed.status, 2, "{printed:?}");
+    assert_eq!(files(), wanted);
+    assert!(
+        printed.err.contains("left out  gradient/cut"),
+        "{printed:?}"
+    );
+    // Nothing else is there.
+    let printed = export(
+        &run,
+        "tensors",
+        &[&flags[..], &["--tags", "freqs"]].concat(),
+    );
+    assert_eq!(printed.status, 2);
+    assert!(printed.err.contains("complex64"), "{printed:?}");
+}
+
+#[test]
+fn statistics_of_dumps_are_computed() {
+    let place = Place::new();
+    let header = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,Count,NaN Count\n";
+    let row = "Mul,Default_Mul-op2,0,0,18,output,0,24,Float32,\"(2)\",2.5,-1,2,0\n";
+    place
+        .write(
+            "run/rank_1/Net/0/4/Add.Default_Add-op1.0.0.9.output.0.DefaultFormat.npy",
+            &npy("'<f4'", false, "(3,)", &floats(&[1.0, f32::NAN, 3.0])),
+        )
+        .write(
+            "run/rank_1/Net/0/4/Exp.Default_Exp-op3.0.0.9.output.0.DefaultFormat.npy",
+            &npy("'<c8'", false, "(1,)", &[0; 8]),
+        )
+        .write(
+            "run/rank_1/Net/0/4/statistic.csv",
+            format!("{header}{row}").as_bytes(),
+        );
+    let run = place.0.path().join("run");
+    let table = export(&run, "statistics", &[]);
+    let rows = rows(&table);
+    let row = |at: usize| {
+        [
+            "tag", "rank", "step", "shape", "count", "nan", "min", "max", "mean",
+        ]
+        .map(|name| rows[at][name])
+    };
+    assert_eq!(
+        row(0),
+        [
+            "Default_Add-op1",
+            "1",
+            "4",
+            "3",
+            "3",
+            "1",
+            "1.0",
+            "3.0",
+            "2.0"
+        ]
+    );
+    assert_eq!(
+        row(1),
+        [
+            "Default_Mul-op2",
+            "1",
+            "4",
+            "2",
+            "2",
+            "0",
+            "-1.0",
+            "2.5",
+            "NaN"
+        ]
+    );
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["wall_time_secs"], "");
+    assert!(table.err.contains("left out  Default_Exp-op3"), "{table:?}");
+    let json = export(&run, "statistics", &["--format", "json", "--tags", "Add"]).json();
+    assert_eq!(json[0]["stats"]["nan"], 1);
+    assert_eq!(json.as_array().unwrap().len(), 1);
 }

@@ -20,6 +20,7 @@ use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
 
 use crate::index::Index;
 use crate::recording::find::FoundRun;
+use crate::recording::shared::SharedNames;
 use crate::watch::{self, Base};
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
@@ -76,6 +77,8 @@ pub struct JudgedRun {
     pub remarks: Arc<Vec<Remark>>,
     /// File, offset and reason of what could not be read.
     pub damaged: Vec<(String, u64, String)>,
+    /// Files of one step that hold tensors of the same names.
+    pub(crate) shared: Vec<SharedNames>,
     /// What was watched for.
     pub watchpoints: Watchpoints,
     /// The file that says so; `None`: nobody did.

@@ -10,3 +10,6 @@ pub(crate) mod listing;
 pub(crate) mod names;
 pub(crate) mod ongoing;
 pub(crate) mod read;
+pub(crate) mod shared;
+mod stamp;
+pub(crate) mod steps;

@@ -20,7 +20,7 @@ use crate::queues::QueueSource;
 use crate::record::Kind;
 use crate::statistics::TensorSummary;
 use crate::surface::Landscape;
-use crate::values::{Tensor, Text};
+use crate::values::{OpaqueTensor, Tensor, Text};
 
 /// Bytes of the file that a record was read from.
 ///
@@ -83,6 +83,8 @@ pub enum Body {
     Loss(CollectorLoss),
     /// How a data pipeline ran, not decoded.
     Queues(QueueSource),
+    /// The form of a tensor whose elements are not read.
+    Opaque(OpaqueTensor),
 }
 
 impl Body {
@@ -93,7 +95,7 @@ impl Body {
             Self::Images(_) => Kind::Images,
             Self::Audio(_) => Kind::Audio,
             Self::Text(_) => Kind::Text,
-            Self::Tensor(_) => Kind::Tensors,
+            Self::Tensor(_) | Self::Opaque(_) => Kind::Tensors,
             Self::Graph(_) => Kind::Graphs,
             Self::Hparams(_) => Kind::Hparams,
             Self::PrCurve(_) => Kind::PrCurves,

@@ -47,4 +47,4 @@ pub use record::{
 };
 pub use statistics::{Role, TensorSummary};
 pub use surface::Landscape;
-pub use values::{Tensor, TensorData, Text};
+pub use values::{OpaqueTensor, Tensor, TensorData, Text};

@@ -29,6 +29,16 @@ pub struct Tensor {
     pub data: TensorData,
 }
 
+/// A tensor of a type that is not computed with: complex numbers, text, 4-bit and odd 8-bit numbers. Its elements are
+/// never read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct OpaqueTensor {
+    /// Name of the type, as its framework or its file calls it.
+    pub dtype: String,
+    /// Sizes, outermost first; none at all is a single element.
+    pub shape: Vec<u64>,
+}
+
 /// Where the elements of a tensor are: little-endian, in its `dtype`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

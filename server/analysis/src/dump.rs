@@ -125,8 +125,12 @@ impl DumpedGraph {
         for (&name, &time) in &started {
             alike.entry(base(name)).or_default().push((time, name));
         }
+        // How many of those alike ran before each.
+        let mut place_of: HashMap<&str, usize> = HashMap::new();
         for operators in alike.values_mut() {
             operators.sort_unstable();
+            let places = operators.iter().enumerate();
+            place_of.extend(places.map(|(place, (_, name))| (*name, place)));
         }
         let full_name = |file: &DumpedName| {
             let name = &*file.op_name;
@@ -138,7 +142,7 @@ impl DumpedGraph {
             }
             // Numbers in file names are counted anew in each graph; the order stays.
             let (places, operators) = (self.by_base.get(base(name))?, alike.get(base(name))?);
-            let at = operators.iter().position(|(_, other)| *other == name)?;
+            let at = *place_of.get(name)?;
             let place = places.get(at).filter(|_| places.len() == operators.len())?;
             self.order.get(*place)
         };

@@ -25,7 +25,9 @@ mod verdict;
 pub use catalogue::{CONDITIONS, Condition};
 pub use config::{ConfigError, Watchpoint, WatchpointConfig, Watchpoints};
 pub use evaluator::Evaluator;
-pub use finding::{Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing};
+pub use finding::{
+    Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing, UnreadTensor,
+};
 pub use observation::{Context, Needs, Observation, channel_axis};
 pub use surroundings::{Around, Layer, Surroundings};
 pub use target::{role_of, role_of_name};

@@ -82,6 +82,10 @@ pub struct Findings {
     pub counts: Counts,
     /// What could not be judged.
     pub inconclusive: Vec<Inconclusive>,
+    /// Tensors that were not judged, since their elements are of a type that is not computed with.
+    pub unread: Vec<UnreadTensor>,
+    /// Files of one step that hold tensors of the same names, while no step in their names tells them apart.
+    pub shared: Vec<SharedNames>,
     /// What is said of the model and of what feeds it, one for each rule, in the order in which to look.
     pub remarks: Vec<Remark>,
     /// Parts of files that could not be read.
@@ -94,6 +98,40 @@ pub struct Findings {
     pub watchpoints_file: Option<String>,
     /// What is wrong with that file, if it cannot be used; the watchpoints before it count.
     pub watchpoints_problem: Option<String>,
+}
+
+/// A tensor of a type that is not computed with: complex numbers, text, some 4-bit and 8-bit numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UnreadTensor {
+    /// Rank that recorded it.
+    pub rank: u32,
+    /// Its name.
+    pub tensor: String,
+    /// Name of the type.
+    pub dtype: String,
+    /// First step at which it was recorded.
+    pub step: i64,
+    /// Number of steps at which it was recorded.
+    pub steps: u64,
+}
+
+/// Files of one step that hold tensors of the same names. Their tensors are listed under the names of the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SharedNames {
+    /// Rank that wrote them.
+    pub rank: u32,
+    /// The step.
+    pub step: i64,
+    /// Number of the files.
+    pub files: u64,
+    /// Paths of the first three.
+    pub examples: Vec<String>,
+    /// A tensor in several of them.
+    pub tensor: String,
+    /// Number of such tensors.
+    pub tensors: u64,
 }
 
 /// A hit, and where it stands in the list that is asked for.

@@ -129,7 +129,7 @@ pub struct Tensor {
     pub shape: Vec<u64>,
     /// Number of elements.
     pub len: u64,
-    /// The first [`PREVIEW_ELEMENTS`] elements, in row-major order.
+    /// The first [`PREVIEW_ELEMENTS`] elements, in row-major order; none of a type that is not computed with.
     #[serde(with = "float::list")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
     pub values: Vec<f64>,

@@ -18,10 +18,13 @@ use super::{Failed, words};
 mod files;
 mod graphs;
 mod judged;
+mod left_out;
 pub(super) mod pictures;
 pub(super) mod records;
+mod statistics;
 mod table;
 
+use left_out::LeftOut;
 use table::Table;
 
 /// Names of tags that a mistake tells.
@@ -89,7 +92,7 @@ enum ExportKind {
     Text,
     /// Tensors, and their elements as npy files
     Tensors,
-    /// What is known of tensors: counts, extremes, moments
+    /// Statistics of tensors: counts, extremes, moments; computed where elements were recorded
     Statistics,
     /// What watchpoints find
     Hits,
@@ -168,9 +171,16 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
     }
     let reading = Reading::of(&flags.run, "export")?;
     let tags = match flags.kind.recorded() {
-        Some(kind) => chosen(flags, &reading, kind)?,
+        Some(kind) => match chosen(flags, &reading, kind) {
+            // They are computed where elements were recorded.
+            Err(_) if kind == Kind::Statistics && statistics::are_there(flags, &reading) => {
+                Vec::new()
+            }
+            chosen => chosen?,
+        },
         None => Vec::new(),
     };
+    let mut left_out = LeftOut::default();
     match flags.format {
         ExportFormat::Files => return files::write(flags, &reading, &tags),
         ExportFormat::Svg | ExportFormat::Png => {
@@ -187,12 +197,15 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
                 ExportKind::Tensors => judged::tensors(flags, &reading, &mut table)?,
                 ExportKind::Hits => judged::hits(flags, &reading, &mut table)?,
                 ExportKind::Diagnosis => judged::diagnosis(&reading, &mut table)?,
+                ExportKind::Statistics => {
+                    left_out = statistics::write(flags, &reading, &tags, &mut table)?;
+                }
                 _ => records::write(flags, &reading, &tags, &mut table)?,
             }
             Ok(table.finish()?)
         })?,
     }
-    Ok(0)
+    Ok(left_out.tell()?)
 }
 
 fn wrong_format(flags: &ExportFlags) -> Mistake {

@@ -374,6 +374,7 @@ impl JudgedRun {
             damaged: damaged
                 .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
                 .collect(),
+            shared: judged.shared,
             watchpoints: judged.watchpoints,
             watchpoints_file: None,
             watchpoints_problem: None,

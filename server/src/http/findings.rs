@@ -9,8 +9,8 @@ use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{
     Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Remark, RemarkState, RemarkTopic, Verdict,
-    Watched, Words,
+    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Remark, RemarkState, RemarkTopic,
+    SharedNames, UnreadTensor, Verdict, Watched, Words,
 };
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
@@ -143,6 +143,19 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
         ranks: listing.ranks.iter().copied().take(MAX_RANKS).collect(),
         counts: counts(findings),
         inconclusive: inconclusive.collect(),
+        unread: findings
+            .unread
+            .iter()
+            .take(limit)
+            .map(|own| UnreadTensor {
+                rank: own.rank,
+                tensor: own.tensor.to_string(),
+                dtype: own.dtype.to_string(),
+                step: own.step,
+                steps: own.steps,
+            })
+            .collect(),
+        shared: judged.shared.iter().map(shared_names).collect(),
         remarks: judged.remarks.iter().map(remark).collect(),
         damaged: damaged.collect(),
         judged: Judged {
@@ -164,6 +177,17 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
             .as_ref()
             .map(|path| path.display().to_string()),
         watchpoints_problem: judged.watchpoints_problem.clone(),
+    }
+}
+
+fn shared_names(own: &crate::recording::shared::SharedNames) -> SharedNames {
+    SharedNames {
+        rank: own.rank,
+        step: own.step,
+        files: own.files,
+        examples: own.examples.iter().map(ToString::to_string).collect(),
+        tensor: own.tensor.clone(),
+        tensors: own.tensors,
     }
 }
 

@@ -257,8 +257,20 @@ pub(super) async fn tensors(
     reason = "the others move the body out"
 )]
 fn describe_tensor(found: Found) -> Result<Option<Tensor>, ReadError> {
-    let Body::Tensor(body) = &found.body else {
-        return Ok(None);
+    let body = match &found.body {
+        Body::Tensor(body) => body,
+        Body::Opaque(opaque) => {
+            let len = opaque.shape.iter().copied().reduce(u64::saturating_mul);
+            return Ok(Some(Tensor {
+                dtype: opaque.dtype.clone(),
+                original_dtype: None,
+                shape: opaque.shape.clone(),
+                len: len.unwrap_or(1),
+                values: Vec::new(),
+                data: None,
+            }));
+        }
+        _ => return Ok(None),
     };
     let values = match &body.data {
         TensorData::Inline(bytes) => body.numbers(bytes, 0, PREVIEW_ELEMENTS),

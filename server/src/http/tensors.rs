@@ -35,7 +35,9 @@ impl From<TensorError> for Failure {
             TensorError::Unknown(_) => Self::new(ErrorCode::UnknownTag, message),
             TensorError::BadRequest(_) => Self::bad_request(message),
             TensorError::TooLarge(_) => Self::new(ErrorCode::TooLarge, message),
-            TensorError::Unreadable { .. } => Self::new(ErrorCode::SourceUnreadable, message),
+            TensorError::Unreadable { .. } | TensorError::Opaque { .. } => {
+                Self::new(ErrorCode::SourceUnreadable, message)
+            }
         }
     }
 }
@@ -176,6 +178,10 @@ pub(super) async fn file(
             ))
             .into());
         }
+        opened
+            .stored
+            .holds(&slice)
+            .map_err(|unread| TensorError::unread(&opened.place.file, unread))?;
         let name = file_name(&query.tensor, opened.place.step, is_csv);
         Ok((opened, slice, name))
     })

@@ -130,7 +130,7 @@ fn file(source: &TensorSource, now: SystemTime) -> File {
     };
     let format = match source.kind {
         TensorKind::Safetensors { .. } => "safetensors",
-        TensorKind::Npy { .. } => "npy",
+        TensorKind::Npy { .. } | TensorKind::Constant { .. } => "npy",
         TensorKind::Dumped { .. } => "mindspore_dump",
     };
     File {

@@ -6,11 +6,12 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::dump::DumpedGraph;
 use trainscope_format::formats::mindspore_dump::{
     self, CONVERTER, DumpedFile, DumpedName, StatisticRow,
 };
-use trainscope_format::{Graph, GraphFormat, Role, TensorSummary};
+use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
 
 use super::find::{DumpFiles, TensorSource};
 use super::listing::{Content, ListedTensor, Listing};
@@ -18,6 +19,13 @@ use super::read::{Place, Unread};
 
 /// Tables above this are none.
 const MAX_TABLE_BYTES: u64 = 1 << 28;
+
+/// A tensor of an iteration: its name, its file, and what a table says of one that has no file of its own.
+type Dumped<'a> = (
+    DumpedName,
+    &'a TensorSource,
+    Option<Result<TensorSummary, OpaqueTensor>>,
+);
 
 /// The graphs of a rank, by number.
 #[derive(Debug, Default)]
@@ -80,7 +88,7 @@ pub(crate) fn add_iteration<'a>(
     sources: &[&'a TensorSource],
     graphs: &DumpGraphs,
 ) {
-    let mut files: Vec<(DumpedName, &TensorSource, Option<TensorSummary>)> = Vec::new();
+    let mut files: Vec<Dumped<'_>> = Vec::new();
     let mut mapping: BTreeMap<String, DumpedName> = BTreeMap::new();
     let (mut rows, mut hashed, mut raw, mut overflows) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -134,24 +142,25 @@ pub(crate) fn add_iteration<'a>(
     }
     all.refuse(&raw, &files);
     // Statistics of what is not there in full.
-    let same = |a: &DumpedName, b: &DumpedName| {
-        (&a.op_name, a.is_input, a.slot) == (&b.op_name, b.is_input, b.slot)
-    };
+    let key = |name: &DumpedName| (name.op_name.clone(), name.is_input, name.slot);
+    let mut known: FxHashSet<_> = files.iter().map(|(name, ..)| key(name)).collect();
     for (StatisticRow { name, summary }, source) in rows {
-        if !files.iter().any(|(known, ..)| same(known, &name)) {
+        if known.insert(key(&name)) {
             files.push((name, source, Some(summary)));
         }
     }
     let nothing_known = DumpedGraph::default();
     let known = graphs.known.get(&graph).unwrap_or(&nothing_known);
     let names: Vec<DumpedName> = files.iter().map(|(name, ..)| name.clone()).collect();
+    let mut by_task: FxHashMap<(u64, u64), &str> = FxHashMap::default();
+    for name in names.iter().filter(|_| !overflows.is_empty()) {
+        let task = by_task.entry((name.task, name.stream));
+        task.or_insert(&name.op_name);
+    }
     for (task, stream) in overflows {
-        let of = names
-            .iter()
-            .find(|name| (name.task, name.stream) == (task, stream));
-        all.overflows.push(of.map_or_else(
+        all.overflows.push(by_task.get(&(task, stream)).map_or_else(
             || format!("task {task} of stream {stream}"),
-            |name| name.op_name.clone(),
+            |name| (*name).to_owned(),
         ));
     }
     let is_first = graphs
@@ -178,7 +187,8 @@ pub(crate) fn add_iteration<'a>(
             },
             source,
             content: match summary {
-                Some(summary) => Content::Known(Box::new(summary.clone())),
+                Some(Ok(summary)) => Content::Known(Box::new(summary.clone())),
+                Some(Err(opaque)) => Content::Opaque(opaque.clone()),
                 None => Content::At(Place {
                     path: source.path.as_path().into(),
                     tensor: None,
@@ -206,22 +216,22 @@ impl<'a> Listing<'a> {
     }
 
     /// Files of the device's own form, unless they were converted already.
-    fn refuse(
-        &mut self,
-        raw: &[(String, &'a TensorSource)],
-        files: &[(DumpedName, &TensorSource, Option<TensorSummary>)],
-    ) {
-        let is_converted = |raw: &str| {
-            files.iter().any(|(_, source, _)| {
-                let name = source
-                    .path
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy();
-                name.strip_prefix(raw)
-                    .is_some_and(|rest| rest.starts_with('.'))
-            })
-        };
+    fn refuse(&mut self, raw: &[(String, &'a TensorSource)], files: &[Dumped<'_>]) {
+        if raw.is_empty() {
+            return;
+        }
+        // Converted files are called as the raw one, with more behind a dot.
+        let mut converted: FxHashSet<String> = FxHashSet::default();
+        for (_, source, _) in files {
+            let name = source
+                .path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy();
+            let dots = name.match_indices('.');
+            converted.extend(dots.map(|(dot, _)| name[..dot].to_owned()));
+        }
+        let is_converted = |raw: &str| converted.contains(raw);
         let mut left = raw.iter().filter(|(name, _)| !is_converted(name));
         if let Some((_, first)) = left.next() {
             let more = match left.count() {

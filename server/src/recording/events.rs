@@ -30,6 +30,8 @@ pub(crate) trait Listener {
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
     /// What is known of a tensor.
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
+    /// A tensor of a type that is not computed with.
+    fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str);
     /// What else is known of the run.
     fn context(&mut self, rank: u32, context: Context<'_>);
 }
@@ -245,6 +247,9 @@ impl EventFile {
             Body::Statistics(summary) => {
                 self.has_statistics = true;
                 listener.statistics(self.rank, &tag.name, record.step, summary);
+            }
+            Body::Opaque(tensor) => {
+                listener.opaque(self.rank, &tag.name, record.step, &tensor.dtype);
             }
             Body::Text(text) => {
                 for text in &text.items {

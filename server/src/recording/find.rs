@@ -17,6 +17,8 @@ use rustc_hash::FxHasher;
 use trainscope_format::{Format, rank_hint, sniff};
 
 use super::names::{self, Part};
+pub(crate) use super::stamp::{Stamp, stamp};
+use super::steps::{self, NamedFile};
 
 /// A run and its files.
 #[derive(Clone, Debug, Default)]
@@ -81,15 +83,6 @@ impl FoundRun {
     }
 }
 
-/// The same as long as these files are as a walk has found them.
-pub(crate) fn stamp(sources: &[TensorSource]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for source in sources {
-        (&source.path, source.stamp).hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
 /// What one rank of a run has written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FoundRank {
@@ -99,30 +92,6 @@ pub(crate) struct FoundRank {
     pub(crate) steps: BTreeMap<i64, Vec<TensorSource>>,
     /// What `MindSpore` writes beside its dumps.
     pub(crate) dump: DumpFiles,
-}
-
-/// What differs whenever a file has changed: its length, and when it was written last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Stamp {
-    pub(crate) len_bytes: u64,
-    pub(crate) modified: SystemTime,
-}
-
-impl Stamp {
-    fn of(metadata: io::Result<fs::Metadata>) -> Self {
-        let unknown = Self {
-            len_bytes: 0,
-            modified: SystemTime::UNIX_EPOCH,
-        };
-        metadata.map_or(unknown, |metadata| Self::new(&metadata))
-    }
-
-    pub(crate) fn new(metadata: &fs::Metadata) -> Self {
-        Self {
-            len_bytes: metadata.len(),
-            modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-        }
-    }
 }
 
 /// A file of a format that has a decoder.
@@ -151,9 +120,18 @@ pub(crate) struct TensorSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TensorKind {
     /// By the file itself, after this prefix.
-    Safetensors { prefix: String, attempt: u32 },
+    Safetensors {
+        prefix: String,
+        attempt: u32,
+        /// The name of the file without extension, attempt and step.
+        stem: String,
+        /// Whether its name or folder carries a step.
+        has_step: bool,
+    },
     /// The file is one tensor of this name.
     Npy { name: String },
+    /// The file is a constant of this name.
+    Constant { name: String },
     /// By the rules of `MindSpore`'s dumps, in this graph.
     Dumped { graph: u32 },
 }
@@ -165,6 +143,8 @@ pub(crate) struct DumpFiles {
     pub(crate) orders: BTreeMap<u32, PathBuf>,
     /// `ms_output_trace_code_graph_<n>.pb`.
     pub(crate) graphs: BTreeMap<u32, PathBuf>,
+    /// Constants that no step is known of yet.
+    constants: Vec<TensorSource>,
 }
 
 /// What was found.
@@ -237,6 +217,7 @@ enum What {
     Beside,
     Event(EventSource),
     Tensors { step: i64, source: TensorSource },
+    Constant(TensorSource),
     Order(u32, PathBuf),
     Graph(u32, PathBuf),
 }
@@ -418,6 +399,7 @@ impl Claims {
 
     /// Brings the parts of each run together.
     pub(crate) fn join(mut self) -> Vec<FoundRun> {
+        steps::resolve(self.0.iter_mut().filter_map(Claim::named).collect());
         let is_tensors = |claim: &&Claim| matches!(claim.what, What::Tensors { .. });
         let with_tensors: BTreeSet<Vec<String>> = self
             .0
@@ -445,7 +427,7 @@ impl Claims {
         let mut runs: BTreeMap<Vec<String>, FoundRun> = BTreeMap::new();
         for mut claim in self.0 {
             // Tensors in a folder of any name, below the events of the run.
-            if let (What::Tensors { source, .. }, Some((last, above))) =
+            if let (What::Tensors { source, .. } | What::Constant(source), Some((last, above))) =
                 (&mut claim.what, claim.run.split_last())
                 && !with_events.contains(&claim.run)
                 && with_events.contains(above)
@@ -462,6 +444,7 @@ impl Claims {
             let rank = run.ranks.entry(claim.rank).or_default();
             match claim.what {
                 What::Beside => {}
+                What::Constant(source) => rank.dump.constants.push(source),
                 What::Event(source) => rank.events.push(source),
                 What::Tensors { step, source } => rank.steps.entry(step).or_default().push(source),
                 What::Order(graph, path) => drop(rank.dump.orders.insert(graph, path)),
@@ -476,11 +459,17 @@ impl Claims {
                 folders.join("/")
             };
             for rank in run.ranks.values_mut() {
+                // Constants are listed with the first step.
+                if !rank.dump.constants.is_empty() {
+                    let constants = std::mem::take(&mut rank.dump.constants);
+                    let first = rank.steps.keys().next().copied().unwrap_or(0);
+                    rank.steps.entry(first).or_default().extend(constants);
+                }
                 rank.events
                     .sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
                 for sources in rank.steps.values_mut() {
                     sources.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
-                    keep_last_attempts(sources);
+                    steps::keep_last_attempts(sources);
                 }
             }
             found.push(run);
@@ -490,6 +479,30 @@ impl Claims {
 }
 
 impl Claim {
+    /// The name of a file that may carry a step.
+    fn named(&mut self) -> Option<NamedFile<'_>> {
+        let What::Tensors { step, source } = &mut self.what else {
+            return None;
+        };
+        let TensorSource { path, kind, .. } = source;
+        let TensorKind::Safetensors {
+            attempt,
+            stem,
+            has_step,
+            ..
+        } = kind
+        else {
+            return None;
+        };
+        Some(NamedFile {
+            folder: path.parent(),
+            attempt: *attempt,
+            stem,
+            step,
+            has_step,
+        })
+    }
+
     fn of_part(part: Part, path: PathBuf, shown: &Arc<str>, stamp: Stamp) -> Self {
         let Part { run, rank, what } = part;
         let source = |kind| TensorSource {
@@ -501,12 +514,18 @@ impl Claim {
         };
         let what = match what {
             names::What::Safetensors {
-                step,
+                above,
+                stem,
                 prefix,
                 attempt,
             } => What::Tensors {
-                step,
-                source: source(TensorKind::Safetensors { prefix, attempt }),
+                step: above.unwrap_or(0),
+                source: source(TensorKind::Safetensors {
+                    prefix,
+                    attempt,
+                    stem,
+                    has_step: above.is_some(),
+                }),
             },
             names::What::Npy { step, name } => What::Tensors {
                 step,
@@ -516,6 +535,9 @@ impl Claim {
                 step,
                 source: source(TensorKind::Dumped { graph }),
             },
+            // Of constants without a value, MindSpore writes an empty file.
+            names::What::Constant { .. } if stamp.len_bytes == 0 => What::Beside,
+            names::What::Constant { name } => What::Constant(source(TensorKind::Constant { name })),
             names::What::Beside => What::Beside,
             names::What::Order(graph) => What::Order(graph, path),
             names::What::Graph(graph) => What::Graph(graph, path),
@@ -559,27 +581,10 @@ impl TensorKind {
     fn lie_below(&mut self, folder: &str) {
         match self {
             Self::Safetensors { prefix, .. } => *prefix = format!("{folder}/{prefix}"),
-            Self::Npy { name } => *name = format!("{folder}/{name}"),
+            Self::Npy { name } | Self::Constant { name } => *name = format!("{folder}/{name}"),
             Self::Dumped { .. } => {}
         }
     }
-}
-
-/// Of several tries at a step, the last one counts.
-fn keep_last_attempts(sources: &mut Vec<TensorSource>) {
-    let attempt = |source: &TensorSource| match source.kind {
-        TensorKind::Safetensors { attempt, .. } => Some(attempt),
-        _ => None,
-    };
-    let Some(last) = sources
-        .iter()
-        .filter_map(attempt)
-        .max()
-        .filter(|last| *last > 1)
-    else {
-        return;
-    };
-    sources.retain(|source| attempt(source).is_none_or(|attempt| attempt == last));
 }
 
 fn below<'a>(root: &Path, path: &'a Path) -> &'a Path {

@@ -22,6 +22,7 @@ use super::events::{EventFile, Listener};
 use super::find::{FoundRun, TensorSource};
 use super::listing::{self, Content};
 use super::read::{Before, Place, Reader, Unread};
+use super::shared::SharedNames;
 
 /// Tensors read before what they told is shown: enough steps that few are read twice for a comparison.
 const WINDOW_TENSORS: usize = 64 << 10;
@@ -59,6 +60,8 @@ pub(crate) struct JudgedRun {
     pub(crate) remarks: Vec<Remark>,
     /// How long it took.
     pub(crate) took: Duration,
+    /// Files of one step that hold tensors of the same names, the first case of each rank.
+    pub(crate) shared: Vec<SharedNames>,
     /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
     pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
@@ -162,6 +165,10 @@ impl Listener for Shown {
             summary,
             tolerance: Tolerance::default(),
         });
+    }
+
+    fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str) {
+        self.evaluator.unread(rank, step, tag, dtype);
     }
 
     fn context(&mut self, rank: u32, context: Context<'_>) {
@@ -337,6 +344,9 @@ impl Judging {
             let context = Context::OperatorOverflowUnread { step, reason };
             self.shown.evaluator.context(rank, context);
         }
+        if let Some(shared) = listing.shared {
+            shared.note(rank, step, &mut self.judged.shared);
+        }
         for (source, unread) in listing.faults {
             self.unread(rank, step, (&source.shown, source.len_bytes), unread);
         }
@@ -424,6 +434,10 @@ impl Judging {
                         summary: &summary,
                         tolerance: item.needs.change.unwrap_or_default(),
                     });
+                }
+                Err(Unread::Opaque(opaque)) => {
+                    let evaluator = &mut self.shown.evaluator;
+                    evaluator.unread(item.rank, item.step, &item.name, &opaque.dtype);
                 }
                 Err(unread) => {
                     let file = (&item.shown, item.len_bytes);
@@ -570,6 +584,7 @@ impl Item {
     fn read(&self, reader: &mut Reader) -> Summary {
         let place = match &self.content {
             Content::Known(known) => return Ok(known.clone()),
+            Content::Opaque(opaque) => return Err(Unread::Opaque(opaque.clone())),
             Content::At(place) => place,
         };
         let before = match &self.before {

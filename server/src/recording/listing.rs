@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use trainscope_format::{Role, TensorSummary};
+use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 
 use super::dumps::{self, DumpGraphs};
 use super::find::{TensorKind, TensorSource};
 use super::read::{Place, Unread, safetensors_header};
+use super::shared::{self, SharedNames};
 
 /// What the files of a step of a rank hold.
 #[derive(Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Listing<'a> {
     pub(crate) unread_overflows: Option<String>,
     /// What cannot be read.
     pub(crate) faults: Vec<(&'a TensorSource, Unread)>,
+    /// Files that hold tensors of the same names, though no step in their names tells them apart.
+    pub(crate) shared: Option<SharedNames>,
 }
 
 /// A tensor that is there.
@@ -42,6 +45,8 @@ pub(crate) enum Content {
     At(Place),
     /// Nowhere: this is all that is known of them.
     Known(Box<TensorSummary>),
+    /// In a file, as elements of a type that is not computed with.
+    Opaque(OpaqueTensor),
 }
 
 /// Lists the files of a step; `graphs` are those of the rank.
@@ -51,23 +56,26 @@ pub(crate) fn list<'a>(sources: &'a [TensorSource], graphs: &DumpGraphs) -> List
     for source in sources {
         match &source.kind {
             TensorKind::Safetensors { prefix, .. } => listing.add_safetensors(source, prefix),
-            TensorKind::Npy { name } => listing.tensors.push(ListedTensor {
-                name: name.clone(),
-                op: String::new(),
-                role: Role::Other,
-                source,
-                content: Content::At(Place {
-                    path: source.path.as_path().into(),
-                    tensor: None,
-                    dtype: None,
-                }),
-            }),
+            TensorKind::Npy { name } | TensorKind::Constant { name } => {
+                listing.tensors.push(ListedTensor {
+                    name: name.clone(),
+                    op: String::new(),
+                    role: Role::Other,
+                    source,
+                    content: Content::At(Place {
+                        path: source.path.as_path().into(),
+                        tensor: None,
+                        dtype: None,
+                    }),
+                });
+            }
             TensorKind::Dumped { graph } => dumped.entry(*graph).or_default().push(source),
         }
     }
     for (graph, sources) in dumped {
         dumps::add_iteration(&mut listing, graph, &sources, graphs);
     }
+    listing.shared = shared::tell_apart(&mut listing.tensors);
     listing
 }
 
@@ -99,6 +107,15 @@ impl<'a> Listing<'a> {
                     ),
                 },
             ));
+        }
+        for (name, tensor) in header.opaque {
+            self.tensors.push(ListedTensor {
+                name: format!("{prefix}{name}"),
+                op: String::new(),
+                role: Role::Other,
+                source,
+                content: Content::Opaque(tensor),
+            });
         }
         let path: Arc<Path> = source.path.as_path().into();
         for mut tensor in header.tensors {

@@ -6,6 +6,9 @@
 use std::path::Path;
 
 use trainscope_format::Format;
+use trainscope_format::formats::mindspore_dump::DumpedFile;
+
+use super::steps::step_of;
 
 /// A file that holds tensors, or belongs to some that do.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,9 +23,12 @@ pub(super) struct Part {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
     Safetensors {
-        step: i64,
+        /// The step of its folder.
+        above: Option<i64>,
+        /// Its name without extension and attempt: other files of the folder tell what of it is a step.
+        stem: String,
         prefix: String,
-        /// Which try at that step: a training that was started again wrote another file.
+        /// Number of the attempt at that step: a training that was started again wrote another file.
         attempt: u32,
     },
     Npy {
@@ -34,7 +40,11 @@ pub(super) enum What {
         step: i64,
         graph: u32,
     },
-    /// Part of a dump, and of no use here: what never changes, or is said elsewhere.
+    /// A constant of a `MindSpore` graph, which is of all steps.
+    Constant {
+        name: String,
+    },
+    /// Part of a dump, and of no use here: it is said elsewhere.
     Beside,
     /// The order of operators of this graph.
     Order(u32),
@@ -50,16 +60,6 @@ const TENSOR_PARTS: [&str; 6] = [
     "tensors",
     "tensor_dump",
     "checkpoints",
-];
-/// Words before the number of a step.
-const STEP_WORDS: [&str; 7] = [
-    "step",
-    "steps",
-    "iter",
-    "iteration",
-    "checkpoint",
-    "ckpt",
-    "epoch",
 ];
 /// What tensors are to a training, as the first part of their names.
 const ROLES: [&str; 12] = [
@@ -104,7 +104,8 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
         "safetensors" => {
             let (attempt, stem) = attempt_of(stem);
             What::Safetensors {
-                step: step_of(stem).or(above).unwrap_or(0),
+                above,
+                stem: stem.to_owned(),
                 prefix: if inner.is_empty() {
                     inner
                 } else {
@@ -143,20 +144,7 @@ pub(super) fn take_rank(folders: &mut Vec<String>) -> Option<u32> {
     Some(rank)
 }
 
-/// The step of a name such as `12`, `step_00012`, `checkpoint-12`.
-pub(super) fn step_of(name: &str) -> Option<i64> {
-    let words = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let step = name[words.len()..].parse().ok()?;
-    let words = words.trim_end_matches(['_', '-', '=', '.']);
-    let last = words.rsplit(['_', '-', '.']).next().unwrap_or_default();
-    (words.is_empty()
-        || STEP_WORDS
-            .iter()
-            .any(|word| last.eq_ignore_ascii_case(word)))
-    .then_some(step)
-}
-
-/// Which try at a step a file is of, and the name without that: `step_attempt_2.step_100` is the second at step 100.
+/// The number of the attempt at a step, and the name without it: `step_attempt_2.step_100` is the second at step 100.
 fn attempt_of(stem: &str) -> (u32, &str) {
     let again = stem
         .strip_prefix("step_attempt_")
@@ -206,7 +194,15 @@ fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
         [net, graph, constants]
             if is_number(graph) && constants == "constants" && step_of(net).is_none() =>
         {
-            What::Beside
+            match DumpedFile::of(file_name) {
+                DumpedFile::Tensor(name) if graph == "0" => What::Constant {
+                    name: format!("constants/{}", name.op_name),
+                },
+                DumpedFile::Tensor(name) => What::Constant {
+                    name: format!("constants/graph_{graph}/{}", name.op_name),
+                },
+                _ => What::Beside,
+            }
         }
         [metadata] if metadata == ".dump_metadata" => What::Beside,
         _ => return None,
@@ -235,27 +231,7 @@ pub(super) fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, What, part_of, step_of};
-
-    #[test]
-    fn numbers_of_steps() {
-        for (name, step) in [
-            ("12", Some(12)),
-            ("step_00012", Some(12)),
-            ("step-7", Some(7)),
-            ("dump_step_5", Some(5)),
-            ("checkpoint-500", Some(500)),
-            ("global_step=3", Some(3)),
-            ("Iter.9", Some(9)),
-            ("rank_0", None),
-            ("layer3", None),
-            ("fc1_2", None),
-            ("step", None),
-            ("99999999999999999999", None),
-        ] {
-            assert_eq!(step_of(name), step, "{name}");
-        }
-    }
+    use super::{Part, What, part_of};
 
     #[test]
     fn paths_of_tensors() {
@@ -264,13 +240,15 @@ mod tests {
             let file = parts.pop().unwrap();
             part_of(&parts, &file)
         };
-        let safetensors = |step, prefix: &str| What::Safetensors {
-            step,
+        let safetensors = |above, stem: &str, prefix: &str| What::Safetensors {
+            above,
+            stem: stem.to_owned(),
             prefix: prefix.to_owned(),
             attempt: 1,
         };
         let second = What::Safetensors {
-            step: 100,
+            above: None,
+            stem: "step_100".to_owned(),
             prefix: String::new(),
             attempt: 2,
         };
@@ -279,32 +257,37 @@ mod tests {
             name: name.to_owned(),
         };
         for (path, run, rank, what) in [
-            ("steps/step_00012.safetensors", "", 0, safetensors(12, "")),
+            (
+                "steps/step_00012.safetensors",
+                "",
+                0,
+                safetensors(None, "step_00012", ""),
+            ),
             (
                 "a/rank_3/steps/step_1.safetensors",
                 "a",
                 3,
-                safetensors(1, ""),
+                safetensors(None, "step_1", ""),
             ),
             (
                 "a/rank_3/dump/step_1.safetensors",
                 "a",
                 3,
-                safetensors(1, ""),
+                safetensors(None, "step_1", ""),
             ),
             (
                 "a/checkpoint-5/model.safetensors",
                 "a",
                 0,
-                safetensors(5, ""),
+                safetensors(Some(5), "model", ""),
             ),
             (
                 "a/step_5/ema/model.safetensors",
                 "a",
                 0,
-                safetensors(5, "ema/"),
+                safetensors(Some(5), "model", "ema/"),
             ),
-            ("model.safetensors", "", 0, safetensors(0, "")),
+            ("model.safetensors", "", 0, safetensors(None, "model", "")),
             ("a/dump/step_attempt_2.step_100.safetensors", "a", 0, second),
             (
                 "steps/3/weight.0.weight.npy",
@@ -341,8 +324,11 @@ mod tests {
                 "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.npy",
                 "",
                 0,
-                What::Beside,
+                What::Constant {
+                    name: "constants/data-1".to_owned(),
+                },
             ),
+            ("rank_0/Net/0/constants/notes.txt", "", 0, What::Beside),
         ] {
             let run: Vec<String> = run.split_terminator('/').map(str::to_owned).collect();
             assert_eq!(part(path), Some(Part { run, rank, what }), "{path}");

@@ -18,7 +18,7 @@ use trainscope_format::formats::{npy, safetensors};
 use trainscope_format::tensor::{
     ChangeStats, ChannelStats, ContentHasher, DType, Select, TensorStats, Tolerance,
 };
-use trainscope_format::{Role, TensorSummary};
+use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 
 /// Bytes looked at a time: a multiple of every element, and little enough for the cache of one core.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -74,6 +74,8 @@ pub(crate) enum Unread {
     Damaged { offset: u64, reason: String },
     /// It is right, and of a kind that is not read.
     Refused { offset: u64, reason: String },
+    /// It is valid, and its elements are of a type that is not computed with.
+    Opaque(OpaqueTensor),
 }
 
 impl Unread {
@@ -83,6 +85,13 @@ impl Unread {
             Self::Truncated { offset, reason }
             | Self::Damaged { offset, reason }
             | Self::Refused { offset, reason } => (offset, reason),
+            Self::Opaque(tensor) => (
+                0,
+                format!(
+                    "its elements are of the type {}, and values of that type are not read",
+                    tensor.dtype
+                ),
+            ),
         }
     }
 }
@@ -95,6 +104,7 @@ impl From<HeaderError> for Unread {
                 reason: format!("it ends before its header does, at byte {offset}"),
             },
             HeaderError::Corrupt { offset, reason } => Self::Damaged { offset, reason },
+            HeaderError::Opaque(tensor) => Self::Opaque(tensor),
             HeaderError::Unsupported { offset, reason } => Self::Refused { offset, reason },
         }
     }

@@ -2,6 +2,8 @@
 //! when it is asked for, because that takes the header of a file.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -13,14 +15,18 @@ use crate::recording::dumps::DumpGraphs;
 use crate::recording::find::{FoundRun, TensorKind, TensorSource, stamp};
 use crate::recording::listing::{self, Content};
 
+/// Bytes of tables that are read while a list of runs waits: some milliseconds.
+const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;
+
 /// A run with tensors in files of their own, as one walk has found it.
 pub(crate) struct Recorded {
     /// Its files.
     pub(crate) run: FoundRun,
     /// Equal as long as they are.
     pub(crate) stamp: u64,
-    /// How many tensors there are, about.
-    count: OnceLock<u64>,
+    /// About how many tensors there are.
+    count: Arc<OnceLock<u64>>,
+    is_counting: AtomicBool,
     /// Made when somebody asks; before that, the one of an earlier walk.
     catalog: Mutex<Known>,
 }
@@ -81,7 +87,8 @@ impl Recorded {
         Self {
             stamp: run.tensors_stamp(),
             run,
-            count: OnceLock::new(),
+            count: Arc::default(),
+            is_counting: AtomicBool::new(false),
             catalog: Mutex::new(Known {
                 catalog,
                 is_current: false,
@@ -89,16 +96,33 @@ impl Recorded {
         }
     }
 
-    /// The tensors of the newest step of any rank: what a list of runs says without looking at all steps.
+    /// Number of tensors in the newest step of any rank, for lists of runs. Large tables are counted by a thread of
+    /// their own, so that no list waits for them: until then, number of files.
     pub(crate) fn count(&self) -> u64 {
-        *self.count.get_or_init(|| {
-            let newest = self.run.ranks.values().filter_map(|rank| {
-                let (_, sources) = rank.steps.last_key_value()?;
-                // Names do not matter here, so the graphs that make them are not read.
-                Some(listing::list(sources, &DumpGraphs::default()).tensors.len() as u64)
+        let newest = || {
+            let ranks = self.run.ranks.values();
+            ranks.filter_map(|rank| rank.steps.last_key_value().map(|(_, sources)| sources))
+        };
+        if let Some(count) = self.count.get() {
+            return *count;
+        }
+        let is_table = |source: &&TensorSource| {
+            matches!(source.kind, TensorKind::Dumped { .. })
+                && source.path.extension() == Some(OsStr::new("csv"))
+        };
+        let tables = newest().flatten().filter(is_table);
+        if tables.map(|table| table.len_bytes).sum::<u64>() <= MAX_TABLE_BYTES_AT_ONCE {
+            return *self.count.get_or_init(|| most_tensors(newest()));
+        }
+        let files = newest().map(|sources| sources.len() as u64).max();
+        if !self.is_counting.swap(true, Ordering::Relaxed) {
+            let count = Arc::clone(&self.count);
+            let newest: Vec<Vec<TensorSource>> = newest().cloned().collect();
+            std::thread::spawn(move || {
+                count.get_or_init(|| most_tensors(newest.iter())).to_owned()
             });
-            newest.max().unwrap_or(0)
-        })
+        }
+        files.unwrap_or(0)
     }
 
     /// All tensors. Reads the headers of files that were not looked at yet; whoever asks meanwhile waits.
@@ -142,7 +166,7 @@ impl Recorded {
             .unwrap_or_default();
         // Only the file of that name, where names are those of files.
         let of_that_name = |source: &&TensorSource| match &source.kind {
-            TensorKind::Npy { name: own } => own == name,
+            TensorKind::Npy { name: own } | TensorKind::Constant { name: own } => own == name,
             _ => true,
         };
         let wanted: Vec<TensorSource> = sources.iter().filter(of_that_name).cloned().collect();
@@ -154,6 +178,16 @@ impl Recorded {
             shown: Arc::clone(&found.source.shown),
         })
     }
+}
+
+/// The most tensors that the files of one of these steps hold.
+fn most_tensors<'a>(steps: impl Iterator<Item = &'a Vec<TensorSource>>) -> u64 {
+    // Names do not matter here, so the graphs that make them are not read.
+    let count = |sources: &Vec<TensorSource>| {
+        let listing = listing::list(sources, &DumpGraphs::default());
+        listing.tensors.len() as u64
+    };
+    steps.map(count).max().unwrap_or(0)
 }
 
 impl Catalog {
@@ -200,7 +234,7 @@ impl Catalog {
         let tensors = listing.tensors.into_iter();
         let named = tensors.map(|tensor| {
             let role = role_of(tensor.role, &tensor.name, &tensor.op);
-            let has_elements = matches!(tensor.content, Content::At(_));
+            let has_elements = !matches!(tensor.content, Content::Known(_));
             (tensor.name.into(), role, has_elements)
         });
         named.collect()

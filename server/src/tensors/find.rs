@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trainscope_api::records::RecordsQuery;
 use trainscope_api::tensors::{TensorPlace, TensorSource};
 use trainscope_format::formats::tensor_file::StoredTensor;
-use trainscope_format::{Body, Format, Kind, Stretch, TensorData};
+use trainscope_format::{Body, Format, Kind, OpaqueTensor, Stretch, TensorData};
 
 use super::stored::Stored;
 use crate::index::{Found, Index, ReadError};
@@ -28,6 +28,14 @@ pub(crate) enum TensorError {
     /// It is more than one answer reads or holds.
     #[error("{0}")]
     TooLarge(String),
+    /// It is there, of a type that is not computed with.
+    #[error("{file} holds elements of the type {dtype}, and values of that type are not shown")]
+    Opaque {
+        /// The file, for people.
+        file: String,
+        /// The name of the type.
+        dtype: String,
+    },
     /// It is there and cannot be read.
     #[error("{file} cannot be read: {reason}")]
     Unreadable {
@@ -41,9 +49,13 @@ pub(crate) enum TensorError {
 impl TensorError {
     /// What a file is wrong with.
     pub(crate) fn unread(file: &str, unread: Unread) -> Self {
-        Self::Unreadable {
-            file: file.to_owned(),
-            reason: unread.offset_and_reason().1,
+        let file = file.to_owned();
+        match unread {
+            Unread::Opaque(OpaqueTensor { dtype, .. }) => Self::Opaque { file, dtype },
+            unread => Self::Unreadable {
+                file,
+                reason: unread.offset_and_reason().1,
+            },
         }
     }
 }
@@ -210,6 +222,9 @@ impl<'a> Steps<'a> {
                     .map_err(|unread| TensorError::unread(&found.shown, unread))?;
                 Ok((Stored::in_file(file, tensor), found.shown))
             }
+            Content::Opaque(opaque) => {
+                Err(TensorError::unread(&found.shown, Unread::Opaque(opaque)))
+            }
             Content::Known(_) => Err(TensorError::Unknown(format!(
                 "only statistics of `{tensor}` were recorded at step {step}"
             ))),
@@ -219,8 +234,10 @@ impl<'a> Steps<'a> {
     fn open_record(&self, step: i64) -> Result<(Stored, Arc<str>), TensorError> {
         let query = self.query(Some(step), 1);
         let found = self.index.records(Kind::Tensors, &query, |found| {
-            let Body::Tensor(body) = &found.body else {
-                return Ok(None);
+            let body = match &found.body {
+                Body::Tensor(body) => body,
+                Body::Opaque(opaque) => return Ok(Some((Err(opaque.clone()), found.path()))),
+                _ => return Ok(None),
             };
             let (data, file) = match &body.data {
                 TensorData::Stretch(stretch) => (*stretch, Some(found.open()?)),
@@ -239,12 +256,14 @@ impl<'a> Steps<'a> {
                 (None, TensorData::Inline(bytes)) => Stored::inline(tensor, bytes.clone()),
                 (None, TensorData::Stretch(_)) => return Ok(None),
             };
-            Ok(Some((stored, found.path())))
+            Ok(Some((Ok(stored), found.path())))
         })?;
         let found = found.records.into_iter().next_back();
-        found
-            .map(|record| record.body)
-            .ok_or_else(|| TensorError::Unknown(format!("the record of step {step} is gone")))
+        let found = found.map(|record| record.body);
+        let (stored, file) = found
+            .ok_or_else(|| TensorError::Unknown(format!("the record of step {step} is gone")))?;
+        let stored = stored.map_err(|opaque| TensorError::unread(&file, Unread::Opaque(opaque)))?;
+        Ok((stored, file))
     }
 }
 

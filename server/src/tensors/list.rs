@@ -11,13 +11,13 @@ use trainscope_api::records::RecordsQuery;
 use trainscope_api::tensors::{
     SourceSteps, TensorEntry, TensorIndex, TensorIndexQuery, TensorSource,
 };
-use trainscope_format::tensor::DType;
-use trainscope_format::{Body, Format, Kind, Role, TensorSummary};
+use trainscope_format::{Body, Format, Kind, OpaqueTensor, Role, TensorSummary};
 
 use super::Memory;
 use super::find::TensorError;
 use crate::index::{Index, ReadError};
 use crate::recording::listing::Content;
+use crate::recording::read::Unread;
 
 /// Forms remembered; with more, all are forgotten.
 const MAX_FORMS: usize = 100_000;
@@ -34,7 +34,7 @@ struct Known {
 #[derive(Clone, Default)]
 struct Form {
     role: Role,
-    dtype: Option<DType>,
+    dtype: Option<String>,
     shape: Option<Vec<u64>>,
 }
 
@@ -166,7 +166,7 @@ fn entry(forms: &mut Looking<'_>, known: &Known) -> Result<TensorEntry, TensorEr
         tensor: known.name.to_string(),
         role: known.role,
         ranks,
-        dtype: form.dtype.map(|dtype| dtype.as_str().to_owned()),
+        dtype: form.dtype,
         shape: form.shape,
         sources: sources.into_values().collect(),
     })
@@ -198,14 +198,19 @@ impl Looking<'_> {
             match step.get(&*known.name) {
                 // One that cannot be read is listed all the same; opening it says why.
                 Some(Content::At(place)) => {
-                    let opened = place.open().ok();
-                    let (dtype, shape) = opened.map(|(_, t)| (t.dtype, t.shape)).unzip();
+                    let form = match place.open() {
+                        Ok((_, tensor)) => Some((tensor.dtype.as_str().to_owned(), tensor.shape)),
+                        Err(Unread::Opaque(opaque)) => Some((opaque.dtype, opaque.shape)),
+                        Err(_) => None,
+                    };
+                    let (dtype, shape) = form.unzip();
                     return Ok(Form {
                         role: known.role,
                         dtype,
                         shape,
                     });
                 }
+                Some(Content::Opaque(opaque)) => return Ok(opaque_form(known.role, opaque)),
                 Some(Content::Known(summary)) => return Ok(summary_form(summary)),
                 None => {}
             }
@@ -234,9 +239,10 @@ impl Looking<'_> {
             Ok(match found.body {
                 Body::Tensor(tensor) => Some(Form {
                     role: Role::Other,
-                    dtype: Some(tensor.dtype),
+                    dtype: Some(tensor.dtype.as_str().to_owned()),
                     shape: Some(tensor.shape),
                 }),
+                Body::Opaque(opaque) => Some(opaque_form(Role::Other, &opaque)),
                 Body::Statistics(summary) => Some(summary_form(&summary)),
                 _ => None,
             })
@@ -264,8 +270,16 @@ impl Looking<'_> {
 fn summary_form(summary: &TensorSummary) -> Form {
     Form {
         role: summary.role,
-        dtype: Some(summary.dtype),
+        dtype: Some(summary.dtype.as_str().to_owned()),
         shape: Some(summary.shape.clone()),
+    }
+}
+
+fn opaque_form(role: Role, opaque: &OpaqueTensor) -> Form {
+    Form {
+        role,
+        dtype: Some(opaque.dtype.clone()),
+        shape: Some(opaque.shape.clone()),
     }
 }
 

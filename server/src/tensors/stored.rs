@@ -115,6 +115,22 @@ impl Stored {
         }
     }
 
+    /// Fails if the file ends before the last element of a slice does.
+    pub(crate) fn holds(&self, slice: &Slice) -> Result<(), Unread> {
+        let Data::File { file, offset } = &self.data else {
+            return Ok(());
+        };
+        let there = file.metadata()?.len();
+        let wanted = offset.saturating_add(Plan::new(self, slice).end(self.dtype.size_bytes()));
+        if wanted <= there {
+            return Ok(());
+        }
+        Err(Unread::Truncated {
+            offset: there,
+            reason: format!("its header says {wanted} bytes, and it ends at byte {there}"),
+        })
+    }
+
     /// Elements from the one at `from` on, as they lie.
     fn fetch(&self, from: u64, out: &mut [u8]) -> Result<(), Unread> {
         let size = self.dtype.size_bytes();
@@ -199,6 +215,19 @@ impl Plan {
     /// Whether elements come in the order of their indices.
     fn is_in_order(&self) -> bool {
         self.axes.is_sorted_by_key(|axis| axis.0)
+    }
+
+    /// The first byte behind the last element, from the beginning of the elements; 0 if there are none.
+    fn end(&self, size: usize) -> u64 {
+        if self.len == 0 {
+            return 0;
+        }
+        let reach = self
+            .axes
+            .iter()
+            .map(|(_, _, len, stride)| (len - 1).saturating_mul(*stride));
+        let last = reach.fold(self.base, u64::saturating_add);
+        last.saturating_add(1).saturating_mul(size as u64)
     }
 
     /// Where the stretch of this number begins.

@@ -117,6 +117,8 @@ fn add_node(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malfor
     node.name = match (&*full_name, &*scope) {
         ("", "") => format!("{}-op{id}", node.op_type),
         ("", scope) => format!("{scope}/{}-op{id}", node.op_type),
+        // Summary operators of MindSpore 2.0: `last_hidden[:Histogram]`.
+        (name, scope) if !name.starts_with(scope) => format!("{scope}/{name}"),
         _ => full_name,
     };
     let Some(index) = builder.node(node) else {
@@ -230,12 +232,15 @@ fn short_value(message: &[u8], depth: usize) -> Result<String, Malformed> {
     })
 }
 
-/// What a `TensorProto` of either variant is: sizes 1 and type 2, or sizes 4 and type 5 beside content 3.
+/// Form of a `TensorProto` of either variant, and the length of its content: sizes 1 and type 2 with lists of elements
+/// from 3 to 8, or sizes 4 and type 5 with content 3. Graphs often leave the content out.
 fn tensor_text(message: &[u8]) -> Result<String, Malformed> {
     let mut sizes = Vec::new();
     let mut data_type = 0;
+    let mut content = None;
     for field in Fields::of(message) {
         match field? {
+            (3..=8, Value::Bytes(bytes)) => *content.get_or_insert(0) += bytes.len(),
             (1 | 4, value @ Value::Varint(_)) => {
                 varints(value, |size| sizes.push(Dimension::of(size)))?;
             }
@@ -244,11 +249,11 @@ fn tensor_text(message: &[u8]) -> Result<String, Malformed> {
         }
     }
     let dtype = dtype_name(data_type);
-    Ok(format!(
-        "tensor of {dtype} {}, {} bytes",
-        shape_text(&sizes),
-        message.len()
-    ))
+    let shape = shape_text(&sizes);
+    Ok(match content {
+        Some(len) => format!("tensor of {dtype} {shape}, {len} bytes"),
+        None => format!("tensor of {dtype} {shape}, not recorded"),
+    })
 }
 
 /// The name of a `DataType`.
@@ -284,4 +289,64 @@ fn dtype_name(number: u64) -> String {
         _ => return format!("type {number}"),
     };
     name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{graph, tensor_text};
+
+    /// A field of bytes that are shorter than 128.
+    fn part(field: u8, bytes: &[u8]) -> Vec<u8> {
+        let len = u8::try_from(bytes.len()).unwrap();
+        [&[field << 3 | 2, len][..], bytes].concat()
+    }
+
+    #[test]
+    fn a_name_without_its_scope_lies_in_it() {
+        let node = |scope: &str, full_name: &str| {
+            let fields = [
+                part(2, b"1"),
+                part(3, b"HistogramSummary"),
+                part(4, scope.as_bytes()),
+                part(8, full_name.as_bytes()),
+            ];
+            part(1, &fields.concat())
+        };
+        let message = [
+            node("Default/net-Mlp", "last_hidden[:Histogram]"),
+            node("Default/net-Mlp", "Default/net-Mlp/MatMul-op1"),
+            node("", "alone"),
+            node("Default", ""),
+        ];
+        let names: Vec<String> = graph(&message.concat())
+            .unwrap()
+            .nodes
+            .into_iter()
+            .map(|node| node.name)
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "Default/net-Mlp/last_hidden[:Histogram]",
+                "Default/net-Mlp/MatMul-op1",
+                "alone",
+                "Default/HistogramSummary-op1",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tensor_without_content_was_not_recorded() {
+        // Type 2: f32 is 11. Sizes 1.
+        assert_eq!(
+            tensor_text(&[0x10, 11]).unwrap(),
+            "tensor of f32 [], not recorded"
+        );
+        assert_eq!(
+            tensor_text(&[0x08, 1, 0x10, 4]).unwrap(),
+            "tensor of i32 [1], not recorded"
+        );
+        let content = [&[0x08, 2, 0x10, 11][..], &part(8, &[0; 8])].concat();
+        assert_eq!(tensor_text(&content).unwrap(), "tensor of f32 [2], 8 bytes");
+    }
 }

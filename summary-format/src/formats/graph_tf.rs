@@ -344,7 +344,7 @@ pub(super) fn shape_text(sizes: &[Dimension]) -> String {
 }
 
 /// The name of a `DataType`; of a reference that of what it refers to.
-fn dtype_name(number: u64) -> String {
+pub(in crate::formats) fn dtype_name(number: u64) -> String {
     let name = match number % 100 {
         1 => "f32",
         2 => "f64",
@@ -371,6 +371,11 @@ fn dtype_name(number: u64) -> String {
         23 => "u64",
         24 => "f8_e5m2",
         25 => "f8_e4m3",
+        26 => "f8_e4m3fnuz",
+        27 => "f8_e4m3b11fnuz",
+        28 => "f8_e5m2fnuz",
+        29 => "i4",
+        30 => "u4",
         0 => "",
         _ => return format!("type {number}"),
     };

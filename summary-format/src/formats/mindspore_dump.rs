@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::statistics::{Role, TensorSummary};
 use crate::tensor::{DType, FiniteStats, TensorStats};
+use crate::values::OpaqueTensor;
 
 /// What reads the dumps of Ascend devices that were not written as npy.
 pub const CONVERTER: &str = "msaccucmp.py of the CANN toolkit";
@@ -160,8 +161,9 @@ fn dtype_of(name: &str) -> Option<DType> {
 pub struct StatisticRow {
     /// Whose statistics they are.
     pub name: DumpedName,
-    /// As far as the table has columns for it: see [`statistics`].
-    pub summary: TensorSummary,
+    /// Statistics, as far as the table has columns for them (see [`statistics`]); the form of a tensor of a type that is
+    /// not computed with.
+    pub summary: Result<TensorSummary, OpaqueTensor>,
 }
 
 /// Why a table cannot be read.
@@ -228,7 +230,7 @@ struct Row {
     zero: Option<u64>,
 }
 
-/// The rows of a `statistic.csv`. Rows of types that are not known are left out.
+/// The rows of a `statistic.csv`.
 ///
 /// What the table has no column for is NaN where it is a figure. Counts that were not written are as few as the figures
 /// allow: one NaN where the largest or the smallest is NaN, one infinity where it is infinite. The columns *negative
@@ -241,20 +243,42 @@ pub fn statistics(table: &[u8]) -> Result<Vec<StatisticRow>, BadTable> {
     let mut rows = Vec::new();
     for row in reader.deserialize() {
         let row: Row = row?;
-        if let Some(dtype) = dtype_of(&row.dtype) {
-            rows.push(row.into_statistics(dtype));
-        }
+        rows.push(row.into_statistics());
     }
     Ok(rows)
 }
 
 impl Row {
-    fn into_statistics(self, dtype: DType) -> StatisticRow {
+    fn into_statistics(self) -> StatisticRow {
         let shape: Vec<u64> = self
             .shape
             .split(|c: char| !c.is_ascii_digit())
             .filter_map(|size| size.parse().ok())
             .collect();
+        let dtype = dtype_of(&self.dtype);
+        let summary = match dtype {
+            Some(dtype) => Ok(self.summary(dtype, shape)),
+            None => Err(OpaqueTensor {
+                dtype: self.dtype,
+                shape,
+            }),
+        };
+        StatisticRow {
+            name: DumpedName {
+                op_type: self.op_type,
+                op_name: self.op_name,
+                task: self.task.unwrap_or(0),
+                stream: self.stream.unwrap_or(0),
+                time_micros: self.time.unwrap_or(0),
+                is_input: self.direction.eq_ignore_ascii_case("input"),
+                slot: self.slot,
+                dtype,
+            },
+            summary,
+        }
+    }
+
+    fn summary(&self, dtype: DType, shape: Vec<u64>) -> TensorSummary {
         let number = |text: &Option<String>| -> f64 {
             let text = text.as_deref().map(str::trim).unwrap_or_default();
             match text {
@@ -307,26 +331,14 @@ impl Row {
                 l2: if finite == count { l2 } else { f64::NAN },
             });
         }
-        StatisticRow {
-            name: DumpedName {
-                op_type: self.op_type,
-                op_name: self.op_name,
-                task: self.task.unwrap_or(0),
-                stream: self.stream.unwrap_or(0),
-                time_micros: self.time.unwrap_or(0),
-                is_input: self.direction.eq_ignore_ascii_case("input"),
-                slot: self.slot,
-                dtype: Some(dtype),
-            },
-            summary: TensorSummary {
-                role: Role::Other,
-                dtype,
-                shape,
-                stats,
-                hash: None,
-                change: None,
-                channels: None,
-            },
+        TensorSummary {
+            role: Role::Other,
+            dtype,
+            shape,
+            stats,
+            hash: None,
+            change: None,
+            channels: None,
         }
     }
 }
@@ -464,8 +476,10 @@ mod tests {
             ReLU,ReLU-op1,0,0,17,output,0,24,float32,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n\
             ReLU,ReLU-op1,0,0,17,output,1,24,Weird,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n";
         let rows = statistics(table.as_bytes()).unwrap();
-        assert_eq!(rows.len(), 1);
-        let (name, summary) = (&rows[0].name, &rows[0].summary);
+        assert_eq!(rows.len(), 2);
+        let weird = rows[1].summary.as_ref().unwrap_err();
+        assert_eq!((&*weird.dtype, &*weird.shape), ("Weird", &[2, 3][..]));
+        let (name, summary) = (&rows[0].name, rows[0].summary.as_ref().unwrap());
         assert_eq!(
             (&*name.op_name, name.slot, name.time_micros),
             ("ReLU-op1", 0, 17)
@@ -490,17 +504,16 @@ mod tests {
             Add,c,0,0,1,output,0,16,Float32,\"(4)\",nan,nan,nan\n\
             Add,d,0,0,1,input,0,4,Float32,\"()\",3,3,3\n";
         let rows = statistics(table.as_bytes()).unwrap();
+        let stats = |row: &super::StatisticRow| row.summary.as_ref().unwrap().stats.clone();
         let [zero, inf, nan, single] = &rows[..] else {
             panic!("{rows:?}")
         };
-        assert_eq!(zero.summary.stats.zero, 4);
-        assert_eq!(inf.summary.stats.pos_inf, 1);
-        assert_eq!((nan.summary.stats.nan, nan.summary.stats.finite), (1, None));
-        assert_eq!(single.summary.stats.count, 1);
-        assert_eq!(
-            single.summary.stats.finite.map(|finite| finite.l2),
-            Some(3.0)
-        );
+        let [zero, inf, nan, single] = [zero, inf, nan, single].map(stats);
+        assert_eq!(zero.zero, 4);
+        assert_eq!(inf.pos_inf, 1);
+        assert_eq!((nan.nan, nan.finite), (1, None));
+        assert_eq!(single.count, 1);
+        assert_eq!(single.finite.map(|finite| finite.l2), Some(3.0));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::formats::tensor_file::{
     HeaderError, RefusedTensor, StoredTensor, TensorFile, len_bytes,
 };
 use crate::tensor::DType;
+use crate::values::OpaqueTensor;
 
 /// The format's own limit for headers.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
@@ -50,8 +51,18 @@ pub fn header(head: &[u8]) -> Result<TensorFile, HeaderError> {
         ..TensorFile::default()
     };
     for (name, entry) in tensors {
-        match entry.place(data) {
-            Ok((dtype, stretch)) => {
+        let Some(dtype) = entry.known_type() else {
+            file.opaque.push((
+                name,
+                OpaqueTensor {
+                    dtype: entry.dtype,
+                    shape: entry.shape,
+                },
+            ));
+            continue;
+        };
+        match entry.place(dtype, data) {
+            Ok(stretch) => {
                 file.len_bytes = file.len_bytes.max(stretch.offset + stretch.len_bytes);
                 file.tensors.push(StoredTensor {
                     name,
@@ -82,9 +93,9 @@ struct Entry {
 }
 
 impl Entry {
-    /// Its type, and where it lies in a file whose header ends at `data`.
-    fn place(&self, data: u64) -> Result<(DType, Stretch), String> {
-        let dtype = match &*self.dtype {
+    /// Its type, if that is computed with.
+    fn known_type(&self) -> Option<DType> {
+        Some(match &*self.dtype {
             "BOOL" => DType::Bool,
             "U8" => DType::U8,
             "U16" => DType::U16,
@@ -100,8 +111,12 @@ impl Entry {
             "F8_E5M2" => DType::F8E5m2,
             "F32" => DType::F32,
             "F64" => DType::F64,
-            other => return Err(format!("its elements are of the type {other}")),
-        };
+            _ => return None,
+        })
+    }
+
+    /// Where it lies in a file whose header ends at `data`.
+    fn place(&self, dtype: DType, data: u64) -> Result<Stretch, String> {
         let [begin, end] = self.data_offsets;
         let len = len_bytes(dtype, &self.shape);
         if len.is_none() || end.checked_sub(begin) != len {
@@ -113,13 +128,10 @@ impl Entry {
         let (Some(offset), true) = (offset, data.checked_add(end).is_some()) else {
             return Err("it is said to lie beyond the end of any file".to_owned());
         };
-        Ok((
-            dtype,
-            Stretch {
-                offset,
-                len_bytes: end - begin,
-            },
-        ))
+        Ok(Stretch {
+            offset,
+            len_bytes: end - begin,
+        })
     }
 }
 
@@ -200,6 +212,7 @@ mod tests {
     use super::header;
     use crate::formats::tensor_file::HeaderError;
     use crate::tensor::DType;
+    use crate::values::OpaqueTensor;
 
     fn file(json: &str) -> Vec<u8> {
         [&(json.len() as u64).to_le_bytes()[..], json.as_bytes()].concat()
@@ -230,7 +243,12 @@ mod tests {
         .unwrap();
         assert_eq!(found.tensors.len(), 1);
         let refused: Vec<&str> = found.refused.iter().map(|r| &*r.name).collect();
-        assert_eq!(refused, ["b", "c", "d", "e", "f"]);
+        assert_eq!(refused, ["c", "d", "e", "f"]);
+        let complex = OpaqueTensor {
+            dtype: "C64".to_owned(),
+            shape: vec![1],
+        };
+        assert_eq!(found.opaque, [("b".to_owned(), complex)]);
     }
 
     #[test]

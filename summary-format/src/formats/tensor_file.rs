@@ -5,7 +5,7 @@
 
 use crate::body::Stretch;
 use crate::tensor::DType;
-use crate::values::len_of;
+use crate::values::{OpaqueTensor, len_of};
 
 /// A tensor where it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct StoredTensor {
     pub is_column_major: bool,
 }
 
-/// A tensor that a header names and that is not read.
+/// A tensor that a header names and that cannot be where the header says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedTensor {
     /// Its name.
@@ -40,7 +40,9 @@ pub struct RefusedTensor {
 pub struct TensorFile {
     /// Its tensors, in the order of their bytes.
     pub tensors: Vec<StoredTensor>,
-    /// Those whose type or place makes them unreadable.
+    /// Names and forms of tensors of types that are not computed with.
+    pub opaque: Vec<(String, OpaqueTensor)>,
+    /// Those that cannot be where the header says.
     pub refused: Vec<RefusedTensor>,
     /// What else is written there: keys and texts in the order of the file.
     pub metadata: Vec<(String, String)>,
@@ -62,6 +64,9 @@ pub enum HeaderError {
         /// What is wrong, as a sentence.
         reason: String,
     },
+    /// The file is valid, and its elements are of a type that is not computed with.
+    #[error("its elements are of the type {}, which is not computed with", .0.dtype)]
+    Opaque(OpaqueTensor),
     /// The file is right and this version does not read such.
     #[error("{reason}")]
     Unsupported {

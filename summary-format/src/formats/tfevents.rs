@@ -244,7 +244,10 @@ fn body(
         Kind::Graphs => graph(tensor, plugin, source),
         Kind::PrCurves => pr_curve::read(tensor),
         Kind::CustomScalars => layout::read(tensor),
-        _ => tensor.values(source).map(Body::Tensor),
+        _ => match tensor.opaque() {
+            Some(opaque) => Ok(Body::Opaque(opaque)),
+            None => tensor.values(source).map(Body::Tensor),
+        },
     }
 }
 

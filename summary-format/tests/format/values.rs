@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use trainscope_format::tensor::DType;
 use trainscope_format::{
-    Body, Damage, Format, Histogram, ImageEncoding, Kind, Stretch, TensorData,
+    Body, Damage, Format, Histogram, ImageEncoding, Kind, OpaqueTensor, Stretch, TensorData,
 };
 
 use crate::support::{
@@ -61,8 +61,21 @@ fn the_outer_edges_of_a_histogram_are_its_smallest_and_largest_value() {
     );
     assert_eq!(
         (&seen.lefts[..], &seen.rights[..]),
-        (&[0.0, 0.0][..], &[0.0, 2.0][..])
+        (&[0.0, 0.5][..], &[0.0, 2.0][..])
     );
+
+    // Empty bins at both ends: the inner ones are cut to the values.
+    let seen = histogram(
+        &[
+            double(1, 1.25),
+            double(2, 2.5),
+            doubles(6, &[0.0, 1.0, 2.0, 3.0, f64::MAX]),
+            doubles(7, &[0.0, 0.0, 3.0, 1.0, 0.0]),
+        ]
+        .concat(),
+    );
+    assert_eq!(seen.lefts, [0.0, 0.0, 1.25, 2.0, 3.0]);
+    assert_eq!(seen.rights, [0.0, 1.0, 2.0, 2.5, f64::MAX]);
 }
 
 #[test]
@@ -418,17 +431,29 @@ fn tensors_are_left_where_they_lie_or_gathered() {
         (tensor(1, &[1 << 33, 1 << 33], &f32s), WRONG_LEN),
         (listed(1, 1, bytes_field(5, &f32s)), WRONG_LEN),
         (
-            tensor(18, &[1], &[0; 16]),
-            "a tensor has a type that is not known",
-        ),
-        (
-            tensor(20, &[1], &[0; 16]),
+            tensor(99, &[1], &[0; 16]),
             "a tensor has a type that is not known",
         ),
     ] {
         assert_eq!(
             body(&tensor_value("x", &message, Some("tensor"))),
             Err(reason.into())
+        );
+    }
+    for (data_type, dtype) in [
+        (8, "complex64"),
+        (18, "complex128"),
+        (20, "resource"),
+        (29, "i4"),
+    ] {
+        let message = tensor(data_type, &[2, 3], &[0; 16]);
+        let opaque = OpaqueTensor {
+            dtype: dtype.to_owned(),
+            shape: vec![2, 3],
+        };
+        assert_eq!(
+            body(&tensor_value("x", &message, Some("tensor"))),
+            Ok(Body::Opaque(opaque))
         );
     }
 }

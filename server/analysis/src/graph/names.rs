@@ -3,6 +3,8 @@
 //! Separators are taken as the same, `name:0` as `name`, `conv1-Conv2d` as `conv1`, and a graph may put scopes around
 //! what the program calls its model. A tensor of which only the module is in the graph is that module's.
 
+use std::hash::BuildHasher as _;
+
 use foldhash::fast::FixedState;
 use trainscope_format::Graph;
 
@@ -13,15 +15,21 @@ type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
 /// Finds items by names of others.
 #[derive(Debug)]
 pub struct Names {
-    /// Parts of each name by its last part.
-    by_last: Map<String, Vec<(Vec<String>, usize)>>,
+    /// Parts of each name, and its item.
+    all: Vec<(Vec<String>, usize)>,
+    /// Places in `all` of the first name that is these parts, by their hash.
+    whole: Map<u64, usize>,
+    /// Places in `all` of the first name that ends with these parts, by their hash.
+    endings: Map<u64, usize>,
 }
 
 impl Names {
     /// The names of a graph, those of attached parameters among them: they are found as what uses them first.
     pub fn new(graph: &Graph, tree: &Tree) -> Self {
         let mut names = Self {
-            by_last: Map::default(),
+            all: Vec::new(),
+            whole: Map::default(),
+            endings: Map::default(),
         };
         let carriers = carriers(graph, tree);
         for (index, item) in tree.items.iter().enumerate().skip(1) {
@@ -44,8 +52,13 @@ impl Names {
 
     fn add(&mut self, name: &str, item: usize) {
         let parts = parts(name);
-        if let Some(last) = parts.last().cloned() {
-            self.by_last.entry(last).or_default().push((parts, item));
+        let place = self.all.len();
+        for from in 0..parts.len() {
+            self.endings.entry(hash(&parts[from..])).or_insert(place);
+        }
+        if !parts.is_empty() {
+            self.whole.entry(hash(&parts)).or_insert(place);
+            self.all.push((parts, item));
         }
     }
 
@@ -53,19 +66,23 @@ impl Names {
     pub fn find(&self, name: &str) -> Option<usize> {
         let mut wanted = parts(name);
         while let Some(last) = wanted.last() {
-            if let Some(known) = self.by_last.get(last) {
-                let whole = known.iter().find(|(parts, _)| *parts == wanted);
-                let ending = || known.iter().find(|(parts, _)| parts.ends_with(&wanted));
-                // A single part is no module's name where it says next to nothing.
-                let found = whole.or_else(|| (wanted.len() > 1 || !is_vague(last)).then(ending)?);
-                if let Some((_, item)) = found {
-                    return Some(*item);
-                }
+            let key = hash(&wanted);
+            let named = |places: &Map<u64, usize>| self.all.get(*places.get(&key)?);
+            let whole = named(&self.whole).filter(|(parts, _)| *parts == wanted);
+            let ending = || named(&self.endings).filter(|(parts, _)| parts.ends_with(&wanted));
+            // A single part is no module's name where it says next to nothing.
+            let found = whole.or_else(|| (wanted.len() > 1 || !is_vague(last)).then(ending)?);
+            if let Some((_, item)) = found {
+                return Some(*item);
             }
             wanted.pop();
         }
         None
     }
+}
+
+fn hash(parts: &[String]) -> u64 {
+    FixedState::default().hash_one(parts)
 }
 
 /// Operations that only hand a parameter on, and the first that computes something with it.

@@ -548,9 +548,10 @@ impl Drawing<'_> {
 /// Parameters and constants that are shown with a node of the graph, in the order of its inputs, each once.
 pub fn attached(graph: &Graph, tree: &Tree, node: usize) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
+    let mut known: BTreeSet<usize> = BTreeSet::new();
     for edge in &graph.nodes[node].inputs {
         let input = edge.node.map_or(usize::MAX, |input| input as usize);
-        if tree.of_node.get(input) == Some(&None) && !found.contains(&input) {
+        if tree.of_node.get(input) == Some(&None) && known.insert(input) {
             found.push(input);
         }
     }

@@ -250,14 +250,27 @@ impl<'a> Growing<'a> {
             leaves.push((at, rest, item));
         }
         // A node that is called like a scope lies in it.
+        let mut moved: Vec<(usize, usize)> = Vec::new();
+        let mut is_moved = vec![false; growing.items.len()];
+        let mut left: Vec<usize> = Vec::new();
         for (parent, label, item) in leaves {
             if let Some(scope) = scopes.get(&(parent, label)) {
-                growing.items[parent]
-                    .children
-                    .retain(|child| *child != item);
-                growing.items[*scope].children.insert(0, item);
                 growing.items[item].label = Cow::Owned(format!("({label})"));
+                is_moved[item] = true;
+                left.push(parent);
+                moved.push((*scope, item));
             }
+        }
+        left.sort_unstable();
+        left.dedup();
+        for parent in left {
+            let children = &mut growing.items[parent].children;
+            children.retain(|child| !is_moved[*child]);
+        }
+        moved.sort_by_key(|(scope, _)| *scope);
+        for inside in moved.chunk_by(|a, b| a.0 == b.0) {
+            let inner = inside.iter().map(|(_, item)| *item);
+            growing.items[inside[0].0].children.splice(..0, inner);
         }
         growing
     }
@@ -491,6 +504,29 @@ pub(super) mod tests {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn many_nodes_called_like_scopes_take_no_longer_each() {
+        let count = 100_000;
+        let node = |name: String| Node {
+            name,
+            ..Node::default()
+        };
+        let pairs = (0..count).flat_map(|n| [node(format!("x{n}")), node(format!("x{n}/y"))]);
+        let graph = Graph {
+            nodes: pairs.collect(),
+            ..Graph::default()
+        };
+        let began = std::time::Instant::now();
+        let tree = Tree::new(&graph);
+        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+        let first = tree.find(&format!("x0…{}/x0", count - 1)).unwrap();
+        let inner: Vec<&str> = tree
+            .children(first)
+            .map(|child| &*tree.items[child].label)
+            .collect();
+        assert_eq!(inner, ["(x0)", "y"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Formulas over one tensor are judged as it is seen; what needs other tensors, other ranks or what the loss did is judged
 //! when findings are asked for, over what is remembered. So neither depends on what is read first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -13,7 +13,7 @@ use trainscope_format::tensor::{ChannelStats, DType};
 
 use super::checks::{Evidence, Seen, Verdict};
 use super::config::{Watchpoint, Watchpoints};
-use super::finding::{Findings, Missing};
+use super::finding::{Findings, Missing, UnreadTensor};
 use super::history::{Digest, History, share};
 use super::knowledge::Knowledge;
 use super::labels::Labels;
@@ -41,6 +41,8 @@ pub struct Evaluator {
     knowledge: Knowledge,
     steps: Steps,
     newest_step: Option<i64>,
+    /// Tensors of types that are not computed with, by rank and name.
+    unread: BTreeMap<(u32, Arc<str>), UnreadTensor>,
 }
 
 /// The rank, and where its scalar stands; `None`: nothing that is judged.
@@ -98,6 +100,7 @@ impl Evaluator {
             knowledge: Knowledge::default(),
             steps: Steps::default(),
             newest_step: None,
+            unread: BTreeMap::new(),
         }
     }
 
@@ -187,6 +190,23 @@ impl Evaluator {
         self.knowledge.learn(rank, context);
     }
 
+    /// Notes a tensor of a type that is not computed with: it is reported as not judged.
+    pub fn unread(&mut self, rank: u32, step: i64, name: &str, dtype: &str) {
+        let name: Arc<str> = name.into();
+        let tensor = self.unread.entry((rank, name)).or_insert_with_key(|key| {
+            let tensor = key.1.clone();
+            UnreadTensor {
+                rank,
+                tensor,
+                dtype: dtype.into(),
+                step,
+                steps: 0,
+            }
+        });
+        tensor.step = tensor.step.min(step);
+        tensor.steps += 1;
+    }
+
     /// What is to be said of all it has seen. May be asked at any time, and again.
     pub fn findings(&self) -> Findings {
         self.findings_with(&[])
@@ -195,7 +215,9 @@ impl Evaluator {
     /// The findings, with those that rules have of the program: remarks of an
     /// [`Examiner`](crate::diagnosis::Examiner) that was shown the same contexts.
     pub fn findings_with(&self, remarks: &[Remark]) -> Findings {
-        report::findings(&self.watchpoints, &self.run(remarks))
+        let mut findings = report::findings(&self.watchpoints, &self.run(remarks));
+        findings.unread = self.unread.values().cloned().collect();
+        findings
     }
 
     /// What lies around each layer.

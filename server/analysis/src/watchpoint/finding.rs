@@ -23,8 +23,26 @@ pub struct Findings {
     /// they have no hits says nothing. Ascending, as in [`Hit::watchpoint`].
     #[serde(default)]
     pub without_data: Vec<u32>,
+    /// Tensors that no watchpoint could judge, since their elements are of a type that is not computed with.
+    #[serde(default)]
+    pub unread: Vec<UnreadTensor>,
     /// How much was judged.
     pub judged: Judged,
+}
+
+/// A tensor of a type that is not computed with: complex numbers, text, some 4-bit and 8-bit numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadTensor {
+    /// Rank that recorded it.
+    pub rank: u32,
+    /// Name, as its file has it.
+    pub tensor: Arc<str>,
+    /// Name of the type.
+    pub dtype: Arc<str>,
+    /// First step at which it was recorded.
+    pub step: i64,
+    /// Number of steps at which it was recorded.
+    pub steps: u64,
 }
 
 /// A condition that holds.

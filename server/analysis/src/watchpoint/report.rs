@@ -141,6 +141,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         hits,
         inconclusive,
         without_data,
+        unread: Vec::new(),
         judged: Judged {
             tensors,
             histograms: 0,

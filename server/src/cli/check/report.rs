@@ -72,7 +72,9 @@ impl Report {
         let is_unread = |run: &JudgedRun| {
             !run.damaged.is_empty()
                 || self.is_strict
-                    && !(run.findings.inconclusive.is_empty() && run.truncated.is_empty())
+                    && !(run.findings.inconclusive.is_empty()
+                        && run.findings.unread.is_empty()
+                        && run.truncated.is_empty())
                 || self.is_strict && run.findings.verdict() == Verdict::InPart
         };
         let is_unchecked = |run: &JudgedRun| run.findings.verdict() == Verdict::Nothing;

@@ -13,7 +13,7 @@ use super::recorded::Recorded;
 use crate::recording::dumps::DumpGraphs;
 use crate::recording::find::FoundRun;
 use crate::recording::listing::{self, Content, ListedTensor};
-use crate::recording::read::{Before, Reader};
+use crate::recording::read::{Before, Reader, Unread};
 
 /// What a comparison has found.
 #[derive(Debug, Default)]
@@ -41,6 +41,8 @@ pub(super) struct Outcome {
     pub(super) nodes: [u64; 2],
     /// The last common value of scalars: tag, step and both values.
     pub(super) results: Vec<(Arc<str>, i64, f64, f64)>,
+    /// Types that are not computed with, by the names of their tensors: they are not compared.
+    pub(super) opaque: BTreeMap<String, String>,
     /// What could not be read: file, offset and reason.
     pub(super) faults: Vec<(Arc<str>, u64, String)>,
     /// How many steps and tensors each run has.
@@ -84,6 +86,10 @@ pub(super) fn compare(
         .outcome
         .faults
         .extend(faults_a.into_iter().chain(faults_b));
+    let opaque = of_a.opaque.iter().chain(&of_b.opaque);
+    comparing.outcome.opaque = opaque
+        .map(|(name, dtype)| (name.clone(), dtype.clone()))
+        .collect();
     comparing.scalars(&of_a, &of_b);
     comparing.statistics(&of_a, &of_b);
     comparing.dumps(a, b);
@@ -224,7 +230,14 @@ impl Comparing {
                             difference,
                             values: None,
                         }),
-                        Err((shown, offset, reason)) => self.fault(&shown, offset, reason),
+                        Err((_, Unread::Opaque(tensor))) => {
+                            let opaque = &mut self.outcome.opaque;
+                            opaque.insert(x.name.clone(), tensor.dtype);
+                        }
+                        Err((shown, unread)) => {
+                            let (offset, reason) = unread.offset_and_reason();
+                            self.fault(&shown, offset, reason);
+                        }
                     }
                 }
             }
@@ -282,25 +295,23 @@ fn both(
     b: &ListedTensor<'_>,
     reader_a: &mut Reader,
     reader_b: &mut Reader,
-) -> Result<f64, (Arc<str>, u64, String)> {
+) -> Result<f64, (Arc<str>, Unread)> {
     let mut needs = Needs {
         hash: true,
         ..Needs::default()
     };
-    let summary =
-        |tensor: &ListedTensor<'_>, reader: &mut Reader, before, needs| match &tensor.content {
+    let summary = |tensor: &ListedTensor<'_>, reader: &mut Reader, before, needs| {
+        match &tensor.content {
             Content::Known(known) => Ok(known.as_ref().clone()),
-            Content::At(place) => reader
-                .summary(place, before, needs, false)
-                .map_err(|unread| {
-                    let (offset, reason) = unread.offset_and_reason();
-                    (Arc::clone(&tensor.source.shown), offset, reason)
-                }),
-        };
+            Content::Opaque(opaque) => Err(Unread::Opaque(opaque.clone())),
+            Content::At(place) => reader.summary(place, before, needs, false),
+        }
+        .map_err(|unread| (Arc::clone(&tensor.source.shown), unread))
+    };
     let of_a = summary(a, reader_a, Before::Nothing, needs)?;
     let before = match &a.content {
         Content::At(place) => Before::At(place),
-        Content::Known(_) => Before::Nothing,
+        Content::Known(_) | Content::Opaque(_) => Before::Nothing,
     };
     needs.change = Some(Tolerance {
         relative: 0.0,

@@ -18,6 +18,8 @@ pub(super) struct Recorded {
     pub(super) statistics: BTreeMap<(u32, Arc<str>), BTreeMap<i64, TensorSummary>>,
     /// Hyper-parameters by name.
     pub(super) hparams: BTreeMap<String, String>,
+    /// Types that are not computed with, by the names of their tensors.
+    pub(super) opaque: BTreeMap<String, String>,
     /// How many nodes of each operation the largest graph has.
     pub(super) operations: BTreeMap<String, u64>,
 }
@@ -54,6 +56,10 @@ impl Listener for Recorded {
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
         let steps = self.statistics.entry((rank, Arc::clone(tag))).or_default();
         steps.insert(step, summary.clone());
+    }
+
+    fn opaque(&mut self, _rank: u32, tag: &str, _step: i64, dtype: &str) {
+        self.opaque.insert(tag.to_owned(), dtype.to_owned());
     }
 
     fn context(&mut self, _rank: u32, context: Context<'_>) {

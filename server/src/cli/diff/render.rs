@@ -1,6 +1,7 @@
 //! The result of a comparison as text and as JSON.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use trainscope_format::float::Float;
 
 use super::compare::{Outcome, Parting};
@@ -55,6 +56,13 @@ pub(super) fn text(
     graph(outcome, out)?;
     parted(outcome, screen, limit, out)?;
     results(outcome, limit, out)?;
+    for (name, dtype) in outcome.opaque.iter().take(limit) {
+        let name = words::name(name, None);
+        writeln!(
+            out,
+            "\nNot compared: {name}, whose elements are of the type {dtype}"
+        )?;
+    }
     for (file, offset, reason) in &outcome.faults {
         let file = words::name(file, None);
         let offset = words::count(*offset);
@@ -278,6 +286,8 @@ struct Answer<'a> {
     only_b: &'a [String],
     hyperparameters: Vec<[&'a str; 3]>,
     damaged: Vec<JsonFault<'a>>,
+    /// Types that are not computed with, by the names of their tensors.
+    not_compared: &'a BTreeMap<String, String>,
 }
 
 #[derive(Clone, Serialize)]
@@ -332,6 +342,7 @@ pub(super) fn json(runs: [&FoundRun; 2], outcome: &Outcome, out: Out<'_>) -> Wri
                 reason,
             })
             .collect(),
+        not_compared: &outcome.opaque,
     };
     serde_json::to_writer_pretty(&mut *out, &answer)?;
     writeln!(out)

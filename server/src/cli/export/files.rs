@@ -11,6 +11,7 @@ use trainscope_api::tags::Tag;
 use trainscope_api::tensors::{Slice, TensorIndexQuery};
 use trainscope_format::ImageEncoding;
 
+use super::left_out::LeftOut;
 use super::records::{audio, images};
 use super::{ExportFlags, ExportKind, judged, replace, unwritable};
 use crate::cli::mistake::Mistake;
@@ -38,8 +39,9 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading, tags: &[Tag]) -> Res
         count: 0,
         len_bytes: 0,
     };
+    let mut left_out = LeftOut::default();
     match flags.kind {
-        ExportKind::Tensors => files.tensors(flags, reading)?,
+        ExportKind::Tensors => left_out = files.tensors(flags, reading)?,
         ExportKind::Images => {
             for tag in tags {
                 for at in images(flags, reading, tag)? {
@@ -71,7 +73,8 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading, tags: &[Tag]) -> Res
         words::size(files.len_bytes),
         words::path(folder)
     )?;
-    Ok(0)
+    drop(stderr);
+    Ok(left_out.tell()?)
 }
 
 /// Letters that are safe in any file system.
@@ -135,46 +138,60 @@ impl Files<'_> {
         extension: &str,
         write: impl FnOnce(&mut dyn io::Write) -> Result<(), Failed>,
     ) -> Result<(), Failed> {
-        self.count += 1;
-        let path = self
-            .folder
-            .join(format!("{:06}_{name}.{extension}", self.count));
+        let number = self.count + 1;
+        let path = self.folder.join(format!("{number:06}_{name}.{extension}"));
         replace(&path, write)?;
+        self.count = number;
         self.len_bytes += fs::metadata(&path).map_or(0, |metadata| metadata.len());
         Ok(())
     }
 
-    fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<(), Failed> {
+    /// Writes the elements of each tensor at each step; what cannot be read is left out.
+    fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<LeftOut, Failed> {
+        let mut left_out = LeftOut::default();
         for entry in judged::listed(flags, reading, &TensorIndexQuery::default())? {
             for rank in entry
                 .ranks
                 .iter()
                 .filter(|rank| flags.rank.is_none_or(|own| own == **rank))
             {
-                let failed = |error: TensorError| {
+                let failed = |error: &TensorError| {
                     Mistake::new(2, error.to_string()).at(words::name(&entry.tensor, None))
                 };
                 let steps = Steps::find(&reading.index, &reading.run, &entry.tensor, *rank)
-                    .map_err(failed)?;
+                    .map_err(|error| failed(&error))?;
                 for step in steps
                     .elements
                     .keys()
                     .filter(|step| flags.wants_step(**step))
                 {
-                    let opened = steps.open(*step, None).map_err(failed)?;
+                    let opened = match steps.open(*step, None) {
+                        Ok(opened) => opened,
+                        Err(error) => {
+                            left_out.add(&entry.tensor, *rank, *step, &error);
+                            continue;
+                        }
+                    };
                     let name = format!("{}.rank_{rank}.step_{step}", plain(&entry.tensor));
                     let slice = Slice::whole(&opened.stored.shape);
-                    self.put(&name, "npy", |out| {
+                    let mut unread = None;
+                    let put = self.put(&name, "npy", |out| {
                         let mut written = Ok(());
                         let read = export::npy(&opened.stored, &slice, &mut |piece| {
                             written = out.write_all(&piece);
                             written.is_ok()
                         });
                         written?;
-                        Ok(read.map_err(|unread| {
-                            failed(TensorError::unread(&opened.place.file, unread))
-                        })?)
-                    })?;
+                        read.map_err(|error| {
+                            let error = TensorError::unread(&opened.place.file, error);
+                            left_out.add(&entry.tensor, *rank, *step, &error);
+                            Failed::from(failed(unread.insert(error)))
+                        })
+                    });
+                    // The file is not there: it takes its place only when it is whole.
+                    if unread.is_none() {
+                        put?;
+                    }
                 }
             }
         }
@@ -182,12 +199,13 @@ impl Files<'_> {
             let title = words::name(&reading.title, None);
             let what =
                 format!("{title} has recorded no elements of the tensors that are asked for");
+            let where_it_is = left_out.first().unwrap_or("--kind tensors --format files");
             return Err(Mistake::new(2, what)
-                .at("--kind tensors --format files")
+                .at(where_it_is)
                 .attempt("--kind tensors, which lists what is there, or --kind statistics")
                 .into());
         }
-        Ok(())
+        Ok(left_out)
     }
 }
 

@@ -192,7 +192,8 @@ fn put<T: Serialize>(
             tag.tag.clone(),
             tag.rank.to_string(),
             at.step.to_string(),
-            number(at.wall_time_secs),
+            // Empty where no time was recorded.
+            maybe(Some(at.wall_time_secs).filter(|time| !time.is_nan())),
         ];
         cells.extend(row);
         table.cells(&cells)?;
@@ -340,7 +341,12 @@ fn bodies(
     Ok(written?)
 }
 
-fn body(tag: &Tag, at: &At<Body>, count: usize, table: &mut Table<'_>) -> io::Result<()> {
+pub(super) fn body(
+    tag: &Tag,
+    at: &At<Body>,
+    count: usize,
+    table: &mut Table<'_>,
+) -> io::Result<()> {
     macro_rules! with {
         ($body:expr, $rows:expr) => {
             put(

@@ -11,8 +11,8 @@ const WRONG_SHAPE: Fault = Fault("a histogram is not a tensor of three columns")
 
 /// A `HistogramProto`: min 1, max 2, number of values 3, sum 4, sum of squares 5, upper edges 6, counts 7.
 ///
-/// A bin begins where the one before ends. The outermost bins reach to the ends of what an `f64` can be; values do not,
-/// so there the smallest and largest value are taken.
+/// A bin begins where the one before ends. The outermost bins reach to the ends of what an `f64` can be; values do not:
+/// the first bin that holds any begins at the smallest value, the last one ends at the largest, as in `TensorBoard`.
 pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
     let mut stated = [0.0; 5];
     let mut rights = Vec::new();
@@ -39,11 +39,17 @@ pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
             .map(|&right| if min <= right { min } else { right }),
     );
     lefts.extend(rights.split_last().map_or(&[][..], |(_, inner)| inner));
-    if let (Some(left), Some(right)) = (lefts.last(), rights.last_mut())
-        && *left <= max
-        && max < *right
+    let holds_any = |count: &f64| *count > 0.0;
+    if let Some(first) = counts.iter().position(holds_any)
+        && (lefts[first]..=rights[first]).contains(&min)
     {
-        *right = max;
+        lefts[first] = min;
+    }
+    let last = counts.iter().rposition(holds_any);
+    for last in last.into_iter().chain(counts.len().checked_sub(1)) {
+        if lefts[last] <= max && max < rights[last] {
+            rights[last] = max;
+        }
     }
     Ok(Body::Histogram(Histogram {
         lefts,

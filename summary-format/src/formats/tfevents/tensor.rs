@@ -1,9 +1,10 @@
 //! `TensorProto`: numbers and text in tensors, as the second generation writes everything.
 
 use super::super::event_file::{Fault, Source};
+use super::super::graph_tf::dtype_name;
 use crate::record::Kind;
 use crate::tensor::DType;
-use crate::values::{Tensor, TensorData, Text, len_of, number};
+use crate::values::{OpaqueTensor, Tensor, TensorData, Text, len_of, number};
 use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, text, varints};
 
 const UNKNOWN_TYPE: Fault = Fault("a tensor has a type that is not known");
@@ -157,6 +158,16 @@ impl<'a> TensorProto<'a> {
             original_dtype: None,
             shape: self.shape.clone(),
             data,
+        })
+    }
+
+    /// The form of a tensor of a type that is known and not computed with: complex, quantised and narrow numbers,
+    /// resources, variants.
+    pub(super) fn opaque(&self) -> Option<OpaqueTensor> {
+        let is_opaque = matches!(self.data_type, 8 | 11..=13 | 15 | 16 | 18 | 20 | 21 | 26..=30);
+        is_opaque.then(|| OpaqueTensor {
+            dtype: dtype_name(self.data_type),
+            shape: self.shape.clone(),
         })
     }
 

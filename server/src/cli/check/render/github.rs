@@ -49,6 +49,11 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             let message = data(&run.findings.summary().en);
             writeln!(out, "::{level} title={title}::{message}")?;
         }
+        for own in &run.findings.unread {
+            let title = property(&format!("Not judged in {}", run.title));
+            let message = format!("{} is of the type {}", own.tensor, own.dtype);
+            writeln!(out, "::notice title={title}::{}", data(&message))?;
+        }
         for fault in &run.damaged {
             let message = format!("damaged at byte {}: {}", fault.offset, fault.reason);
             let file = property(&fault.file);

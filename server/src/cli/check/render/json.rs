@@ -25,6 +25,10 @@ struct Answer<'a> {
     /// Below it.
     notes: Vec<JsonHit<'a>>,
     inconclusive: Vec<JsonInconclusive<'a>>,
+    /// Tensors of types that are not computed with.
+    unread: Vec<JsonUnread<'a>>,
+    /// Files of one step that hold tensors of the same names.
+    shared_names: Vec<JsonShared<'a>>,
     damaged: Vec<JsonFault<'a>>,
     truncated: Vec<JsonFault<'a>>,
     judged: JsonJudged,
@@ -71,6 +75,28 @@ struct JsonInconclusive<'a> {
     step: i64,
     tensor: &'a str,
     reason: Missing,
+}
+
+#[derive(Serialize)]
+struct JsonUnread<'a> {
+    run: &'a str,
+    rank: u32,
+    step: i64,
+    steps: u64,
+    tensor: &'a str,
+    dtype: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonShared<'a> {
+    run: &'a str,
+    rank: u32,
+    step: i64,
+    files: u64,
+    examples: Vec<&'a str>,
+    tensor: &'a str,
+    tensors: u64,
+    sentence: String,
 }
 
 #[derive(Serialize)]
@@ -195,6 +221,8 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
                 all.map(move |item| JsonInconclusive::of(run, item))
             })
             .collect(),
+        unread: report.runs.iter().flat_map(unread).collect(),
+        shared_names: report.runs.iter().flat_map(shared_names).collect(),
         damaged: faults(&report.runs, |run| &run.damaged)
             .chain(report.unreadable.iter().map(|(folder, reason)| JsonFault {
                 file: folder,
@@ -208,6 +236,30 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     };
     serde_json::to_writer_pretty(&mut *out, &answer)?;
     writeln!(out)
+}
+
+fn unread(run: &JudgedRun) -> impl Iterator<Item = JsonUnread<'_>> {
+    run.findings.unread.iter().map(|own| JsonUnread {
+        run: &run.name,
+        rank: own.rank,
+        step: own.step,
+        steps: own.steps,
+        tensor: &own.tensor,
+        dtype: &own.dtype,
+    })
+}
+
+fn shared_names(run: &JudgedRun) -> impl Iterator<Item = JsonShared<'_>> {
+    run.shared.iter().map(|own| JsonShared {
+        run: &run.name,
+        rank: own.rank,
+        step: own.step,
+        files: own.files,
+        examples: own.examples.iter().map(|path| &**path).collect(),
+        tensor: &own.tensor,
+        tensors: own.tensors,
+        sentence: own.sentence(),
+    })
 }
 
 fn faults<'a>(

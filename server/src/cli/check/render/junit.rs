@@ -29,6 +29,16 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             case.set_classname(&*run.name);
             suite.add_test_case(case);
         }
+        for own in &run.findings.unread {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!(
+                "elements of the type {} are not computed with",
+                own.dtype
+            ));
+            let mut case = TestCase::new(format!("read {}", own.tensor), status);
+            case.set_classname(&*run.name);
+            suite.add_test_case(case);
+        }
         for fault in &run.damaged {
             let message = format!(
                 "{}: damaged at byte {}: {}",

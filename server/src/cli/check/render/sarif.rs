@@ -159,6 +159,17 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             }],
         })
         .collect();
+    let unread = report.runs.iter().flat_map(|run| &run.findings.unread);
+    notifications.extend(unread.map(|own| Notification {
+        level: "note",
+        message: Message {
+            text: format!(
+                "{} is not judged: its elements are of the type {}",
+                own.tensor, own.dtype
+            ),
+        },
+        locations: Vec::new(),
+    }));
     notifications.extend(
         report
             .unreadable

@@ -151,10 +151,17 @@ fn details(
     if !findings.inconclusive.is_empty() {
         unjudged::write(findings, run.watchpoints.watching(), options, out)?;
     }
+    if !findings.unread.is_empty() {
+        unjudged::tensors(findings, options, out)?;
+    }
     for fault in &run.damaged {
         damaged(out, screen, fault)?;
     }
     summary(report, run, options, out)?;
+    for shared in &run.shared {
+        let sentence = words::name(&shared.sentence(), None);
+        writeln!(out, "  {QUIET}note: {sentence}{QUIET:#}")?;
+    }
     for fault in &run.truncated {
         let file = words::name(&fault.file, None);
         writeln!(
@@ -328,6 +335,12 @@ fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut line = counts.join(", ");
     if unjudged > 0 {
         line = format!("{line}, {WARNING}{unjudged} not judged{WARNING:#}");
+    }
+    let unread = report.runs.iter().map(|run| run.findings.unread.len());
+    let unread = unread.sum::<usize>() as u64;
+    if unread > 0 {
+        let tensors = words::plural(unread, "tensor", "tensors");
+        line = format!("{line}, {WARNING}{tensors} not judged{WARNING:#}");
     }
     let damaged: u64 = report.runs.iter().map(|run| run.damaged.len() as u64).sum();
     let damaged = damaged + report.unreadable.len() as u64;

@@ -80,6 +80,35 @@ pub(super) fn write(
     writeln!(out)
 }
 
+/// Tensors of types that are not computed with, by type.
+pub(super) fn tensors(
+    findings: &Findings,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut by_type: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for own in &findings.unread {
+        by_type.entry(&own.dtype).or_default().push(&own.tensor);
+    }
+    let head = format!(
+        "{} of types that are not computed with",
+        words::plural(findings.unread.len() as u64, "tensor", "tensors")
+    );
+    block(out, options.screen, "Not judged", &[(&head, false)])?;
+    let width = by_type.keys().map(|dtype| dtype.chars().count()).max();
+    let width = width.unwrap_or(0);
+    for (dtype, tensors) in by_type {
+        let first = tensors.first().copied().unwrap_or_default();
+        let first = words::name(first, options.screen.columns.map(|_| 48));
+        let more = match tensors.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {} more", words::count(more as u64)),
+        };
+        writeln!(out, "    ?  {dtype:<width$}  {first}{more}")?;
+    }
+    writeln!(out)
+}
+
 /// What is missing, in words.
 fn reason_words(reason: Missing) -> &'static str {
     match reason {
