@@ -506,3 +506,39 @@ fn statistics_of_dumps_are_computed() {
     assert_eq!(json[0]["stats"]["nan"], 1);
     assert_eq!(json.as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn constants_of_dumps_are_listed_with_the_first_step_and_not_judged() {
+    let place = Place::new();
+    let number = |number| npy("'<f4'", false, "(1,)", &floats(&[number]));
+    let constants = "run/rank_0/Net/0/constants";
+    place
+        .write(
+            "run/rank_0/Net/0/7/Add.Default_Add-op1.0.0.9.output.0.DefaultFormat.npy",
+            &number(1.0),
+        )
+        .write(
+            &format!("{constants}/Parameter.data-1.0.0.3.output.0.DefaultFormat.npy"),
+            &number(f32::NEG_INFINITY),
+        )
+        // MindSpore writes an empty file for what is no tensor.
+        .write(
+            &format!("{constants}/Parameter.data-2.0.0.3.output.0.DefaultFormat.npy"),
+            b"",
+        );
+    let table = export(&place.0.path().join("run"), "tensors", &[]);
+    let listed: Vec<[&str; 3]> = rows(&table)
+        .iter()
+        .map(|row| ["tensor", "dtype", "first_step"].map(|name| row[name]))
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            ["constants/data-1", "f32", "7"],
+            ["Default_Add-op1", "f32", "7"]
+        ]
+    );
+    let answer = place.overflows();
+    assert_eq!(answer["judged"]["tensors"], 1, "{answer:#}");
+    assert_eq!(answer["damaged"].as_array().map(Vec::len), Some(0));
+}

@@ -33,6 +33,7 @@ mod samples;
 mod scalar_controls;
 mod scalars;
 mod support;
+mod tensor_files;
 mod tensorboard;
 mod tensors;
 mod truth;

@@ -123,9 +123,8 @@ pub(crate) enum TensorKind {
     Safetensors {
         prefix: String,
         attempt: u32,
-        /// The name of the file without extension, attempt and step.
+        /// Name of the file without extension, attempt and step.
         stem: String,
-        /// Whether its name or folder carries a step.
         has_step: bool,
     },
     /// The file is one tensor of this name.
@@ -460,8 +459,8 @@ impl Claims {
             };
             for rank in run.ranks.values_mut() {
                 // Constants are listed with the first step.
-                if !rank.dump.constants.is_empty() {
-                    let constants = std::mem::take(&mut rank.dump.constants);
+                let constants = std::mem::take(&mut rank.dump.constants);
+                if !constants.is_empty() {
                     let first = rank.steps.keys().next().copied().unwrap_or(0);
                     rank.steps.entry(first).or_default().extend(constants);
                 }

@@ -20,7 +20,7 @@ use trainscope_format::{Role, TensorSummary};
 use super::dumps::DumpGraphs;
 use super::events::{EventFile, Listener};
 use super::find::{FoundRun, TensorSource};
-use super::listing::{self, Content};
+use super::listing::{self, Content, ListedTensor};
 use super::read::{Before, Place, Reader, Unread};
 use super::shared::SharedNames;
 
@@ -350,7 +350,9 @@ impl Judging {
         for (source, unread) in listing.faults {
             self.unread(rank, step, (&source.shown, source.len_bytes), unread);
         }
-        for tensor in listing.tensors {
+        // Constants are listed, and not judged: nothing computes or changes them.
+        let is_computed = |tensor: &ListedTensor<'_>| !tensor.source.is_constant();
+        for tensor in listing.tensors.into_iter().filter(is_computed) {
             let name: Arc<str> = tensor.name.into();
             let needs = self.shown.evaluator.needs(&name, tensor.role, &tensor.op);
             let mut before = None;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use rustc_hash::FxHasher;
 
-use super::find::TensorSource;
+use super::find::{TensorKind, TensorSource};
 
 /// Length and time of the last change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +30,13 @@ impl Stamp {
             len_bytes: metadata.len(),
             modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
         }
+    }
+}
+
+impl TensorSource {
+    /// Whether it is a constant of a graph.
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.kind, TensorKind::Constant { .. })
     }
 }
 

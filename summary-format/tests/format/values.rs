@@ -447,13 +447,10 @@ fn tensors_are_left_where_they_lie_or_gathered() {
         (29, "i4"),
     ] {
         let message = tensor(data_type, &[2, 3], &[0; 16]);
-        let opaque = OpaqueTensor {
-            dtype: dtype.to_owned(),
-            shape: vec![2, 3],
-        };
+        let (dtype, shape) = (dtype.to_owned(), vec![2, 3]);
         assert_eq!(
             body(&tensor_value("x", &message, Some("tensor"))),
-            Ok(Body::Opaque(opaque))
+            Ok(Body::Opaque(OpaqueTensor { dtype, shape }))
         );
     }
 }

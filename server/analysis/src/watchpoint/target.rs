@@ -221,7 +221,7 @@ fn class_of_prefix(prefix: &str) -> Option<Class> {
         "activation_grad" | "activation_grads" | "act_grad" | "grad_output" | "grad_input" => {
             Class::ActivationGradient
         }
-        "buffer" | "buffers" | "constants" => Class::Buffer,
+        "buffer" | "buffers" => Class::Buffer,
         "input" | "inputs" => Class::Input,
         "target" | "targets" | "label" | "labels" => Class::Labels,
         "loss" => Class::Loss,

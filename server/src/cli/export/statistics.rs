@@ -51,6 +51,7 @@ pub(super) fn write(
         rows.written
             .extend(steps.map(|step| (tag.tag.clone(), tag.rank, step)));
     }
+    table.end_lines_with("");
     rows.dumps(table)?;
     rows.events(table)?;
     Ok(rows.left_out)
