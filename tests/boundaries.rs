@@ -178,6 +178,43 @@ fn only_the_index_names_its_store() {
 }
 
 #[test]
+fn files_of_others_are_opened_in_one_place() {
+    // Files of the program itself, and files that a user names, which may be pipes.
+    let exceptions = [
+        "files.rs",
+        "colours.rs",
+        "cli/state.rs",
+        "cli/start/background.rs",
+        "cli/check/baseline.rs",
+        "cli/check/watchpoint_file.rs",
+        "http/access.rs",
+        "http/assets.rs",
+    ];
+    let server = workspace_root().join("server/src");
+    for path in rust_files(&server) {
+        let inside = path.strip_prefix(&server).unwrap();
+        let is_test = inside
+            .iter()
+            .any(|part| part == "tests" || part == "tests.rs");
+        if is_test || exceptions.iter().any(|own| inside == Path::new(own)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for word in [
+            " File::open(",
+            "(File::open(",
+            "::File::open(",
+            "fs::read(",
+            "fs::read_to_string(",
+            "fs::read_dir(",
+        ] {
+            assert!(!code.contains(word), "{} uses {word}", inside.display());
+        }
+    }
+}
+
+#[test]
 fn no_source_file_is_too_long() {
     let root = workspace_root();
     for folder in [

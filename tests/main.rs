@@ -19,6 +19,7 @@ mod findings;
 mod formats;
 mod graph_page;
 mod graphs;
+mod hostile;
 mod live;
 mod odd_pages;
 mod overview;

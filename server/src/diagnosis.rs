@@ -19,7 +19,7 @@ use trainscope_api::live::ChangeNotice;
 use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
 
 use crate::index::Index;
-use crate::recording::find::FoundRun;
+use crate::recording::find::{FoundRun, is_event_part};
 use crate::recording::shared::SharedNames;
 use crate::watch::{self, Base};
 use crate::watchpoints::{ChangeError, WatchpointFile};
@@ -263,11 +263,13 @@ impl Diagnosis {
 }
 
 impl Known {
-    /// The name under which a run is judged, if it was.
+    /// The name under which a run is judged, if it was: its own, or that of the run around a folder of event files.
     fn judged_as<'a>(&self, run: &'a str) -> Option<&'a str> {
-        let around = || run.rsplit_once('/').map_or(".", |(around, _)| around);
-        [run, around()]
+        let (around, folder) = run.rsplit_once('/').unwrap_or((".", run));
+        let around = is_event_part(folder).then_some(around);
+        [Some(run), around]
             .into_iter()
+            .flatten()
             .find(|name| self.runs.contains_key(*name))
     }
 
@@ -279,13 +281,8 @@ impl Known {
     /// The file that a run's watchpoints stand in, and its name there.
     fn file_of(&mut self, run: &str) -> Option<(&mut WatchpointFile, String)> {
         self.files.iter_mut().find_map(|(base, file)| {
-            let prefix = &*base.prefix;
-            let below = match run.strip_prefix(prefix)? {
-                name if prefix.is_empty() => name,
-                "" => ".",
-                name => name.strip_prefix('/')?,
-            };
-            Some((file, below.to_owned()))
+            let below = base.run_below(run)?.to_owned();
+            Some((file, below))
         })
     }
 }

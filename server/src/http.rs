@@ -36,6 +36,7 @@ mod request;
 mod runs;
 mod scalars;
 mod status;
+mod stream;
 mod tags;
 mod tensors;
 #[cfg(test)]

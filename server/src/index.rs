@@ -38,6 +38,7 @@ pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
 use reader::Range;
 use recordings::Recordings;
+pub(crate) use records::Blob;
 pub use records::Found;
 pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
 pub(crate) use store::folder;

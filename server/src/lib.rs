@@ -4,6 +4,7 @@ pub mod alarm;
 pub mod cli;
 pub mod colours;
 pub mod diagnosis;
+mod files;
 pub mod http;
 pub mod index;
 pub mod ingest;

@@ -15,6 +15,7 @@ use trainscope_api::notebook::{
     MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes,
 };
 
+use crate::files;
 use crate::watch::{self, Base};
 
 /// Bytes of a file at most; people do not write that much.
@@ -182,23 +183,9 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
 /// The page that a run belongs to, and the run's name below its base directory.
 fn place(pages: &[Page], run: &str) -> Option<(usize, String)> {
     pages.iter().enumerate().find_map(|(index, page)| {
-        let prefix = &page.base.prefix;
-        let below = match run.strip_prefix(&**prefix)? {
-            name if prefix.is_empty() => name,
-            "" => ".",
-            name => name.strip_prefix('/')?,
-        };
+        let below = page.base.run_below(run)?;
         Some((index, below.to_owned()))
     })
-}
-
-/// The name of a run of this page in the list of runs.
-fn shown(page: &Page, name: &str) -> String {
-    match (&*page.base.prefix, name) {
-        ("", name) => name.to_owned(),
-        (prefix, ".") => prefix.to_owned(),
-        (prefix, name) => format!("{prefix}/{name}"),
-    }
 }
 
 fn version_of(pages: &[Page]) -> u64 {
@@ -213,7 +200,7 @@ fn gather(pages: &[Page]) -> Notebook {
     };
     for page in pages {
         let runs = page.content.runs.iter();
-        let named = runs.map(|(name, notes)| (shown(page, name), notes.clone()));
+        let named = runs.map(|(name, notes)| (page.base.run_name(name), notes.clone()));
         notebook.runs.extend(named);
         notebook.pinned.extend(page.content.pinned.iter().cloned());
         if notebook.columns.is_none() {
@@ -250,8 +237,7 @@ impl Page {
         self.seen = now;
         let read = match now {
             None => Ok(Content::default()),
-            Some((_, len)) if len > MAX_FILE_BYTES => Err("it is above 8 MiB".to_owned()),
-            Some(_) => fs::read_to_string(&self.path)
+            Some(_) => files::read_text(&self.path, MAX_FILE_BYTES)
                 .map_err(|e| e.to_string())
                 .and_then(|text| toml::from_str::<Content>(&text).map_err(|e| e.to_string())),
         };

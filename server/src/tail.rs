@@ -9,6 +9,7 @@ use std::sync::mpsc;
 
 use trainscope_format::{Checkpoint, Decoder};
 
+use crate::files;
 use crate::index::{Block, Index, Source, Staging, head};
 use crate::watch::identity;
 
@@ -62,7 +63,7 @@ impl Worker {
         index: &Index,
         path: &Path,
     ) -> std::io::Result<Outcome> {
-        let mut file = File::open(path)?;
+        let mut file = files::open(path)?;
         let metadata = file.metadata()?;
         let (len, state) = (metadata.len(), source.state());
         let now = head(&mut file)?;

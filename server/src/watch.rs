@@ -3,9 +3,8 @@
 //! Hints may be lost (network mounts, watch limits), so they only shorten the wait until the next walk: what a walk
 //! finds is the rule.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, Metadata};
-use std::io::Read as _;
+use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::SystemTime;
@@ -15,8 +14,9 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_format::{Format, rank_hint, sniff};
 
+use crate::files::{self, Entry, EntryKind, Visited};
 use crate::index::{Identity, Place};
-use crate::recording::find::{Claims, FoundRun, Stamp, is_of_tensors};
+use crate::recording::find::{Claims, FoundRun, Stamp, is_of_tensors, is_wanted};
 use crate::recording::names::is_profile;
 
 /// A base directory and what names below it begin with.
@@ -58,6 +58,20 @@ impl Base {
             ("", name) => name.to_owned(),
             (prefix, ".") => prefix.to_owned(),
             (prefix, name) => format!("{prefix}/{name}"),
+        }
+    }
+
+    /// A path below this directory, from the whole path.
+    fn below<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.dir).unwrap_or(path)
+    }
+
+    /// The name of a run below this directory, from its name in the list of runs; `None` for a run of another one.
+    pub(crate) fn run_below<'a>(&self, run: &'a str) -> Option<&'a str> {
+        match run.strip_prefix(&*self.prefix)? {
+            name if self.prefix.is_empty() => Some(name),
+            "" => Some("."),
+            name => name.strip_prefix('/'),
         }
     }
 }
@@ -137,34 +151,37 @@ fn coordinate(prefix: &str, folder: &Path, file_name: &str) -> (Arc<str>, u32) {
     )
 }
 
-/// Bytes that tell what a file is whose name does not.
-const HEAD_BYTES: u64 = 16;
-
-/// Folders that hold no runs, however deep.
-fn is_private(name: &str) -> bool {
-    matches!(name, ".trainscope" | ".git")
-}
-
-/// Walks all bases. Each folder is visited once, however many links lead to it, and under its own name if it has one.
+/// Walks all bases. A folder that several of them lead to belongs to the first one.
 pub(crate) fn scan(bases: &[Base]) -> Scan {
     let mut scan = Scan::default();
-    let mut visited = FxHashSet::default();
+    let mut visited = Visited::default();
     for base in bases {
-        let mut links = BTreeSet::new();
         let mut claims = Claims::default();
         let first = scan.files.len();
-        let mut from = Some(base.dir.clone());
-        while let Some(folder) = from {
-            walk(
-                base,
-                folder,
-                &mut visited,
-                &mut links,
-                &mut claims,
-                &mut scan,
-            );
-            from = links.pop_first();
-        }
+        let look = |content: &mut Content, entry| content.add(base, &entry);
+        files::walk(
+            &base.dir,
+            1,
+            &mut visited,
+            look,
+            |folder, content| match content {
+                Ok(content) => {
+                    claims.extend(content.claims);
+                    scan.files.extend(content.files);
+                    scan.problems.extend(content.problems);
+                }
+                Err(error) => {
+                    let name = shown(&base.prefix, base.below(folder));
+                    let name = if name.is_empty() {
+                        base.dir.display().to_string()
+                    } else {
+                        name
+                    };
+                    scan.problems
+                        .push(format!("The folder {name} cannot be listed: {error}"));
+                }
+            },
+        );
         let recordings = join(base, claims, &mut scan.files[first..]);
         scan.recordings.extend(recordings);
     }
@@ -198,101 +215,48 @@ fn join(base: &Base, claims: Claims, files: &mut [Found]) -> Vec<(Arc<str>, Foun
     recordings
 }
 
-fn walk(
-    base: &Base,
-    from: PathBuf,
-    visited: &mut FxHashSet<Identity>,
-    links: &mut BTreeSet<PathBuf>,
-    claims: &mut Claims,
-    scan: &mut Scan,
-) {
-    let mut folders = vec![from];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::metadata(&folder).and_then(|metadata| {
-            let identity = identity(&metadata);
-            // Systems without inodes have no links to loop through either, as far as we follow them.
-            let first_visit = identity == Identity::default() || visited.insert(identity);
-            if first_visit {
-                fs::read_dir(&folder).map(Some)
-            } else {
-                Ok(None)
-            }
-        });
-        let below = folder.strip_prefix(&base.dir).unwrap_or(&folder);
-        let entries = match entries {
-            Ok(Some(entries)) => entries,
-            Ok(None) => continue,
-            Err(e) => {
-                let name = shown(&base.prefix, below);
-                let name = if name.is_empty() {
-                    base.dir.display().to_string()
-                } else {
-                    name
-                };
-                scan.problems
-                    .push(format!("The folder {name} cannot be listed: {e}"));
-                continue;
-            }
-        };
-        for entry in entries.flatten() {
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let metadata = if kind.is_symlink() {
-                Some(fs::metadata(entry.path()))
-            } else {
-                None
-            };
-            if kind.is_dir() {
-                if !is_private(&name) {
-                    folders.push(entry.path());
-                }
-            } else if let Some(Ok(target)) = &metadata
-                && target.is_dir()
-            {
-                links.insert(entry.path());
-            } else {
-                let path = entry.path();
-                let relative = below.join(&*name);
-                let of_tensors = is_of_tensors(&relative);
-                let format = sniff(&name, || first_bytes(&path));
-                if !of_tensors && format.is_none() {
-                    continue;
-                }
-                let metadata = metadata.unwrap_or_else(|| entry.metadata());
-                let file = metadata.as_ref().ok().filter(|metadata| metadata.is_file());
-                let stamp = file.map(Stamp::new);
-                if let Some(stamp) = stamp.filter(|_| of_tensors) {
-                    claims.add_tensors(&relative, path.clone(), stamp);
-                }
-                if let Some(format) = format {
-                    if let Some(stamp) = stamp.filter(|_| !of_tensors) {
-                        claims.add_event(&relative, path.clone(), format, stamp);
-                    }
-                    scan.files
-                        .extend(found(base, below, &path, &name, format, metadata));
-                }
-            }
-        }
-    }
+/// What one folder holds.
+#[derive(Default)]
+struct Content {
+    files: Vec<Found>,
+    claims: Claims,
+    problems: Vec<String>,
 }
 
-/// What tells the format of a file whose name does not; of one that cannot be opened, nothing.
-pub(crate) fn first_bytes(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let read = match fs::metadata(path) {
-        // A pipe would block.
-        Ok(metadata) if metadata.is_file() => {
-            fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes))
+impl Content {
+    fn add(&mut self, base: &Base, entry: &Entry) {
+        let name = entry.name.to_string_lossy();
+        let folder = base.below(entry.path.parent().unwrap_or(&base.dir));
+        let relative = folder.join(&*name);
+        if let EntryKind::Special(what) = entry.kind {
+            if is_wanted(&relative) {
+                let path = shown(&base.prefix, &relative);
+                self.problems
+                    .push(format!("{path} is {what} and is not read"));
+            }
+            return;
         }
-        _ => Ok(0),
-    };
-    if read.is_err() {
-        bytes.clear();
+        let of_tensors = is_of_tensors(&relative);
+        let format = sniff(&name, || files::head(&entry.path));
+        if !of_tensors && format.is_none() {
+            return;
+        }
+        let metadata = entry.metadata();
+        let file = metadata.as_ref().ok().filter(|metadata| metadata.is_file());
+        let stamp = file.map(Stamp::new);
+        if let Some(stamp) = stamp.filter(|_| of_tensors) {
+            self.claims
+                .add_tensors(&relative, entry.path.clone(), stamp);
+        }
+        if let Some(format) = format {
+            if let Some(stamp) = stamp.filter(|_| !of_tensors) {
+                self.claims
+                    .add_event(&relative, entry.path.clone(), format, stamp);
+            }
+            self.files
+                .extend(found(base, folder, &entry.path, &name, format, metadata));
+        }
     }
-    bytes
 }
 
 fn found(
@@ -317,7 +281,7 @@ fn found(
         rank,
     };
     Some(match metadata {
-        // A pipe or socket of such a name would block whoever opens it.
+        // Something else has taken its place since the folder was listed.
         Ok(metadata) if !metadata.is_file() => return None,
         Ok(metadata) => Found {
             place,
@@ -408,6 +372,8 @@ pub(crate) fn events(
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn places(scan: &Scan) -> Vec<(String, u32)> {
@@ -481,5 +447,26 @@ mod tests {
             .map(|b| b.prefix)
             .collect();
         assert_eq!(names, ["runs", "runs (2)", "root"]);
+    }
+
+    #[test]
+    fn runs_are_of_one_base_however_alike_the_names() {
+        let dirs = ["/a/exp", "/b/exp", "/exp2"].map(PathBuf::from);
+        let several = bases(&dirs);
+        for (run, of, below) in [
+            ("exp", 0, "."),
+            ("exp/x", 0, "x"),
+            ("exp (2)", 1, "."),
+            ("exp (2)/x/y", 1, "x/y"),
+            ("exp2/x", 2, "x"),
+        ] {
+            for (number, base) in several.iter().enumerate() {
+                let wanted = (number == of).then_some(below);
+                assert_eq!(base.run_below(run), wanted, "{run} in {}", base.prefix);
+                assert!(wanted.is_none_or(|below| base.run_name(below) == run));
+            }
+        }
+        let only = bases(&dirs[..1]);
+        assert_eq!(only[0].run_below("exp/x"), Some("exp/x"));
     }
 }

@@ -271,6 +271,25 @@ impl Server {
         wait_for("the server to end", || self.child.try_wait().unwrap())
     }
 
+    /// Seconds that processors have worked for it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn processor_secs(&self) -> f64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // After the name, which may hold anything: user and system time are the 12th and 13th field, in ticks.
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .unwrap()
+            .1
+            .split_whitespace()
+            .collect();
+        let ticks: f64 = fields[11..13]
+            .iter()
+            .map(|own| own.parse::<f64>().unwrap())
+            .sum();
+        // The same on every Linux, for programs.
+        ticks / 100.0
+    }
+
     /// Resident memory.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_bytes(&self) -> u64 {

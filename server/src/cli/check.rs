@@ -179,6 +179,7 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
         since_step: flags.since_step,
         known: 0,
         unreadable: Vec::new(),
+        special: Vec::new(),
         took: began.elapsed(),
     };
     let threads = flags.threads.map_or_else(cores, usize::from);
@@ -198,6 +199,7 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
             runs.push((run, own));
         }
         report.unreadable.append(&mut found.unreadable);
+        report.special.append(&mut found.special);
     }
     let total_bytes = runs.iter().map(|(run, _)| run.len_bytes).sum();
     let mut progress = Progress::new(total_bytes, runs.len(), flags.quiet);
@@ -251,6 +253,19 @@ pub(super) fn look(dir: &Path, threads: usize) -> Result<Found, Mistake> {
     })
 }
 
+/// Says on standard error which files of a folder are never read: pipes, sockets and devices.
+pub(super) fn note_special(found: &Found) {
+    let mut out = anstream::stderr().lock();
+    for (path, what) in &found.special {
+        let path = words::name(path, None);
+        // Without a standard error there is nobody to tell.
+        drop(writeln!(
+            out,
+            "{QUIET}note: {path} is {what} and was not read{QUIET:#}"
+        ));
+    }
+}
+
 /// A folder without runs, and what it has instead.
 pub(super) fn nothing_in(dir: &Path, found: &Found) -> Mistake {
     let files: u64 = found.other.values().sum();
@@ -273,7 +288,14 @@ pub(super) fn nothing_in(dir: &Path, found: &Found) -> Mistake {
     } else {
         format!(" (most: {})", most.join(", "))
     };
-    Mistake::new(2, format!("no runs found in {}", words::path(dir)))
+    let special = found.special.first().map(|(path, what)| {
+        let path = words::name(path, None);
+        format!("{path} is {what}; only regular files are read")
+    });
+    let mistake = Mistake::new(2, format!("no runs found in {}", words::path(dir)));
+    special
+        .into_iter()
+        .fold(mistake, Mistake::at)
         .at(format!(
             "{} in {}, none in a known format{most}",
             words::plural(files, "file", "files"),

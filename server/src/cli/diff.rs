@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::check::{Screen, cores, look, nothing_in, title};
+use super::check::{Screen, cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::{Failed, words};
 use crate::recording::find::FoundRun;
@@ -91,6 +91,7 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, Failed> {
 /// The run that a folder holds, which must be one.
 fn only_run(dir: &Path) -> Result<FoundRun, Mistake> {
     let mut found = look(dir, cores())?;
+    note_special(&found);
     let count = found.runs.len();
     match found.runs.pop() {
         Some(mut run) if count == 1 => {

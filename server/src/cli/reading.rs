@@ -9,7 +9,7 @@ use trainscope_api::runs::Run;
 use trainscope_api::tags::Tag;
 use trainscope_format::Kind;
 
-use super::check::{cores, look, nothing_in, title};
+use super::check::{cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
 use crate::diagnosis::JudgedRun;
@@ -143,6 +143,7 @@ fn only_run(dir: &Path, command: &str) -> Result<FoundRun, Mistake> {
             .attempt(format!("trainscope {command} {folder}")));
     }
     let mut found = look(dir, cores())?;
+    note_special(&found);
     let count = found.runs.len();
     if let Some(own) = found.runs.iter().position(|run| run.name == ".") {
         return Ok(found.runs.swap_remove(own));

@@ -11,8 +11,9 @@ use trainscope_analysis::watchpoint::Watchpoints;
 use trainscope_api::watchpoints::Origin;
 
 use super::{Diagnosis, Judged, JudgedRun, Reading, Wish, shown};
+use crate::files::Visited;
 use crate::index::Index;
-use crate::recording::find::{FoundRun, find};
+use crate::recording::find::{FoundRun, find_new};
 use crate::recording::judge;
 use crate::recording::ongoing::Ongoing;
 use crate::watch::Base;
@@ -102,8 +103,10 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             }
             if next_look <= began {
                 let mut is_waiting = false;
+                // As the index does: a folder that several base directories lead to belongs to the first one.
+                let mut visited = Visited::default();
                 for base in &bases {
-                    is_waiting |= self.look(base);
+                    is_waiting |= self.look(base, &mut visited);
                 }
                 self.has_looked = true;
                 next_look = Instant::now()
@@ -191,7 +194,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     }
 
     /// Judges what has changed below a base directory; whether something waits to be whole.
-    fn look(&mut self, base: &Base) -> bool {
+    fn look(&mut self, base: &Base, visited: &mut Visited) -> bool {
         let mut known = self.diagnosis.0.known.write();
         if let Some((_, file)) = known.files.iter_mut().find(|(own, _)| own == base) {
             file.look();
@@ -199,7 +202,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
         drop(known);
         // What is told from here on may not be in what is found.
         let told = self.diagnosis.0.known.read().changes.clone();
-        let found = match find(&base.dir, 1) {
+        let found = match find_new(&base.dir, 1, visited) {
             Ok(found) => found.runs,
             Err(error) => {
                 tracing::warn!("{} cannot be judged: {error}", base.dir.display());
@@ -213,10 +216,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             self.follow();
         }
         let names: BTreeSet<String> = found.iter().map(|run| shown(base, run)).collect();
-        let is_gone = |name: &str| {
-            let is_of_base = name == base.prefix || name.starts_with(&base.prefix);
-            is_of_base && !names.contains(name)
-        };
+        let is_gone = |name: &str| base.run_below(name).is_some() && !names.contains(name);
         let mut known = self.diagnosis.0.known.write();
         known.runs.retain(|name, _| !is_gone(name));
         known.changes.retain(|name, _| !is_gone(name));

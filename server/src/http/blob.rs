@@ -1,18 +1,25 @@
 //! `/api/blob`: the bytes of a picture, a clip or a tensor, read from the source file.
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, RANGE,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
+    RANGE,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use trainscope_api::error::ApiError;
+use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::records::BlobQuery;
 use trainscope_format::ImageEncoding;
 
 use super::error::Failure;
 use super::request::Params;
+use super::stream::{self, PIECE_BYTES};
 use super::{Site, blocking};
+use crate::index::Blob;
+
+/// Bytes at the front that tell the media type.
+const HEAD_BYTES: u64 = 16;
 
 /// The bytes of a picture, a clip or a tensor
 #[utoipa::path(
@@ -36,40 +43,78 @@ pub(super) async fn get(
     Params(query): Params<BlobQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    blocking(move || {
-        let bytes = site.index.blob(&query.id)?;
-        // An id names one stretch of one file for ever.
-        let kept = (CACHE_CONTROL, "private, max-age=31536000, immutable");
-        if let Some(media_type) = media_type(&bytes) {
-            let head = [(CONTENT_TYPE, media_type), kept, (ACCEPT_RANGES, "bytes")];
-            let wanted = headers.get(RANGE).and_then(|range| range.to_str().ok());
-            // Players go to a place of a clip only where they may ask for it.
-            let Some((from, to)) = wanted.and_then(|range| part(range, bytes.len())) else {
-                return Ok((head, bytes).into_response());
-            };
-            let told = format!("bytes {from}-{to}/{}", bytes.len());
-            let part = bytes.get(from..=to).unwrap_or_default().to_vec();
-            let told = [(CONTENT_RANGE, told)];
-            return Ok((StatusCode::PARTIAL_CONTENT, head, told, part).into_response());
-        }
+    let (blob, head) = blocking(move || {
+        let blob = site.index.open_blob(&query.id)?;
+        let head = read(&blob, 0, blob.len_bytes().min(HEAD_BYTES));
+        let head = head.map_err(|error| Failure::new(ErrorCode::SourceUnreadable, error))?;
+        Ok((blob, head))
+    })
+    .await?;
+    let len = blob.len_bytes();
+    // An id names one stretch of one file for ever.
+    let kept = (CACHE_CONTROL, "private, max-age=31536000, immutable");
+    let Some(media_type) = media_type(&head) else {
         let download = (CONTENT_DISPOSITION, "attachment; filename=\"blob.bin\"");
         let media_type = (CONTENT_TYPE, "application/octet-stream");
-        Ok(([media_type, kept, download], bytes).into_response())
+        let length = [(CONTENT_LENGTH, len.to_string())];
+        let body = part_of(blob, 0, len).await?;
+        return Ok(([media_type, kept, download], length, body).into_response());
+    };
+    let head = [(CONTENT_TYPE, media_type), kept, (ACCEPT_RANGES, "bytes")];
+    let wanted = headers.get(RANGE).and_then(|range| range.to_str().ok());
+    // Players go to a place of a clip only where they may ask for it.
+    let Some((from, to)) = wanted.and_then(|range| part(range, len)) else {
+        let length = [(CONTENT_LENGTH, len.to_string())];
+        return Ok((head, length, part_of(blob, 0, len).await?).into_response());
+    };
+    let body = part_of(blob, from, to + 1).await?;
+    let told = [
+        (CONTENT_RANGE, format!("bytes {from}-{to}/{len}")),
+        (CONTENT_LENGTH, (to + 1 - from).to_string()),
+    ];
+    Ok((StatusCode::PARTIAL_CONTENT, head, told, body).into_response())
+}
+
+/// A stretch of a blob as a body: a short one at once, others piece by piece.
+async fn part_of(blob: Blob, from: u64, end: u64) -> Result<Body, Failure> {
+    let pieces = (from..end).step_by(PIECE_BYTES);
+    let piece = move |blob: &Blob, at: u64| read(blob, at, end.min(at + PIECE_BYTES as u64));
+    if pieces.clone().count() <= 1 {
+        let bytes = blocking(move || {
+            piece(&blob, from).map_err(|error| Failure::new(ErrorCode::SourceUnreadable, error))
+        });
+        return Ok(bytes.await?.into());
+    }
+    stream::body(move |sink| {
+        for at in pieces {
+            if !sink(piece(&blob, at)?) {
+                break;
+            }
+        }
+        Ok::<(), String>(())
     })
     .await
 }
 
+/// The bytes `from..end` of a blob.
+fn read(blob: &Blob, from: u64, end: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = crate::files::buffer(end - from).map_err(|error| error.to_string())?;
+    blob.read_at(from, &mut bytes)
+        .map_err(|error| format!("the file cannot be read: {error}"))?;
+    Ok(bytes)
+}
+
 /// The first and the last byte of the one part that is asked for; `None` for everything else, which is answered whole.
-fn part(range: &str, len: usize) -> Option<(usize, usize)> {
+fn part(range: &str, len: u64) -> Option<(u64, u64)> {
     let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
     let last = len.checked_sub(1)?;
     let (from, to) = if from.is_empty() {
-        let count: usize = to.parse().ok().filter(|count| *count > 0)?;
+        let count: u64 = to.parse().ok().filter(|count| *count > 0)?;
         (len.saturating_sub(count), last)
     } else if to.is_empty() {
         (from.parse().ok()?, last)
     } else {
-        (from.parse().ok()?, to.parse::<usize>().ok()?.min(last))
+        (from.parse().ok()?, to.parse::<u64>().ok()?.min(last))
     };
     (from <= to).then_some((from, to))
 }

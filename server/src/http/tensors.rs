@@ -1,13 +1,13 @@
 //! `/api/tensor_index`, `/api/tensor` and what goes with them: the values of recorded tensors, by slices.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse, Response};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::tensors::{
     DEFAULT_TENSORS, MAX_TENSORS, TensorHistory, TensorHistoryQuery, TensorIndex, TensorIndexQuery,
@@ -17,7 +17,7 @@ use trainscope_api::tensors::{
 use super::error::Failure;
 use super::guard::NO_STORE;
 use super::request::Params;
-use super::{Site, blocking, json};
+use super::{Site, blocking, json, stream};
 use crate::tensors::export::{self, MAX_CSV_ELEMENTS};
 use crate::tensors::find::TensorError;
 use crate::tensors::{history, list, summary, values};
@@ -25,7 +25,7 @@ use crate::tensors::{history, list, summary, values};
 /// Media type of elements alone.
 const OCTETS: &str = "application/octet-stream";
 /// Answers that read whole tensors at a time: others wait, so that slices never do.
-static LONG: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
+static LONG: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
 impl From<TensorError> for Failure {
     fn from(error: TensorError) -> Self {
@@ -117,11 +117,10 @@ pub(super) async fn summary(
     State(site): State<Site>,
     Params(query): Params<TensorQuery>,
 ) -> Result<Response, Failure> {
-    let _turn = LONG
-        .acquire()
-        .await
-        .map_err(|e| Failure::internal("no turn", &e))?;
-    blocking(move || json(&summary::summary(&site.index, &query)?)).await
+    let gone = CancellationToken::new();
+    // Dropped with this request, which ends when the client does.
+    let _is_asking = gone.clone().drop_guard();
+    long(move || json(&summary::summary(&site.index, &query, &gone)?)).await
 }
 
 /// A tensor over steps
@@ -139,11 +138,7 @@ pub(super) async fn history(
     State(site): State<Site>,
     Params(query): Params<TensorHistoryQuery>,
 ) -> Result<Response, Failure> {
-    let _turn = LONG
-        .acquire()
-        .await
-        .map_err(|e| Failure::internal("no turn", &e))?;
-    blocking(move || json(&history::history(&site.index, &site.tensors, &query)?)).await
+    long(move || json(&history::history(&site.index, &site.tensors, &query)?)).await
 }
 
 /// A tensor, or a slice of it, as a file
@@ -186,22 +181,14 @@ pub(super) async fn file(
         Ok((opened, slice, name))
     })
     .await?;
-    // Two pieces wait while the third is read.
-    let (sender, mut receiver) = mpsc::channel::<Result<Bytes, std::io::Error>>(2);
-    tokio::task::spawn_blocking(move || {
-        let mut sink = |piece: Vec<u8>| sender.blocking_send(Ok(piece.into())).is_ok();
+    let body = stream::body(move |sink| {
         let written = if is_csv {
-            export::csv(&opened.stored, &slice, &mut sink)
+            export::csv(&opened.stored, &slice, sink)
         } else {
-            export::npy(&opened.stored, &slice, &mut sink)
+            export::npy(&opened.stored, &slice, sink)
         };
-        if let Err(unread) = written {
-            // The download breaks off, which is what a browser shows.
-            let error = TensorError::unread(&opened.place.file, unread);
-            drop(sender.blocking_send(Err(std::io::Error::other(error.to_string()))));
-        }
+        written.map_err(|unread| TensorError::unread(&opened.place.file, unread))
     });
-    let pieces = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
     let media_type = if is_csv {
         "text/csv; charset=utf-8"
     } else {
@@ -212,7 +199,20 @@ pub(super) async fn file(
         (CONTENT_TYPE, media_type.to_owned()),
         (CONTENT_DISPOSITION, download),
     ];
-    Ok((head, [NO_STORE], Body::from_stream(pieces)).into_response())
+    Ok((head, [NO_STORE], body.await?).into_response())
+}
+
+/// Runs what reads whole tensors, in turn. The turn ends with the work, also if the client is gone earlier.
+async fn long(
+    work: impl FnOnce() -> Result<Response, Failure> + Send + 'static,
+) -> Result<Response, Failure> {
+    let turn = Arc::clone(&LONG).acquire_owned();
+    let turn = turn.await.map_err(|e| Failure::internal("no turn", &e))?;
+    blocking(move || {
+        let _turn = turn;
+        work()
+    })
+    .await
 }
 
 /// A name that every system takes.

@@ -427,16 +427,21 @@ pub(super) fn each_body(
     attempts: &[Attempt],
     range: &Range,
     store: &Store,
-    mut look: impl FnMut(i64, f64, &[u8]) -> Result<(), ReadError>,
+    mut look: impl FnMut(Stored) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     for chunk in wanted(attempts, range, Want::All, store)? {
-        let points = match chunk {
-            Selected::Whole(piece) => points(&piece, Want::All, store)?,
-            Selected::Points(_, points) => points,
+        let (part, points) = match chunk {
+            Selected::Whole(piece) => (piece.part, points(&piece, Want::All, store)?),
+            Selected::Points(part, points) => (part, points),
         };
-        let times = points.steps.iter().zip(&points.wall_times_secs);
-        for ((&step, &wall_time_secs), body) in times.zip(&points.bodies) {
-            look(step, wall_time_secs, body)?;
+        let times = points.steps.into_iter().zip(points.wall_times_secs);
+        for ((step, wall_time_secs), body) in times.zip(points.bodies) {
+            look(Stored {
+                part,
+                step,
+                wall_time_secs,
+                body,
+            })?;
         }
     }
     Ok(())

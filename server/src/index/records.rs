@@ -1,7 +1,8 @@
 //! Answers about records of all kinds but scalars: their bodies, and the stretches of files that these point at.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
@@ -10,14 +11,33 @@ use trainscope_format::graph::{GraphNote, GraphNoteKind};
 use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
 use super::attempts::Writer;
-use super::reader::{self, Range};
+use super::reader::{self, Range, Stored};
 use super::source::{Source, head};
 use super::{Index, ReadError};
+use crate::files;
 
 /// Files with values of parameters that are told to be missing.
 const MAX_MISSING_FILES: usize = 20;
-/// Bytes of one blob at most: it is held in memory while it is sent.
+/// Bytes of one stretch that is read into memory at most.
 const MAX_BLOB_BYTES: u64 = 1 << 30;
+
+/// A stretch of a file, open.
+pub(crate) struct Blob {
+    file: File,
+    stretch: Stretch,
+}
+
+impl Blob {
+    /// How long it is, in bytes.
+    pub(crate) fn len_bytes(&self) -> u64 {
+        self.stretch.len_bytes
+    }
+
+    /// Fills a buffer with the bytes from `from` on.
+    pub(crate) fn read_at(&self, from: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(out, self.stretch.offset + from)
+    }
+}
 
 /// A body and the file that its stretches are of.
 pub struct Found {
@@ -108,17 +128,11 @@ impl Index {
         let (total, stored) = reader::read_bodies(&writer.attempts, &range, store)?;
         let mut records = Vec::with_capacity(stored.len());
         for record in stored {
-            let body = postcard::from_bytes(&record.body).map_err(|_| store.wrong("a record"))?;
-            let mut attempts = writer.attempts.iter();
-            let Some(attempt) = attempts.find(|attempt| attempt.part.id == record.part) else {
+            let (step, wall_time_secs) = (record.step, record.wall_time_secs);
+            let Some(found) = self.found(&writer, &record)? else {
                 continue;
             };
-            let found = Found {
-                body,
-                source: Arc::clone(&attempt.source),
-            };
             if let Some(body) = describe(found)? {
-                let (step, wall_time_secs) = (record.step, record.wall_time_secs);
                 records.push(At {
                     step,
                     wall_time_secs,
@@ -143,22 +157,47 @@ impl Index {
         query: &RecordsQuery,
         mut look: impl FnMut(At<Body>),
     ) -> Result<(), ReadError> {
+        self.each_found(kind, query, |found| {
+            look(At {
+                step: found.step,
+                wall_time_secs: found.wall_time_secs,
+                body: found.body.body,
+            });
+            Ok(())
+        })
+    }
+
+    /// The same, with the file that the stretches of each record are of. An error of `look` ends it.
+    pub(crate) fn each_found(
+        &self,
+        kind: Kind,
+        query: &RecordsQuery,
+        mut look: impl FnMut(At<Found>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         let writer = self.writer(kind, query)?;
         let store = &self.0.store;
-        reader::each_body(
-            &writer.attempts,
-            &range_of(query),
-            store,
-            |step, wall_time_secs, body| {
-                let body = postcard::from_bytes(body).map_err(|_| store.wrong("a record"))?;
-                look(At {
-                    step,
-                    wall_time_secs,
-                    body,
-                });
-                Ok(())
-            },
-        )
+        reader::each_body(&writer.attempts, &range_of(query), store, |record| {
+            let Some(body) = self.found(&writer, &record)? else {
+                return Ok(());
+            };
+            look(At {
+                step: record.step,
+                wall_time_secs: record.wall_time_secs,
+                body,
+            })
+        })
+    }
+
+    /// The body of a record with its file; `None` if the file has been removed meanwhile.
+    fn found(&self, writer: &Writer, record: &Stored) -> Result<Option<Found>, ReadError> {
+        let body = postcard::from_bytes(&record.body);
+        let body = body.map_err(|_| self.0.store.wrong("a record"))?;
+        let mut attempts = writer.attempts.iter();
+        let found = attempts.find(|attempt| attempt.part.id == record.part);
+        Ok(found.map(|attempt| Found {
+            body,
+            source: Arc::clone(&attempt.source),
+        }))
     }
 
     fn writer(&self, kind: Kind, query: &RecordsQuery) -> Result<Writer, ReadError> {
@@ -179,8 +218,26 @@ impl Index {
         Ok(self.run(run)?.tags_of(kind))
     }
 
-    /// The bytes of a blob that an answer has named.
+    /// The bytes of a blob that an answer has named, in memory.
     pub fn blob(&self, id: &str) -> Result<Vec<u8>, ReadError> {
+        let (source, stretch) = self.stretch(id)?;
+        read(&source, stretch)
+    }
+
+    /// The same, open to be read piece by piece.
+    pub(crate) fn open_blob(&self, id: &str) -> Result<Blob, ReadError> {
+        let (source, stretch) = self.stretch(id)?;
+        let (file, decoded) = open(&source)?;
+        check(&source, stretch, decoded)?;
+        let len_bytes = file.metadata().map_or(0, |metadata| metadata.len());
+        if len_bytes < stretch.offset + stretch.len_bytes {
+            return Err(unreadable(&source, &"it was cut short"));
+        }
+        Ok(Blob { file, stretch })
+    }
+
+    /// The file and the stretch of it that the id of a blob names.
+    fn stretch(&self, id: &str) -> Result<(Arc<Source>, Stretch), ReadError> {
         let gone = || ReadError::UnknownBlob(id.to_owned());
         let mut numbers = id.splitn(3, '-').map(|part| part.parse::<u64>().ok());
         let mut next = || numbers.next().flatten().ok_or_else(gone);
@@ -190,7 +247,7 @@ impl Index {
             .iter()
             .find(|known| known.id == source)
             .ok_or_else(gone)?;
-        read(source, Stretch { offset, len_bytes })
+        Ok((Arc::clone(source), Stretch { offset, len_bytes }))
     }
 }
 
@@ -207,12 +264,10 @@ fn range_of(query: &RecordsQuery) -> Range {
 /// Reads a stretch of what was decoded of a file, if it still is the same file.
 fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
     let (mut file, decoded) = open(source)?;
-    let end = stretch.offset.checked_add(stretch.len_bytes);
-    if stretch.len_bytes > MAX_BLOB_BYTES || end.is_none_or(|end| end > decoded) {
-        return Err(unreadable(
-            source,
-            &"the place asked for is not in the file",
-        ));
+    check(source, stretch, decoded)?;
+    if stretch.len_bytes > MAX_BLOB_BYTES {
+        let reason = format!("{} bytes do not fit into memory", stretch.len_bytes);
+        return Err(unreadable(source, &reason));
     }
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(stretch.offset))
@@ -224,12 +279,22 @@ fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
+/// Refuses a stretch that is not among the bytes that were decoded.
+fn check(source: &Source, stretch: Stretch, decoded: u64) -> Result<(), ReadError> {
+    let end = stretch.offset.checked_add(stretch.len_bytes);
+    if end.is_none_or(|end| end > decoded) {
+        let reason = "the place asked for is not in the file";
+        return Err(unreadable(source, &reason));
+    }
+    Ok(())
+}
+
 /// Opens the file of a source, if it still is the same, and says how many bytes of it were decoded.
 fn open(source: &Source) -> Result<(File, u64), ReadError> {
     let opened = || {
-        let mut file = File::open(&source.place().full)?;
+        let mut file = files::open(&source.place().full)?;
         if !source.is_same(&head(&mut file)?) {
-            return Err(std::io::Error::other("another file has taken its place"));
+            return Err(io::Error::other("another file has taken its place"));
         }
         file.rewind()?;
         Ok(file)

@@ -1,13 +1,13 @@
 //! Compares what is on disk with what is known: which files are new, have grown, were renamed, replaced or removed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use trainscope_format::sniff;
 
 use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Known, Loop};
+use crate::files;
 use crate::index::{Identity, head};
 use crate::recording::find::is_of_tensors;
 use crate::watch::{self, Found, Scan};
@@ -130,7 +130,7 @@ impl Loop {
             && known.source.format == found.format
             && found.len_bytes >= state.fed_bytes
             && !state.head.0.is_empty()
-            && File::open(&found.place.full)
+            && files::open(&found.place.full)
                 .and_then(|mut file| head(&mut file))
                 .is_ok_and(|now| known.source.is_same(&now))
     }
@@ -190,7 +190,7 @@ impl Loop {
                             walk |= may_matter
                                 || is_of_tensors(&path)
                                 || name.is_some_and(|name| {
-                                    sniff(name, || watch::first_bytes(&path)).is_some()
+                                    sniff(name, || files::head(&path)).is_some()
                                 });
                         }
                     }

@@ -2,7 +2,6 @@
 //! and what the device said of overflows.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -16,6 +15,7 @@ use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
 use super::find::{DumpFiles, TensorSource};
 use super::listing::{Content, ListedTensor, Listing};
 use super::read::{Place, Unread};
+use crate::files;
 
 /// Tables above this are none.
 const MAX_TABLE_BYTES: u64 = 1 << 28;
@@ -53,7 +53,7 @@ impl DumpGraphs {
                 mindspore_dump::execution_order(&table.unwrap_or_default())
             });
             let graph = files.graphs.get(&number).and_then(|path| {
-                let read = File::open(path).and_then(|file| {
+                let read = files::open(path).and_then(|file| {
                     let len_bytes = file.metadata()?.len();
                     let mut file = BufReader::new(file);
                     Graph::read_file(GraphFormat::MindsporeModel, &mut file, len_bytes)
@@ -248,12 +248,5 @@ impl<'a> Listing<'a> {
 }
 
 fn table(path: &Path) -> Result<Vec<u8>, Unread> {
-    let len_bytes = fs::metadata(path)?.len();
-    if len_bytes > MAX_TABLE_BYTES {
-        return Err(Unread::Refused {
-            offset: 0,
-            reason: format!("it has {len_bytes} bytes, which is too much for such a table"),
-        });
-    }
-    Ok(fs::read(path)?)
+    Ok(files::read(path, MAX_TABLE_BYTES)?)
 }

@@ -18,6 +18,7 @@ use trainscope_format::{
 };
 
 use super::find::EventSource;
+use crate::files;
 
 /// Bytes decoded at a time.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -76,7 +77,7 @@ impl EventFile {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let opened = File::open(&source.path);
+        let opened = files::open(&source.path);
         let inode = opened.as_ref().ok().and_then(|file| file.metadata().ok());
         let inode = inode.map_or(0, |metadata| metadata.ino());
         let unreadable = opened
@@ -164,7 +165,7 @@ impl EventFile {
         match metadata.len().cmp(&self.fed_bytes) {
             Ordering::Equal => Growth::Same,
             Ordering::Greater if is_stream => {
-                let opened = File::open(&self.path).and_then(|mut file| {
+                let opened = files::open(&self.path).and_then(|mut file| {
                     file.seek(SeekFrom::Start(self.fed_bytes))?;
                     Ok(file)
                 });
@@ -270,7 +271,7 @@ impl EventFile {
 
     /// A graph that cannot be read explains nothing, and is no reason to judge less.
     fn graph(&self, source: GraphSource) -> Option<Graph> {
-        let mut file = File::open(&self.path).ok()?;
+        let mut file = files::open(&self.path).ok()?;
         let len_bytes = file.metadata().ok()?.len();
         if source.data == Stretch::WHOLE_FILE || matches!(self.format, Format::Graph(_)) {
             return Graph::read_file(source.format, &mut BufReader::new(file), len_bytes).ok();
@@ -280,7 +281,7 @@ impl EventFile {
             return None;
         }
         file.seek(SeekFrom::Start(offset)).ok()?;
-        let mut bytes = vec![0; usize::try_from(len_bytes).ok()?];
+        let mut bytes = files::buffer(len_bytes).ok()?;
         file.read_exact_at(&mut bytes, offset).ok()?;
         Graph::read(source.format, &bytes).ok()
     }

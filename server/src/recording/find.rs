@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{Hash as _, Hasher as _};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use rustc_hash::FxHasher;
@@ -19,6 +18,7 @@ use trainscope_format::{Format, rank_hint, sniff};
 use super::names::{self, Part};
 pub(crate) use super::stamp::{Stamp, stamp};
 use super::steps::{self, NamedFile};
+use crate::files::{self, Entry, EntryKind, Visited};
 
 /// A run and its files.
 #[derive(Clone, Debug, Default)]
@@ -153,14 +153,14 @@ pub(crate) struct Found {
     pub(crate) runs: Vec<FoundRun>,
     /// Folders that cannot be listed: path and reason.
     pub(crate) unreadable: Vec<(String, String)>,
+    /// Pipes, sockets and devices that are named like recorded files and not read: path and type.
+    pub(crate) special: Vec<(String, &'static str)>,
     /// How many files are of other kinds, by extension.
     pub(crate) other: BTreeMap<String, u64>,
     /// How many folders there are.
     pub(crate) folders: u64,
 }
 
-/// Folders that hold no runs.
-const PRIVATE: [&str; 2] = [".git", ".trainscope"];
 /// Names of folders for event files that are a part of the run around them if tensors of that run are there too.
 const EVENT_PARTS: [&str; 7] = [
     "tb",
@@ -174,18 +174,43 @@ const EVENT_PARTS: [&str; 7] = [
 
 /// Walks a folder on so many threads, or takes a single file as a run.
 pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Found> {
-    let mut walk = Walk::default();
+    find_new(root, threads, &mut Visited::default())
+}
+
+/// The same, without folders that were visited before.
+pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io::Result<Found> {
+    let mut found = Found::default();
+    let mut claims = Claims::default();
+    let mut failed = Ok(());
+    let mut take = |folder: &Path, seen: io::Result<Seen>| match seen {
+        Ok(seen) => {
+            found.folders += 1;
+            claims.extend(seen.claims);
+            for (extension, files) in seen.other {
+                *found.other.entry(extension).or_default() += files;
+            }
+            found.special.extend(seen.special);
+        }
+        Err(error) if folder == root => failed = Err(error),
+        Err(error) => {
+            let shown = names::shown(below(root, folder));
+            found.unreadable.push((shown, error.to_string()));
+        }
+    };
     if root.is_file() {
         let folder = root.parent().unwrap_or(Path::new(""));
         let mut seen = Seen::default();
         seen.file(folder, root.to_owned(), Stamp::of(fs::metadata(root)));
-        walk.take(seen);
+        take(folder, Ok(seen));
     } else {
-        walk.folders(root, threads)?;
+        let look = |seen: &mut Seen, entry| seen.entry(root, entry);
+        files::walk(root, threads, visited, look, take);
     }
-    walk.found.runs = walk.claims.join();
-    walk.found.unreadable.sort();
-    Ok(walk.found)
+    failed?;
+    found.runs = claims.join();
+    found.unreadable.sort();
+    found.special.sort();
+    Ok(found)
 }
 
 /// Whether a file of this path below a base directory is of tensors, or lies beside some: only its name is looked at.
@@ -194,6 +219,24 @@ pub(crate) fn is_of_tensors(relative: &Path) -> bool {
         return false;
     };
     names::part_of(&folders_of(relative), file_name).is_some()
+}
+
+/// Whether a file of this path below a base directory is recorded by a training: only its name is looked at.
+pub(crate) fn is_wanted(relative: &Path) -> bool {
+    let is_graph = |name: &str| {
+        let (_, extension) = name.rsplit_once('.').unwrap_or_default();
+        extension.eq_ignore_ascii_case("pb")
+    };
+    is_of_tensors(relative)
+        || relative
+            .file_name()
+            .and_then(OsStr::to_str)
+            .is_some_and(|name| is_graph(name) || sniff(name, Vec::new).is_some())
+}
+
+/// Whether a folder of this name may be a part of the run around it, with its event files.
+pub(crate) fn is_event_part(folder: &str) -> bool {
+    EVENT_PARTS.contains(&folder)
 }
 
 /// The folders above a file, as text.
@@ -225,126 +268,30 @@ enum What {
 #[derive(Default)]
 pub(crate) struct Claims(Vec<Claim>);
 
-/// All folders that were looked into.
-#[derive(Default)]
-struct Walk {
-    claims: Claims,
-    found: Found,
-    visited: BTreeSet<PathBuf>,
-    /// Folders that are to be looked into.
-    next: Vec<PathBuf>,
-}
-
 /// What lies in one folder.
 #[derive(Default)]
 struct Seen {
     claims: Claims,
-    folders: Vec<PathBuf>,
-    /// Other names of folders.
-    links: Vec<PathBuf>,
     /// How many files are of other kinds, by extension.
     other: BTreeMap<String, u64>,
-}
-
-impl Walk {
-    /// The root itself must be readable; below it, what is not is remembered. One depth after the other, so that links
-    /// lead in circles the same way on any number of threads.
-    fn folders(&mut self, root: &Path, threads: usize) -> io::Result<()> {
-        self.visited.insert(root.canonicalize()?);
-        self.found.folders = 1;
-        self.take(Seen::of(root, root)?);
-        let mut level = std::mem::take(&mut self.next);
-        while !level.is_empty() {
-            for (folder, seen) in level.iter().zip(look(root, &level, threads)) {
-                match seen {
-                    Ok(seen) => {
-                        self.found.folders += 1;
-                        self.take(seen);
-                    }
-                    Err(error) => {
-                        let shown = names::shown(below(root, folder));
-                        self.found.unreadable.push((shown, error.to_string()));
-                    }
-                }
-            }
-            level = std::mem::take(&mut self.next);
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, seen: Seen) {
-        self.claims.0.extend(seen.claims.0);
-        for (extension, files) in seen.other {
-            *self.found.other.entry(extension).or_default() += files;
-        }
-        self.next.extend(seen.folders);
-        let visited = &mut self.visited;
-        let is_new = |link: &PathBuf| link.canonicalize().is_ok_and(|to| visited.insert(to));
-        self.next.extend(seen.links.into_iter().filter(is_new));
-    }
-}
-
-/// Looks into folders, each thread into the next one. Answers are in the order of the folders; those of a thread that was
-/// lost are errors.
-fn look(root: &Path, folders: &[PathBuf], threads: usize) -> Vec<io::Result<Seen>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut mine = Vec::new();
-        while let at = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(folder) = folders.get(at)
-        {
-            mine.push((at, Seen::of(root, folder)));
-        }
-        mine
-    };
-    let all = std::thread::scope(|scope| {
-        let others = 1..threads.min(folders.len());
-        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for thread in others {
-            all.extend(thread.join().unwrap_or_default());
-        }
-        all
-    });
-    let nobody = |_| Err(io::Error::other("nobody has looked into it"));
-    let mut answers: Vec<_> = folders.iter().map(nobody).collect();
-    for (at, seen) in all {
-        answers[at] = seen;
-    }
-    answers
+    /// Pipes, sockets and devices named like recorded files: path and type.
+    special: Vec<(String, &'static str)>,
 }
 
 impl Seen {
-    fn of(root: &Path, folder: &Path) -> io::Result<Self> {
-        let mut seen = Self::default();
-        for entry in fs::read_dir(folder)?.flatten() {
-            let path = entry.path();
-            let kind = entry.file_type();
-            let is_link = kind.as_ref().is_ok_and(fs::FileType::is_symlink);
-            let is_dir = if is_link {
-                path.is_dir()
-            } else {
-                kind.is_ok_and(|kind| kind.is_dir())
-            };
-            if !is_dir {
-                // Of what a link leads to, not of the link; below the folder that is open, a look costs less.
-                let metadata = if is_link {
-                    fs::metadata(&path)
-                } else {
-                    entry.metadata()
-                };
-                seen.file(root, path, Stamp::of(metadata));
-                continue;
+    fn entry(&mut self, root: &Path, entry: Entry) {
+        match entry.kind {
+            EntryKind::File | EntryKind::Unreadable => {
+                let stamp = Stamp::of(entry.metadata());
+                self.file(root, entry.path, stamp);
             }
-            let is_private = PRIVATE.iter().any(|name| entry.file_name() == *name);
-            let folders = match is_link {
-                _ if is_private => continue,
-                true => &mut seen.links,
-                false => &mut seen.folders,
-            };
-            folders.push(path);
+            EntryKind::Special(what) => {
+                let relative = below(root, &entry.path);
+                if is_wanted(relative) {
+                    self.special.push((names::shown(relative), what));
+                }
+            }
         }
-        Ok(seen)
     }
 
     fn file(&mut self, root: &Path, path: PathBuf, stamp: Stamp) {
@@ -357,7 +304,7 @@ impl Seen {
             self.claims
                 .0
                 .push(Claim::of_part(part, path, &shown, stamp));
-        } else if let Some(format) = sniff(file_name, || head(&path)) {
+        } else if let Some(format) = sniff(file_name, || files::head(&path)) {
             let relative = relative.to_owned();
             self.claims.add_event(&relative, path, format, stamp);
         } else {
@@ -369,6 +316,11 @@ impl Seen {
 }
 
 impl Claims {
+    /// Adds the files of others.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     /// A file of tensors, if its name says so: `relative` is its path below the base directory.
     pub(crate) fn add_tensors(&mut self, relative: &Path, path: PathBuf, stamp: Stamp) {
         let shown: Arc<str> = names::shown(relative).into();
@@ -408,10 +360,7 @@ impl Claims {
             .collect();
         for claim in &mut self.0 {
             let is_part = matches!(claim.what, What::Event(_))
-                && claim
-                    .run
-                    .last()
-                    .is_some_and(|name| EVENT_PARTS.contains(&&**name))
+                && claim.run.last().is_some_and(|name| is_event_part(name))
                 && with_tensors.contains(&claim.run[..claim.run.len() - 1]);
             if is_part {
                 claim.run.pop();
@@ -588,13 +537,4 @@ impl TensorKind {
 
 fn below<'a>(root: &Path, path: &'a Path) -> &'a Path {
     path.strip_prefix(root).unwrap_or(path)
-}
-
-/// The first bytes of a file whose name does not tell what it is; none if it cannot be read.
-fn head(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    match fs::File::open(path).and_then(|file| file.take(16).read_to_end(&mut bytes)) {
-        Ok(_) => bytes,
-        Err(_) => Vec::new(),
-    }
 }

@@ -20,6 +20,8 @@ use trainscope_format::tensor::{
 };
 use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 
+use crate::files;
+
 /// Bytes looked at a time: a multiple of every element, and little enough for the cache of one core.
 const BLOCK_BYTES: usize = 256 << 10;
 /// Headers of single tensors are shorter, so that one read brings header and elements.
@@ -42,7 +44,7 @@ pub(crate) struct Place {
 impl Place {
     /// Opens the file and says what it says of the tensor.
     pub(crate) fn open(&self) -> Result<(File, StoredTensor), Unread> {
-        let file = File::open(&self.path)?;
+        let file = files::open(&self.path)?;
         let tensor = if let Some(tensor) = &self.tensor {
             tensor.clone()
         } else {
@@ -121,7 +123,7 @@ impl From<io::Error> for Unread {
 
 /// The header of a safetensors file.
 pub(crate) fn safetensors_header(path: &Path) -> Result<TensorFile, Unread> {
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     let len_bytes = file.metadata()?.len();
     header_of(&file, len_bytes, safetensors::header)
 }
@@ -226,13 +228,13 @@ impl Files {
     }
 
     fn open_new(&mut self, path: &Path) -> io::Result<Arc<File>> {
-        let file = File::open(path).or_else(|error| {
+        let file = files::open(path).or_else(|error| {
             if self.0.is_empty() {
                 return Err(error);
             }
             // Perhaps all threads together have more open than the system allows.
             self.0.clear();
-            File::open(path)
+            files::open(path)
         });
         Ok(Arc::new(file?))
     }

@@ -12,6 +12,9 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(Vec<u8>) -> bool;
 /// Elements that a table of text holds at most.
 pub(crate) const MAX_CSV_ELEMENTS: u64 = 10_000_000;
 
+/// Bytes of a piece of text, about.
+const TEXT_BYTES: usize = 128 << 10;
+
 /// The name that `NumPy` has for a type; `None` if it has none.
 pub(crate) const fn numpy_type(dtype: DType) -> Option<&'static str> {
     Some(match dtype {
@@ -86,26 +89,28 @@ pub(crate) fn csv(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), 
     let free = slice.free();
     // One axis is a column: an element a line.
     let rows = free.first().map_or(1, |axis| slice.axes[*axis].len());
+    let mut text = Vec::new();
     for row in 0..rows {
         let mut line = slice.clone();
         if let Some(axis) = free.first() {
             line.axes[*axis] = Axis::At(slice.axes[*axis].start() + row);
         }
-        let mut text = Vec::new();
         let mut blocks = stored.blocks(&line);
-        while let Some((_, block)) = blocks.next()? {
-            for element in block.chunks_exact(stored.dtype.size_bytes()) {
-                if !text.is_empty() {
+        while let Some((first, block)) = blocks.next()? {
+            let elements = block.chunks_exact(stored.dtype.size_bytes());
+            for (number, element) in (first..).zip(elements) {
+                if number > 0 {
                     text.push(b',');
                 }
                 text.extend(written(stored.dtype, element).into_bytes());
+                if text.len() >= TEXT_BYTES && !sink(std::mem::take(&mut text)) {
+                    return Ok(());
+                }
             }
         }
         text.push(b'\n');
-        if !sink(text) {
-            return Ok(());
-        }
     }
+    sink(text);
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 
+use tokio_util::sync::CancellationToken;
 use trainscope_api::tensors::{Axis, Element, Slice};
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::tensor::DType;
@@ -24,6 +25,8 @@ pub(crate) struct Stored {
     strides: Vec<u64>,
     is_big_endian: bool,
     data: Data,
+    /// Cancelled once nobody wants its elements any more.
+    gone: CancellationToken,
 }
 
 enum Data {
@@ -63,7 +66,13 @@ impl Stored {
             strides,
             is_big_endian: tensor.is_big_endian,
             data,
+            gone: CancellationToken::new(),
         }
+    }
+
+    /// Ends reading, with an error, once `gone` is cancelled.
+    pub(crate) fn end_with(&mut self, gone: &CancellationToken) {
+        self.gone = gone.clone();
     }
 
     /// Bytes that all elements take; `u64::MAX` beyond.
@@ -281,6 +290,10 @@ impl Blocks<'_> {
         let most = (BLOCK_BYTES / size).min(self.plan.len - first);
         if most == 0 {
             return Ok(None);
+        }
+        if self.stored.gone.is_cancelled() {
+            let reason = "the request was given up".to_owned();
+            return Err(Unread::Refused { offset: 0, reason });
         }
         self.block.clear();
         // Stretches that are read at once: where they begin and end, and what of them is wanted.

@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use tokio_util::sync::CancellationToken;
 use trainscope_api::tensors::{
     Bins, MAX_BINS, MAX_SUMMARY_BYTES, Positions, Slice, TensorQuery, TensorSlice,
 };
@@ -15,14 +16,21 @@ use crate::index::Index;
 use crate::recording::read::Unread;
 
 /// What the slice of a query comes to.
-pub(crate) fn summary(index: &Index, query: &TensorQuery) -> Result<TensorSlice, TensorError> {
+///
+/// It ends early, with an error, once `gone` is cancelled: nobody waits for the answer any more.
+pub(crate) fn summary(
+    index: &Index,
+    query: &TensorQuery,
+    gone: &CancellationToken,
+) -> Result<TensorSlice, TensorError> {
     let bins = query.bins.unwrap_or(0);
     if bins > MAX_BINS {
         return Err(TensorError::BadRequest(format!(
             "`bins` wants 0 to {MAX_BINS}, not {bins}"
         )));
     }
-    let opened = open(index, query)?;
+    let mut opened = open(index, query)?;
+    opened.stored.end_with(gone);
     let slice = slice_or_whole(query, &opened.stored.shape)?;
     let size = opened.stored.dtype.size_bytes() as u64;
     if slice.len().saturating_mul(size) > MAX_SUMMARY_BYTES {

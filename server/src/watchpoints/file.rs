@@ -14,6 +14,7 @@ use trainscope_format::tensor::ContentHasher;
 
 use super::edit::edit;
 use super::{Sets, parse};
+use crate::files;
 use crate::notebook::replace;
 
 /// Bytes of a file at most; people do not write that much.
@@ -92,8 +93,7 @@ impl WatchpointFile {
         }
         let read = match now {
             None => Ok(String::new()),
-            Some((_, len)) if len > MAX_FILE_BYTES => Err("it is above 8 MiB".to_owned()),
-            Some(_) => fs::read_to_string(&self.path).map_err(|e| e.to_string()),
+            Some(_) => files::read_text(&self.path, MAX_FILE_BYTES).map_err(|e| e.to_string()),
         };
         self.seen = now;
         self.is_missing = now.is_none();

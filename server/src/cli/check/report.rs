@@ -25,6 +25,8 @@ pub(super) struct Report {
     pub(super) known: u64,
     /// Folders that could not be listed, and what is wrong with them.
     pub(super) unreadable: Vec<(String, String)>,
+    /// Pipes, sockets and devices that are named like recorded files and were not read: path and type.
+    pub(super) special: Vec<(String, &'static str)>,
     /// How long it took.
     pub(super) took: Duration,
 }

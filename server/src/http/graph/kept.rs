@@ -85,8 +85,8 @@ impl Kept {
         }
         let mut known = self.times.lock();
         if known.0 != profiles {
-            let read = Times::read(index, run, rank, self.names())?;
-            *known = (profiles, Arc::new(read));
+            Arc::make_mut(&mut known.1).read_on(index, run, rank, self.names())?;
+            known.0 = profiles;
         }
         Ok(Arc::clone(&known.1))
     }

@@ -1,53 +1,63 @@
 //! How long each part of a graph takes, from the spans of profiles that are named by nodes.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
 use trainscope_analysis::graph::names::Names;
 use trainscope_analysis::graph::tree::Tree;
-use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
+use trainscope_api::records::RecordsQuery;
 use trainscope_format::{Body, Kind, Profile};
 
 use crate::index::{Index, ReadError};
 
 /// Time by item of the tree.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     /// Nanoseconds of all steps.
     of_item: BTreeMap<usize, u64>,
     /// Steps that were profiled.
-    steps: u64,
+    steps: BTreeSet<i64>,
+    /// The records that were read, by their place in a file.
+    read: FxHashSet<String>,
 }
 
 impl Times {
-    /// What the profiles of a run, of one rank, say.
-    pub(super) fn read(
+    /// Reads the profiles of a run, of one rank, that were not read before: all of them count.
+    pub(super) fn read_on(
+        &mut self,
         index: &Index,
         run: &str,
         rank: u32,
         names: &Names,
-    ) -> Result<Self, ReadError> {
-        let found = RefCell::new(Reading::default());
-        for (tag, _) in tags(index, run, rank)? {
-            let query = RecordsQuery {
-                points: Some(MAX_RECORDS),
-                ..query(run, &tag, rank)
-            };
-            index.records(Kind::Profile, &query, |own| {
-                let Body::Profile(source) = &own.body else {
-                    return Ok(None);
+    ) -> Result<(), ReadError> {
+        let mut known = 0;
+        let before = self.read.len();
+        let tags = tags(index, run, rank)?;
+        for (tag, _) in &tags {
+            index.each_found(Kind::Profile, &query(run, tag, rank), |found| {
+                let Body::Profile(source) = &found.body.body else {
+                    return Ok(());
                 };
-                // It was read when it was indexed; now it is another file.
-                let profile = Profile::read(&own.read(source.data)?).ok();
-                Ok(profile.map(|profile| found.borrow_mut().observe(&profile, names)))
+                let id = found.body.blob_id(source.data);
+                if self.read.contains(&id) {
+                    known += 1;
+                    return Ok(());
+                }
+                // One that was read when it was indexed and is none now is of another file.
+                if let Ok(profile) = Profile::read(&found.body.read(source.data)?) {
+                    self.observe(&profile, names);
+                }
+                self.read.insert(id);
+                Ok(())
             })?;
         }
-        let found = found.into_inner();
-        Ok(Self {
-            steps: found.steps.len() as u64,
-            of_item: found.of_item,
-        })
+        if known < before {
+            // Some that were counted are superseded or gone.
+            *self = Self::default();
+            return self.read_on(index, run, rank, names);
+        }
+        Ok(())
     }
 
     /// Mean time of a step that a part takes, nanoseconds; `None` if no span is named by anything in it. A scope that
@@ -59,17 +69,9 @@ impl Times {
             sum = Some(sum.unwrap_or(0_u64).saturating_add(*nanos));
             from = tree.items[*item].end.max(item + 1);
         }
-        sum.map(|sum| sum / self.steps.max(1))
+        sum.map(|sum| sum / (self.steps.len() as u64).max(1))
     }
-}
 
-#[derive(Default)]
-struct Reading {
-    of_item: BTreeMap<usize, u64>,
-    steps: BTreeSet<i64>,
-}
-
-impl Reading {
     fn observe(&mut self, profile: &Profile, names: &Names) {
         let mut known: HashMap<u32, Option<usize>> = HashMap::new();
         for span in &profile.spans {

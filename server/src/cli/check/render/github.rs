@@ -68,6 +68,10 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         let message = data(&format!("{folder} cannot be read: {reason}"));
         writeln!(out, "::error title=Unreadable folder::{message}")?;
     }
+    for (path, what) in &report.special {
+        let message = data(&format!("{path} is {what} and was not read"));
+        writeln!(out, "::notice title=Skipped file::{message}")?;
+    }
     Ok(())
 }
 

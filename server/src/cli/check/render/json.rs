@@ -31,6 +31,8 @@ struct Answer<'a> {
     shared_names: Vec<JsonShared<'a>>,
     damaged: Vec<JsonFault<'a>>,
     truncated: Vec<JsonFault<'a>>,
+    /// Pipes, sockets and devices, which are not read.
+    skipped: Vec<JsonSkipped<'a>>,
     judged: JsonJudged,
     /// The verdict about each run, worst first.
     runs: Vec<JsonRun<'a>>,
@@ -44,6 +46,12 @@ struct JsonRun<'a> {
     judged: JsonJudged,
     /// Conditions for which nothing was recorded.
     without_data: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct JsonSkipped<'a> {
+    file: &'a str,
+    reason: String,
 }
 
 #[derive(Serialize)]
@@ -231,6 +239,14 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             }))
             .collect(),
         truncated: faults(&report.runs, |run| &run.truncated).collect(),
+        skipped: report
+            .special
+            .iter()
+            .map(|(file, what)| JsonSkipped {
+                file,
+                reason: format!("it is {what}"),
+            })
+            .collect(),
         judged: JsonJudged::of(&report.runs, report.watchpoints.watching()),
         runs: report.runs.iter().map(JsonRun::of).collect(),
     };

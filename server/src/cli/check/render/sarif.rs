@@ -186,6 +186,16 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             }),
     );
     notifications.extend(report.runs.iter().filter_map(unchecked));
+    notifications.extend(report.special.iter().map(|(path, what)| Notification {
+        level: "note",
+        message: Message {
+            text: format!("it is {what} and was not read"),
+        },
+        locations: vec![Location {
+            physical_location: physical(path, None),
+            logical_locations: Vec::new(),
+        }],
+    }));
     let log = Log {
         schema: SCHEMA,
         version: "2.1.0",

@@ -56,6 +56,10 @@ pub(in crate::cli::check) fn write(
                 "{WARNING}damaged{WARNING:#}  {folder} cannot be read: {reason}"
             )?;
         }
+        for (path, what) in &report.special {
+            let path = words::name(path, None);
+            writeln!(out, "{NOTE}note{NOTE:#}  {path} is {what} and was not read")?;
+        }
     }
     sum(report, out)
 }
