@@ -132,8 +132,9 @@ fn assert_buckets(series: &Series, expected: &[(i64, f64)], points: usize) {
         nan.clone().map(|s| s.count).sum::<u64>(),
         expected.iter().filter(|p| p.1.is_nan()).count() as u64
     );
+    // Stretches are in the order of steps, which steps counted per epoch are not.
     let first_nan = expected.iter().find(|p| p.1.is_nan()).map(|p| p.0);
-    assert_eq!(nan.map(|s| s.first_step).next(), first_nan);
+    assert!(first_nan.is_none_or(|first| nan.clone().any(|s| s.first_step == first)));
 }
 
 fn value() -> impl Strategy<Value = f64> {
