@@ -94,7 +94,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             })
             .await;
         browser.wait_for_element("tr.hit-row.cur .tok.first").await;
-        browser.wait_for_text("What to try").await;
+        browser.wait_for_text("Try:").await;
         // Of a tensor its elements, of a scalar its curve.
         browser
             .wait_for(&format!("what is known of {cause} in {id}"), async || {

@@ -94,7 +94,7 @@ fn a_report_says_what_check_says() {
     assert!(
         chinese.contains("<html lang=\"zh\">")
             && chinese.contains("引导式诊断")
-            && chinese.contains("首个原因")
+            && chinese.contains("最初原因")
             && chinese.contains("完整")
             && !chinese.contains(">complete<")
     );

@@ -1,6 +1,81 @@
 //! Numbers as people read them, the same in sentences, tables and on pages: thousands separators, a real minus sign,
 //! powers of ten for very small and very large values.
 
+use serde::{Deserialize, Serialize};
+
+/// The unit of a measured value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Unit {
+    /// None: `3e−8`.
+    #[default]
+    Number,
+    /// A whole number of elements, points or steps.
+    Count,
+    /// A part of 1, shown as a percentage.
+    Share,
+    /// Already a percentage.
+    Percent,
+    /// A ratio: `×10,000`.
+    Times,
+    /// A duration in seconds.
+    Seconds,
+}
+
+impl Unit {
+    /// A value with this unit.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            _ if !value.is_finite() => brief(value),
+            Self::Number => brief(value),
+            Self::Count => number(value, 6),
+            Self::Share => percent(value),
+            Self::Percent => percent(value / 100.0),
+            Self::Times => format!("×{}", brief(value)),
+            Self::Seconds => span(value),
+        }
+    }
+}
+
+/// The relation of a value to a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Operator {
+    /// `>`
+    #[default]
+    Above,
+    /// `≥`
+    AtLeast,
+    /// `<`
+    Below,
+    /// `≤`
+    AtMost,
+}
+
+impl Operator {
+    /// Its sign.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Above => ">",
+            Self::AtLeast => "≥",
+            Self::Below => "<",
+            Self::AtMost => "≤",
+        }
+    }
+
+    /// Whether a value stands in this relation to a limit.
+    pub fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::Above => value > limit,
+            Self::AtLeast => value >= limit,
+            Self::Below => value < limit,
+            Self::AtMost => value <= limit,
+        }
+    }
+}
+
 /// An integer with thousands separators: `31,280`, `−7`.
 pub fn integer(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();

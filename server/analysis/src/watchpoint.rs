@@ -13,6 +13,7 @@ pub mod finding;
 mod history;
 pub(crate) mod knowledge;
 mod labels;
+pub mod measure;
 pub mod observation;
 mod report;
 pub(crate) mod run;

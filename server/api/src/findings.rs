@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
 
 /// Hits of one answer unless asked otherwise.
@@ -269,9 +270,12 @@ pub struct Hit {
     /// What was found, by the name of the parameter that limits it.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub values: BTreeMap<String, Float>,
-    /// The limits, by the same names.
+    /// The limits that were in force, by the same names.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub thresholds: BTreeMap<String, Float>,
+    /// The same with quantity, operator and unit: one for each limit that was broken.
+    #[serde(default)]
+    pub measures: Vec<Measure>,
     /// What was found, as a sentence.
     pub sentence: Words,
     /// How many hits follow from it: of the whole run, if everything began with it; of its step and rank, if that did.
@@ -280,16 +284,33 @@ pub struct Hit {
     pub source: Option<(String, u32)>,
 }
 
-impl Hit {
-    /// What was found, and the limit of it: those of the first parameter that has both, else the first value alone.
-    pub fn found(&self) -> (Option<f64>, Option<f64>) {
-        let both = self.values.iter().find_map(|(name, value)| {
-            let limit = self.thresholds.get(name)?;
-            Some((Some(value.0), Some(limit.0)))
-        });
-        both.unwrap_or_else(|| (self.values.values().next().map(|value| value.0), None))
-    }
+/// A measured quantity beside the limit that it broke.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Measure {
+    /// Its key in `values` and `thresholds`.
+    pub name: String,
+    /// What was measured.
+    pub quantity: Words,
+    /// The relation of value and limit that is a hit.
+    pub operator: Operator,
+    /// The unit of value and limit.
+    pub unit: Unit,
+    /// The measured value.
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Float))]
+    pub value: Float,
+    /// The limit that was in force; nothing for counts of which a single one is a hit.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
+    pub limit: Option<Float>,
+    /// The number of elements of which `value` is a part.
+    pub of: Option<u64>,
+    /// Quantity and value as text: `mean |x| 3e−8`, `48 of 80 NaN`.
+    pub found: Words,
+    /// Operator and limit as text: `< 1e−7`.
+    pub threshold: String,
+}
 
+impl Hit {
     /// What tells it apart in its run: `rank:step:watchpoint:tensor`, with the [`watchpoint_name`]. Tensors may hold
     /// colons, the others do not.
     pub fn key(&self) -> String {
@@ -468,8 +489,11 @@ pub struct Watched {
     /// Whether anything was recorded that it is about; otherwise that it has no hits says nothing.
     #[serde(default)]
     pub has_data: bool,
-    /// How bad a hit is.
+    /// How bad a hit is by default.
     pub severity: Severity,
+    /// The worst severity of its hits; nothing if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<Severity>,
     /// Its hits.
     pub hits: u64,
     /// Tensors and scalars that it could not judge at some step, each rank's by itself.

@@ -9,7 +9,7 @@ use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{
     Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Remark, RemarkState, RemarkTopic,
+    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Measure, Remark, RemarkState, RemarkTopic,
     SharedNames, UnreadTensor, Verdict, Watched, Words,
 };
 use trainscope_format::Severity;
@@ -124,6 +124,11 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
     for item in &findings.inconclusive {
         *unjudged.entry(item.watchpoint).or_default() += 1;
     }
+    let mut worst: BTreeMap<u32, Severity> = BTreeMap::new();
+    for hit in &findings.hits {
+        let worst = worst.entry(hit.watchpoint).or_insert(hit.severity);
+        *worst = hit.severity.max(*worst);
+    }
     let of = |counts: &BTreeMap<u32, u64>, index| counts.get(&index).copied().unwrap_or(0);
     Findings {
         state: Judging::Done,
@@ -169,6 +174,7 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
         watchpoints: all
             .map(|(index, own)| Watched {
                 has_data: findings.without_data.binary_search(&index).is_err(),
+                worst: worst.get(&index).copied(),
                 ..watched(own, of(&listing.hits_of, index), of(&unjudged, index))
             })
             .collect(),
@@ -279,9 +285,24 @@ pub(super) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         node: hit.node.as_ref().map(ToString::to_string),
         values: numbers(&hit.values),
         thresholds: numbers(&hit.thresholds),
+        measures: hit.measures().iter().map(measure).collect(),
         sentence: words(cause.map_or(&hit.sentence, |(sentence, _)| sentence)),
         explains: cause.map(|(_, explains)| explains as u64),
         source: judged.source(hit).cloned(),
+    }
+}
+
+fn measure(own: &watchpoint::measure::Measure) -> Measure {
+    Measure {
+        name: own.name.clone(),
+        quantity: words(&own.quantity),
+        operator: own.operator,
+        unit: own.unit,
+        value: own.value,
+        limit: own.limit,
+        of: own.of,
+        found: words(&own.found()),
+        threshold: own.threshold(),
     }
 }
 
@@ -357,6 +378,7 @@ fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
         is_on: own.on,
         has_data: true,
         severity: own.severity,
+        worst: None,
         hits,
         unjudged,
         advice: catalogue_words(own.condition.advice),

@@ -80,10 +80,10 @@ pub(super) fn Rail() -> impl IntoView {
                         let health = memo(move || state.run(&judged)?.health);
                         let debugger = route::run_href(&run, RunPage::Debugger);
                         let is_on = move |page| place.with(|place| place.page() == Some(page));
-                        let serious = move || {
+                        let hits = move || {
                             let counts = health.with(|health| health.as_ref().map(|h| h.counts));
-                            let serious = counts.map_or(0, |counts| counts.error + counts.warning);
-                            (serious > 0).then(|| format::count(serious))
+                            let hits = counts.map_or(0, |own| own.error + own.warning + own.info);
+                            (hits > 0).then(|| format::count(hits))
                         };
                         let is_bad = move || {
                             health.with(|h| h.as_ref().is_some_and(|h| h.counts.error > 0))
@@ -157,7 +157,7 @@ pub(super) fn Rail() -> impl IntoView {
                                 >
                                     <Icon name=IconName::Debugger />
                                     <span>{i18n.text(|t| t.debugger.title)}</span>
-                                    <span class="count" class:bad=is_bad>{serious}</span>
+                                    <span class="count" class:bad=is_bad>{hits}</span>
                                 </a>
                             </div>
                         }

@@ -60,8 +60,8 @@ pub struct DebuggerTexts {
     pub elements: &'static str,
     /// Head of the table of statistics.
     pub finite: &'static str,
-    /// Max, mean, min and spread of finite elements.
-    pub figures: [&'static str; 4],
+    /// Maximum, mean, mean |x|, minimum and standard deviation of finite elements.
+    pub figures: [&'static str; 5],
     /// Heading of the exponents.
     pub magnitudes: &'static str,
     /// Description of the picture: from, to.

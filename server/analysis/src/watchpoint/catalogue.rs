@@ -132,6 +132,9 @@ pub struct Condition {
     pub not_judged: Text,
     /// What to do.
     pub advice: Text,
+    /// What a hit counts, if it has no limit that was broken.
+    #[serde(skip)]
+    pub(crate) counts: Text,
 }
 
 /// A condition without anything; each says what it is.
@@ -154,6 +157,7 @@ const BASE: Condition = Condition {
     matters: NO_TEXT,
     not_judged: NO_TEXT,
     advice: NO_TEXT,
+    counts: NO_TEXT,
 };
 
 const NO_TEXT: Text = Text { en: "", zh: "" };

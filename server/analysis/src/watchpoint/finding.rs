@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
+use super::measure::Measure;
+
 /// Everything that was found in one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
@@ -66,8 +68,10 @@ pub struct Hit {
     pub node: Option<Arc<str>>,
     /// What was found, by the name of the parameter that limits it.
     pub values: Figures,
-    /// The limits, by the same names.
+    /// The limits that were in force, by the same names.
     pub thresholds: Figures,
+    /// What was measured, where it is not a parameter of the condition.
+    pub measure: Option<Box<Measure>>,
     /// What was found, as a sentence.
     pub sentence: Sentence,
 }

@@ -11,7 +11,8 @@ use super::catalogue::{MAX_PARAMETERS, Target};
 use super::checks::{Evidence, judge};
 use super::config::{Watchpoint, Watchpoints};
 use super::evaluator::Tensor;
-use super::finding::{Figures, Findings, Hit, Inconclusive, Judged, Missing, Sentence};
+use super::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing, Sentence};
+use super::measure::{COUNT, ELEMENTS, Measure, NAN};
 use super::run::{Flow, Run};
 use super::scalars::Series;
 use crate::blame;
@@ -30,6 +31,10 @@ pub(crate) struct Found {
     pub(crate) severity: Option<Severity>,
     /// What was found, if it is not simply the limit that was exceeded.
     pub(crate) sentence: Option<Sentence>,
+    /// The limit that was in force, where it is not that of the watchpoint.
+    pub(crate) limit: Option<f64>,
+    /// What was measured, where it is not a parameter of the condition.
+    pub(crate) measure: Option<Box<Measure>>,
 }
 
 impl Found {
@@ -46,6 +51,8 @@ impl Found {
             evidence,
             severity: None,
             sentence: None,
+            limit: None,
+            measure: None,
         }
     }
 
@@ -61,6 +68,8 @@ impl Found {
             evidence,
             severity: None,
             sentence: None,
+            limit: None,
+            measure: None,
         }
     }
 
@@ -73,6 +82,24 @@ impl Found {
     pub(crate) fn called(self, severity: Severity) -> Self {
         Self {
             severity: Some(severity),
+            ..self
+        }
+    }
+
+    /// Against another limit than that of the watchpoint.
+    #[must_use]
+    pub(crate) fn against(self, limit: f64) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self
+        }
+    }
+
+    /// Another quantity than the parameters of the condition.
+    #[must_use]
+    pub(crate) fn measuring(self, measure: Measure) -> Self {
+        Self {
+            measure: Some(Box::new(measure)),
             ..self
         }
     }
@@ -116,7 +143,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             .cmp(&order(b))
             .then_with(|| a.1.tensor.cmp(&b.1.tensor))
     });
-    let (flows, hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
+    let (flows, mut hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
     let is_without_data = |watchpoint: &Watchpoint| match watchpoint.condition.target {
         Target::Scalar => run.scalar_count() == 0,
         Target::Run => !run.has_data_of(watchpoint),
@@ -128,6 +155,9 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let without_data = without_data.filter(|(_, own)| own.on && is_without_data(own));
     let without_data = without_data.map(|(index, _)| index).collect();
     let first_cause = blame::first_cause(&hits, &flows, run, watchpoints);
+    if let Some(cause) = &first_cause {
+        raise(&mut hits, cause, watchpoints);
+    }
     let is_watched = |tensor: &&Tensor| {
         let mut all = watchpoints.all().iter();
         all.any(|own| own.watches(&tensor.name, &tensor.subject))
@@ -158,13 +188,26 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     }
 }
 
+/// Gives the first cause the worst severity of the hits that follow from it, unless its watchpoint fixes one.
+fn raise(hits: &mut [Hit], cause: &FirstCause, watchpoints: &Watchpoints) {
+    let follow = cause.explains.iter().filter_map(|index| hits.get(*index));
+    let worst = follow.map(|hit| hit.severity).max();
+    if let (Some(hit), Some(worst)) = (hits.get_mut(cause.hit), worst) {
+        let watchpoint = watchpoints.all().get(hit.watchpoint as usize);
+        if watchpoint.is_some_and(|own| own.may_raise) {
+            hit.severity = hit.severity.max(worst);
+        }
+    }
+}
+
 /// What could not be judged: rank, tensor, why, at which step first, at how many.
 pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
 
 /// What all hits of a watchpoint are called by.
 struct Names {
     condition: Arc<str>,
-    parameters: [Arc<str>; MAX_PARAMETERS],
+    /// Of each place of the evidence.
+    evidence: [Arc<str>; MAX_PARAMETERS],
 }
 
 impl Names {
@@ -172,35 +215,59 @@ impl Names {
         let parameters = watchpoint.condition.parameters;
         Self {
             condition: watchpoint.condition.id.into(),
-            parameters: std::array::from_fn(|slot| {
-                parameters.get(slot).map_or("count", |p| p.name).into()
+            evidence: std::array::from_fn(|slot| {
+                // A tolerance is no finding: with it the evidence is a count.
+                let limit = parameters.get(slot).filter(|own| own.is_limit);
+                let counted = [COUNT, ELEMENTS, NAN]
+                    .get(slot)
+                    .copied()
+                    .unwrap_or_default();
+                limit.map_or(counted, |own| own.name).into()
             }),
         }
     }
 }
 
 fn told(index: u32, watchpoint: &Watchpoint, names: &Names, found: Found) -> Hit {
+    let parameters = watchpoint.condition.parameters;
     let evidence = names
-        .parameters
+        .evidence
         .iter()
         .zip(found.evidence.0)
-        .zip(watchpoint.limits);
-    let beyond = || evidence.clone().filter(|((_, actual), _)| !actual.is_nan());
-    let values: Figures = beyond()
-        .map(|((name, actual), _)| (Arc::clone(name), Float(actual)))
+        .zip(watchpoint.limits)
+        .enumerate();
+    let beyond = || {
+        let evidence = evidence.clone();
+        evidence.filter(|(_, ((_, actual), _))| found.measure.is_none() && !actual.is_nan())
+    };
+    let mut values: Figures = beyond()
+        .map(|(_, ((name, actual), _))| (Arc::clone(name), Float(actual)))
         .collect();
-    let limit = |limit: f64| Float(if limit.is_nan() { 0.0 } else { limit });
-    let thresholds = beyond()
-        .map(|((name, _), to)| (Arc::clone(name), limit(to)))
+    let of_limits = beyond().filter(|(slot, ((name, _), _))| {
+        // Of a count a single one is a hit.
+        parameters.get(*slot).is_some_and(|own| own.is_limit) || &***name == COUNT
+    });
+    let limit = |slot: usize, own: f64| {
+        let is_limit = parameters.get(slot).is_some_and(|own| own.is_limit);
+        let own = if is_limit { own } else { 0.0 };
+        Float(found.limit.unwrap_or(if own.is_nan() { 0.0 } else { own }))
+    };
+    let mut thresholds: Figures = of_limits
+        .map(|(slot, ((name, _), own))| (Arc::clone(name), limit(slot, own)))
         .collect();
-    let sentence = found
-        .sentence
-        .unwrap_or_else(|| plain(watchpoint, &found.tensor, &values));
+    if let Some(own) = &found.measure {
+        let figures = |value: Option<Float>| {
+            let one = value.map(|value| (Arc::from(&*own.name), value));
+            one.into_iter().collect()
+        };
+        values = figures(Some(own.value));
+        thresholds = figures(own.limit);
+    }
     let severity = match found.severity {
         Some(severity) if watchpoint.may_raise => severity,
         _ => watchpoint.severity,
     };
-    Hit {
+    let mut hit = Hit {
         condition: Arc::clone(&names.condition),
         watchpoint: index,
         severity,
@@ -211,20 +278,29 @@ fn told(index: u32, watchpoint: &Watchpoint, names: &Names, found: Found) -> Hit
         node: found.node,
         values,
         thresholds,
-        sentence,
+        measure: found.measure,
+        sentence: found.sentence.unwrap_or_default(),
+    };
+    if hit.sentence.en.is_empty() {
+        hit.sentence = plain(watchpoint, &hit);
     }
+    hit
 }
 
 /// The condition's line, the tensor, and what exceeds which limit.
-fn plain(watchpoint: &Watchpoint, tensor: &str, values: &[(Arc<str>, Float)]) -> Sentence {
-    let says = watchpoint.condition.says;
-    let found: Vec<String> = values
-        .iter()
-        .map(|(name, v)| format!("{name} {}", number(v.0)))
-        .collect();
-    let found = found.join(", ");
+fn plain(watchpoint: &Watchpoint, hit: &Hit) -> Sentence {
+    let (says, tensor) = (watchpoint.condition.says, &hit.tensor);
+    let measures = hit.measures();
+    let joined = |of: fn(Sentence) -> String, comma: &str| {
+        let all = measures.iter().map(|own| {
+            let text = format!("{} {}", of(own.found()), own.threshold());
+            text.trim_end().to_owned()
+        });
+        all.collect::<Vec<_>>().join(comma)
+    };
+    let (en, zh) = (joined(|own| own.en, ", "), joined(|own| own.zh, "，"));
     Sentence {
-        en: format!("{tensor}: {} ({found})", says.en),
-        zh: format!("{tensor}：{}（{found}）", says.zh),
+        en: format!("{tensor}: {} ({en})", says.en),
+        zh: format!("{tensor}：{}（{zh}）", says.zh),
     }
 }

@@ -158,7 +158,9 @@ impl Training {
                 }
             }
         }
-        evaluator.findings()
+        let findings = evaluator.findings();
+        assert_measured(&findings);
+        findings
     }
 
     fn summary(
@@ -226,6 +228,21 @@ fn half(value: f32) -> u16 {
         return sign | tiny;
     }
     sign | u16::try_from(((bits & 0x7fff_ffff) - ((127 - 15) << 23)) >> 13).unwrap_or(0)
+}
+
+/// Asserts that each hit says what was measured, and that the value breaks the limit beside it.
+pub(crate) fn assert_measured(findings: &Findings) {
+    for hit in &findings.hits {
+        for measure in hit.measures() {
+            assert!(measure.holds(), "{hit:?}");
+            assert!(!measure.quantity.en.is_empty(), "{hit:?}");
+            assert_eq!(
+                hit.values.of(&measure.name),
+                Some(measure.value.0),
+                "{hit:?}"
+            );
+        }
+    }
 }
 
 /// Conditions that alarm, each once.

@@ -61,13 +61,13 @@ pub(super) const fn of(language: Language) -> &'static Texts {
 /// What a row of the diagnosis looks at.
 pub(super) fn rule(language: Language, rule: &str) -> &'static str {
     let [en, zh] = match rule {
-        "settings" => ["Values of hyper-parameters", "超参数取值"],
+        "settings" => ["Hyper-parameter values", "超参数取值"],
         "loss_activation" => ["Activation before the loss", "损失前的激活函数"],
         "broadcast" => ["Accidental broadcast", "意外广播"],
         "unused_parameters" => ["Unused parameters", "未使用的参数"],
-        "useless_bias" => ["Bias before a normalisation", "归一化前的偏置"],
-        "shuffling" => ["Order of samples", "样本顺序"],
-        "scaling" => ["Range of samples", "样本取值范围"],
+        "useless_bias" => ["Bias before normalization", "归一化前的偏置"],
+        "shuffling" => ["Sample order", "样本顺序"],
+        "scaling" => ["Value range", "样本取值范围"],
         _ => ["Other", "其他"],
     };
     if language == Language::En { en } else { zh }
@@ -78,7 +78,7 @@ pub(super) fn status(language: Language, status: FileStatus) -> &'static str {
     let [en, zh] = match status {
         FileStatus::Live => ["live", "写入中"],
         FileStatus::Complete => ["complete", "完整"],
-        FileStatus::Truncated => ["cut off", "被截断"],
+        FileStatus::Truncated => ["truncated", "被截断"],
         FileStatus::Damaged => ["damaged", "损坏"],
         FileStatus::Unreadable => ["unreadable", "无法读取"],
         FileStatus::Gone => ["gone", "已删除"],
@@ -90,21 +90,21 @@ pub(super) fn status(language: Language, status: FileStatus) -> &'static str {
 pub(super) fn missing(language: Language, reason: &str) -> &'static str {
     let [en, zh] = match reason {
         "nan" => ["values are NaN", "值为 NaN"],
-        "inf" => ["values are infinite", "值为无穷大"],
-        "no_previous" => ["no step before", "没有前一个迭代"],
+        "inf" => ["values are ±Inf", "值为无穷大"],
+        "no_previous" => ["no previous step", "没有前一个迭代"],
         "no_change" => ["changes were not recorded", "未记录变化量"],
         "tolerance" => [
             "changes were counted with another tolerance",
             "变化量按其他容差统计",
         ],
         "no_exponents" => ["exponents were not recorded", "未记录指数分布"],
-        "bounds" => ["only the elements would tell", "只有逐元素数据才能判断"],
-        "no_channels" => ["no statistics by unit", "没有按单元的统计"],
-        "no_hash" => ["no hashes of the content", "没有内容哈希"],
+        "bounds" => ["only the elements decide", "只有逐元素数据才能判断"],
+        "no_channels" => ["no per-unit statistics", "没有按单元的统计"],
+        "no_hash" => ["no content hashes", "没有内容哈希"],
         "too_short" => ["too few steps", "迭代数过少"],
-        "no_overflow_files" => ["overflows of operators were not recorded", "未记录算子溢出"],
+        "no_overflow_files" => ["operator overflows were not recorded", "未记录算子溢出"],
         "unread_overflow_files" => [
-            "overflow files have to be converted first",
+            "overflow files must be converted first",
             "溢出文件需要先转换",
         ],
         "empty" => ["no elements", "没有元素"],
@@ -129,11 +129,11 @@ const EN: Texts = Texts {
     place: "Where",
     found: "Found",
     limit: "Limit",
-    explains: "Hits that it explains",
+    explains: "Hits that follow",
     source: "Source",
-    advice: "What most likely helps",
+    advice: "Try",
     diagnosis: "Guided diagnosis",
-    diagnosis_order: "in the order in which to look",
+    diagnosis_order: "in the order to check",
     topics: [
         "What was recorded",
         "Hyper-parameters",
@@ -142,7 +142,7 @@ const EN: Texts = Texts {
         "Loss curve",
         "Accuracy",
     ],
-    states: ["not judged", "fine", "note", "fault"],
+    states: ["skipped", "passed", "note", "fault"],
     more_like_it: |hits| {
         let noun = if hits == 1 { "hit" } else { "hits" };
         format!("and {hits} more {noun}")
@@ -153,11 +153,11 @@ const EN: Texts = Texts {
         } else {
             "watchpoints"
         };
-        format!("{watchpoints} {noun} found nothing")
+        format!("{watchpoints} {noun}, no hits")
     },
     record: "Record it",
     hits: "Hits",
-    hits_order: "by step, in the order of data flow; found against limit",
+    hits_order: "by step, in data-flow order",
     step: "step",
     severity: "Severity",
     tensor: "Tensor or scalar",
@@ -170,9 +170,9 @@ const EN: Texts = Texts {
     configuration: "Configuration",
     lineage: "Lineage",
     watchpoints: "Watchpoints",
-    recommended: "the recommended ones",
-    no_hit: "no hit",
-    without_hit: "watchpoints found nothing",
+    recommended: "recommended watchpoints",
+    no_hit: "no hits",
+    without_hit: "watchpoints without hits",
     not_judged: "Not judged",
     files: "Files",
     damaged: "Damaged",
@@ -188,7 +188,7 @@ const ZH: Texts = Texts {
     report: "训练报告",
     severities: ["错误", "警告", "提示"],
     facts: ["监测点", "迭代", "张量", "rank 数", "文件", "最新损失"],
-    first_cause: "首个原因",
+    first_cause: "最初原因",
     place: "位置",
     found: "实际值",
     limit: "阈值",
@@ -205,7 +205,7 @@ const ZH: Texts = Texts {
         "损失曲线",
         "准确率",
     ],
-    states: ["无法判断", "正常", "提示", "问题"],
+    states: ["跳过", "通过", "提示", "问题"],
     more_like_it: |hits| format!("另有 {hits} 个命中"),
     found_nothing: |watchpoints| format!("{watchpoints} 个监测点未命中"),
     record: "记录方法",

@@ -131,6 +131,7 @@ mod tests {
             node: None,
             values: Figures::default(),
             thresholds: Figures::default(),
+            measure: None,
             sentence: trainscope_analysis::watchpoint::finding::Sentence::default(),
         };
         (0..30).map(hit).collect()
@@ -228,6 +229,7 @@ mod tests {
             node: None,
             values: std::collections::BTreeMap::new(),
             thresholds: std::collections::BTreeMap::new(),
+            measures: Vec::new(),
             sentence: trainscope_api::findings::Words::default(),
             explains: None,
             source: None,

@@ -8,11 +8,11 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::model::{parse_steps, severity_name, use_model};
-use super::numbers::{found, steps};
+use super::numbers::{Names, found, steps};
 use crate::components::{fixed_icon, severity_icon, use_size};
 use crate::erased::{effect, handler, memo};
 use crate::format;
-use crate::i18n::{Texts, use_i18n};
+use crate::i18n::{Locale, Texts, use_i18n};
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
 
@@ -121,7 +121,7 @@ fn List() -> impl IntoView {
     // Plain text in all of them: what they show is put into those that are there, without a signal in any.
     let rows = move || {
         let (from, to) = seen.get();
-        let texts = i18n.texts();
+        let (texts, locale) = (i18n.texts(), i18n.locale());
         selected.with(|selected| {
             window.with(|window| {
                 let (before, drawn, behind) = window.part(from, to);
@@ -141,7 +141,15 @@ fn List() -> impl IntoView {
                         };
                         let title = window.titles.get(hit.watchpoint as usize);
                         let title = title.map(|title| i18n.words(title)).unwrap_or_default();
-                        hit_row(at, hit, title, mark, key == *selected, texts)
+                        let name = window.names.short(&hit.tensor);
+                        let row = Row {
+                            at,
+                            name,
+                            title,
+                            mark,
+                            is_selected: key == *selected,
+                        };
+                        row.view(hit, locale, texts)
                     }
                 }));
                 rows.push(space(behind));
@@ -299,6 +307,7 @@ struct Window {
     hits: Vec<Hit>,
     loaded: Vec<Line>,
     titles: Vec<Words>,
+    names: Names,
     /// Where it began.
     first_cause: Option<String>,
     has_ranks: bool,
@@ -325,6 +334,7 @@ impl Window {
         let all = findings.watchpoints.iter();
         Self {
             titles: all.map(|own| own.title.clone()).collect(),
+            names: Names::of(hits.iter().map(|hit| &*hit.tensor)),
             first_cause: first.map(|cause| cause.hit.key()),
             has_ranks: findings.judged.ranks > 1,
             lines: if hits.is_empty() { 0 } else { findings.lines },
@@ -422,44 +432,50 @@ fn step_row(step: i64, rank: Option<u32>, texts: &'static Texts) -> AnyView {
     .into_any()
 }
 
-fn hit_row(
+/// A row of the table.
+struct Row {
     at: usize,
-    hit: &Hit,
+    name: String,
     title: String,
     mark: Mark,
     is_selected: bool,
-    texts: &'static Texts,
-) -> AnyView {
-    let (class, icon) = severity_icon(hit.severity);
-    let (value, limit) = found(hit);
-    let lasts = (hit.last_step > hit.step).then(|| steps(hit));
-    let (mark_class, mark) = match mark {
-        Mark::Nothing => ("", String::new()),
-        Mark::First => ("tok first", texts.debugger.first.to_owned()),
-        Mark::Explains(hits) => ("tok explains", (texts.debugger.explains)(hits)),
-    };
-    view! {
-        <tr
-            class=if is_selected { "hit-row cur" } else { "hit-row" }
-            aria-selected=is_selected.to_string()
-            data-at=at.to_string()
-        >
-            <td class=class>{fixed_icon(icon, 12)}</td>
-            <td title=hit.tensor.clone()>
-                <div class="hit-name">
-                    <button type="button" class="plain cut">
-                        <bdi>{hit.tensor.clone()}</bdi>
-                    </button>
-                    <span class=mark_class>{mark}</span>
-                    <span class="ink3 micro">{lasts}</span>
-                </div>
-            </td>
-            <td class="ink2 cut" title=hit.condition.clone()>{title}</td>
-            <td class=format!("num med {class}")>{value}</td>
-            <td class="num ink3">{limit}</td>
-        </tr>
+}
+
+impl Row {
+    fn view(self, hit: &Hit, locale: Locale, texts: &'static Texts) -> AnyView {
+        let (class, icon) = severity_icon(hit.severity);
+        let (value, limit) = found(hit, locale);
+        let (mark_class, mark) = match self.mark {
+            Mark::Nothing => ("", String::new()),
+            Mark::First => ("tok first", texts.debugger.first.to_owned()),
+            Mark::Explains(hits) => ("tok explains", (texts.debugger.explains)(hits)),
+        };
+        let place = format!("{}, {} {}", hit.tensor, texts.frame.step, steps(hit));
+        view! {
+            <tr
+                class=if self.is_selected { "hit-row cur" } else { "hit-row" }
+                aria-selected=self.is_selected.to_string()
+                data-at=self.at.to_string()
+                data-severity=severity_name(hit.severity)
+            >
+                <td class=class>{fixed_icon(icon, 12)}</td>
+                <td title=place>
+                    <div class="hit-name">
+                        <span class=mark_class>{mark}</span>
+                        <button type="button" class="plain cut">
+                            <bdi>{self.name}</bdi>
+                        </button>
+                    </div>
+                </td>
+                <td class="ink2 cut" title=hit.condition.clone()>
+                    {self.title}
+                </td>
+                <td class=format!("num med cut {class}") title=value.clone()>{value.clone()}</td>
+                <td class="num ink3 cut" title=limit.clone()>{limit.clone()}</td>
+            </tr>
+        }
+        .into_any()
     }
-    .into_any()
 }
 
 #[cfg(test)]
@@ -481,6 +497,7 @@ mod tests {
             node: None,
             values: BTreeMap::new(),
             thresholds: BTreeMap::new(),
+            measures: Vec::new(),
             sentence: Words::default(),
             explains: None,
             source: None,

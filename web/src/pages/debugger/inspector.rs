@@ -333,7 +333,7 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
         .get(until.len().saturating_sub(STEPS)..)
         .unwrap_or(until)
         .to_vec();
-    let [max, mean, min, std] = texts.figures;
+    let [max, mean, mean_abs, min, std] = texts.figures;
     let last = steps.last().map(|at| at.stats.clone());
     let before = steps.len().checked_sub(2).and_then(|at| steps.get(at));
     let before = before.and_then(|own| Some((own.step, own.stats.exponents.clone()?)));
@@ -382,6 +382,7 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
                 <tbody>
                     {figure(max, |s| Some(s.stats.finite?.max))}
                     {figure(mean, |s| Some(s.stats.finite?.mean))}
+                    {figure(mean_abs, |s| Some(s.stats.finite?.mean_abs))}
                     {figure(min, |s| Some(s.stats.finite?.min))}
                     {figure(std, |s| Some(s.stats.variance()?.sqrt()))}
                     {figure("L2", |s| Some(s.stats.finite?.l2))}

@@ -1,18 +1,28 @@
-//! What a hit has found, in a few signs.
+//! Texts of a hit: what was measured, the steps it lasts, and a name that tells its tensor from others.
+
+use std::collections::BTreeMap;
 
 use trainscope_api::findings::Hit;
 
 use crate::format;
+use crate::i18n::Locale;
 
-/// What was found and the limit of it, if there is one.
-pub(super) fn found(hit: &Hit) -> (String, String) {
-    let text =
-        |value: Option<f64>| value.map_or_else(String::new, |value| format::number(value, 3));
-    let (found, limit) = hit.found();
-    (text(found), text(limit))
+/// Scopes of a name that are shown at least.
+const LEAST_SCOPES: usize = 2;
+
+/// Quantity and value, and operator and limit, of the first limit that was broken; empty where there is none.
+pub(super) fn found(hit: &Hit, locale: Locale) -> (String, String) {
+    let first = hit.measures.first();
+    first.map_or_else(Default::default, |own| {
+        let found = match locale {
+            Locale::En => &own.found.en,
+            Locale::Zh => &own.found.zh,
+        };
+        (found.clone(), own.threshold.clone())
+    })
 }
 
-/// `step 412`, or `412 – 500` where it lasts.
+/// `412`, or `412 – 500` where it lasts.
 pub(super) fn steps(hit: &Hit) -> String {
     if hit.last_step > hit.step {
         format!(
@@ -25,22 +35,53 @@ pub(super) fn steps(hit: &Hit) -> String {
     }
 }
 
+/// The ends of names that tell them apart: names of one scope often differ in the middle only.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Names {
+    /// Names that end with a part, in whole scopes.
+    ending: BTreeMap<String, usize>,
+}
+
+impl Names {
+    pub(super) fn of<'a>(all: impl Iterator<Item = &'a str>) -> Self {
+        let mut distinct: Vec<&str> = all.collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let mut ending = BTreeMap::new();
+        for name in distinct {
+            for end in ends(name) {
+                *ending.entry(end.to_owned()).or_default() += 1;
+            }
+        }
+        Self { ending }
+    }
+
+    /// The shortest end, of at least two scopes, that no other name has.
+    pub(super) fn short(&self, name: &str) -> String {
+        let mut own = ends(name).skip(LEAST_SCOPES - 1);
+        let end = own.find(|end| self.ending.get(*end).is_none_or(|&names| names == 1));
+        match end {
+            Some(end) if end.len() < name.len() => format!("…/{end}"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// The ends of a name from each scope on, the shortest first.
+fn ends(name: &str) -> impl Iterator<Item = &str> {
+    let cuts = name.rmatch_indices('/').map(|(at, _)| &name[at + 1..]);
+    cuts.chain(std::iter::once(name))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use trainscope_api::findings::Words;
+    use trainscope_api::findings::{Measure, Words};
     use trainscope_format::Severity;
+    use trainscope_format::digits::{Operator, Unit};
     use trainscope_format::float::Float;
 
-    fn hit(values: &[(&str, f64)], thresholds: &[(&str, f64)]) -> Hit {
-        let named = |numbers: &[(&str, f64)]| -> BTreeMap<String, Float> {
-            let numbers = numbers.iter();
-            numbers
-                .map(|(name, n)| ((*name).to_owned(), Float(*n)))
-                .collect()
-        };
+    fn hit(measures: Vec<Measure>) -> Hit {
         Hit {
             condition: "c".to_owned(),
             watchpoint: 0,
@@ -51,8 +92,9 @@ mod tests {
             last_step: 3,
             tensor: "t".to_owned(),
             node: None,
-            values: named(values),
-            thresholds: named(thresholds),
+            values: BTreeMap::new(),
+            thresholds: BTreeMap::new(),
+            measures,
             sentence: Words::default(),
             explains: None,
             source: None,
@@ -60,14 +102,48 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_limit_comes_first() {
-        let both = hit(&[("a", 1.0), ("b", f64::INFINITY)], &[("b", 0.5)]);
-        assert_eq!(found(&both), ("+∞".to_owned(), "0.500".to_owned()));
-        assert_eq!(found(&hit(&[("nan", 256.0)], &[])).0, "256");
-        assert_eq!(found(&hit(&[], &[])), (String::new(), String::new()));
-        let mut long = hit(&[], &[]);
+    fn what_was_found_stands_beside_the_limit_that_it_broke() {
+        let words = |en: &str, zh: &str| Words {
+            en: en.to_owned(),
+            zh: zh.to_owned(),
+        };
+        let mean = Measure {
+            name: "abs_mean_lt".to_owned(),
+            quantity: words("mean |x|", "|x| 的均值"),
+            operator: Operator::Below,
+            unit: Unit::Number,
+            value: Float(3e-8),
+            limit: Some(Float(1e-7)),
+            of: None,
+            found: words("mean |x| 3e−8", "|x| 的均值 3e−8"),
+            threshold: "< 1e−7".to_owned(),
+        };
+        let small = hit(vec![mean]);
+        assert_eq!(
+            found(&small, Locale::En),
+            ("mean |x| 3e−8".to_owned(), "< 1e−7".to_owned())
+        );
+        assert_eq!(found(&small, Locale::Zh).0, "|x| 的均值 3e−8");
+        assert_eq!(found(&hit(Vec::new()), Locale::En), Default::default());
+        let mut long = hit(Vec::new());
         assert_eq!(steps(&long), "3");
         long.last_step = 1_200;
         assert_eq!(steps(&long), "3 – 1,200");
+    }
+
+    #[test]
+    fn names_are_cut_to_what_tells_them_apart() {
+        let all = [
+            "Default/net/body/0-Dense/MatMul-op0",
+            "Default/net/body/2-Dense/MatMul-op0",
+            "Gradients/net/body/2-Dense/MatMul-op0",
+            "fc1.weight.grad",
+            "train/loss",
+        ];
+        let names = Names::of(all.into_iter());
+        assert_eq!(names.short(all[0]), "…/0-Dense/MatMul-op0");
+        assert_eq!(names.short(all[1]), "Default/net/body/2-Dense/MatMul-op0");
+        assert_eq!(names.short(all[3]), "fc1.weight.grad");
+        assert_eq!(names.short(all[4]), "train/loss");
     }
 }

@@ -48,10 +48,10 @@ impl Card {
         let count = |kind| model.kind(kind);
         match self {
             Self::Scalars => count("scalars"),
-            Self::Histograms => count("histograms"),
+            Self::Histograms => count("histograms") + count("statistics"),
             Self::Tensors => count("statistics").max(count("tensors")),
             Self::Debugger => 1,
-            Self::Images => count("images"),
+            Self::Images => count("images") + count("audio"),
             Self::Text => count("text"),
             Self::Graph => count("graphs"),
             Self::Configuration => {
@@ -289,10 +289,10 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
         .filter(|(_, own)| own.hits == 0 && own.has_data)
         .count() as u64;
     own.retain(|(_, own)| own.hits > 0);
-    own.sort_by_key(|one| std::cmp::Reverse((one.1.severity, one.1.hits)));
+    own.sort_by_key(|one| std::cmp::Reverse((one.1.worst, one.1.hits)));
     let run = model.run();
     let rows = own.iter().take(WATCHPOINTS).map(|(index, own)| {
-        let (class, icon) = severity_icon(own.severity);
+        let (class, icon) = severity_icon(own.worst.unwrap_or(own.severity));
         let first = found
             .hits
             .iter()

@@ -111,7 +111,7 @@ pub(super) fn StepChart() -> impl IntoView {
         let mut parts = vec![("", (texts.step)(step))];
         if let Some(finite) = stats.finite {
             let std = stats.variance().unwrap_or(f64::NAN).max(0.0).sqrt();
-            let [max, mean, min, spread] = i18n.texts().debugger.figures;
+            let [max, mean, _, min, spread] = i18n.texts().debugger.figures;
             let numbers = [
                 (min, finite.min),
                 (mean, finite.mean),

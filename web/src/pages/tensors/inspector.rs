@@ -395,7 +395,7 @@ fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) 
             format::count(stats.zero),
         ]
     };
-    let [max, mean, min, std] = i18n.texts().debugger.figures;
+    let [max, mean, _, min, std] = i18n.texts().debugger.figures;
     let names = [min, max, mean, std, texts.l2_norm, texts.zeros];
     let after = of(now);
     let earlier = before.as_ref().map(|(_, stats)| of(stats));

@@ -150,10 +150,7 @@ pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
         limit(
             "logit_gt",
             Range::Positive,
-            text(
-                "largest logit above, if the concentration is above 0.5",
-                "集中度过半时，最大 logit 大于",
-            ),
+            text("largest logit above", "最大 logit 大于"),
         )
         .at(50.0),
     ],
@@ -167,8 +164,8 @@ pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
     judge: Some(units::collapsed_attention),
     says: text("attention collapse", "注意力坍缩"),
     checks: text(
-        "The squared attention weights of each query, summed over keys and averaged over queries, exceed concentration_gt (1: a single key), or the largest logit exceeds logit_gt, at 3 consecutive observations, until the end.",
-        "每个查询的权重平方和均值大于 concentration_gt（1 表示只看一个键），或最大 logit 大于 logit_gt，连续 3 次且直到结束。",
+        "The squared attention weights of each query, summed over keys and averaged over queries, exceed concentration_gt (1: a single key), or it is above 0.5 and the largest logit exceeds logit_gt, at 3 consecutive observations, until the end.",
+        "每个查询的权重平方和均值大于 concentration_gt（1 表示只看一个键），或大于 0.5 且最大 logit 大于 logit_gt，连续 3 次且直到结束。",
     ),
     matters: text(
         "Attention to a single key passes no gradient to the scores.",

@@ -16,10 +16,7 @@ const RULE: Condition = Condition {
 
 pub(super) static SETTINGS: Condition = Condition {
     id: "settings",
-    says: text(
-        "a hyper-parameter cannot train a model",
-        "超参数取值无法训练模型",
-    ),
+    says: text("hyper-parameter out of range", "超参数取值异常"),
     checks: text(
         "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
          normalisation; momentum, a beta, dropout or label smoothing is outside [0, 1); weight decay is negative. A note \
@@ -82,10 +79,7 @@ pub(super) static LOSS_ACTIVATION: Condition = Condition {
 
 pub(super) static BROADCAST: Condition = Condition {
     id: "broadcast",
-    says: text(
-        "a difference is broadcast to a table of all pairs",
-        "差值被广播成两两组合的表",
-    ),
+    says: text("accidental broadcasting", "意外的广播"),
     checks: text(
         "A loss or a difference that is reduced to one compares [n, 1] with [n], or [n]s of which one is a column: the \
          result is [n, n].",
@@ -109,10 +103,7 @@ pub(super) static BROADCAST: Condition = Condition {
 
 pub(super) static UNUSED_PARAMETERS: Condition = Condition {
     id: "unused_parameters",
-    says: text(
-        "a parameter is used by no operation",
-        "参数未被任何算子使用",
-    ),
+    says: text("unused parameter", "未使用的参数"),
     checks: text(
         "A trainable parameter of the graph feeds no operation.",
         "计算图中的可训练参数不是任何算子的输入。",
@@ -135,10 +126,7 @@ pub(super) static UNUSED_PARAMETERS: Condition = Condition {
 pub(super) static USELESS_BIAS: Condition = Condition {
     id: "useless_bias",
     severity: Severity::Info,
-    says: text(
-        "a bias is removed by the normalisation after it",
-        "偏置被其后的归一化抵消",
-    ),
+    says: text("bias cancelled by normalization", "偏置被归一化抵消"),
     checks: text(
         "The output of a layer with a bias is used by a batch normalisation alone.",
         "带偏置的层，其输出仅由批归一化使用。",

@@ -30,6 +30,7 @@ pub(super) static GRADIENT_EXPLODING: Condition = Condition {
         "Check the inputs of the backward operators and the loss scale; sqrt and log have infinite slopes at zero.",
         "检查反向算子的输入与损失缩放；零附近的平方根与对数斜率无穷。",
     ),
+    counts: text("NaN or ±∞", "NaN 或 ±∞"),
     ..BASE
 };
 

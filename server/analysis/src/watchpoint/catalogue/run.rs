@@ -34,6 +34,7 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
         "Check for a skipped all-reduce or broadcast, that all ranks run every step, and that seeds match where required.",
         "是否漏掉规约或广播？所有 rank 是否都执行每一步？该相同的随机种子是否相同？",
     ),
+    counts: text("steps differ", "步不一致"),
     ..BASE
 };
 
@@ -62,6 +63,7 @@ pub(super) static SILENT_CORRUPTION: Condition = Condition {
         "该步有多个张量不同。",
     ),
     advice: text("Test the device of that rank.", "检测该 rank 的设备。"),
+    counts: text("weight differs", "个权重不同"),
     ..BASE
 };
 

@@ -24,6 +24,7 @@ pub(super) static LOSS_NAN: Condition = Condition {
          Otherwise lower the learning rate (or the loss scale in fp16) and inspect the batch.",
         "从第一个出现 NaN 或 Inf 的张量查起，损失只是其结果。若未记录张量，请记录其统计量。此外可降低学习率（fp16 下降低损失缩放），并检查该批次数据。",
     ),
+    counts: text("points NaN or ±∞", "个点为 NaN 或 ±∞"),
     ..BASE
 };
 
@@ -445,6 +446,7 @@ pub(super) static LOSSSCALE_THRASH: Condition = Condition {
         "Increase the growth interval of the scale; find what overflows.",
         "降低缩放增长频率；找出溢出之处。",
     ),
+    counts: text("decreases", "次下降"),
     ..BASE
 };
 

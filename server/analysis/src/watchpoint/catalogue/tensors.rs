@@ -33,6 +33,7 @@ pub(super) static TENSOR_OVERFLOW: Condition = Condition {
         "Check the operator's inputs: log or sqrt of zero, division by zero, exp of large values, fp16 range, or the data itself.",
         "查看该算子的输入：零的对数或平方根、除以零、指数过大、半精度，或数据本身。",
     ),
+    counts: text("NaN or ±∞", "NaN 或 ±∞"),
     ..BASE
 };
 
@@ -63,6 +64,7 @@ pub(super) static OPERATOR_OVERFLOW: Condition = Condition {
         "Check that the actual inputs of the operator fit its data type.",
         "检查该算子的真实输入是否符合其数据类型。",
     ),
+    counts: text("overflows", "次溢出"),
     ..BASE
 };
 

@@ -105,6 +105,7 @@ pub(super) static WEIGHT_OVERFLOW: Condition = Condition {
         "Likely causes: a learning rate that is too high, an overflowed gradient, a corrupt checkpoint.",
         "可能的原因：学习率过高、梯度溢出、检查点损坏。",
     ),
+    counts: text("NaN or ±∞", "NaN 或 ±∞"),
     ..BASE
 };
 
@@ -162,6 +163,7 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
         "Check that it is in the optimizer (compare model.parameters() with param_groups), that the learning rate is not 0, and that step() is called.",
         "检查它是否在优化器中（比较 model.parameters() 与 param_groups）、学习率是否为 0、是否调用了 step()。",
     ),
+    counts: text("changed elements", "个变化的元素"),
     ..BASE
 };
 
@@ -191,6 +193,7 @@ pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
         "Add it to the optimizer, or set requires_grad = False if it should be frozen.",
         "将其加入优化器；若有意冻结，请设 requires_grad 为 false。",
     ),
+    counts: text("changed elements", "个变化的元素"),
     ..BASE
 };
 
@@ -448,5 +451,6 @@ pub(super) static SHARED_WEIGHTS: Condition = Condition {
         "Create a separate layer object if the weights should not be shared.",
         "若非有意共享，请为第二层单独建立对象。",
     ),
+    counts: text("identical weight", "个相同的权重"),
     ..BASE
 };

@@ -1,11 +1,14 @@
 //! What is fed: inputs out of any usual range, and labels that are almost all the same.
 
 use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
 
 use super::{Evidence, Judgement};
+use crate::watchpoint::catalogue::Text;
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::history::Digest;
+use crate::watchpoint::measure::Measure;
 use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Run, chance, is_float};
 use crate::watchpoint::scalars::median;
@@ -15,6 +18,19 @@ use crate::watchpoint::target::{Class, Family};
 const WIDE: f64 = 10.0;
 /// How many times what it usually is a batch spreads before it is another kind of data.
 const JUMP: f64 = 8.0;
+
+const SPREAD: Text = Text {
+    en: "max − min",
+    zh: "最大值 − 最小值",
+};
+const RMS: Text = Text {
+    en: "RMS",
+    zh: "均方根",
+};
+const GROWTH: Text = Text {
+    en: "RMS / previous RMS",
+    zh: "均方根与此前之比",
+};
 
 /// Inputs far from the range that layers are made for: all of them, where the loss shows it; single batches against those
 /// before; and inputs that are all the same number.
@@ -42,8 +58,16 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             && constant * 2 > finite.len()
         {
             let value = number(first.max);
-            let hit = Found::at(run, input, first.step, Evidence::one(0, first.max));
-            found.push(hit.called(Severity::Warning).saying(
+            let hit = Found::at(run, input, first.step, Evidence::NONE);
+            let spread = Measure::new(
+                "spread",
+                SPREAD,
+                Operator::AtMost,
+                Unit::Number,
+                first.max - first.min,
+                1e-6 * first.max.abs(),
+            );
+            found.push(hit.measuring(spread).called(Severity::Warning).saying(
                 format!("{name} is constant: all elements are {value}"),
                 format!("{name} 为常数：所有元素都是 {value}"),
             ));
@@ -51,11 +75,12 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         }
         let usual = median(finite.iter().take(5).map(|d| size(d))).unwrap_or(0.0);
         let mut sizes: Vec<f64> = Vec::new();
-        let jump = finite.iter().find(|d| {
+        let jump = finite.iter().find_map(|d| {
             let now = size(d);
             let middle = median(sizes.iter().copied());
             sizes.push(now);
-            sizes.len() > 2 && middle.is_some_and(|m| m > 0.0 && now > JUMP * m)
+            let middle = middle.filter(|m| sizes.len() > 2 && *m > 0.0 && now > JUMP * m)?;
+            Some((d, middle))
         });
         if usual > WIDE && !is_normalised(run, input) {
             let is_bad = is_far_from_guessing(run, input.rank);
@@ -64,16 +89,19 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             } else {
                 Severity::Info
             };
-            let hit = Found::at(run, input, first.step, Evidence::one(0, first.abs_max()));
+            let hit = Found::at(run, input, first.step, Evidence::NONE);
+            let rms = Measure::new("rms", RMS, Operator::Above, Unit::Number, usual, WIDE);
             let usual = number(usual);
-            found.push(hit.called(severity).saying(
+            found.push(hit.measuring(rms).called(severity).saying(
                 format!("{name} is not normalized: RMS {usual}"),
                 format!("{name} 未归一化：均方根 {usual}"),
             ));
-        } else if let Some(jump) = jump {
-            let hit = Found::at(run, input, jump.step, Evidence::one(0, jump.abs_max()));
-            let (now, usual) = (number(size(jump)), number(usual));
-            found.push(hit.called(Severity::Warning).saying(
+        } else if let Some((jump, before)) = jump {
+            let hit = Found::at(run, input, jump.step, Evidence::NONE);
+            let times = size(jump) / before;
+            let growth = Measure::new("factor", GROWTH, Operator::Above, Unit::Times, times, JUMP);
+            let (now, usual) = (number(size(jump)), number(before));
+            found.push(hit.measuring(growth).called(Severity::Warning).saying(
                 format!("{name} jumps from {usual} to {now} (RMS)"),
                 format!("{name} 从 {usual} 跃升到 {now}（均方根）"),
             ));
@@ -160,7 +188,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
         .collect();
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
-    let hit = Found::at(run, bias, step, Evidence::one(0, share));
+    let hit = Found::at(run, bias, step, Evidence::one(0, share)).against(limit);
     // It is an estimate, and labels of one kind are no more than all.
     let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(

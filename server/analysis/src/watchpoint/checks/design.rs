@@ -34,6 +34,8 @@ pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
             _ => None,
         },
         sentence: Some(remark.sentence.clone()),
+        limit: None,
+        measure: None,
     };
     vec![found].into()
 }

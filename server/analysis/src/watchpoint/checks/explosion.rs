@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::{Evidence, Judgement};
+use crate::watchpoint::catalogue::Text;
 use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::measure::Measure;
 use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Flow, Loss, Run, chance, high_level};
 use crate::watchpoint::scalars::{Meaning, median, spread};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
 
 /// The norm of a gradient is known after all of it.
 const NORM_FLOW: Flow = (5, i64::MAX);
+/// A gradient norm that is large if all points from the first on are above it.
+const LARGE: f64 = 100.0;
 /// Points that are needed before one can stand out.
 const ENOUGH: usize = 5;
 
@@ -96,7 +101,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 best = Some(hit(&norms, step, norm / usual, severity, norm));
             }
         }
-        let large = norms.points.iter().take(3).all(|p| p.1 > 100.0) && norms.points.len() >= 3;
+        let large = norms.points.iter().take(3).all(|p| p.1 > LARGE) && norms.points.len() >= 3;
         if let (None, true, Some(loss)) = (&best, large, &loss) {
             let far = chance(run, rank).is_some_and(|chance| loss.initial > 3.0 * chance);
             let (step, norm) = norms.points[0];
@@ -105,16 +110,28 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             } else {
                 Severity::Info
             };
-            best = Some(hit(&norms, step, norm, severity, norm));
+            let level = Measure::new(
+                "norm",
+                Text {
+                    en: "gradient norm",
+                    zh: "梯度范数",
+                },
+                Operator::Above,
+                Unit::Number,
+                norm,
+                LARGE,
+            );
+            best = Some(hit(&norms, step, norm, severity, norm).measuring(level));
         }
         let is_alarm = best
             .as_ref()
             .is_some_and(|b| b.severity >= Some(Severity::Warning));
-        let lasting = steady_growth(&norms, factor).or_else(|| unrest(&norms, factor));
-        if let (false, Some((step, norm, times))) = (is_alarm, lasting)
+        let growth = steady_growth(&norms, factor).map(|growth| (growth, factor));
+        let lasting = growth.or_else(|| Some((unrest(&norms, factor)?, 0.5 * factor)));
+        if let (false, Some(((step, norm, times), limit))) = (is_alarm, lasting)
             && loss.as_ref().is_some_and(|l| !l.has_learned())
         {
-            best = Some(hit(&norms, step, times, Severity::Warning, norm));
+            best = Some(hit(&norms, step, times, Severity::Warning, norm).against(limit));
         }
         found.extend(best);
     }
@@ -187,6 +204,8 @@ fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> F
         evidence: Evidence::one(0, value),
         severity: Some(severity),
         sentence: None,
+        limit: None,
+        measure: None,
     }
     .saying(
         format!("{name} jumps to {norm} (gradient norm)"),

@@ -97,7 +97,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let until = buffer.history.last().map_or(first.step, |d| d.step);
             let name = &buffer.name;
             if stands {
-                let hit = Found::at(run, buffer, first.step, Evidence::one(0, 0.0)).until(until);
+                let hit = Found::at(run, buffer, first.step, Evidence::NONE).until(until);
                 found.push(hit.called(Severity::Warning).saying(
                     format!(
                         "{name} never changes during training: evaluation uses its initial values"

@@ -17,7 +17,12 @@ pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
     let stats = &seen.now.summary.stats;
     match stats.nan + stats.pos_inf + stats.neg_inf {
         0 => Verdict::Pass,
-        count => Verdict::Hit(Evidence::one(0, count as f64)),
+        count => {
+            let mut evidence = Evidence::one(0, count as f64);
+            evidence.0[1] = stats.count as f64;
+            evidence.0[2] = stats.nan as f64;
+            Verdict::Hit(evidence)
+        }
     }
 }
 
@@ -163,8 +168,13 @@ mod tests {
         assert_eq!(of(&[1.0, -2.0, 0.0]), Verdict::Pass);
         assert_eq!(of(&[]), Verdict::Pass);
         assert_eq!(of(&[f32::MAX, f32::MIN_POSITIVE]), Verdict::Pass);
-        assert_eq!(of(&[1.0, f32::NAN]), Verdict::Hit(Evidence::one(0, 1.0)));
+        let counted = |count, of, nan| {
+            let mut evidence = Evidence::NONE;
+            evidence.0[..3].copy_from_slice(&[count, of, nan]);
+            Verdict::Hit(evidence)
+        };
+        assert_eq!(of(&[1.0, f32::NAN]), counted(1.0, 2.0, 1.0));
         let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
-        assert_eq!(of(&all), Verdict::Hit(Evidence::one(0, 3.0)));
+        assert_eq!(of(&all), counted(3.0, 3.0, 1.0));
     }
 }

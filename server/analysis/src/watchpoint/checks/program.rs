@@ -34,6 +34,8 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
                 evidence: Evidence::one(0, 1.0),
                 severity: None,
                 sentence: None,
+                limit: None,
+                measure: None,
             }
             .saying(
                 format!("{operator} overflows (reported by the device)"),
@@ -65,7 +67,8 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             continue;
         };
         let step = series.steps.get(index).copied().unwrap_or(0);
-        let hit = Found::of_scalar(series, step, LATE_FLOW, Evidence::one(0, *pause));
+        let hit =
+            Found::of_scalar(series, step, LATE_FLOW, Evidence::one(0, *pause)).against(limit);
         let (tag, pause, usual) = (&series.tag, digits::span(*pause), digits::span(usual));
         found.push(hit.saying(
             format!("{tag}: no data for {pause} (usual interval {usual})"),

@@ -51,7 +51,8 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             Severity::Info
         };
-        let hit = Found::at(run, layer, first.step, Evidence::one(0, share(first))).until(last);
+        let evidence = Evidence::one(usize::from(!knows_units), share(first));
+        let hit = Found::at(run, layer, first.step, evidence).until(last);
         let (hit, name, dead) = (hit.called(severity), &layer.name, dead);
         judged.found.push(hit.saying(
             format!("{dead} of the units of {name} output 0 for every sample"),
@@ -95,11 +96,26 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         } else {
             Severity::Info
         };
-        let hit = Found::at(run, layer, first.step, Evidence::one(1, slope(first))).until(last);
-        let (name, left) = (&layer.name, percent(slope(first)));
+        let is_flat = slope(first) < slope_limit;
+        let stuck = f64::from(first.stuck_units);
+        let evidence = if is_flat {
+            Evidence::one(1, slope(first))
+        } else {
+            Evidence::one(0, stuck)
+        };
+        let hit = Found::at(run, layer, first.step, evidence).until(last);
+        let (name, left, stuck) = (&layer.name, percent(slope(first)), percent(stuck));
         found.push(hit.called(severity).saying(
-            format!("{name} is saturated: mean slope is {left} of the maximum"),
-            format!("{name} 已饱和：平均斜率为最大斜率的 {left}"),
+            if is_flat {
+                format!("{name} is saturated: mean slope is {left} of the maximum")
+            } else {
+                format!("{name} is saturated: {stuck} of its units")
+            },
+            if is_flat {
+                format!("{name} 已饱和：平均斜率为最大斜率的 {left}")
+            } else {
+                format!("{name} 已饱和：占其单元的 {stuck}")
+            },
         ));
     }
     found.into()
@@ -126,7 +142,12 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
         };
 
         let value = concentration(first);
-        let hit = Found::at(run, layer, first.step, Evidence::one(0, value)).until(last);
+        let largest = logits.and_then(|t| t.history.at(first.step)).map(|l| l.max);
+        let evidence = match largest {
+            Some(largest) if value <= limit => Evidence::one(1, largest),
+            _ => Evidence::one(0, value),
+        };
+        let hit = Found::at(run, layer, first.step, evidence).until(last);
         let (name, value) = (&layer.name, number(value));
         found.push(hit.called(Severity::Warning).saying(
             format!("{name} collapses: attention concentration {value} (1 = a single key)"),

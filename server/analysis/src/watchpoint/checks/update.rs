@@ -2,13 +2,16 @@
 
 use super::plateau::jump_of;
 use super::{Evidence, Judgement};
+use crate::watchpoint::catalogue::Text;
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
+use crate::watchpoint::measure::Measure;
 use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Run, at_chance};
 use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
 
 /// A learning rate that many times as high as ever before is a mistake, if weights are then moved by more than their size.
 const RATE_JUMP: f64 = 30.0;
@@ -125,7 +128,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else if usual < low && usual > 0.0 {
             Evidence::one(0, usual)
         } else if melts {
-            Evidence::one(1, usual)
+            Evidence::NONE
         } else {
             continue;
         };
@@ -147,9 +150,25 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             .called(severity);
         let (name, share) = (&weight.name, percent(usual));
         found.push(if melts {
-            hit.saying(
-                format!("{name} shrinks to a tenth of its norm: weight decay dominates"),
-                format!("{name} 的范数缩小到十分之一：权重衰减占主导"),
+            let left = Measure::new(
+                "norm_left",
+                Text {
+                    en: "norm / initial norm",
+                    zh: "范数与初始范数之比",
+                },
+                Operator::Below,
+                Unit::Share,
+                last.l2 / first.l2,
+                if melting.contains(&weight.rank) {
+                    0.5
+                } else {
+                    0.1
+                },
+            );
+            let rest = percent(last.l2 / first.l2);
+            hit.measuring(left).saying(
+                format!("{name} shrinks to {rest} of its norm: weight decay dominates"),
+                format!("{name} 的范数缩小到 {rest}：权重衰减占主导"),
             )
         } else {
             hit.saying(

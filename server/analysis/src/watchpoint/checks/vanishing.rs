@@ -51,24 +51,26 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
                 let is_small = mean < limit || is_lost && mean < NEXT_TO_NOTHING;
                 let vanishes = digest.is_finite() && !digest.is_zero() && is_small;
                 let streak = streaks.entry(index).or_default();
-                streak.note(step, mean, vanishes);
+                let used = if mean < limit { limit } else { NEXT_TO_NOTHING };
+                streak.note((step, mean, used), vanishes);
             }
         }
         for (index, streak) in streaks {
             let Some(tensor) = gradients.get(index) else {
                 continue;
             };
-            let Some((first, last, mean)) =
+            let Some(((first, mean, used), last)) =
                 streak.longest((watchpoint.patience as usize).min(tensor.history.len()))
             else {
                 continue;
             };
             let name = &tensor.name;
             let mean_text = number(mean);
-            let hit = Found::at(run, tensor, first, Evidence::one(0, mean));
+            let hit = Found::at(run, tensor, first, Evidence::one(0, mean)).against(used);
+            let (en, zh) = beside_last(&gradients, tensor, first);
             found.push(hit.until(last).called(severity).saying(
-                format!("{name} vanishes: mean |x| = {mean_text}"),
-                format!("{name} 消失：|x| 的均值为 {mean_text}"),
+                format!("{name} vanishes: mean |x| = {mean_text}{en}"),
+                format!("{name} 消失：|x| 的均值为 {mean_text}{zh}"),
             ));
         }
     }
@@ -91,6 +93,25 @@ fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest
         .is_some_and(|first_layer| first_layer < RATIO * last_layer && first_layer < NORM)
 }
 
+/// The norm of a gradient as a part of that of the layer nearest to the loss, if it is less than half.
+fn beside_last(gradients: &[&Tensor], tensor: &Tensor, step: i64) -> (String, String) {
+    let own = tensor.history.at(step).map(|digest| digest.l2);
+    let mut others = gradients.iter().filter_map(|other| {
+        let digest = other.history.at(step)?;
+        (digest.is_finite() && !digest.is_zero()).then_some((other, digest.l2))
+    });
+    match (own, others.next()) {
+        (Some(own), Some((last, norm))) if own > 0.0 && norm >= 2.0 * own => {
+            let (times, last) = (number((norm / own).round()), &last.name);
+            (
+                format!(", its norm 1/{times} of {last}"),
+                format!("，范数为 {last} 的 1/{times}"),
+            )
+        }
+        _ => (String::new(), String::new()),
+    }
+}
+
 fn steps_of(tensors: &[&Tensor]) -> Vec<i64> {
     let mut steps: Vec<i64> = tensors
         .iter()
@@ -104,25 +125,28 @@ fn steps_of(tensors: &[&Tensor]) -> Vec<i64> {
 /// Steps in a row.
 #[derive(Default)]
 struct Streak {
-    open: Option<(i64, i64, f64, usize)>,
-    closed: Vec<(i64, i64, f64, usize)>,
+    open: Option<Stretch>,
+    closed: Vec<Stretch>,
 }
 
+/// The first step with its mean |x| and the limit that this is below, the last step, and how many steps there are.
+type Stretch = ((i64, f64, f64), i64, usize);
+
 impl Streak {
-    fn note(&mut self, step: i64, mean: f64, holds: bool) {
+    fn note(&mut self, first: (i64, f64, f64), holds: bool) {
         match (&mut self.open, holds) {
             (Some(open), true) => {
-                open.1 = step;
-                open.3 += 1;
+                open.1 = first.0;
+                open.2 += 1;
             }
-            (None, true) => self.open = Some((step, step, mean, 1)),
+            (None, true) => self.open = Some((first, first.0, 1)),
             (open, false) => self.closed.extend(open.take()),
         }
     }
 
     /// The first that is long enough.
-    fn longest(self, patience: usize) -> Option<(i64, i64, f64)> {
+    fn longest(self, patience: usize) -> Option<((i64, f64, f64), i64)> {
         let mut all = self.closed.into_iter().chain(self.open);
-        all.find(|s| s.3 >= patience).map(|s| (s.0, s.1, s.2))
+        all.find(|s| s.2 >= patience).map(|s| (s.0, s.1))
     }
 }

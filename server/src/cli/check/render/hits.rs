@@ -154,18 +154,10 @@ fn drop_at(kept: &mut Vec<usize>, at: usize) {
     kept.remove(at);
 }
 
-/// What was found and what is allowed, of the first limit that was exceeded.
+/// What was found and what is allowed, of the first limit that was broken.
 fn measured(hit: &Hit) -> (String, String) {
-    let first = hit.values.iter().find(|(_, value)| !value.0.is_nan());
-    let first = first.or_else(|| hit.values.first());
-    if let Some((name, found)) = first {
-        let limit = hit.thresholds.of(name);
-        (number(found.0), limit.map(number).unwrap_or_default())
-    } else {
-        let limit = hit.thresholds.first();
-        let limit = limit.map(|(_, limit)| number(limit.0));
-        (String::new(), limit.unwrap_or_default())
-    }
+    let first = hit.measures().into_iter().next();
+    first.map_or_else(Default::default, |own| (own.found().en, own.threshold()))
 }
 
 /// A number with as many digits as help, which can be pasted.

@@ -73,11 +73,12 @@ fn number(value: Float) -> String {
     text
 }
 
-/// What was found and the limit of it, empty where there is none.
-fn found(hit: &Hit) -> (String, String) {
-    let text = |value: Option<f64>| value.map_or_else(String::new, |value| number(Float(value)));
-    let (found, limit) = hit.found();
-    (text(found), text(limit))
+/// What was found and the limit that it broke, empty where there is none.
+fn found(pen: Pen, hit: &Hit) -> (String, String) {
+    let first = hit.measures.first();
+    first.map_or_else(Default::default, |own| {
+        (pen.words(&own.found).to_owned(), own.threshold.clone())
+    })
 }
 
 pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
@@ -86,7 +87,7 @@ pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
     };
     let hit = &cause.hit;
     let said = pen.words(&hit.sentence);
-    let (found, limit) = found(hit);
+    let (found, limit) = found(pen, hit);
     html! {
         section {
             h2 { (pen.texts.first_cause) small { (pen.texts.step) " " (words::step(hit.step)) } }
@@ -151,7 +152,7 @@ fn hit_table(pen: Pen, findings: &Findings, hits: &[Hit], before: Option<i64>) -
         let title = title.map_or(&*hit.condition, |own| pen.words(&own.title));
         let name = pen.severity(hit.severity);
         let sign = Sign::of(hit.severity);
-        let (found, limit) = found(hit);
+        let (found, limit) = found(pen, hit);
         let is_first = cause.as_ref().is_some_and(|key| *key == hit.key());
         let is_new = step.replace(hit.step) != Some(hit.step);
         rows.push(html! {
