@@ -103,8 +103,8 @@ impl Parameter {
     pub fn operator(&self) -> Operator {
         match self.name.rsplit('_').next() {
             Some("lt") => Operator::Below,
-            Some("le") => Operator::AtMost,
-            Some("ge") => Operator::AtLeast,
+            Some("le" | "lte") => Operator::AtMost,
+            Some("ge" | "gte") => Operator::AtLeast,
             _ => Operator::Above,
         }
     }
