@@ -259,7 +259,7 @@ fn the_graph_that_torch_traced() {
     // torch leaves out the modules that its parameters are taken from.
     assert_eq!(
         notes(&graph),
-        ["10 inputs lead nowhere: Net/Conv2d[conv1]/weight/conv1, …"]
+        ["10 inputs have no source node: Net/Conv2d[conv1]/weight/conv1, …"]
     );
     let input = node(&graph, "input/x");
     assert_eq!(

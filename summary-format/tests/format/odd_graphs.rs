@@ -292,7 +292,7 @@ fn odd_graphs_are_kept_and_said_to_be_odd() {
         notes(&graph),
         [
             "1 node repeats a name: c",
-            "2 inputs lead nowhere: nowhere, …",
+            "2 inputs have no source node: nowhere, …",
             "3 nodes are part of a cycle or wait for one",
         ]
     );

@@ -58,6 +58,10 @@ pub struct OverviewTexts {
     pub no_tensors: &'static str,
     /// How many conditions are undecided, and what is missing.
     pub undecided: fn(u64, &str) -> String,
+    /// Number of tensors of types that are not computed with, and the types.
+    pub unread: fn(u64, &str) -> String,
+    /// Number of files of one step that hold a tensor of the same name, the tensor and the step.
+    pub shared: fn(u64, &str, i64) -> String,
     /// What is missing, by its name in the API.
     pub missing: fn(&str) -> &'static str,
     /// Watchpoints that found nothing.
@@ -182,6 +186,15 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     hit_count: |n| many(n, "hit", "hits"),
     no_tensors: "Weights and gradients were not recorded.",
     undecided: |n, why| format!("{} skipped: {why}", many(n, "check", "checks")),
+    unread: |n, types| {
+        let tensors = many(n, "tensor", "tensors");
+        format!("{tensors} not judged: values of type {types} are not read")
+    },
+    shared: |files, tensor, step| {
+        format!(
+            "{files} files hold {tensor} at step {step}: their names carry no step that is understood"
+        )
+    },
     missing: |reason| match reason {
         "nan" => "values are NaN",
         "inf" => "values are ±Inf",
@@ -293,6 +306,10 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     hit_count: |n| format!("{} 个命中", format::count(n)),
     no_tensors: "未记录权重和梯度。",
     undecided: |n, why| format!("{} 项检查跳过：{why}", format::count(n)),
+    unread: |n, types| format!("{} 个张量未判断：不读取 {types} 类型的值", format::count(n)),
+    shared: |files, tensor, step| {
+        format!("{files} 个文件在第 {step} 步都含有 {tensor}：文件名中没有可识别的步数")
+    },
     missing: |reason| match reason {
         "nan" => "值为 NaN",
         "inf" => "值为无穷大",

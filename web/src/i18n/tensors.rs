@@ -102,6 +102,8 @@ pub struct TensorsTexts {
     pub only_statistics_next: &'static str,
     /// The values cannot be read: title.
     pub unreadable: &'static str,
+    /// Title over the reason why values are not shown: their type.
+    pub not_shown: &'static str,
     /// Heading: the tensor at this step.
     pub elements: &'static str,
     /// Heading of the statistics.
@@ -222,6 +224,7 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
     dumps: "values",
     dumps_title: "Steps at which all values were recorded",
     unreadable: "Values cannot be read",
+    not_shown: "Values of this type are not shown",
     elements: "Elements",
     statistics: "Statistics",
     histogram: "Histogram",
@@ -314,6 +317,7 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     dumps: "有值",
     dumps_title: "记录了完整值的迭代",
     unreadable: "无法读取这些值",
+    not_shown: "不显示此类型的值",
     elements: "元素",
     statistics: "统计量",
     histogram: "直方图",

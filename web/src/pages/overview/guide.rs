@@ -1,5 +1,7 @@
 //! The guided diagnosis: what an expert would look at, in order, with what was found and the page to open next.
 
+use std::collections::BTreeSet;
+
 use trainscope_api::diagnosis::{Found, Topic, diagnose, worst_remark};
 use trainscope_api::findings::{Findings, RemarkState};
 use trainscope_api::runs::{LastValue, Run};
@@ -12,7 +14,7 @@ use super::model::{Model, by_count, curve_of};
 use super::undecided::undecided;
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
-use crate::i18n::{I18n, use_i18n};
+use crate::i18n::{I18n, OverviewTexts, use_i18n};
 use crate::prelude::*;
 use crate::route;
 
@@ -109,7 +111,9 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
     let is_wrong = found.first_cause.is_some();
     let is_open = match topic {
         Topic::Recorded if !found.damaged.is_empty() => return ("warn", IconName::Warning),
-        Topic::Recorded => tensors == 0 || !found.inconclusive.is_empty(),
+        Topic::Recorded => {
+            tensors == 0 || !found.inconclusive.is_empty() || !found.unread.is_empty()
+        }
         Topic::Model => tensors == 0,
         Topic::Input => !has_inputs(model),
         // They are shown, not judged: that is well only as long as everything is.
@@ -225,18 +229,35 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
     .into_any()
 }
 
+/// Tensors that are not read, and files whose names do not tell them apart.
+fn notes_on_files(found: &Findings, texts: &OverviewTexts) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !found.unread.is_empty() {
+        let types = found.unread.iter().map(|own| &*own.dtype);
+        let types: BTreeSet<&str> = types.collect();
+        let types: Vec<&str> = types.into_iter().collect();
+        notes.push((texts.unread)(found.unread.len() as u64, &types.join(", ")));
+    }
+    for own in &found.shared {
+        notes.push((texts.shared)(own.files, &own.tensor, own.step));
+    }
+    notes
+}
+
 /// What there is, and what cannot be judged without more.
 fn recorded(model: Model, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     let found = model.findings.get();
-    let (tensors, open) = found.map_or((0, Vec::new()), |found| {
-        (found.judged.tensors, undecided(&found))
+    let (tensors, open, notes) = found.map_or((0, Vec::new(), Vec::new()), |found| {
+        let notes = notes_on_files(&found, texts);
+        (found.judged.tensors, undecided(&found), notes)
     });
     let open = open
         .into_iter()
         .map(|(reason, count)| (texts.undecided)(count, (texts.missing)(&reason)));
-    let open: Vec<String> = open.collect();
-    if tensors == 0 {
+    let has_unread = !notes.is_empty();
+    let open: Vec<String> = notes.into_iter().chain(open).collect();
+    if tensors == 0 && !has_unread {
         let line = if model.info.get().as_deref().is_some_and(is_mindspore) {
             MINDSPORE_LINE
         } else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::html;
 use trainscope_api::tensors::{Element, TensorSource};
+use trainscope_format::tensor::DType;
 
 use super::axes::SliceBar;
 use super::model::{Loaded, Shown, Tile, use_model};
@@ -40,7 +41,15 @@ pub(super) fn Values() -> impl IntoView {
             return notice(i18n.texts().tensors.slice, reason);
         }
         if let Loaded::Failed(reason) = model.loaded.get() {
-            return notice(i18n.texts().tensors.unreadable, reason);
+            let texts = &i18n.texts().tensors;
+            let dtype = model.entry.with(|entry| entry.as_ref()?.dtype.clone());
+            let is_known = dtype.is_none_or(|dtype| DType::of_name(&dtype).is_some());
+            let title = if is_known {
+                texts.unreadable
+            } else {
+                texts.not_shown
+            };
+            return notice(title, reason);
         }
         ().into_any()
     };

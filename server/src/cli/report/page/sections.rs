@@ -347,10 +347,13 @@ pub(super) fn not_judged(pen: Pen, findings: &Findings) -> Markup {
         }
     };
     html! {
-        @if !reasons.is_empty() {
+        @if !reasons.is_empty() || !findings.unread.is_empty() {
             section {
                 h2 { (pen.texts.not_judged) }
                 table { tbody {
+                    @for own in findings.unread.iter().take(MAX_ENTRIES) {
+                        tr { td { (pen.texts.unread_type) } td { (own.tensor) } td { (own.dtype) } }
+                    }
                     @for ((condition, reason), tensors) in reasons.iter().take(MAX_ENTRIES) {
                         tr {
                             td { (title(condition)) }
