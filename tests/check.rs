@@ -7,6 +7,8 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::support::EventFile;
+use crate::support::lab::STARTED_SECS;
 use crate::support::program::program;
 use crate::support::terminal::{Dump, Printed, trainscope_in};
 
@@ -294,6 +296,47 @@ fn a_closed_pipe_is_the_end_of_the_output() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// What Keras writes: `train` and `validation` with the same tags. The training loss falls as e^-t, the other rises again.
+#[test]
+fn a_training_is_judged_with_the_validation_beside_it() {
+    let scalars = |place: &Place, run: &str, loss: fn(f32) -> f32| {
+        place.write(&format!("run/{run}/events.out.tfevents.1.host"), b"");
+        let path = place
+            .0
+            .path()
+            .join(format!("run/{run}/events.out.tfevents.1.host"));
+        let file = fs::File::create(path).unwrap();
+        let mut file = EventFile::begin(file, STARTED_SECS).unwrap();
+        for epoch in 0..20_u8 {
+            let loss = loss(f32::from(epoch));
+            let tags = [("epoch_loss", loss), ("epoch_learning_rate", 0.01)];
+            file.scalars(STARTED_SECS, i64::from(epoch), &tags).unwrap();
+        }
+        file.flush().unwrap();
+    };
+    let falls: fn(f32) -> f32 = |t| (-0.2 * t).exp();
+    let rises: fn(f32) -> f32 = |t| 0.5 + 0.08 * (t - 5.0).max(0.0) - 0.02 * t.min(5.0);
+    for (training, evaluation) in [("train", "validation"), ("fit/train", "fit/val")] {
+        let place = Place::new();
+        scalars(&place, training, falls);
+        scalars(&place, evaluation, rises);
+        let answer = place.check(&["--format", "json"]).json();
+        assert_eq!(names(&answer, "hits", "condition"), ["overfit"], "{answer}");
+        assert_eq!(names(&answer, "hits", "run"), [training]);
+        let (_, name) = evaluation.rsplit_once('/').unwrap_or(("", evaluation));
+        assert_eq!(
+            names(&answer, "hits", "tensor"),
+            [format!("{name}/epoch_loss")]
+        );
+        // The same numbers, of two trainings.
+        let place = Place::new();
+        scalars(&place, "a", falls);
+        scalars(&place, "b", rises);
+        let answer = place.check(&["--format", "json"]).json();
+        assert!(!names(&answer, "hits", "condition").contains(&"overfit".to_owned()));
+    }
+}
+
 #[test]
 fn the_catalogue_explains_itself() {
     let here = Path::new(".");
@@ -312,7 +355,7 @@ fn the_catalogue_explains_itself() {
     }
     // Both say the limit that is used when no file is given.
     for (id, limit) in [
-        ("weight_change_too_large", "mean_update_ratio_gt"),
+        ("weight_change_too_large", "abs_mean_update_ratio_gt"),
         ("gradient_vanishing", ""),
     ] {
         let row = list

@@ -3,6 +3,7 @@
 //! `check`, `diff` and the server's own diagnosis see the same runs and say the same of them, because they ask here.
 
 pub(crate) mod dumps;
+mod evaluations;
 pub(crate) mod events;
 pub(crate) mod find;
 pub(crate) mod judge;

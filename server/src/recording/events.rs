@@ -17,7 +17,7 @@ use trainscope_format::{
     Body, Damage, Decoder, Format, Graph, Record, RecordBatch, Stretch, TagInfo, TensorSummary,
 };
 
-use super::find::EventSource;
+use super::find::{EventSource, FoundRank};
 use crate::files;
 
 /// Bytes decoded at a time.
@@ -57,6 +57,11 @@ pub(crate) struct EventFile {
     file: Option<File>,
     decoder: Box<dyn Decoder>,
     tags: Vec<TagInfo>,
+    /// By what names scalars are judged: those of evaluations have the folder of their run before the tag.
+    scalars: Vec<Arc<str>>,
+    evaluates: Option<Arc<str>>,
+    /// Whether it is of another run, which is judged by itself too: then only its scalars count.
+    is_beside: bool,
     /// Records that were decoded and are still ahead.
     ahead: VecDeque<Record>,
     batch: RecordBatch,
@@ -92,6 +97,9 @@ impl EventFile {
             file: opened.ok(),
             decoder: source.format.decoder(&name),
             tags: Vec::new(),
+            scalars: Vec::new(),
+            evaluates: source.evaluates.clone(),
+            is_beside: false,
             ahead: VecDeque::new(),
             batch: RecordBatch::default(),
             fed_bytes: 0,
@@ -101,6 +109,29 @@ impl EventFile {
             damages: Vec::new(),
             unreadable,
         }
+    }
+
+    /// The files of a rank, and of the runs that evaluate what it trains.
+    pub(crate) fn open_all(found: &FoundRank, rank: u32) -> impl Iterator<Item = Self> {
+        let own = found
+            .events
+            .iter()
+            .map(move |source| Self::open(source, rank));
+        let beside = found.evaluations.iter();
+        own.chain(beside.map(move |source| Self::open_beside(source, rank)))
+    }
+
+    /// A file of a run that evaluates what the run of `rank` trains.
+    pub(crate) fn open_beside(source: &EventSource, rank: u32) -> Self {
+        Self {
+            is_beside: true,
+            ..Self::open(source, rank)
+        }
+    }
+
+    /// Whether it is a file of another run.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.is_beside
     }
 
     /// The path for people.
@@ -222,21 +253,28 @@ impl EventFile {
         self.fed_bytes += len as u64;
         self.batch.clear();
         self.decoder.push(&buffer[..len], &mut self.batch);
-        self.tags.append(&mut self.batch.new_tags);
+        for tag in self.batch.new_tags.drain(..) {
+            self.scalars.push(match &self.evaluates {
+                Some(run) => format!("{run}/{}", tag.name).into(),
+                None => Arc::clone(&tag.name),
+            });
+            self.tags.push(tag);
+        }
         self.damages.append(&mut self.batch.damages);
         let scalars = &self.batch.scalars;
         for at in 0..scalars.len() {
-            if let Some(tag) = self.tags.get(scalars.tags[at].0 as usize) {
+            if let Some(name) = self.scalars.get(scalars.tags[at].0 as usize) {
                 listener.scalar(
                     self.rank,
-                    &tag.name,
+                    name,
                     scalars.steps[at],
                     scalars.wall_times_secs[at],
                     scalars.values[at],
                 );
             }
         }
-        self.ahead.extend(self.batch.records.drain(..));
+        let records = self.batch.records.drain(..);
+        self.ahead.extend(records.filter(|_| !self.is_beside));
         true
     }
 

@@ -15,6 +15,7 @@ use std::time::SystemTime;
 use rustc_hash::FxHasher;
 use trainscope_format::{Format, rank_hint, sniff};
 
+use super::evaluations;
 use super::names::{self, Part};
 pub(crate) use super::stamp::{Stamp, stamp};
 use super::steps::{self, NamedFile};
@@ -72,7 +73,8 @@ impl FoundRun {
         let mut hasher = FxHasher::default();
         for (rank, parts) in &self.ranks {
             rank.hash(&mut hasher);
-            let events = parts.events.iter().map(|event| (&event.path, event.stamp));
+            let events = parts.events.iter().chain(&parts.evaluations);
+            let events = events.map(|event| (&event.path, event.stamp));
             let tensors = parts.steps.values().flatten();
             let tensors = tensors.map(|source| (&source.path, source.stamp));
             for file in events.chain(tensors) {
@@ -88,6 +90,8 @@ impl FoundRun {
 pub(crate) struct FoundRank {
     /// Event files and graphs, by path.
     pub(crate) events: Vec<EventSource>,
+    /// Event files of runs beside this one that evaluate what it trains.
+    pub(crate) evaluations: Vec<EventSource>,
     /// Files with tensors, by step.
     pub(crate) steps: BTreeMap<i64, Vec<TensorSource>>,
     /// What `MindSpore` writes beside its dumps.
@@ -102,6 +106,8 @@ pub(crate) struct EventSource {
     pub(crate) stamp: Stamp,
     pub(crate) shown: Arc<str>,
     pub(crate) format: Format,
+    /// The folder of a run that evaluates what the run beside it trains.
+    pub(crate) evaluates: Option<Arc<str>>,
 }
 
 /// A file with tensors of one step.
@@ -351,13 +357,11 @@ impl Claims {
     /// Brings the parts of each run together.
     pub(crate) fn join(mut self) -> Vec<FoundRun> {
         steps::resolve(self.0.iter_mut().filter_map(Claim::named).collect());
-        let is_tensors = |claim: &&Claim| matches!(claim.what, What::Tensors { .. });
-        let with_tensors: BTreeSet<Vec<String>> = self
-            .0
-            .iter()
-            .filter(is_tensors)
-            .map(|claim| claim.run.clone())
-            .collect();
+        let runs_with = |claims: &[Claim], is_meant: fn(&What) -> bool| -> BTreeSet<Vec<String>> {
+            let meant = claims.iter().filter(|claim| is_meant(&claim.what));
+            meant.map(|claim| claim.run.clone()).collect()
+        };
+        let with_tensors = runs_with(&self.0, |what| matches!(what, What::Tensors { .. }));
         for claim in &mut self.0 {
             let is_part = matches!(claim.what, What::Event(_))
                 && claim.run.last().is_some_and(|name| is_event_part(name))
@@ -366,12 +370,7 @@ impl Claims {
                 claim.run.pop();
             }
         }
-        let with_events: BTreeSet<Vec<String>> = self
-            .0
-            .iter()
-            .filter(|claim| matches!(claim.what, What::Event(_)))
-            .map(|claim| claim.run.clone())
-            .collect();
+        let with_events = runs_with(&self.0, |what| matches!(what, What::Event(_)));
         let mut runs: BTreeMap<Vec<String>, FoundRun> = BTreeMap::new();
         for mut claim in self.0 {
             // Tensors in a folder of any name, below the events of the run.
@@ -399,6 +398,7 @@ impl Claims {
                 What::Graph(graph, path) => drop(rank.dump.graphs.insert(graph, path)),
             }
         }
+        evaluations::pair(&mut runs);
         let mut found = Vec::with_capacity(runs.len());
         for (folders, mut run) in runs {
             run.name = if folders.is_empty() {
@@ -518,6 +518,7 @@ impl Claim {
                 stamp,
                 shown,
                 format,
+                evaluates: None,
             }),
             len_bytes: stamp.len_bytes,
         }

@@ -199,10 +199,8 @@ pub(super) struct Judging {
 
 impl Judging {
     pub(super) fn new(run: &FoundRun, watchpoints: Watchpoints) -> Self {
-        let events = run.ranks.iter().flat_map(|(&rank, found)| {
-            let open = move |source| EventFile::open(source, rank);
-            found.events.iter().map(open)
-        });
+        let events = run.ranks.iter();
+        let events = events.flat_map(|(&rank, found)| EventFile::open_all(found, rank));
         let mut judging = Self {
             shown: Shown {
                 evaluator: Evaluator::new(watchpoints.clone()),
@@ -473,7 +471,7 @@ impl Judging {
     /// What is to be said of all that was shown.
     pub(super) fn judged(&self) -> JudgedRun {
         let mut judged = self.judged.clone();
-        for file in &self.events {
+        for file in self.events.iter().filter(|file| !file.is_beside()) {
             let fault = |offset, reason| Fault {
                 file: Arc::clone(file.shown()),
                 offset,

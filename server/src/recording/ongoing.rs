@@ -89,12 +89,18 @@ impl Ongoing {
         let known = self.judging.events.len();
         let mut at = 0;
         for (&rank, found) in &run.ranks {
-            for source in &found.events {
-                let own = self.judging.events[..known]
+            let beside = found.evaluations.iter().map(|source| (source, true));
+            let own = found.events.iter().map(|source| (source, false));
+            for (source, is_beside) in own.chain(beside) {
+                let known = self.judging.events[..known]
                     .iter()
-                    .position(|file| file.path() == source.path);
-                match own {
+                    .find(|file| file.path() == source.path && file.is_beside() == is_beside);
+                match known {
                     Some(_) => at += 1,
+                    None if is_beside => {
+                        let file = EventFile::open_beside(source, rank);
+                        self.judging.events.push(file);
+                    }
                     None => self.judging.events.push(EventFile::open(source, rank)),
                 }
             }

@@ -165,11 +165,12 @@ pub(super) static LOSS_CONTRADICTION: Condition = Condition {
         "损失与准确率互相矛盾",
     ),
     checks: text(
-        "A cross-entropy is below loss_lt; or 1 - accuracy is above loss / ln 2 by more than excess_gt, at half of the points and \
-         at the last. A wrong answer gives the right class a probability of at most one half, so it costs at least ln 2: this \
-         holds for softmax over classes and for one sigmoid unit, whatever the data are.",
-        "交叉熵小于 loss_lt；或在一半以上的点及最后一点，1 - 准确率比 loss / ln 2 大 excess_gt 以上。错误回答给正确类别的概率不超过二分之一，\
-         代价至少为 ln 2：对 softmax 分类和单个 sigmoid 单元恒成立，与数据无关。",
+        "A cross-entropy is below loss_lt; or 1 - accuracy is above loss / (ln 2 / 4) by more than excess_gt, at half of the points \
+         and at the last. A wrong answer gives the right class a probability of at most one half, so it costs at least ln 2, or a \
+         quarter of that with a class weight of 0.25: this holds for softmax over classes and for one sigmoid unit, whatever the \
+         data are.",
+        "交叉熵小于 loss_lt；或在一半以上的点及最后一点，1 - 准确率比 loss / (ln 2 / 4) 大 excess_gt 以上。错误回答给正确类别的概率不超过二分之一，\
+         代价至少为 ln 2，类别权重为 0.25 时为其四分之一：对 softmax 分类和单个 sigmoid 单元恒成立，与数据无关。",
     ),
     matters: text(
         "What is minimised is not what is measured: targets of the wrong type or range, or an output that does not fit the loss.",
@@ -177,8 +178,8 @@ pub(super) static LOSS_CONTRADICTION: Condition = Condition {
     ),
     not_judged: text(
         "The loss is not known from a graph; labels are smoothed or classes left out; several outputs or losses. With class or \
-         sample weights far below 1 the bound does not hold. 0.03 covers accuracies of single batches.",
-        "从计算图无法得知损失；标签平滑或忽略某些类别；多个输出或损失。类别或样本权重远小于 1 时该界限不成立。0.03 覆盖单批次准确率的波动。",
+         sample weights below 0.25 the bound does not hold. 0.03 covers accuracies of single batches.",
+        "从计算图无法得知损失；标签平滑或忽略某些类别；多个输出或损失。类别或样本权重小于 0.25 时该界限不成立。0.03 覆盖单批次准确率的波动。",
     ),
     advice: text(
         "Compare targets and outputs by shape, type and range: class numbers for sparse cross-entropy, 0 or 1 for a sigmoid.",

@@ -13,13 +13,17 @@ use crate::watchpoint::scalars::{Meaning, Series};
 
 /// A cross-entropy below this is negative by more than rounding.
 const NEGATIVE: f64 = -1e-3;
+/// How far below 1 the least weight of a class may be: a wrong answer of weight w costs at least w ln 2. Balanced weights of
+/// two classes are at least one half.
+const LEAST_WEIGHT: f64 = 0.25;
 /// Points that have to contradict each other.
 const MIN_POINTS: usize = 2;
 /// Points at which a loss has to stay the same: of whole epochs, and of single batches.
 const MIN_EPOCHS: usize = 3;
 const MIN_BATCHES: usize = 20;
 /// A cross-entropy below 0, or below what its own accuracy allows: a wrong answer gives the right class a probability of at
-/// most one half, which costs at least ln 2, so the share of wrong answers is at most loss / ln 2.
+/// most one half, which costs at least ln 2, so the share of wrong answers is at most loss / ln 2, or with classes of weight w
+/// and above loss / (w ln 2).
 pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -68,7 +72,8 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
         is_share.then_some((step, loss, accuracy))
     });
     let pairs: Vec<(i64, f64, f64)> = pairs.collect();
-    let excess = |&(_, loss, accuracy): &(i64, f64, f64)| 1.0 - accuracy - loss / LN_2;
+    let excess =
+        |&(_, loss, accuracy): &(i64, f64, f64)| 1.0 - accuracy - loss / (LEAST_WEIGHT * LN_2);
     let beyond = pairs.iter().filter(|pair| excess(pair) > limit);
     let beyond: Vec<&(i64, f64, f64)> = beyond.collect();
     let (first, last) = (beyond.first()?, pairs.last()?);
@@ -78,7 +83,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
     let &(step, value, share) = last;
     let hit = Found::of_scalar(loss, first.0, LOSS_FLOW, Evidence::one(0, excess(last)));
     let (tag, accuracy) = (&loss.tag, &accuracy.tag);
-    let [wrong, most] = [1.0 - share, value / LN_2].map(percent);
+    let [wrong, most] = [1.0 - share, value / (LEAST_WEIGHT * LN_2)].map(percent);
     let value = number(value);
     Some(hit.until(step).called(Severity::Warning).saying(
         format!(

@@ -17,7 +17,11 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
     let patience = watchpoint.patience as usize;
     let mut found = Vec::new();
     for held_out in run.scalars(Meaning::HeldOutLoss) {
-        let Some(training) = run.scalar(held_out.rank, Meaning::Loss) else {
+        // The same tag, where both were recorded by one program: `epoch_loss` counts epochs, and `batch_loss` batches.
+        let of_same = run.scalars(Meaning::Loss).find(|training| {
+            training.rank == held_out.rank && held_out.tag.ends_with(&*training.tag)
+        });
+        let Some(training) = of_same.or_else(|| run.scalar(held_out.rank, Meaning::Loss)) else {
             continue;
         };
         let points: Vec<(i64, f64)> = held_out.points().filter(|p| p.1.is_finite()).collect();

@@ -1,0 +1,53 @@
+//! Runs that evaluate what a run beside them trains.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::find::{EventSource, FoundRun};
+
+/// Folders of runs that train, and of runs beside them that evaluate.
+const TRAINING: [&str; 2] = ["train", "training"];
+const EVALUATIONS: [&str; 7] = [
+    "validation",
+    "valid",
+    "val",
+    "evaluation",
+    "eval",
+    "test",
+    "dev",
+];
+
+/// Keras, and many programs, write `train` and `validation` as two runs of one folder, with the same tags: a loss that only
+/// rises on one of them means something else on both. The training is judged with what evaluates it.
+pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, FoundRun>) {
+    let is_training = |folders: &&Vec<String>| {
+        let last = folders.last();
+        last.is_some_and(|name| TRAINING.contains(&&*name.to_ascii_lowercase()))
+    };
+    let trainings: Vec<Vec<String>> = runs.keys().filter(is_training).cloned().collect();
+    for folders in trainings {
+        let beside = &folders[..folders.len() - 1];
+        let siblings = runs.iter_mut().filter(|(other, _)| {
+            let last = other.strip_prefix(beside);
+            matches!(last, Some([name]) if EVALUATIONS.contains(&&*name.to_ascii_lowercase()))
+        });
+        let mut evaluations: Vec<(u32, EventSource)> = Vec::new();
+        for (other, run) in siblings {
+            let name: Option<Arc<str>> = other.last().map(|name| name.as_str().into());
+            for (&rank, parts) in &mut run.ranks {
+                for event in &mut parts.events {
+                    event.evaluates.clone_from(&name);
+                    evaluations.push((rank, event.clone()));
+                }
+            }
+        }
+        let Some(training) = runs.get_mut(&folders) else {
+            continue;
+        };
+        for (rank, event) in evaluations {
+            if let Some(parts) = training.ranks.get_mut(&rank) {
+                parts.evaluations.push(event);
+            }
+        }
+    }
+}
