@@ -54,21 +54,24 @@ pub(crate) fn first_cause(
     if let ("constant_output", Some((index, (other, _)))) = (&*hit.condition, vanishing.next()) {
         (first, hit, flow) = (index, other, &flows[index]);
     }
-    // A learning rate that has jumped is no harm by itself, and the cause of what comes right after.
-    let jumped = placed().find(|(_, (other, _))| {
-        let before = hit.step.saturating_sub(2)..=hit.step;
-        &*other.condition == "learning_rate_jump" && before.contains(&other.step)
+    // An update far beyond the size of an offset is what an input that jumped at the same time has caused.
+    let jumped_input = placed().find(|(_, (other, _))| {
+        let near = hit.step.saturating_sub(2)..=hit.step.saturating_add(2);
+        is(other, &["input_range"])
+            && other.severity >= Severity::Warning
+            && near.contains(&other.step)
     });
-    // What is in a batch no learning rate has put there, nor what is in a weight before it was used.
-    let is_of_training =
-        |jump: &Hit| !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > jump.step;
-    if let Some((index, (jump, _))) = jumped.filter(|(_, (jump, _))| is_of_training(jump)) {
+    if let Some((index, (jump, _))) = jumped_input.filter(|_| is_update_of_offset(hit, run)) {
         (first, hit) = (index, jump);
+        flow = &flows[index];
+    }
+    if let Some((index, rate)) = learning_rate_before(hit, *flow, hits) {
+        (first, hit) = (index, rate);
     }
     let program = placed().find(|(_, (fault, _))| {
         fault.severity >= Severity::Warning
             && match Rule::named(&fault.condition).map(Rule::causes) {
-                Some(Causes::Everything) => is_of_training(fault),
+                Some(Causes::Everything) => may_follow(hit, *flow, fault),
                 // The logarithm of what is no probability is NaN or infinite.
                 Some(Causes::NoProgress) => {
                     !is_not_finite(hit)
@@ -142,10 +145,64 @@ pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> 
     alarms.values().filter_map(cause).collect()
 }
 
+/// The learning rate that has caused a hit, if one was found: it does no harm by itself, so no other rule decides this.
+fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(usize, &'h Hit)> {
+    // Data and initial weights are what they are at any learning rate.
+    let is_given = is(
+        hit,
+        &[
+            "input_range",
+            "class_imbalance",
+            "bad_initialization",
+            "initial_loss",
+        ],
+    );
+    let stands_still = is(
+        hit,
+        &[
+            "loss_plateau",
+            "weight_not_changed",
+            "frozen_but_trainable",
+            "weight_change_too_small",
+            "gradient_vanishing",
+        ],
+    );
+    let jumped = |rate: &Hit| {
+        let near = hit.step.saturating_sub(2)..=hit.step;
+        is(rate, &["learning_rate_jump"]) && near.contains(&rate.step)
+    };
+    let is_implausible = |rate: &Hit| {
+        is(rate, &["learning_rate_range"])
+            && rate.severity >= Severity::Warning
+            && (rate.step <= hit.step || stands_still)
+    };
+    let find = |is_it: &dyn Fn(&Hit) -> bool| {
+        let mut all = hits.iter().enumerate();
+        all.find(|(_, rate)| is_it(rate) && !is_given && may_follow(hit, flow, rate))
+    };
+    find(&jumped).or_else(|| find(&is_implausible))
+}
+
+/// Whether the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before it was
+/// updated, was there before.
+fn may_follow(hit: &Hit, flow: Flow, cause: &Hit) -> bool {
+    !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > cause.step
+}
+
+fn is(hit: &Hit, conditions: &[&str]) -> bool {
+    conditions.contains(&&*hit.condition)
+}
+
+fn is_update_of_offset(hit: &Hit, run: &Run<'_>) -> bool {
+    let mut tensors = run.tensors.iter();
+    is(hit, &["weight_change_too_large"])
+        && tensors.any(|t| t.name == hit.tensor && t.subject.is_vector())
+}
+
 fn is_overflow(hit: &Hit) -> bool {
-    matches!(
-        &*hit.condition,
-        "tensor_overflow" | "weight_overflow" | "gradient_exploding"
+    is(
+        hit,
+        &["tensor_overflow", "weight_overflow", "gradient_exploding"],
     )
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod precision;
 pub(crate) mod program;
 pub(crate) mod range;
 pub(crate) mod ranks;
+pub(crate) mod rate;
 pub(crate) mod standstill;
 pub(crate) mod units;
 pub(crate) mod update;

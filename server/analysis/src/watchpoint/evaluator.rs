@@ -117,7 +117,11 @@ impl Evaluator {
     /// What has to be computed of a tensor for everything that watches it. A role of [`Role::Other`] is made out from
     /// the name, as in [`Self::observe`].
     pub fn needs(&self, name: &str, role: Role, op: &str) -> Needs {
-        let subject = Subject::of(role, name, op);
+        let mut subject = Subject::of(role, name, op);
+        let is_input = self.knowledge.is_first_layer(&subject.module);
+        if subject.class == Class::Activation && is_input {
+            subject.class = Class::Input;
+        }
         let all = self.watchpoints.all().iter();
         let mut needs = all
             .filter(|w| w.watches(name, &subject))

@@ -35,6 +35,7 @@ pub(crate) struct Digest {
     /// Of the units, those that are the same for every sample; NaN: not known.
     pub(crate) constant_units: f32,
     pub(crate) nan: u64,
+    pub(crate) neg_inf: u64,
     pub(crate) has_nan: bool,
     pub(crate) has_pos_inf: bool,
     pub(crate) has_neg_inf: bool,
@@ -67,6 +68,7 @@ impl Digest {
             stuck_units: units.stuck,
             constant_units: units.constant,
             nan: stats.nan,
+            neg_inf: stats.neg_inf,
             has_nan: stats.nan > 0,
             has_pos_inf: stats.pos_inf > 0,
             has_neg_inf: stats.neg_inf > 0,
@@ -79,6 +81,11 @@ impl Digest {
 
     pub(crate) fn abs_max(&self) -> f64 {
         self.min.abs().max(self.max.abs())
+    }
+
+    /// Share of elements that are −∞, in 0..=1.
+    pub(crate) fn neg_inf_share(&self) -> f64 {
+        self.neg_inf as f64 / self.count.max(1) as f64
     }
 
     /// Whether every element is zero.

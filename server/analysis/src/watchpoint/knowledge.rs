@@ -1,6 +1,6 @@
 //! What is known of a run beside its tensors: the order in which layers run, what they are, what feeds what.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -53,6 +53,10 @@ pub(crate) struct Knowledge {
     pub(crate) loss_function: Option<Arc<str>>,
     /// The output, as the first graph says that holds the loss.
     pub(crate) output: Option<Output>,
+    /// As a hyper-parameter: its name and value.
+    pub(crate) learning_rate: Option<(Arc<str>, f64)>,
+    /// Layers that hand on what the model is fed, in forward order.
+    pub(crate) first_layers: Vec<Arc<str>>,
     /// What layers are, by name.
     families: BTreeMap<Arc<str>, Family>,
 }
@@ -67,6 +71,7 @@ impl Knowledge {
                     .take(MAX_NODES)
                     .map(|name| (*name).into())
                     .collect();
+                self.note_first_layers();
             }
             Context::Graph(graph) => {
                 if self.output.is_none() {
@@ -81,16 +86,25 @@ impl Knowledge {
             Context::Lineage(Lineage::Train(train)) => {
                 self.optimizer = train.optimizer.as_deref().map(Into::into);
                 self.loss_function = train.loss_function.as_deref().map(Into::into);
+                // Writers say 0 where they do not know: a schedule, say.
+                if let Some(rate) = train.learning_rate.filter(|rate| *rate != 0.0) {
+                    self.learning_rate = Some(("learning_rate".into(), rate));
+                }
             }
             Context::Hparams(Hparams::SessionStart(session)) => {
                 for (name, value) in &session.values {
-                    let HparamValue::Text(text) = value else {
-                        continue;
-                    };
-                    match name.to_ascii_lowercase().as_str() {
-                        "optimizer" | "optim" => self.optimizer = Some(text.as_str().into()),
-                        "loss" | "loss_fn" | "loss_function" | "criterion" => {
+                    match (name.to_ascii_lowercase().as_str(), value) {
+                        ("optimizer" | "optim", HparamValue::Text(text)) => {
+                            self.optimizer = Some(text.as_str().into());
+                        }
+                        (
+                            "loss" | "loss_fn" | "loss_function" | "criterion",
+                            HparamValue::Text(text),
+                        ) => {
                             self.loss_function = Some(text.as_str().into());
+                        }
+                        ("lr" | "learning_rate" | "learning-rate", HparamValue::Number(rate)) => {
+                            self.learning_rate = Some((name.as_str().into(), *rate));
                         }
                         _ => {}
                     }
@@ -102,6 +116,7 @@ impl Knowledge {
                 if modules.len() > self.modules.len() {
                     self.modules = modules;
                     self.note_families();
+                    self.note_first_layers();
                 }
             }
             Context::OperatorOverflow { step, operator } => self.overflowed.push(Overflowed {
@@ -169,6 +184,30 @@ impl Knowledge {
         }
     }
 
+    /// Notes the layers at the beginning of the model that hand on what it is fed, in forward order: those before the first
+    /// that computes anything. A model that is printed without an order runs in that of its definition.
+    fn note_first_layers(&mut self) {
+        let ops: HashMap<&str, &str> = self.modules.iter().map(|m| (&*m.name, &*m.op)).collect();
+        let outer = self.modules.iter().filter_map(|m| m.name.rsplit_once('.'));
+        let containers: HashSet<&str> = outer.map(|(outer, _)| outer).collect();
+        let defined = self.modules.iter().map(|m| &m.name);
+        let ran = self.order.iter();
+        let order: Vec<&Arc<str>> = if self.order.is_empty() {
+            defined.collect()
+        } else {
+            ran.collect()
+        };
+        let leaves = order.into_iter();
+        let leaves = leaves.filter(|name| !name.is_empty() && !containers.contains(&***name));
+        let first = leaves.take_while(|name| ops.get(&***name).is_some_and(|op| hands_on(op)));
+        self.first_layers = first.cloned().collect();
+    }
+
+    /// Whether the output of a layer is what the model is fed, by its place in the model.
+    pub(crate) fn is_first_layer(&self, module: &str) -> bool {
+        self.first_layers.iter().any(|name| **name == *module)
+    }
+
     /// Where layers and operators stand: by name, their place in forward order and what they are.
     pub(crate) fn places(&self) -> Places<'_> {
         let mut places = Places {
@@ -212,6 +251,22 @@ impl Places<'_> {
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
     }
+}
+
+/// Whether a layer answers with the elements that it is given, in another shape or some left out.
+fn hands_on(op: &str) -> bool {
+    let op = op.to_ascii_lowercase();
+    let names = [
+        "identity",
+        "flatten",
+        "unflatten",
+        "reshape",
+        "view",
+        "permute",
+        "inputlayer",
+        "rearrange",
+    ];
+    names.contains(&&*op) || op.contains("dropout")
 }
 
 /// The nodes of a graph, those first that feed others.
@@ -350,6 +405,27 @@ mod tests {
             ]
         );
         assert!(modules_of("all is well (really): no model").is_empty());
+    }
+
+    #[test]
+    fn layers_that_hand_on_the_input_are_known_by_their_place() {
+        let first = |text, order: &[&str]| {
+            let mut known = Knowledge::default();
+            known.learn(0, Context::Text { tag: "model", text });
+            known.learn(0, Context::ExecutionOrder(order));
+            known
+                .first_layers
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        let numbered = "Sequential(\n  (0): Flatten()\n  (1): Dropout(p=0.1)\n  (2): Linear()\n  (3): Identity()\n)";
+        assert_eq!(first(numbered, &["0", "1", "2", "3"]), ["0", "1"]);
+        assert_eq!(first(numbered, &[]), ["0", "1"]);
+        let nested = "Net(\n  (body): Sequential(\n    (0): Identity()\n    (1): ReLU()\n  )\n)";
+        assert_eq!(first(nested, &[]), ["body.0"]);
+        assert!(first(nested, &["body.1", "body.0"]).is_empty());
+        assert!(first("no model", &["0", "1"]).is_empty());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged, M
 use super::measure::{COUNT, ELEMENTS, Measure, NAN};
 use super::run::{Flow, Run};
 use super::scalars::Series;
+use super::target::Class;
 use crate::blame;
 
 /// A hit before it is told: what, where, when.
@@ -136,6 +137,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             },
         ));
     }
+    raise_inputs(run, watchpoints, &mut hits);
     let order =
         |(flow, hit): &(Flow, Hit)| (hit.step, *flow, std::cmp::Reverse(hit.severity), hit.rank);
     hits.sort_by(|a, b| {
@@ -196,6 +198,48 @@ fn raise(hits: &mut [Hit], cause: &FirstCause, watchpoints: &Watchpoints) {
         let watchpoint = watchpoints.all().get(hit.watchpoint as usize);
         if watchpoint.is_some_and(|own| own.may_raise) {
             hit.severity = hit.severity.max(worst);
+        }
+    }
+}
+
+/// Gives a note about an input the severity of what the layers up to the second with weights have come to at the same step:
+/// they are dead, saturated or near an overflow because of it.
+fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit)]) {
+    let mut places: Vec<i64> = run
+        .tensors
+        .iter()
+        .filter(|t| t.subject.class == Class::Weight)
+        .map(|t| run.place_of(t))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    let second = places.get(1).copied().unwrap_or(i64::MAX);
+    let symptoms = [
+        "dead_relu",
+        "saturated_activation",
+        "tensor_all_zero",
+        "near_overflow",
+    ];
+    let follows = |(flow, hit): &&(Flow, Hit)| {
+        let is_first_layer = flow.0 == 2 && flow.1 < second;
+        is_first_layer && symptoms.contains(&&*hit.condition) && hit.severity >= Severity::Warning
+    };
+    let worst: Vec<(i64, u32, Severity)> = hits
+        .iter()
+        .filter(follows)
+        .map(|(_, hit)| (hit.step, hit.rank, hit.severity))
+        .collect();
+    for (_, hit) in hits
+        .iter_mut()
+        .filter(|(_, h)| &*h.condition == "input_range")
+    {
+        let may_raise = watchpoints
+            .all()
+            .get(hit.watchpoint as usize)
+            .is_some_and(|w| w.may_raise);
+        let of_step = worst.iter().filter(|w| (w.0, w.1) == (hit.step, hit.rank));
+        if let Some(severity) = of_step.map(|w| w.2).max().filter(|_| may_raise) {
+            hit.severity = hit.severity.max(severity);
         }
     }
 }

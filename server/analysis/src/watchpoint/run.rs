@@ -1,6 +1,7 @@
 //! A run as judgements see it: its tensors in data-flow order, its scalars by what they mean, what the loss does.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
@@ -31,6 +32,10 @@ pub(crate) struct Run<'a> {
     /// What the rules of the guided diagnosis say of the program.
     pub(crate) remarks: &'a [Remark],
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
+    /// The layer whose output is what the model is fed, by its place and not its name.
+    input: Option<&'a str>,
+    /// By rank, the loss of guessing.
+    guesses: OnceCell<BTreeMap<u32, Option<f64>>>,
     /// Layers in the order in which anything of theirs was recorded first.
     recorded: HashMap<&'a str, u32, RandomState>,
 }
@@ -54,6 +59,8 @@ impl<'a> Run<'a> {
             let next = u32::try_from(recorded.len()).unwrap_or(u32::MAX);
             recorded.entry(&*subject.module).or_insert(next);
         }
+        let mut first_layers = knowledge.first_layers.iter().map(|name| &**name);
+        let input = first_layers.find(|name| recorded.contains_key(name));
         Self {
             tensors,
             scalars,
@@ -63,6 +70,8 @@ impl<'a> Run<'a> {
             steps,
             remarks,
             by_name,
+            input,
+            guesses: OnceCell::new(),
             recorded,
         }
     }
@@ -70,7 +79,20 @@ impl<'a> Run<'a> {
     /// Tensors of a class, of one rank.
     pub(crate) fn of_class(&self, rank: u32, class: Class) -> impl Iterator<Item = &'a Tensor> {
         let all = self.tensors.iter();
-        all.filter(move |t| t.rank == rank && t.subject.class == class)
+        let input = self.input;
+        all.filter(move |t| t.rank == rank && class_at(t, input) == class)
+    }
+
+    /// What a tensor is: the output of a layer that hands on what the model is fed is an input.
+    pub(crate) fn class(&self, tensor: &Tensor) -> Class {
+        class_at(tensor, self.input)
+    }
+
+    /// Whether an accuracy of a rank was recorded.
+    pub(crate) fn has_accuracy(&self, rank: u32) -> bool {
+        [Meaning::Accuracy, Meaning::HeldOutAccuracy]
+            .iter()
+            .any(|meaning| self.scalar(rank, *meaning).is_some())
     }
 
     /// The tensor of another class that belongs to the same parameter or layer: a weight's gradient, say.
@@ -144,7 +166,7 @@ impl<'a> Run<'a> {
         {
             return (2, i64::from(place));
         }
-        match tensor.subject.class {
+        match self.class(tensor) {
             // What a dump calls a parameter is what the optimizer has made of it.
             Class::Weight | Class::FrozenWeight | Class::Buffer if &*tensor.op == "Parameter" => {
                 (6, place)
@@ -190,25 +212,90 @@ impl<'a> Run<'a> {
         all.filter(move |t| watchpoint.watches(&t.name, &t.subject))
     }
 
-    /// How many numbers the model answers with for each sample, if it is known: the width of its last layer.
+    /// How many numbers the model answers with for each sample or position, if it is known: the width of its last layer.
+    /// That is the last axis of a matrix or a sequence, and the second of pictures.
     pub(crate) fn classes(&self, rank: u32) -> Option<u64> {
-        let last = self
-            .of_class(rank, Class::Activation)
+        let shape = &self.answer(rank)?.shape;
+        let axis = match shape.len() {
+            2 | 3 => shape.len() - 1,
+            4 | 5 => 1,
+            _ => return None,
+        };
+        shape.get(axis).copied().filter(|classes| *classes >= 2)
+    }
+
+    /// What the last layer answers.
+    fn answer(&self, rank: u32) -> Option<&'a Tensor> {
+        self.of_class(rank, Class::Activation)
             .filter(|t| self.places.of(&t.subject.module).is_some())
-            .max_by_key(|t| self.flow(t))?;
-        last.shape
-            .last()
-            .copied()
-            .filter(|c| *c >= 2 && last.shape.len() == 2)
+            .max_by_key(|t| self.flow(t))
+    }
+
+    /// [`chance`], computed.
+    fn guessing(&self, rank: u32) -> Option<f64> {
+        let has_accuracy = self.has_accuracy(rank);
+        let answer = self.answer(rank)?;
+        let is_binary = answer.shape.last() == Some(&1) && has_accuracy;
+        let classes = match self.classes(rank) {
+            Some(classes) => classes,
+            None if is_binary => 2,
+            None => return None,
+        };
+        let guess = (classes as f64).ln();
+        if has_accuracy && answer.shape.len() == 2 && !is_binary {
+            return Some(guess);
+        }
+        let loss = self.scalar(rank, Meaning::Loss)?;
+        if loss.is_relative() || self.scalar(rank, Meaning::Return).is_some() {
+            return None;
+        }
+        let first = median(
+            loss.values
+                .iter()
+                .copied()
+                .filter(|v| v.is_finite())
+                .take(3),
+        )?;
+        let samples = answer.shape.iter().product::<u64>() / classes;
+        let mut labels = self.of_class(rank, Class::Labels);
+        let has_labels = labels.any(|t| !is_float(t) && t.shape.iter().product::<u64>() == samples);
+        // Dense answers without labels are reconstructions as often as classes.
+        let limit = if has_accuracy || has_labels {
+            NEAR_WITH_LABELS
+        } else if answer.shape.len() <= 3 {
+            NEAR
+        } else {
+            return None;
+        };
+        ((first / guess - 1.0).abs() < limit).then_some(guess)
     }
 }
 
 /// What is wrong with the program is wrong before anything runs.
 pub(crate) const PROGRAM_FLOW: Flow = (0, i64::MIN);
+
+fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
+    let class = tensor.subject.class;
+    if class == Class::Activation && input == Some(&*tensor.subject.module) {
+        Class::Input
+    } else {
+        class
+    }
+}
+
+/// How near the first loss has to be to the logarithm of the number of classes before it is taken for a cross entropy: an
+/// initialised classifier begins there, as its logits are near 0. Without accuracy or labels the loss alone says so.
+const NEAR: f64 = 0.05;
+/// With an accuracy or integer labels beside it.
+const NEAR_WITH_LABELS: f64 = 0.25;
+
 /// The loss stands between what runs forward and what runs back.
 pub(crate) const LOSS_FLOW: Flow = (4, 0);
 /// What is measured after a step.
 pub(crate) const LATE_FLOW: Flow = (7, 0);
+
+/// A loss below this share of what it was in the beginning has learned something.
+const LEARNED: f64 = 0.8;
 
 /// What the loss of a rank does.
 pub(crate) struct Loss<'a> {
@@ -221,7 +308,7 @@ pub(crate) struct Loss<'a> {
     low: f64,
     /// Whether the model may have been good from the beginning on, as far as its accuracy tells.
     may_begin_good: bool,
-    /// The highest value up to each point.
+    /// The largest size up to each point: losses may be negative.
     worst: Vec<f64>,
 }
 
@@ -242,7 +329,7 @@ impl<'a> Loss<'a> {
                 .iter()
                 .scan(f64::NEG_INFINITY, |worst, value| {
                     if value.is_finite() {
-                        *worst = worst.max(*value);
+                        *worst = worst.max(value.abs());
                     }
                     Some(*worst)
                 })
@@ -253,7 +340,17 @@ impl<'a> Loss<'a> {
     /// Whether it is much lower at the end than in the beginning, or was low from the beginning on: that may also be its
     /// scale.
     pub(crate) fn has_learned(&self) -> bool {
-        self.last < 0.8 * self.initial || self.initial.abs() < 0.1 && self.may_begin_good
+        self.last < LEARNED * self.initial || self.initial.abs() < 0.1 && self.may_begin_good
+    }
+
+    /// Until which step it was being minimised with success: that of its lowest median of three points, if that is much
+    /// lower than the beginning; `None` if it never was.
+    pub(crate) fn learned_until(&self) -> Option<i64> {
+        let middle = |w: &[f64]| median(w.iter().copied()).unwrap_or(f64::INFINITY);
+        let levels = self.series.values.windows(3).map(middle).enumerate();
+        let (at, best) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let step = self.series.steps.get(at + 1).copied()?;
+        (at > 0 && best < LEARNED * self.initial).then_some(step)
     }
 
     /// Whether it gets much worse soon after `step`: higher than ever before by that factor, or not finite.
@@ -290,11 +387,30 @@ pub(crate) fn at_chance(run: &Run<'_>, rank: u32) -> bool {
     loss.is_some_and(|l| near(l.last) && near(l.initial))
 }
 
-/// The loss of a classifier that knows nothing: the logarithm of the number of classes. That it is one, an accuracy says.
+/// The loss of a classifier that knows nothing, for each sample or each position of a sequence: the logarithm of the number
+/// of classes. That it is a classifier, an accuracy says, or integer labels, or the first loss itself.
 pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
-    run.scalar(rank, Meaning::Accuracy)
-        .or_else(|| run.scalar(rank, Meaning::HeldOutAccuracy))?;
-    Some((run.classes(rank)? as f64).ln())
+    let guesses = run.guesses.get_or_init(|| {
+        let ranks = run.ranks.iter();
+        ranks.map(|rank| (*rank, run.guessing(*rank))).collect()
+    });
+    guesses.get(&rank).copied().flatten()
+}
+
+/// Whether a loss does not move from one third of its points to the next by more than a share, from the first to the last,
+/// and at the end has not come down from its first points either.
+pub(crate) fn is_flat(series: &Series, points: usize, share: f64) -> bool {
+    let values = series.values.iter().copied().filter(|v| v.is_finite());
+    let values: Vec<f64> = values.collect();
+    if values.len() < points.max(9) {
+        return false;
+    }
+    let level = |of: &[f64]| median(of.iter().copied()).unwrap_or(f64::NAN);
+    let third = values.len() / 3;
+    let (begun, first) = (level(&values[..3]), level(&values[..third]));
+    let last = level(&values[values.len() - third..]);
+    let size = first.abs().max(1e-12);
+    (first - last).abs() <= share * size && begun - last <= 2.0 * share * size
 }
 
 /// The level below which a loss is low, however it moves: what guessing would give, or, where that is not known, where it

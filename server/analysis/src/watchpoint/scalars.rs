@@ -14,15 +14,63 @@ pub(crate) enum Meaning {
     LearningRate,
     GradientNorm,
     LossScale,
+    /// What reinforcement learning maximises: the reward, or the return of an episode.
+    Return,
+}
+
+/// Words of losses that may rise in a training that goes well: those of reinforcement learning, which change with what the
+/// policy meets (names of Stable-Baselines3, `RLlib` and `CleanRL`), of two networks against each other (the DCGAN example of
+/// `PyTorch`), and terms that weigh against another one.
+const RELATIVE: [&str; 34] = [
+    "td",
+    "q",
+    "qf",
+    "critic",
+    "value",
+    "v",
+    "vf",
+    "policy",
+    "pg",
+    "pi",
+    "actor",
+    "advantage",
+    "surrogate",
+    "entropy",
+    "ent",
+    "alpha",
+    "d",
+    "g",
+    "disc",
+    "discriminator",
+    "gen",
+    "generator",
+    "adv",
+    "adversarial",
+    "gan",
+    "kl",
+    "kld",
+    "aux",
+    "commit",
+    "commitment",
+    "reg",
+    "regularization",
+    "penalty",
+    "balance",
+];
+
+/// How much less likely such a loss is the one that is minimised than any other.
+const RELATIVE_DOUBT: u8 = 8;
+
+/// Words of a tag in lower case, without the number at their end.
+fn words_of(lower: &str) -> Vec<&str> {
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 /// What a tag most likely is, and how sure that is: of several the lowest number wins. `None`: nothing that is judged.
 pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
     let lower = tag.to_ascii_lowercase();
-    let words: Vec<&str> = lower
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = words_of(&lower);
     let has = |word: &str| words.contains(&word);
     let has_any = |of: &[&str]| of.iter().any(|word| has(word));
     let held_out = has_any(&[
@@ -55,10 +103,21 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
         } else {
             Meaning::Accuracy
         }
+    } else if has_any(&["reward", "rewards", "return", "returns", "rew"]) {
+        Meaning::Return
     } else {
         return None;
     };
-    Some((meaning, extra))
+    let is_doubtful = meaning == Meaning::Loss && is_relative(&words);
+    let doubt = if is_doubtful { RELATIVE_DOUBT } else { 0 };
+    Some((meaning, extra.saturating_add(doubt)))
+}
+
+fn is_relative(words: &[&str]) -> bool {
+    let digits = |c: char| c.is_ascii_digit();
+    words
+        .iter()
+        .any(|word| RELATIVE.contains(&word.trim_end_matches(digits)))
 }
 
 /// Points of one tag of one rank, by ascending step; of a step that is written twice, the newer.
@@ -107,6 +166,16 @@ impl Series {
         &self,
     ) -> impl DoubleEndedIterator<Item = (i64, f64)> + ExactSizeIterator + Clone {
         self.steps.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Whether it is a loss that may rise in a training that goes well, by its tag.
+    pub(crate) fn is_relative(&self) -> bool {
+        is_relative(&words_of(&self.tag.to_ascii_lowercase()))
+    }
+
+    /// Whether it was below 0: then factors of it mean nothing.
+    pub(crate) fn has_negative(&self) -> bool {
+        self.values.iter().any(|v| *v < 0.0 && v.is_finite())
     }
 
     /// The value at that step.
@@ -163,6 +232,17 @@ pub(crate) fn spread(values: &[f64], middle: f64) -> f64 {
     1.4826 * median(values.iter().map(|v| (v - middle).abs())).unwrap_or(0.0)
 }
 
+/// The standard deviation of what is noise in values that follow each other: from second differences, in which a trend
+/// cancels and noise has six times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for fewer
+/// than 8 values.
+pub(crate) fn noise(values: &[f64]) -> f64 {
+    if values.len() < 8 {
+        return 0.0;
+    }
+    let bends = values.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs());
+    1.4826 * median(bends).unwrap_or(0.0) / 6.0_f64.sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,11 +261,41 @@ mod tests {
             ("train/lr", Some(Meaning::LearningRate)),
             ("grad_norm", Some(Meaning::GradientNorm)),
             ("loss_scale", Some(Meaning::LossScale)),
+            ("rollout/ep_rew_mean", Some(Meaning::Return)),
             ("layer_norm", None),
             ("steps_per_second", None),
         ] {
             assert_eq!(meaning_of(tag).map(|m| m.0), meaning, "{tag}");
         }
+    }
+
+    #[test]
+    fn losses_that_may_rise_are_known_by_their_names() {
+        for (tag, is_it) in [
+            ("loss/td", true),
+            ("losses/qf1_loss", true),
+            ("train/value_loss", true),
+            ("loss_D", true),
+            ("train/loss", false),
+            ("loss/total", false),
+        ] {
+            let Some(meaning) = meaning_of(tag) else {
+                panic!("{tag}");
+            };
+            assert_eq!(Series::new(0, tag, meaning).is_relative(), is_it, "{tag}");
+        }
+        let doubt = |tag| meaning_of(tag).map(|m| m.1);
+        assert!(doubt("loss/kl") > doubt("loss/reconstruction"));
+    }
+
+    #[test]
+    fn a_trend_is_no_noise() {
+        let steep: Vec<f64> = (0..20).map(f64::from).collect();
+        assert!(noise(&steep) < 1e-9);
+        let rough: Vec<f64> = (0..40)
+            .map(|i| f64::from(i * i * 7919 % 101) / 5.0)
+            .collect();
+        assert!((1.5..6.0).contains(&noise(&rough)), "{}", noise(&rough));
     }
 
     #[test]

@@ -3,6 +3,9 @@
 
 mod blame;
 mod context;
+mod learning;
+mod ordinary;
+mod recording;
 mod training;
 
 use training::{Training, WELL, alarms, elements, expect, expect_note, noise, scale};

@@ -12,18 +12,18 @@ pub(super) static GRADIENT_EXPLODING: Condition = Condition {
     is_formula: true,
     watches: |subject, _| subject.is(Target::Gradient),
     formula: Some(overflow::not_finite_count),
-    judge: Some(overflow::judge),
+    judge: Some(overflow::gradients),
     says: text("NaN or Inf in a gradient", "梯度中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, +Inf or -Inf is above 0.",
-        "NaN、Inf、-Inf 元素的个数大于 0。",
+        "The number of elements that are NaN, +Inf or -Inf is above 0; in context also: the recorded gradient norm is NaN or Inf, and no recorded gradient shows it.",
+        "NaN、Inf、-Inf 元素的个数大于 0；在上下文中还包括：记录的梯度范数为 NaN 或 Inf，而没有记录的梯度能显示它。",
     ),
     matters: text(
         "The next update turns the weights into NaN.",
         "下一次更新会使权重变成 NaN。",
     ),
     not_judged: text(
-        "In context: steps that loss scaling skipped, unless the loss scale never stabilizes.",
+        "In context: steps that loss scaling skipped (the scale falls, the weights do not change, or, where neither is recorded, the loss remains finite), unless the loss scale never stabilizes.",
         "在上下文中：因此跳过的步（损失缩放的做法）不算，除非缩放一直不稳定。",
     ),
     advice: text(
@@ -141,8 +141,8 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
         "这样一步会抵消许多步。",
     ),
     not_judged: text(
-        "Fewer than 5 norms. Only a note if the loss sets no new maximum, unless it is still high and the norm spikes again.",
-        "少于 5 个范数；损失没有创新高时仅作提示，除非损失仍高且范数再次跃升。",
+        "Fewer than 2 previous norms; fewer than 5, unless the factor is 100 times factor_gt. Only a note if the loss sets no new maximum, unless it is still high and the norm spikes again.",
+        "此前少于 2 个范数；少于 5 个时须达到 factor_gt 的 100 倍；损失没有创新高时仅作提示，除非损失仍高且范数再次跃升。",
     ),
     advice: text(
         "Clip the gradient; inspect the batch; check that gradients are zeroed before each step.",
@@ -262,8 +262,8 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
         "此时步长由裁剪阈值而非梯度决定。",
     ),
     not_judged: text(
-        "Fewer than 8 steps, or loss scaling is used. A warning if less than 0.1 % of the norm is left.",
-        "少于 8 步，或使用损失缩放。剩余不足千分之一时为警告。",
+        "Fewer than 8 steps, or loss scaling is used. A warning if less than 0.1 % of the norm is left, or less than 5 % while the loss is flat from step 0 on.",
+        "少于 8 步，或使用损失缩放。剩余不足千分之一，或不足 5 % 而损失从第 0 步起一直平坦时为警告。",
     ),
     advice: text(
         "Raise max_norm to the typical gradient norm.",

@@ -19,8 +19,8 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
     judge: Some(ranks::divergence),
     says: text("replicas differ between ranks", "各 rank 的副本不一致"),
     checks: text(
-        "The hash of a replicated weight, or of an averaged gradient, differs between ranks.",
-        "复制的权重或平均后的梯度的哈希在各 rank 间不同。",
+        "The hash of a replicated weight, or of an averaged gradient, differs between ranks; a gradient that never agreed counts if its weight agreed at that step and differs at the next.",
+        "复制的权重或平均后的梯度的哈希在各 rank 间不同；从未一致的梯度，若其权重在该步一致而在下一步不同，也算在内。",
     ),
     matters: text(
         "Diverged replicas train different models and average them.",

@@ -3,7 +3,7 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
-use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision};
+use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
 use crate::watchpoint::target::Class;
 
 pub(super) static LOSS_NAN: Condition = Condition {
@@ -64,16 +64,16 @@ pub(super) static LOSS_SPIKE: Condition = Condition {
     judge: Some(loss::spike),
     says: text("loss spike", "损失突增"),
     checks: text(
-        "A point exceeds the median of the window by more than z_gt robust standard deviations and by factor_gt, and is at least twice its maximum.",
-        "某点高于窗口中位数超过 z_gt 个稳健标准差、factor_gt 倍，且为窗口最高值的两倍。",
+        "A point exceeds the median of the window by more than z_gt robust standard deviations and by factor_gt, and is at least twice its maximum; after negative losses, it exceeds the maximum of at least 16 points by three times their range.",
+        "某点高于窗口中位数超过 z_gt 个稳健标准差、factor_gt 倍，且为窗口最高值的两倍；此前有负值时，须超出至少 16 个点的最大值达其极差的三倍。",
     ),
     matters: text(
         "A bad batch, or an update that was too large.",
         "坏批次，或走得过远的更新。",
     ),
     not_judged: text(
-        "Fewer than 5 previous points; a loss far below chance level, which few samples dominate.",
-        "此前少于 5 点；远低于随机猜测、由少数样本构成的损失。",
+        "Fewer than 5 previous points; a loss far below chance level, which few samples dominate. Only a note for losses that may rise in a healthy run (see loss_divergence).",
+        "此前少于 5 点；远低于随机猜测、由少数样本构成的损失。对可能上升的损失（见 loss_divergence）仅作提示。",
     ),
     advice: text(
         "Inspect the batch; resume from an earlier checkpoint and skip it; clip the gradient.",
@@ -101,13 +101,13 @@ pub(super) static LOSS_DIVERGENCE: Condition = Condition {
     judge: Some(loss::divergence),
     says: text("loss diverges", "损失发散"),
     checks: text(
-        "The loss is above factor_gt times its best value and 1.2 times its initial value, at 3 consecutive points or until it is NaN.",
-        "损失连续 3 点（或直到变为 NaN）大于最好值的 factor_gt 倍且大于起始的 1.2 倍。",
+        "The loss is above factor_gt times its best value and 1.2 times its initial value, at 3 consecutive points (9 if neighboring points scatter by more than 20 %) or until it is NaN; or the median of its last 15 % of points is above 3 times its best and half the way back to its initial value, above 4 times the noise, and does not fall. A loss with negative values: it ends as far above its initial value as it had fallen, by at least 10 times the noise (from second differences, Gasser et al. 1986).",
+        "损失连续 3 点（相邻点波动超过 20 % 时为 9 点，或直到变为 NaN）大于最好值的 factor_gt 倍且大于起始的 1.2 倍；或最后 15 % 点的中位数大于最好值的 3 倍、回升过半、超出噪声 4 倍且不再下降。含负值的损失：最终高出起始值的幅度不小于曾下降的幅度，且至少为噪声（由二阶差分估计，Gasser 等 1986）的 10 倍。",
     ),
     matters: text("The model gets worse.", "模型在变差。"),
     not_judged: text(
-        "Below chance level, for a classifier.",
-        "分类器低于随机猜测水平时。",
+        "A classifier below chance level; a rise after the learning rate was raised (warm restart). Only a note, below a factor of 1e6, for losses of reinforcement learning (td, q, critic, value, policy, actor, advantage, entropy, or a reward or return beside it), of adversarial networks, and for regularization terms (kl, aux, penalty): they may rise in a healthy run.",
+        "分类器低于随机猜测水平时；学习率上调（热重启）之后的上升。强化学习的损失（td、q、critic、value、policy、actor、advantage、entropy，或同时记录了 reward/return）、对抗网络的损失和正则项（kl、aux、penalty）在正常训练中也会上升，百万倍以内仅作提示。",
     ),
     advice: text(
         "Lower the learning rate; check the sign of the loss, and that gradients are zeroed.",
@@ -146,8 +146,8 @@ pub(super) static LOSS_PLATEAU: Condition = Condition {
     judge: Some(plateau::flat),
     says: text("loss plateau", "损失停滞"),
     checks: text(
-        "The medians of the first and the last third of the points differ by less than change_lt; a warning if they are at chance level, ln(classes).",
-        "首尾三分之一的点的中位数相差小于 change_lt；处于随机猜测水平 ln(类别数) 时为警告。",
+        "The medians of the first and the last third of the points differ by less than change_lt; a warning if they are at chance level, ln(classes): within 15 % with an accuracy recorded, within 5 % if only the first loss (within 5 % of ln(classes)) or integer labels (within 25 %) show that it is a cross entropy.",
+        "首尾三分之一的点的中位数相差小于 change_lt；处于随机猜测水平 ln(类别数) 时为警告：记录了准确率时相差 15 % 以内；仅由初始损失（相差 5 % 以内）或整数标签（相差 25 % 以内）判断为交叉熵时相差 5 % 以内。",
     ),
     matters: text(
         "Labels may not match their inputs, or the model cannot learn.",
@@ -270,8 +270,8 @@ pub(super) static INITIAL_LOSS: Condition = Condition {
         "未训练的分类器等于猜测；远高于此说明它确信错误。",
     ),
     not_judged: text(
-        "No accuracy was recorded, the number of classes is unknown, or the recording starts later.",
-        "没有记录准确率、类别数未知，或记录开始较晚。",
+        "The number of classes is unknown; neither an accuracy nor integer labels were recorded; the recording starts later.",
+        "类别数未知；既没有准确率也没有整数标签；或记录开始较晚。",
     ),
     advice: text(
         "Check the initialization of the last layer and the range of the inputs.",
@@ -465,7 +465,7 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
         ..NOTHING
     },
     watches: |_, _| false,
-    judge: Some(plateau::rate_jump),
+    judge: Some(rate::rate_jump),
     says: text("learning rate jump", "学习率突增"),
     checks: text(
         "The learning rate is above factor_gt times its previous maximum, or is NaN or Inf.",
@@ -479,6 +479,50 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
     advice: text(
         "Check the schedule and its units (steps or epochs).",
         "检查学习率计划及其单位（步或轮）。",
+    ),
+    ..BASE
+};
+
+pub(super) static LEARNING_RATE_RANGE: Condition = Condition {
+    id: "learning_rate_range",
+    target: Target::Scalar,
+    parameters: &[
+        limit(
+            "rate_gt",
+            Range::Positive,
+            text("learning rate above", "学习率大于"),
+        )
+        .at(10.0),
+        limit(
+            "faded_lt",
+            Range::Share,
+            text("by the highest below", "与最高值之比小于"),
+        )
+        .at(1e-3),
+    ],
+    severity: Severity::Info,
+    needs: ConditionNeeds {
+        history: true,
+        ..NOTHING
+    },
+    watches: |_, _| false,
+    judge: Some(rate::range),
+    says: text("implausible learning rate", "学习率不合理"),
+    checks: text(
+        "The learning rate, recorded at each step or as a hyper-parameter, is above rate_gt or negative; or it falls below faded_lt times its highest in the first half of the training and stays there. A warning above 1000, below 0, where the loss overflows or doubles its worst, or where the faded rate leaves a loss that is flat above half of its first value.",
+        "学习率（逐步记录或作为超参数）大于 rate_gt 或为负；或在训练前半段就降到最高值的 faded_lt 倍以下并保持。大于 1000、小于 0、损失溢出或达到最差值的两倍，或学习率过早衰减而损失停在初值一半以上时为警告。",
+    ),
+    matters: text(
+        "Usual rates are 1e-5 to 1: 10 is ten times the highest in use (LARS with large batches), and a rate of a thousandth of the highest no longer moves weights by what float32 resolves in an epoch.",
+        "常用学习率为 1e-5 到 1：10 是实际使用的最高值（大批量 LARS）的十倍；降到最高值千分之一后权重几乎不再变化。",
+    ),
+    not_judged: text(
+        "Learning rate not recorded. Several learning rates: one may be 0 on purpose.",
+        "未记录学习率。有多个学习率时，其中某个可以有意为 0。",
+    ),
+    advice: text(
+        "Correct the learning rate: 1e-3 for Adam and 1e-1 for SGD are usual first choices. If it fades too early, step the schedule once per epoch, or give it the number of batches.",
+        "修正学习率：Adam 常从 1e-3、SGD 常从 1e-1 开始。若过早衰减，请每轮更新一次计划，或按批数设定其长度。",
     ),
     ..BASE
 };

@@ -26,8 +26,8 @@ pub(super) static TENSOR_OVERFLOW: Condition = Condition {
         "由这样的元素算出的一切都失去意义，而最早出现的那个指明了位置。",
     ),
     not_judged: text(
-        "In context: masks, where only -Inf occurs and all later tensors of the step are finite. Weights and gradients have their own conditions.",
-        "在上下文中：仅有 -Inf 且该步后续全为有限值（掩码）时不算；权重与梯度另有条件。",
+        "In context: masks, where only -Inf occurs and all later tensors of the step are finite or masked as well, or that were masks at earlier steps; buffers of 0 and -Inf that never change. Weights and gradients have their own conditions.",
+        "在上下文中：仅有 -Inf 且该步后续全为有限值或同为掩码，或此前步已是掩码；只含 0 与 -Inf 且从不变化的缓冲区。权重与梯度另有条件。",
     ),
     advice: text(
         "Check the operator's inputs: log or sqrt of zero, division by zero, exp of large values, fp16 range, or the data itself.",
@@ -93,8 +93,8 @@ pub(super) static NEAR_OVERFLOW: Condition = Condition {
         "在出现不可恢复的 Inf 之前发出警告。",
     ),
     not_judged: text(
-        "Integer tensors, and tensors with NaN or Inf. Only a note for gradients of a scaled loss, which come near by design.",
-        "整数张量，或含 NaN/Inf。经损失缩放的梯度本应接近上限。",
+        "Integers and 8-bit floats, which are scaled to their largest number; tensors with NaN or Inf; a minimum or maximum that equals the type's limit to the bit, which is a mask (torch.finfo(dtype).min). Only a note for gradients of a scaled loss, which come near by design.",
+        "整数张量与 8 位浮点数（按设计缩放到上限）；含 NaN/Inf；最小值或最大值恰等于类型极限（掩码，如 torch.finfo(dtype).min）。经损失缩放的梯度本应接近上限，仅作提示。",
     ),
     advice: text(
         "Compute this part in fp32 or bf16, normalize its input, or lower the learning rate.",
@@ -126,8 +126,8 @@ pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
         "全零输入学不到东西，全零输出阻断信号，全零梯度不更新权重。",
     ),
     not_judged: text(
-        "Tensors with NaN or Inf. In context: weights and biases may start at zero; a gradient may be zero for some steps if part of the model had no samples.",
-        "含 NaN/Inf。在上下文中：权重与偏置可以从零开始；模型的某部分没有样本时梯度可以暂时为零。",
+        "Tensors with NaN or Inf. In context: weights and biases may start at zero; a gradient may be zero for some steps if part of the model had no samples, and for good after the loss has reached exactly 0 (hinge losses).",
+        "含 NaN/Inf。在上下文中：权重与偏置可以从零开始；模型的某部分没有样本时梯度可以暂时为零；损失降到恰好为 0 之后（合页损失）梯度可以一直为零。",
     ),
     advice: text(
         "Check its inputs. For a zero gradient, check for a detached branch or a dead layer behind it.",
@@ -281,16 +281,16 @@ pub(super) static INPUT_RANGE: Condition = Condition {
     judge: Some(data::input_range),
     says: text("input out of range", "输入超出范围"),
     checks: text(
-        "max |x| of the model input is above abs_max_gt; in context also: the RMS of all inputs is above 10, the RMS of a batch is 8 times that of previous batches, or all elements are equal.",
-        "模型输入的 max |x| 大于 abs_max_gt；在上下文中还包括：全部输入的均方根大于 10、某批次的均方根是此前的 8 倍，或所有元素相同。",
+        "max |x| of the model input is above abs_max_gt; in context also: the RMS of all inputs is above 10, the RMS of a batch is 8 times that of previous batches, or all elements are equal. An input is known by its role or name, or by its place: the output of an Identity, Flatten, Reshape or Dropout before the first layer with weights.",
+        "模型输入的 max |x| 大于 abs_max_gt；在上下文中还包括：全部输入的均方根大于 10、某批次的均方根是此前的 8 倍，或所有元素相同。输入由其角色、名称或位置确定：首个带权重的层之前的 Identity、Flatten、Reshape 或 Dropout 的输出。",
     ),
     matters: text(
         "Layers expect inputs around 1; other inputs saturate them or make the loss explode.",
         "网络层按约为 1 的输入设计，否则会饱和或使损失爆炸。",
     ),
     not_judged: text(
-        "Integer inputs (images, tokens), or inputs followed by a normalization layer. A warning only if the loss is affected or a single batch is an outlier.",
-        "整数输入（图像、词元），或紧接归一化层。仅当损失有所体现或某批次突出时才警告。",
+        "Integer inputs (images, tokens), or inputs followed by a normalization layer. A warning only if the RMS is above 1000, the loss is affected, the next layer dies, saturates or comes near an overflow at the same step, or a single batch is an outlier.",
+        "整数输入（图像、词元），或紧接归一化层。仅当均方根大于 1000、损失有所体现、下一层在同一步失活、饱和或接近溢出，或某批次突出时才警告。",
     ),
     advice: text(
         "Normalize the data; inspect the batch of that step.",
@@ -336,5 +336,37 @@ pub(super) static CLASS_IMBALANCE: Condition = Condition {
         "Check the sampler; weight the classes or sample them evenly.",
         "检查采样器；对类别加权或均衡采样。",
     ),
+    ..BASE
+};
+
+pub(super) static REPEATED_BATCH: Condition = Condition {
+    id: "repeated_batch",
+    target: Target::Tensor,
+    severity: Severity::Info,
+    needs: ConditionNeeds {
+        hash: true,
+        history: true,
+        ..NOTHING
+    },
+    watches: |subject, _| subject.class == Class::Input,
+    judge: Some(data::repeated),
+    says: text("same batch at every step", "每一步都是同一批数据"),
+    checks: text(
+        "The hash of an input is the same at all recorded steps, at least 5.",
+        "输入的哈希在所有记录步（至少 5 步）中都相同。",
+    ),
+    matters: text(
+        "A model that is given one batch again and again memorizes it. A note only: full-batch training gives the same hashes.",
+        "反复给出同一批数据的加载器会使模型只记住这一批。仅作提示：整个数据集作为一批训练时也是如此。",
+    ),
+    not_judged: text(
+        "Fewer than 5 steps; no hashes; every element is the same number.",
+        "少于 5 步；没有哈希；所有元素相同。",
+    ),
+    advice: text(
+        "Check that the iterator of the data loader is made once per epoch, not once per step.",
+        "检查数据加载器的迭代器是否每轮创建一次，而不是每步创建一次。",
+    ),
+    counts: text("equal steps", "个相同的步"),
     ..BASE
 };

@@ -197,6 +197,38 @@ pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
     ..BASE
 };
 
+pub(super) static FROZEN_WEIGHTS: Condition = Condition {
+    id: "frozen_weights",
+    target: Target::Weight,
+    severity: Severity::Info,
+    needs: ConditionNeeds {
+        hash: true,
+        history: true,
+        ..NOTHING
+    },
+    watches: |subject, _| subject.is(Target::Weight),
+    judge: Some(standstill::frozen),
+    says: text("frozen weights", "冻结的权重"),
+    checks: text(
+        "The hash of a weight is the same at all recorded steps, at least 3; no gradient is recorded for it; and other weights of the run change. One note for all such weights.",
+        "权重的哈希在所有记录步（至少 3 步）中都相同，没有记录其梯度，而其他权重有变化。所有这类权重合为一条提示。",
+    ),
+    matters: text(
+        "Usual in fine-tuning (frozen backbones, adapters), and a mistake where the whole model should learn.",
+        "微调中很常见（冻结主干、适配器）；若整个模型都应学习，则是错误。",
+    ),
+    not_judged: text(
+        "Fewer than 3 steps; no hashes; the program itself gives the role of a frozen weight; no weight changes at all, which is weight_not_changed.",
+        "少于 3 步；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
+    ),
+    advice: text(
+        "If it is not meant: set requires_grad to true, and give the weights to the optimizer.",
+        "若非有意：请设 requires_grad 为 true，并将这些权重交给优化器。",
+    ),
+    counts: text("frozen weights", "个冻结的权重"),
+    ..BASE
+};
+
 pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     id: "weight_change_too_large",
     target: Target::Weight,
@@ -326,8 +358,8 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
         "更新与权重之比超出范围",
     ),
     checks: text(
-        "The median update-to-weight ratio is outside ratio_lt to ratio_gt; about 1e-3 is typical. A warning if weights shrink steadily or fluctuate strongly while the loss does not fall.",
-        "更新与权重之比的中位数超出 ratio_lt 至 ratio_gt；通常约为 1e-3。权重不断缩小或剧烈波动且没有学到东西时为警告。",
+        "The median update-to-weight ratio is outside ratio_lt to ratio_gt; about 1e-3 is typical. A warning if weights shrink steadily or fluctuate strongly while the loss does not fall; updates before the minimum of the loss are no fault.",
+        "更新与权重之比的中位数超出 ratio_lt 至 ratio_gt；通常约为 1e-3。权重不断缩小或剧烈波动且没有学到东西时为警告；损失到达最小值之前的更新不算问题。",
     ),
     matters: text(
         "Updates that are too small learn nothing; updates that are too large overwrite what was learned.",

@@ -16,6 +16,9 @@ use crate::watchpoint::target::{Class, Family};
 
 /// How wide inputs spread before that is no longer a matter of taste.
 const WIDE: f64 = 10.0;
+/// And before they are a fault whatever the loss does: a layer initialised as usual answers a thousand times what the next
+/// one is made for, and no rate fits both its weights and its offset.
+const FAR: f64 = 1e3;
 /// How many times what it usually is a batch spreads before it is another kind of data.
 const JUMP: f64 = 8.0;
 
@@ -37,10 +40,9 @@ const GROWTH: Text = Text {
 pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [range, ..] = watchpoint.limits;
     let mut found = Vec::new();
-    for input in run.watched(watchpoint) {
-        if input.subject.class != Class::Input || !is_float(input) {
-            continue;
-        }
+    let inputs = run.tensors.iter();
+    let inputs = inputs.filter(|t| run.class(t) == Class::Input && watchpoint.covers(&t.name));
+    for input in inputs.filter(|t| is_float(t)) {
         let finite: Vec<&Digest> = input.history.iter().filter(|d| d.is_finite()).collect();
         let Some(first) = finite.first() else {
             continue;
@@ -83,7 +85,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             Some((d, middle))
         });
         if usual > WIDE && !is_normalised(run, input) {
-            let is_bad = is_far_from_guessing(run, input.rank);
+            let is_bad = usual > FAR || is_far_from_guessing(run, input.rank);
             let severity = if is_bad {
                 Severity::Warning
             } else {
@@ -113,6 +115,33 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
     found.into()
 }
 
+/// Steps that a batch has to be the same at before it is no chance.
+const SAME_STEPS: usize = 5;
+
+/// Inputs that are the same to the bit at every step: all of the data, or one batch again and again.
+pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut found = Vec::new();
+    let inputs = run.tensors.iter();
+    let inputs = inputs.filter(|t| run.class(t) == Class::Input && watchpoint.covers(&t.name));
+    for input in inputs.filter(|t| t.history.len() >= SAME_STEPS) {
+        let mut pairs = input.history.pairs();
+        let is_same = pairs.all(|(a, b)| b.is_identical(a) == Some(true));
+        // Of one number throughout there is more to say than that it stays so.
+        let first = input.history.first().filter(|d| is_same && d.max > d.min);
+        let (Some(first), Some(last)) = (first, input.history.last()) else {
+            continue;
+        };
+        let steps = input.history.len();
+        let hit = Found::at(run, input, first.step, Evidence::one(0, steps as f64));
+        let name = &input.name;
+        found.push(hit.until(last.step).called(Severity::Info).saying(
+            format!("{name} is the same batch at all {steps} recorded steps"),
+            format!("{name} 在全部 {steps} 个记录步中是同一批数据"),
+        ));
+    }
+    found.into()
+}
+
 /// Whether the model brings its inputs to size itself.
 fn is_normalised(run: &Run<'_>, input: &Tensor) -> bool {
     let layers = run.of_class(input.rank, Class::Activation);
@@ -123,10 +152,15 @@ fn is_normalised(run: &Run<'_>, input: &Tensor) -> bool {
 }
 
 fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {
-    let (Some(chance), Some(loss)) = (chance(run, rank), run.loss(rank)) else {
-        return run.loss(rank).is_some_and(|l| !l.has_learned());
+    let Some(loss) = run.loss(rank) else {
+        return false;
     };
-    loss.initial > 2.0 * chance || loss.last > 0.9 * chance
+    let chance = chance(run, rank);
+    let is_far =
+        chance.is_some_and(|chance| loss.initial > 2.0 * chance || loss.last > 0.9 * chance);
+    // Otherwise the loss alone says whether anything was learned.
+    let is_unknown = chance.is_none() || !run.has_accuracy(rank) || run.classes(rank).is_none();
+    is_far || is_unknown && !loss.has_learned()
 }
 
 /// Labels of which nearly all are the same: counted where the labels were recorded.

@@ -7,18 +7,21 @@ use crate::watchpoint::catalogue::Text;
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::measure::Measure;
 use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{Flow, Loss, Run, chance, high_level};
-use crate::watchpoint::scalars::{Meaning, median, spread};
+use crate::watchpoint::run::{Flow, Loss, Run, chance, high_level, is_flat};
+use crate::watchpoint::scalars::{Meaning, Series, median, spread};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
 /// The norm of a gradient is known after all of it.
-const NORM_FLOW: Flow = (5, i64::MAX);
+pub(super) const NORM_FLOW: Flow = (5, i64::MAX);
 /// A gradient norm that is large if all points from the first on are above it.
 const LARGE: f64 = 100.0;
 /// Points that are needed before one can stand out.
 const ENOUGH: usize = 5;
+/// Points before one that stands out so far that it needs no more of them, and how many times as far that is.
+const FEW: usize = 2;
+const FEW_FACTOR: f64 = 100.0;
 
 /// The norm of all gradients of a rank by step, and what it is called.
 struct Norms {
@@ -80,11 +83,16 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             if norm.is_finite() {
                 highest = highest.max(norm);
             }
-            if index < ENOUGH || !norm.is_finite() || !exceeds_most(norm / factor, before) {
+            let needed = if index < ENOUGH {
+                FEW_FACTOR * factor
+            } else {
+                factor
+            };
+            if index < FEW || !norm.is_finite() || !exceeds_most(norm / needed, before) {
                 continue;
             }
             let finite = before.iter().map(|p| p.1).filter(|v| v.is_finite());
-            let Some(usual) = median(finite).filter(|usual| norm > factor * usual) else {
+            let Some(usual) = median(finite).filter(|usual| norm > needed * usual) else {
                 continue;
             };
             let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), 4, 1.5);
@@ -276,7 +284,12 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         let Some(usual) = median(kept.iter().copied()) else {
             continue;
         };
-        let severity = if usual < 1e-3 {
+        // Hardly anything is left, or too little for a loss that has not moved at all.
+        let is_flat = || {
+            let loss = run.scalar(rank, Meaning::Loss);
+            loss.is_some_and(|l| !l.is_relative() && is_flat(l, 50, 0.05) && starts_at_zero(l))
+        };
+        let severity = if usual < 1e-3 || usual < 0.05 && is_flat() {
             Severity::Warning
         } else {
             Severity::Info
@@ -291,6 +304,13 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         ));
     }
     found.into()
+}
+
+/// Whether the training begins with its recording: one that is continued may be at its best already.
+fn starts_at_zero(loss: &Series) -> bool {
+    loss.steps
+        .first()
+        .is_some_and(|step| (0..=1).contains(step))
 }
 
 #[expect(

@@ -8,7 +8,7 @@ use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::report::{Found, number};
 use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run, high_level};
-use crate::watchpoint::scalars::{Meaning, median, spread};
+use crate::watchpoint::scalars::{Meaning, Series, median, noise, spread};
 
 /// Losses that are NaN or infinite. Of a held-out loss, only one that stays so: some programs write NaN for *not measured*.
 pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
@@ -49,12 +49,17 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             judged.missing.push((series.rank, series.tag.clone(), why));
         }
         let level = high_level(run, series);
+        let severity = if is_relative(run, series) {
+            Severity::Info
+        } else {
+            Severity::Warning
+        };
         let mut quiet_until = 0;
         for (index, (step, value)) in series.points().enumerate() {
             let before = &series.values[index.saturating_sub(window)..index];
             let highest = before.iter().copied().filter(|v| v.is_finite());
             let highest = highest.fold(f64::NEG_INFINITY, f64::max);
-            if !value.is_finite() || index < quiet_until || value <= 2.0 * highest {
+            if !value.is_finite() || index < quiet_until || value <= highest.max(2.0 * highest) {
                 continue;
             }
             let before: Vec<f64> = before.iter().copied().filter(|v| v.is_finite()).collect();
@@ -66,16 +71,22 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             };
             let width = spread(&before, middle);
             let score = (value - middle) / width.max(0.02 * middle.abs()).max(1e-12);
-            let stands_out = score > limit && value > factor * middle;
+            let lowest = before.iter().copied().fold(f64::INFINITY, f64::min);
             // Near zero a loss is made of few samples: what counts then is whether it is high at all.
             let is_calm = width < 0.15 * middle.abs();
             let is_high = value > 1.3 * level && value > 3.0 * highest;
             let is_far = value > level || before.len() >= 16 && value - middle > 0.2 * level;
-            if stands_out && (is_calm && is_far || is_high) {
+            let is_spike = if lowest < 0.0 {
+                // Factors of what is negative mean nothing: what counts is the range of all points before.
+                before.len() >= 16 && value - highest > 3.0 * (highest - lowest)
+            } else {
+                value > factor * middle && (is_calm && is_far || is_high)
+            };
+            if score > limit && is_spike {
                 quiet_until = index + window;
                 let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));
-                judged.found.push(hit.saying(
+                judged.found.push(hit.called(severity).saying(
                     format!("{tag} jumps from {middle} to {value}"),
                     format!("{tag} 从 {middle} 跃升到 {value}"),
                 ));
@@ -88,49 +99,198 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
 /// Points before one can stand out.
 const ENOUGH: usize = 5;
 
-/// Losses that lie at a multiple of the best, and above where they began, at so many points in a row, or until they are no
-/// numbers any more.
+/// Losses that run away, or lose again what was learned. Of losses that may rise in a training that goes well, a note.
 pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let factor = watchpoint.limits[0];
-    let patience = watchpoint.patience as usize;
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss) {
-        let values = &series.values;
-        let highest = values.iter().take(3).copied().filter(|v| v.is_finite());
-        let begun_at = highest
-            .fold(f64::NEG_INFINITY, f64::max)
-            .max(high_level(run, series));
-        let mut best = f64::INFINITY;
-        let mut since: Option<(usize, f64)> = None;
-        for index in 0..values.len() {
-            let value = values[index];
-            let is_high = !value.is_finite() || value > factor * best && value > 1.2 * begun_at;
-            if is_high {
-                since.get_or_insert((index, best));
-            } else {
-                since = None;
-                // One lucky batch is not what the model can do.
-                let recent = values[index.saturating_sub(2)..=index].iter().copied();
-                best = best.min(median(recent.filter(|v| v.is_finite())).unwrap_or(best));
-            }
-            let Some((first, best)) = since.filter(|_| value.is_finite()) else {
-                continue;
-            };
-            let ends = index + 1 == values.len() || !values[index + 1].is_finite();
-            let steps = index + 1 - first;
-            if best.is_finite() && (steps >= patience || ends && steps >= 2) {
-                let last = series.steps.last().copied().unwrap_or(series.steps[first]);
-                let at = values[first];
-                let evidence = Evidence::one(0, at / best);
-                let hit = Found::of_scalar(series, series.steps[first], LOSS_FLOW, evidence);
-                let (tag, at, best) = (&series.tag, number(at), number(best));
-                found.push(hit.until(last).called(Severity::Warning).saying(
-                    format!("{tag} diverges: {at}, after a best of {best}"),
-                    format!("{tag} 发散：{at}，此前最好为 {best}"),
-                ));
-                break;
-            }
-        }
+        let rise = if series.has_negative() {
+            climb(series)
+        } else {
+            runaway(run, series, watchpoint).or_else(|| relapse(run, series))
+        };
+        let Some(rise) = rise else { continue };
+        let last = series.steps.last().copied().unwrap_or(rise.step);
+        let is_fault = !is_relative(run, series) || rise.to > EXPLOSION * rise.begun.abs().max(1.0);
+        let severity = if is_fault {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let hit = Found::of_scalar(series, rise.step, LOSS_FLOW, Evidence::one(0, rise.times));
+        let hit = Found {
+            limit: rise.limit,
+            ..hit
+        };
+        let (tag, to, best) = (&series.tag, number(rise.to), number(rise.best));
+        found.push(hit.until(last).called(severity).saying(
+            format!("{tag} diverges: {to}, after a best of {best}"),
+            format!("{tag} 发散：{to}，此前最好为 {best}"),
+        ));
     }
     found.into()
+}
+
+/// A loss that rises with the returns of a policy rises by their square: from 1 to 1000 at most. Beyond that it explodes,
+/// whatever it is.
+const EXPLOSION: f64 = 1e6;
+
+/// Whether a loss may rise in a training that goes well: by its name, or because rewards are recorded beside it.
+pub(crate) fn is_relative(run: &Run<'_>, series: &Series) -> bool {
+    series.is_relative() || run.scalar(series.rank, Meaning::Return).is_some()
+}
+
+/// A rise of a loss: since which step, to which value, from which best, and how it began.
+struct Rise {
+    step: i64,
+    to: f64,
+    best: f64,
+    begun: f64,
+    /// What is compared with the limit.
+    times: f64,
+    /// The limit, where it is not that of the condition.
+    limit: Option<f64>,
+}
+
+/// Scatter of neighbouring points, as a part of their size, above which single points say little: batches of a few samples.
+const ROUGH: f64 = 0.2;
+
+/// At a multiple of the best, and above where it began, at so many points in a row, or until it is NaN or infinite. Three
+/// times as many points where losses of single batches scatter.
+fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
+    let factor = watchpoint.limits[0];
+    let patience = watchpoint.patience as usize;
+    let values = &series.values;
+    let highest = values.iter().take(3).copied().filter(|v| v.is_finite());
+    let begun = highest
+        .fold(f64::NEG_INFINITY, f64::max)
+        .max(high_level(run, series));
+    let mut best = f64::INFINITY;
+    let mut since: Option<(usize, f64)> = None;
+    for index in 0..values.len() {
+        let value = values[index];
+        let is_high = !value.is_finite() || value > factor * best && value > 1.2 * begun;
+        if is_high {
+            since.get_or_insert((index, best));
+        } else {
+            since = None;
+            // One lucky batch is not what the model can do.
+            let recent = values[index.saturating_sub(2)..=index].iter().copied();
+            best = best.min(median(recent.filter(|v| v.is_finite())).unwrap_or(best));
+        }
+        let Some((first, best)) = since.filter(|_| value.is_finite()) else {
+            continue;
+        };
+        let is_rough = scatter(&values[..first]) > ROUGH;
+        let is_last = index + 1 == values.len() && !is_rough;
+        let ends = is_last || values.get(index + 1).is_some_and(|v| !v.is_finite());
+        let needed = if is_rough { 3 * patience } else { patience };
+        let points = index + 1 - first;
+        if best.is_finite() && (points >= needed || ends && points >= 2) {
+            let to = values[first..]
+                .iter()
+                .copied()
+                .filter(|v| v.is_finite())
+                .fold(values[first], f64::max);
+            return Some(Rise {
+                step: series.steps[first],
+                to,
+                best,
+                begun,
+                times: values[first] / best,
+                limit: None,
+            });
+        }
+    }
+    None
+}
+
+/// How far points scatter around their trend, as a part of their size.
+fn scatter(values: &[f64]) -> f64 {
+    let logs = values.iter().map(|v| v.ln()).filter(|v| v.is_finite());
+    noise(&logs.collect::<Vec<f64>>())
+}
+
+/// How many times the best a loss comes to lie when all that was learned is lost again.
+const RELAPSE: f64 = 3.0;
+/// And how many times its noise above it.
+const NOISES: f64 = 4.0;
+
+/// A loss that was good and ends above half the way back to its beginning, at [`RELAPSE`] times its best, and still does not
+/// fall, without a learning rate that was raised since (a warm restart). Medians of the last points count: 15 %, at least 3.
+fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
+    let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
+    let tail = (values.len() * 15 / 100).max(3);
+    if values.len() < 4 * tail {
+        return None;
+    }
+    let smooth: Vec<f64> = values
+        .windows(3)
+        .filter_map(|w| median(w.iter().copied()))
+        .collect();
+    let (at, best) = smooth
+        .iter()
+        .copied()
+        .enumerate()
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let begun = median(values.iter().copied().take(3))?;
+    let ends = values.len() - tail;
+    let level = median(values[ends..].iter().copied())?;
+    let before = median(values[ends - tail..ends].iter().copied())?;
+    let is_lost = level > RELAPSE * best && level > f64::midpoint(best, begun);
+    let is_certain = level - best > NOISES * noise(&values) && scatter(&values) < ROUGH;
+    // A loss far below guessing is made of few samples.
+    let is_high = level > 0.3 * high_level(run, series) && at + 3 < ends;
+    if !(is_lost && is_certain && is_high && level >= before)
+        || is_restarted(run, series, steps[at])
+    {
+        return None;
+    }
+    let first = smooth.iter().rposition(|v| *v <= 1.5 * best)? + 1;
+    Some(Rise {
+        step: *steps.get(first + 1)?,
+        to: level,
+        best,
+        begun,
+        times: level / best,
+        limit: Some(RELAPSE),
+    })
+}
+
+/// Whether the learning rate was raised after a step.
+fn is_restarted(run: &Run<'_>, series: &Series, step: i64) -> bool {
+    run.scalar(series.rank, Meaning::LearningRate)
+        .is_some_and(|rate| {
+            let then = rate.until(step).last().map_or(f64::INFINITY, |p| p.1);
+            rate.after(step).any(|p| p.1 > 1.5 * then)
+        })
+}
+
+/// A loss with values below 0 is measured by differences: it ends as far above its beginning as it had come down, ten times
+/// its noise above both, and does not fall. A policy's loss scatters around 0 without an end.
+fn climb(series: &Series) -> Option<Rise> {
+    let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
+    let window = (values.len() / 10).max(3);
+    if values.len() < 4 * window {
+        return None;
+    }
+    let level = |of: &[f64]| median(of.iter().copied());
+    let levels: Vec<f64> = values.windows(window).filter_map(level).collect();
+    let (begun, ended) = (*levels.first()?, *levels.last()?);
+    let best = levels.iter().copied().fold(f64::INFINITY, f64::min);
+    let before = *levels.get(levels.len().checked_sub(1 + window)?)?;
+    let least = 10.0 * noise(&values);
+    let is_up = ended > begun + (begun - best).max(least) && ended > best + least;
+    let is_moving = ended > best + 1e-6 * best.abs() && ended >= before;
+    if !(is_up && is_moving) {
+        return None;
+    }
+    let first = levels.iter().rposition(|v| *v <= begun)? + 1;
+    Some(Rise {
+        step: *steps.get(first)?,
+        to: ended,
+        best,
+        begun,
+        times: (ended - best) / (begun - best).max(least).max(f64::MIN_POSITIVE),
+        limit: Some(1.0),
+    })
 }

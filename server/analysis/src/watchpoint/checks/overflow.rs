@@ -1,6 +1,12 @@
 //! NaN and infinities.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 use trainscope_format::{Severity, digits};
+
+use super::explosion::NORM_FLOW;
 
 use super::{Evidence, Judgement, Limits, Seen, Verdict, by_formula, precision};
 use crate::watchpoint::config::Watchpoint;
@@ -8,7 +14,7 @@ use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::finding::Sentence;
 use crate::watchpoint::history::Digest;
 use crate::watchpoint::report::Found;
-use crate::watchpoint::run::{Run, with_before};
+use crate::watchpoint::run::{Flow, Run, with_before};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
 
@@ -26,22 +32,20 @@ pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
     }
 }
 
-/// Overflows that were not meant. A scaled loss overflows gradients by design, until its scale fits; and −∞ in what a
-/// softmax is given means *do not look there*.
+/// Overflows that were not meant. A scaled loss overflows gradients by design, until its scale fits; and −∞ in front of a
+/// softmax is a mask.
 pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = by_formula(run, index, watchpoint);
+    let mut masks = Masks::new(run);
     let tensors = run
         .memories(index)
         .flat_map(|(t, episodes, _)| episodes.iter().map(move |_| t));
     for (found, tensor) in judged.found.iter_mut().zip(tensors) {
-        let is_gradient = matches!(
-            tensor.subject.class,
-            Class::Gradient | Class::ActivationGradient
-        );
-        let is_meant = if is_gradient {
-            is_skipped(run, tensor, found) && precision::thrash(run, tensor.rank).is_none()
+        let is_meant = if is_gradient(tensor) {
+            is_skipped(run, tensor.rank, found.step)
+                && precision::thrash(run, tensor.rank).is_none()
         } else {
-            is_mask(run, tensor, found.step)
+            masks.holds(tensor, found.step)
         };
         if is_meant {
             found.severity = Some(Severity::Info);
@@ -50,6 +54,40 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judge
             .history
             .at(found.step)
             .map(|d| counted(tensor, found, d, is_meant));
+    }
+    judged
+}
+
+/// [`judge`], and norms of the gradient that are NaN or infinite where no gradient was recorded that shows it.
+pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = judge(run, index, watchpoint);
+    for norm in run.scalars(Meaning::GradientNorm) {
+        if !watchpoint.covers(&norm.tag) {
+            continue;
+        }
+        let is_shown = |step| {
+            let of_rank = run.of_class(norm.rank, Class::Gradient);
+            let mut at_step = of_rank.filter_map(|t| t.history.at(step));
+            at_step.any(|digest| !digest.is_finite())
+        };
+        let points = norm.points().filter(|p| !p.1.is_finite() && !is_shown(p.0));
+        let points: Vec<(i64, f64)> = points.collect();
+        let is_meant = |step| is_skipped(run, norm.rank, step);
+        let thrashes = precision::thrash(run, norm.rank).is_some();
+        let harmful = points.iter().find(|p| thrashes || !is_meant(p.0));
+        let Some(&(step, value)) = harmful.or(points.first()) else {
+            continue;
+        };
+        let severity = match harmful {
+            Some(_) => Severity::Error,
+            None => Severity::Info,
+        };
+        let (tag, count) = (&norm.tag, points.len());
+        let hit = Found::of_scalar(norm, step, NORM_FLOW, Evidence::one(0, count as f64));
+        judged.found.push(hit.called(severity).saying(
+            format!("{tag} is {value}: the gradient overflows"),
+            format!("{tag} 为 {value}：梯度溢出"),
+        ));
     }
     judged
 }
@@ -97,64 +135,139 @@ fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> S
     }
 }
 
-/// Whether the step was not taken because of it: the loss scale came down right after, or the weights stood still, and
-/// what follows is finite.
-fn is_skipped(run: &Run<'_>, tensor: &Tensor, found: &Found) -> bool {
-    let step = found.step;
-    let is_loss_finite = run
-        .scalar(tensor.rank, Meaning::Loss)
-        .is_none_or(|loss| loss.since(step).all(|(_, v)| v.is_finite()));
+/// Whether the update of a step was left out because of an overflow: the loss scale came down right after, or the
+/// weights did not change, and the loss remains finite. Where neither is recorded, a loss that remains finite says so.
+fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
+    let loss = run.scalar(rank, Meaning::Loss);
+    let is_loss_finite = loss.is_none_or(|loss| loss.since(step).all(|(_, v)| v.is_finite()));
     if !is_loss_finite {
         return false;
     }
-    let scale = run.scalar(tensor.rank, Meaning::LossScale);
+    let scale = run.scalar(rank, Meaning::LossScale);
     let falls = scale.and_then(|scale| {
         let now = scale.at(step)?;
         let next = scale.after(step).next()?.1;
         let before = scale.before(step).last().map(|p| p.1);
         Some(next < now || before.is_some_and(|before| now < before))
     });
-    let stands = || {
-        let mut weights = run
-            .of_class(tensor.rank, Class::Weight)
-            .filter_map(|w| with_before(w, step.saturating_add(1)));
-        let (mut seen, mut still) = (0, 0);
-        for (before, now) in &mut weights {
-            seen += 1;
-            still += u32::from(now.is_identical(before) == Some(true));
-        }
-        seen > 0 && seen == still
-    };
-    falls.unwrap_or_else(stands)
+    if let Some(falls) = falls {
+        return falls;
+    }
+    let weights = run
+        .of_class(rank, Class::Weight)
+        .filter_map(|w| with_before(w, step.saturating_add(1)));
+    let same: Vec<bool> = weights
+        .map(|(before, now)| now.is_identical(before) == Some(true))
+        .collect();
+    let has_gradients = run.of_class(rank, Class::Gradient).next().is_some();
+    if same.is_empty() {
+        // A loss that goes on without harm for some points, and no tensor that could tell more.
+        return !has_gradients && loss.is_some_and(|loss| loss.after(step).nth(2).is_some());
+    }
+    same.iter().all(|same| *same)
 }
 
-/// Whether it is only −∞, in front of a softmax or of nothing that minds: all that runs after it in the same step, the
-/// loss too, is finite.
-fn is_mask(run: &Run<'_>, tensor: &Tensor, step: i64) -> bool {
-    let Some(digest) = tensor.history.at(step) else {
-        return false;
-    };
-    let only_below = digest.has_neg_inf && !digest.has_nan && !digest.has_pos_inf;
-    if !only_below || tensor.subject.class == Class::Weight {
-        return false;
+fn is_gradient(tensor: &Tensor) -> bool {
+    matches!(
+        tensor.subject.class,
+        Class::Gradient | Class::ActivationGradient
+    )
+}
+
+/// Which −∞ are masks: additive masks and masked scores hold −∞ where a softmax is not to look. The sign of a mask is that
+/// −∞ is all there is beside finite numbers, and that everything computed later in the step, the loss included, is finite
+/// or masked as well.
+struct Masks<'a> {
+    run: &'a Run<'a>,
+    /// By rank and step: where in the step the last overflow is that is no mask; `None`: there is none.
+    overflows: HashMap<(u32, i64), Option<Flow>, RandomState>,
+    /// By tensor: the largest share of −∞ that was a mask.
+    shares: HashMap<(u32, Arc<str>), f64, RandomState>,
+}
+
+impl<'a> Masks<'a> {
+    fn new(run: &'a Run<'a>) -> Self {
+        Self {
+            run,
+            overflows: HashMap::default(),
+            shares: HashMap::default(),
+        }
     }
-    if run.family(tensor) == Family::Logarithm {
-        return false;
+
+    /// Whether what a tensor holds at a step is a mask. Steps of a tensor are asked for in ascending order.
+    fn holds(&mut self, tensor: &Tensor, step: i64) -> bool {
+        let Some(digest) = tensor.history.at(step) else {
+            return false;
+        };
+        if !may_be_mask(self.run, tensor, digest) {
+            return false;
+        }
+        if is_constant_mask(tensor) {
+            return true;
+        }
+        let share = digest.neg_inf_share();
+        let known = self.shares.get(&(tensor.rank, Arc::clone(&tensor.name)));
+        // A mask at earlier steps remains one when something else overflows.
+        if known.is_some_and(|known| share <= *known) {
+            return true;
+        }
+        let flow = self.run.flow(tensor);
+        let run = self.run;
+        let last = self
+            .overflows
+            .entry((tensor.rank, step))
+            .or_insert_with(|| last_overflow(run, tensor.rank, step));
+        let is_followed = || {
+            let mut later = run.tensors.iter().filter(|t| t.rank == tensor.rank);
+            later.any(|t| run.flow(t) > flow && t.history.at(step).is_some())
+        };
+        let is_mask = last.is_none_or(|last| last < flow) && is_followed();
+        if is_mask {
+            self.shares
+                .insert((tensor.rank, Arc::clone(&tensor.name)), share);
+        }
+        is_mask
     }
-    let flow = run.flow(tensor);
-    let mut later = run
-        .tensors
-        .iter()
-        .filter(|t| t.rank == tensor.rank && run.flow(t) > flow);
-    let (mut followers, mut finite) = (0, 0);
-    for digest in later.by_ref().filter_map(|t| t.history.at(step)) {
-        followers += 1;
-        finite += u32::from(digest.is_finite());
+}
+
+/// Where in a step the last tensor lies that is not finite and cannot be a mask; after all of them if the loss is not
+/// finite.
+fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
+    let loss = run.scalar(rank, Meaning::Loss).and_then(|l| l.at(step));
+    if loss.is_some_and(|loss| !loss.is_finite()) {
+        return Some((u8::MAX, i64::MAX));
     }
-    let loss = run
-        .scalar(tensor.rank, Meaning::Loss)
-        .and_then(|l| l.at(step));
-    followers > 0 && followers == finite && loss.is_none_or(f64::is_finite)
+    let is_left_out = is_skipped(run, rank, step);
+    let overflows = run.tensors.iter().filter(|t| {
+        t.rank == rank && !(is_left_out && is_gradient(t)) && {
+            let digest = t.history.at(step);
+            digest.is_some_and(|d| !d.is_finite() && !may_be_mask(run, t, d))
+        }
+    });
+    overflows.map(|t| run.flow(t)).max()
+}
+
+/// Whether −∞ is all that is not finite, in a tensor that a mask may be in: neither a weight, a gradient, nor a logarithm.
+fn may_be_mask(run: &Run<'_>, tensor: &Tensor, digest: &Digest) -> bool {
+    digest.has_neg_inf
+        && !digest.has_nan
+        && !digest.has_pos_inf
+        && tensor.subject.class != Class::Weight
+        && !is_gradient(tensor)
+        && run.family(tensor) != Family::Logarithm
+}
+
+/// Whether it is kept or fed, of 0 and −∞ at each step, and never changes: what is added to scores.
+fn is_constant_mask(tensor: &Tensor) -> bool {
+    let is_mask = |d: &Digest| d.has_neg_inf && !d.has_nan && !d.has_pos_inf && d.abs_max() == 0.0;
+    matches!(
+        tensor.subject.class,
+        Class::Buffer | Class::Input | Class::Other
+    ) && tensor.history.iter().all(is_mask)
+        && tensor
+            .history
+            .pairs()
+            .all(|(a, b)| b.is_identical(a) != Some(false))
 }
 
 #[cfg(test)]

@@ -3,12 +3,19 @@
 use trainscope_format::{Severity, digits};
 
 use super::explosion::whole;
+use super::loss::is_relative;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::scalars::{Meaning, Series, median};
+
+/// How near to guessing a loss without a slope lies where an accuracy says that guessing is what it is held against: labels
+/// that are not equally frequent take it a little below.
+const NEAR_GUESSING: f64 = 0.15;
+/// And where only the first loss says so: a language that is hard to predict takes it lower within a few steps.
+const CERTAINLY_GUESSING: f64 = 0.05;
 
 /// A loss without a slope over so many points; a warning where it lies where guessing would put it.
 pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -39,8 +46,16 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         if change > share || *last > 1.2 * first {
             continue;
         }
-        let guessing = chance(run, series.rank);
-        let at_chance = guessing.is_some_and(|c| levels.iter().all(|l| (l / c - 1.0).abs() < 0.15));
+        let guessing = chance(run, series.rank).filter(|_| !is_relative(run, series));
+        let margin = if run.has_accuracy(series.rank) {
+            NEAR_GUESSING
+        } else {
+            CERTAINLY_GUESSING
+        };
+        let is_near = |level: f64, c: f64, margin: f64| (level / c - 1.0).abs() < margin;
+        let at_chance = guessing.is_some_and(|c| {
+            levels.iter().all(|l| is_near(*l, c, NEAR_GUESSING)) && is_near(*last, c, margin)
+        });
         let severity = if at_chance {
             Severity::Warning
         } else {
@@ -145,45 +160,4 @@ pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         }
     }
     found.into()
-}
-
-/// The learning rate, where it jumps, or is no number.
-pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let mut found = Vec::new();
-    for series in run.scalars(Meaning::LearningRate) {
-        let Some((step, times)) = jump_of(series, watchpoint.limits[0]) else {
-            continue;
-        };
-        let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, times));
-        let tag = &series.tag;
-        found.push(if times.is_finite() {
-            let times = number(times);
-            hit.saying(
-                format!("{tag} jumps ×{times} above its previous maximum"),
-                format!("{tag} 跃升到此前最大值的 {times} 倍"),
-            )
-        } else {
-            hit.saying(
-                format!("{tag} is NaN or Inf"),
-                format!("{tag} 为 NaN 或 Inf"),
-            )
-        });
-    }
-    found.into()
-}
-
-/// Where a learning rate first exceeds all that it was by a factor, and by how much; NaN or infinite where it is no
-/// number. A warm-up rises in steps; what counts is beyond anything before.
-pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
-    let mut highest: f64 = 0.0;
-    for (index, (step, rate)) in series.points().enumerate() {
-        if !rate.is_finite() {
-            return Some((step, rate));
-        }
-        if index >= 2 && highest > 0.0 && rate > factor * highest {
-            return Some((step, rate / highest));
-        }
-        highest = highest.max(rate);
-    }
-    None
 }

@@ -82,16 +82,23 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     let mut has_hash = false;
     for replica in replicas.values() {
         has_hash |= !(replica.agrees.is_empty() && replica.differs.is_empty());
-        let Some(&(step, tensor)) = replica.differs.first() else {
+        let is_gradient = replica.class == Class::Gradient;
+        let parts = replica.differs.first().copied().filter(|_| {
+            if is_gradient {
+                !replica.agrees.is_empty() && replica.agrees.len() >= replica.differs.len().min(2)
+            } else {
+                averaged || !replica.agrees.is_empty()
+            }
+        });
+        let drives = || {
+            replica
+                .differs
+                .iter()
+                .find(|d| is_gradient && parts_weights(run, &replicas, d))
+        };
+        let Some((step, tensor)) = parts.or_else(|| drives().copied()) else {
             continue;
         };
-        let is_replicated = match replica.class {
-            Class::Weight => averaged || !replica.agrees.is_empty(),
-            _ => replica.agrees.len() >= replica.differs.len().min(2),
-        };
-        if !is_replicated || replica.agrees.is_empty() && replica.class == Class::Gradient {
-            continue;
-        }
         let last = replica.differs.last().map_or(step, |d| d.0);
         let hit = Found::at(
             run,
@@ -112,6 +119,24 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             .push((0, "".into(), (Missing::NoHash, first, run.steps.len())));
     }
     judged
+}
+
+/// Whether the weights of a gradient that differs between ranks agreed at its step, and differ at their next one: then it
+/// was not averaged, or changed on one rank after that. Gradients of shards and those from before the average leave no such
+/// trace.
+fn parts_weights(
+    run: &Run<'_>,
+    replicas: &BTreeMap<Arc<str>, Replica<'_>>,
+    (step, gradient): &(i64, &Tensor),
+) -> bool {
+    let weight = run.partner(gradient, Class::Weight);
+    let Some(weight) = weight.and_then(|weight| replicas.get(&weight.name)) else {
+        return false;
+    };
+    let differs = weight.differs.iter().map(|d| d.0).find(|s| s > step);
+    let agrees = weight.agrees.iter().copied().find(|s| s > step);
+    weight.agrees.contains(step)
+        && differs.is_some_and(|differs| agrees.is_none_or(|agrees| differs < agrees))
 }
 
 /// One weight of one rank that differs first, while all gradients before were the same: no program does that.

@@ -1,5 +1,7 @@
 //! Weights that stand still although they should learn.
 
+use trainscope_format::Severity;
+
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
@@ -20,6 +22,7 @@ struct Still {
 /// have none.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
+    let moves = ranks_with_changes(run);
     let needs_gradient = watchpoint.condition.id == "frozen_but_trainable";
     for &rank in &run.ranks {
         let knows_gradients = run.of_class(rank, Class::Gradient).next().is_some();
@@ -32,6 +35,10 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let Some(still) = final_standstill(weight, watchpoint.patience as usize) else {
                 continue;
             };
+            // Without any gradients, what never moves beside weights that do is frozen on purpose as often as not.
+            if !knows_gradients && never_changes(weight) && moves.contains(&rank) {
+                continue;
+            }
             let is_excused =
                 gradient.is_some_and(|g| is_excused(g, &still) || is_negligible(run, g, &still));
             let is_lost = gradient.is_some_and(|g| is_rounded_away(run, weight, g, &still));
@@ -49,6 +56,76 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         }
     }
     judged
+}
+
+/// Steps that a weight has to be recorded at before it is said to be frozen.
+const FROZEN_STEPS: usize = 3;
+
+/// Weights that never change, and have no gradient, beside others that do: one note for all of a rank.
+pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut found = Vec::new();
+    for rank in ranks_with_changes(run) {
+        let of_rank = run.watched(watchpoint).filter(|t| t.rank == rank);
+        let weights: Vec<&Tensor> = of_rank
+            .filter(|t| t.subject.class == Class::Weight && t.history.len() >= FROZEN_STEPS)
+            .collect();
+        let is_frozen =
+            |t: &&&Tensor| never_changes(t) && run.partner(t, Class::Gradient).is_none();
+        let frozen: Vec<&&Tensor> = weights.iter().filter(is_frozen).collect();
+        let Some(first) = frozen.iter().min_by_key(|t| run.flow(t)) else {
+            continue;
+        };
+        let (count, all) = (frozen.len(), weights.len());
+        let begins = first.history.first().map_or(0, |d| d.step);
+        let last = first.history.last().map_or(begins, |d| d.step);
+        let hit = Found::at(run, first, begins, Evidence::one(0, count as f64)).until(last);
+        let (mut names, left) = (String::new(), count.saturating_sub(NAMED));
+        for (at, tensor) in frozen.iter().take(NAMED).enumerate() {
+            names.push_str(if at > 0 { ", " } else { "" });
+            names.push_str(&tensor.name);
+        }
+        let (more, more_zh) = match left {
+            0 => (String::new(), String::new()),
+            left => (format!(" and {left} more"), format!(" 等另外 {left} 个")),
+        };
+        let (en, zh) = if count == 1 {
+            (
+                "weight never changes and nothing updates it",
+                "个权重从未变化，也没有更新它们的操作",
+            )
+        } else {
+            (
+                "weights never change and nothing updates them",
+                "个权重从未变化，也没有更新它们的操作",
+            )
+        };
+        found.push(hit.called(Severity::Info).saying(
+            format!("{count} of {all} {en}: frozen? ({names}{more})"),
+            format!("{all} 个权重中有 {count} {zh}：是否已冻结？（{names}{more_zh}）"),
+        ));
+    }
+    found.into()
+}
+
+/// Frozen weights that are named; the others are counted.
+const NAMED: usize = 3;
+
+/// Ranks at least one weight of which changes.
+fn ranks_with_changes(run: &Run<'_>) -> Vec<u32> {
+    let changes = |t: &Tensor| {
+        let mut pairs = t.history.pairs();
+        pairs.any(|(a, b)| b.is_identical(a) == Some(false))
+    };
+    let ranks = run.ranks.iter().copied();
+    ranks
+        .filter(|rank| run.of_class(*rank, Class::Weight).any(changes))
+        .collect()
+}
+
+/// Whether a weight is the same to the bit at all of its steps.
+fn never_changes(weight: &Tensor) -> bool {
+    let mut pairs = weight.history.pairs();
+    weight.history.len() > 1 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
 /// The stretch of standing still at the end, if it is long, and much longer than any before: weights also stand between

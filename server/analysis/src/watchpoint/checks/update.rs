@@ -1,13 +1,13 @@
 //! How large updates are, and whether that does harm.
 
-use super::plateau::jump_of;
+use super::rate::jump_of;
 use super::{Evidence, Judgement};
 use crate::watchpoint::catalogue::Text;
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::measure::Measure;
 use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{Run, at_chance};
+use crate::watchpoint::run::{Loss, Run, at_chance};
 use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
@@ -122,7 +122,10 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         };
         let melts = last.is_finite() && last.l2 < 0.1 * first.l2 && is_falling(weight)
             || melting.contains(&weight.rank) && last.l2 < 0.5 * first.l2;
-        let learns = run.loss(weight.rank).is_some_and(|l| l.has_learned());
+        let loss = run.loss(weight.rank);
+        let learns = loss.as_ref().is_some_and(Loss::has_learned);
+        // As long as a loss falls, updates are as large as they may be.
+        let sound_until = loss.as_ref().and_then(Loss::learned_until);
         let outside = if usual > high {
             Evidence::one(1, usual)
         } else if usual < low && usual > 0.0 {
@@ -141,9 +144,24 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         };
         // Not where a single one was large, but where they begin to stay so.
         let all: Vec<(i64, f64)> = ratios(weight).collect();
-        let begins = all
+        let is_late = |step: i64| sound_until.is_none_or(|until| step > until);
+        let mut stays = all
             .windows(3)
-            .find(|w| !is_rough || w.iter().all(|r| r.1 > 3.0 * high));
+            .filter(|w| w.iter().all(|r| r.1 > 3.0 * high));
+        let begins = if is_rough && is_bad {
+            stays.find(|w| is_late(w[0].0))
+        } else if is_rough {
+            stays.next()
+        } else {
+            all.windows(3).next()
+        };
+        // Large updates only while the loss fell: they did no harm.
+        let is_harmless = is_rough && is_bad && begins.is_none() && !melts;
+        let severity = if is_harmless {
+            Severity::Info
+        } else {
+            severity
+        };
         let step = begins.map_or(first.step, |w| w[0].0);
         let hit = Found::at(run, weight, step, outside)
             .until(last.step)

@@ -7,6 +7,7 @@ use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::evaluator::Tensor;
 use crate::watchpoint::report::Found;
 use crate::watchpoint::run::Run;
+use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::Class;
 
 /// Limit: the percentage of elements that are zero.
@@ -51,7 +52,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
     for tensor in run.watched(watchpoint) {
-        let needed = match tensor.subject.class {
+        let needed = match run.class(tensor) {
             Class::Input => INPUT_STEPS,
             Class::Activation => ACTIVATION_STEPS,
             Class::Gradient => GRADIENT_STEPS,
@@ -60,7 +61,9 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         let Some((first, last, steps, before)) = final_zeros(tensor, limit) else {
             continue;
         };
-        let is_lasting = steps >= needed && steps > 3 * before;
+        let is_done =
+            run.class(tensor) != Class::Input && has_come_to_zero(run, tensor.rank, first);
+        let is_lasting = steps >= needed && steps > 3 * before && !is_done;
         let severity = if is_lasting {
             Severity::Warning
         } else {
@@ -74,6 +77,16 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         ));
     }
     found.into()
+}
+
+/// Whether the loss is exactly 0 from a step on, and was not before: every sample keeps the margin of a hinge loss, and
+/// there is no gradient.
+fn has_come_to_zero(run: &Run<'_>, rank: u32, from: i64) -> bool {
+    let Some(loss) = run.scalar(rank, Meaning::Loss) else {
+        return false;
+    };
+    let mut since = loss.since(from).peekable();
+    since.peek().is_some() && since.all(|p| p.1 == 0.0) && loss.before(from).any(|p| p.1 != 0.0)
 }
 
 /// The last stretch of steps in which it is zero, if that is where it ends, and how long the longest before was.

@@ -1,0 +1,187 @@
+//! Learning rates that nothing can be learned with: they jump, are too high, negative, 0, or fade out too early.
+
+use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
+
+use super::{Evidence, Judgement};
+use crate::diagnosis::{Remark, Rule, State};
+use crate::watchpoint::catalogue::Text;
+use crate::watchpoint::config::Watchpoint;
+use crate::watchpoint::measure::Measure;
+use crate::watchpoint::report::{Found, number};
+use crate::watchpoint::run::{PROGRAM_FLOW, Run};
+use crate::watchpoint::scalars::{Meaning, Series, median};
+
+/// No weight survives a step of this rate, whatever the optimizer: those of Adam are as large as the rate, and gradients of
+/// weights that are initialised as usual are of the size 1e-3 to 1.
+const ABSURD: f64 = 1e3;
+/// Points that have to follow before a rate has faded out too early, as a share of all, and at least.
+const FADED_SHARE: f64 = 0.5;
+const FADED_POINTS: usize = 10;
+
+/// The learning rate, where it jumps, or is NaN or infinite.
+pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::LearningRate) {
+        let Some((step, times)) = jump_of(series, watchpoint.limits[0]) else {
+            continue;
+        };
+        let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, times));
+        let tag = &series.tag;
+        found.push(if times.is_finite() {
+            let times = number(times);
+            hit.saying(
+                format!("{tag} jumps ×{times} above its previous maximum"),
+                format!("{tag} 跃升到此前最大值的 {times} 倍"),
+            )
+        } else {
+            hit.saying(
+                format!("{tag} is NaN or Inf"),
+                format!("{tag} 为 NaN 或 Inf"),
+            )
+        });
+    }
+    found.into()
+}
+
+/// Where a learning rate first exceeds all that it was by a factor, and by how much; NaN or infinite where it is. A warm-up rises in steps; what counts is beyond anything before.
+pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
+    let mut highest: f64 = 0.0;
+    for (index, (step, rate)) in series.points().enumerate() {
+        if !rate.is_finite() {
+            return Some((step, rate));
+        }
+        if index >= 2 && highest > 0.0 && rate > factor * highest {
+            return Some((step, rate / highest));
+        }
+        highest = highest.max(rate);
+    }
+    None
+}
+
+/// Learning rates out of any usual range, as recorded at each step or as a setting; and rates that have come down to
+/// nothing while most of the training is still to come and little has been learned.
+pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let [most, gone, ..] = watchpoint.limits;
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::LearningRate) {
+        let outside = series.points().find(|p| p.1 < 0.0 || p.1 > most);
+        if let Some((step, rate)) = outside.filter(|p| p.1.is_finite()) {
+            let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, rate));
+            found.push(implausible(run, hit, rate));
+        }
+    }
+    // The guided diagnosis may have found the setting already.
+    let is_known = |r: &Remark| r.rule == Rule::Settings && r.state == State::Fault;
+    if found.is_empty()
+        && !run.remarks.iter().any(is_known)
+        && let Some((name, rate)) = &run.knowledge.learning_rate
+        && !(0.0..=most).contains(rate)
+    {
+        let rank = run.ranks.first().copied().unwrap_or(0);
+        let step = run.steps.first().unwrap_or(0);
+        let setting = Found {
+            rank,
+            step,
+            last_step: step,
+            tensor: name.clone(),
+            node: None,
+            flow: PROGRAM_FLOW,
+            evidence: Evidence::one(0, *rate),
+            severity: None,
+            sentence: None,
+            limit: None,
+            measure: None,
+        };
+        found.push(implausible(run, setting, *rate));
+    }
+    for &rank in &run.ranks {
+        let mut rates = run
+            .scalars(Meaning::LearningRate)
+            .filter(|s| s.rank == rank);
+        // Of several, one for each group of weights, some may be 0 on purpose.
+        if let (Some(rate), None) = (rates.next(), rates.next()) {
+            found.extend(faded(run, rate, gone));
+        }
+    }
+    found.into()
+}
+
+/// A warning where the rate is absurd or negative, or the loss overflows or gets worse than ever with it.
+fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
+    let hurts = run.loss(hit.rank).is_some_and(|l| {
+        l.series.since(hit.step).any(|p| !p.1.is_finite())
+            || l.is_hurt_after(hit.step.saturating_sub(1), usize::MAX, 2.0)
+    });
+    let severity = if !(0.0..=ABSURD).contains(&rate) || hurts {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
+    let (name, value) = (hit.tensor.clone(), number(rate));
+    let hit = hit.called(severity);
+    if rate < 0.0 {
+        let quantity = Text {
+            en: "learning rate",
+            zh: "学习率",
+        };
+        let sign = Measure::new("rate", quantity, Operator::Below, Unit::Number, rate, 0.0);
+        let hit = Found {
+            measure: Some(Box::new(sign)),
+            ..hit
+        };
+        hit.saying(
+            format!("{name} is {value}: a negative learning rate makes the loss larger"),
+            format!("{name} 为 {value}：负的学习率会使损失变大"),
+        )
+    } else {
+        hit.saying(
+            format!("{name} is {value}: far above any usual learning rate"),
+            format!("{name} 为 {value}：远高于常见的学习率"),
+        )
+    }
+}
+
+/// A rate below a share of its highest, from a point in the first half of the training to its end, while the loss stays
+/// where it was, nearer to its beginning than to 0.
+fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<Found> {
+    let highest = rate.values.iter().copied().fold(0.0, f64::max);
+    let is_gone = |rate: f64| rate.abs() <= share * highest;
+    let left = rate
+        .values
+        .iter()
+        .rev()
+        .take_while(|v| is_gone(**v))
+        .count();
+    let first = rate.len() - left;
+    let is_early = left >= FADED_POINTS && left as f64 >= FADED_SHARE * rate.len() as f64;
+    let (step, value) = rate.points().nth(first).filter(|_| is_early)?;
+    let loss = run.scalar(rate.rank, Meaning::Loss)?;
+    let begun = median(loss.values.iter().copied().take(3))?;
+    let since: Vec<f64> = loss.since(step).map(|p| p.1).collect();
+    let level = median(since.iter().copied())?;
+    let stays = {
+        let third = since.len() / 3;
+        let first = median(since.iter().copied().take(third))?;
+        let last = median(since.iter().rev().copied().take(third))?;
+        last > 0.95 * first
+    };
+    let is_fault = stays && level > 0.5 * begun && begun > 0.0;
+    let hit = Found::of_scalar(
+        rate,
+        step,
+        (4, 1),
+        Evidence::one(1, value / highest.max(1e-300)),
+    );
+    let severity = if is_fault {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
+    let (tag, points, value) = (&rate.tag, rate.len(), number(value));
+    let last = rate.steps.last().copied().unwrap_or(step);
+    Some(hit.until(last).called(severity).saying(
+        format!("{tag} has faded to {value} after {first} of {points} points, before anything was learned: is the schedule stepped per batch instead of per epoch?"),
+        format!("{tag} 在 {points} 个点中的第 {first} 个点就降到 {value}，此时尚未学到内容：学习率计划是否按批而非按轮更新？"),
+    ))
+}

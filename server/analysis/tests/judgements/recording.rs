@@ -1,0 +1,126 @@
+//! A recording put together step by step: any model, any tensors, any curves.
+
+use std::collections::HashMap;
+
+use trainscope_analysis::watchpoint::{
+    Context, Evaluator, Findings, Observation, Watchpoints, channel_axis,
+};
+use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
+use trainscope_format::{Role, Severity, TensorSummary};
+
+use super::training::noise;
+
+pub(crate) struct Recording {
+    evaluator: Evaluator,
+    before: HashMap<(u32, String), Vec<u8>>,
+}
+
+impl Recording {
+    /// Of a model as `PyTorch` prints it, whose leaves run in the order in which they are printed.
+    pub(crate) fn of(model: &str) -> Self {
+        let mut evaluator = Evaluator::new(Watchpoints::recommended());
+        evaluator.context(
+            0,
+            Context::Text {
+                tag: "model",
+                text: model,
+            },
+        );
+        Self {
+            evaluator,
+            before: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn context(&mut self, context: Context<'_>) {
+        self.evaluator.context(0, context);
+    }
+
+    pub(crate) fn scalar(&mut self, step: i64, tag: &str, value: f64) {
+        self.evaluator.scalar(0, tag, step, step as f64, value);
+    }
+
+    pub(crate) fn curve(&mut self, tag: &str, steps: i64, value: impl Fn(i64) -> f64) {
+        for step in 0..steps {
+            self.scalar(step, tag, value(step));
+        }
+    }
+
+    pub(crate) fn tensor(
+        &mut self,
+        (rank, step): (u32, i64),
+        name: &str,
+        shape: &[u64],
+        value: impl Fn(u64) -> f64,
+    ) {
+        let values = (0..shape.iter().product()).map(value);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "tensors of single precision"
+        )]
+        let bytes: Vec<u8> = values.flat_map(|v| (v as f32).to_le_bytes()).collect();
+        self.elements((rank, step), name, (DType::F32, shape), &bytes);
+    }
+
+    pub(crate) fn elements(
+        &mut self,
+        (rank, step): (u32, i64),
+        name: &str,
+        (dtype, shape): (DType, &[u64]),
+        bytes: &[u8],
+    ) {
+        let old = self.before.insert((rank, name.to_owned()), bytes.to_vec());
+        let mut select = Select::new().exponents().hash();
+        if let Some(old) = &old {
+            select = select.change(old, Tolerance::default());
+        }
+        let seen = select.read(dtype, bytes);
+        let axis = channel_axis(shape);
+        let summary = TensorSummary {
+            role: Role::Other,
+            dtype,
+            shape: shape.to_vec(),
+            stats: seen.stats,
+            hash: seen.hash,
+            change: seen.change,
+            channels: axis.and_then(|axis| ChannelStats::of(dtype, shape, bytes, axis)),
+        };
+        self.evaluator.observe(&Observation {
+            rank,
+            step,
+            name,
+            op: "",
+            summary: &summary,
+            tolerance: Tolerance::default(),
+        });
+    }
+
+    pub(crate) fn judge(&self) -> Findings {
+        self.evaluator.findings()
+    }
+}
+
+/// Between −1 and 1, by seed, step and place.
+pub(crate) fn at(seed: u64, step: i64, place: u64) -> f64 {
+    let step = step.unsigned_abs();
+    f64::from(noise(
+        seed.wrapping_mul(0x1000_0001) + 131 * step + 7 * place,
+    ))
+}
+
+/// Warnings and errors: condition and tensor.
+pub(crate) fn alarms(findings: &Findings) -> Vec<String> {
+    let alarms = findings.hits.iter();
+    let alarms = alarms.filter(|h| h.severity >= Severity::Warning);
+    alarms
+        .map(|h| format!("{} {} {}", h.condition, h.step, h.tensor))
+        .collect()
+}
+
+/// Condition, step and tensor of the first cause.
+pub(crate) fn first(findings: &Findings) -> String {
+    let hit = findings.first_hit();
+    hit.map_or_else(String::new, |h| {
+        format!("{} {} {}", h.condition, h.step, h.tensor)
+    })
+}
