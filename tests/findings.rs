@@ -528,7 +528,7 @@ fn notes_are_kept_beside_the_runs_and_the_second_is_told() {
 }
 
 #[test]
-fn of_what_no_watchpoint_judges_nobody_says_that_it_is_healthy() {
+fn a_run_of_scalars_alone_is_never_healthy() {
     let lab = Lab::new();
     lab.record("told").curve("train/loss", 0..10, |_| 1.0);
     lab.record("untold").curve("temperature", 0..10, |_| 1.0);
@@ -539,14 +539,14 @@ fn of_what_no_watchpoint_judges_nobody_says_that_it_is_healthy() {
         (runs.len() == 3 && runs.iter().all(|run| run.health.is_some())).then_some(runs)
     });
     for run in runs {
-        let is_told = run.id == "told";
-        let expected = if is_told {
-            Verdict::InPart
-        } else {
+        let is_empty = run.id == "empty";
+        let expected = if is_empty {
             Verdict::Nothing
+        } else {
+            Verdict::InPart
         };
         assert_eq!(run.health.unwrap().verdict, expected, "{}", run.id);
         let judged = findings(&server, &run.id).judged;
-        assert_eq!(judged.steps, if is_told { 10 } else { 0 }, "{}", run.id);
+        assert_eq!(judged.steps, if is_empty { 0 } else { 10 }, "{}", run.id);
     }
 }

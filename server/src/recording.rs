@@ -12,5 +12,6 @@ pub(crate) mod names;
 pub(crate) mod ongoing;
 pub(crate) mod read;
 pub(crate) mod shared;
+mod shown;
 mod stamp;
 pub(crate) mod steps;

@@ -443,7 +443,7 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// Nothing was found in scalars, or in histograms, which tell NaN and infinities alone; no tensor was checked.
+    /// Nothing was found, and either no tensor was checked, or of some only histograms, which tell NaN and infinities alone.
     InPart,
     /// Nothing was found in tensors, and in whatever scalars there are.
     NoProblem,

@@ -8,13 +8,14 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use trainscope_analysis::watchpoint::Context;
 use trainscope_format::body::GraphSource;
 use trainscope_format::{
-    Body, Damage, Decoder, Format, Graph, Record, RecordBatch, Stretch, TagInfo, TensorSummary,
+    Body, Damage, Decoder, Format, Graph, Histogram, Record, RecordBatch, Stretch, TagInfo, Tensor,
+    TensorSummary,
 };
 
 use super::find::{EventSource, FoundRank};
@@ -33,8 +34,24 @@ pub(crate) trait Listener {
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
     /// A tensor of a type that is not computed with.
     fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str);
+    /// A tensor in full, whose elements are in that file unless the record holds them.
+    fn tensor(&mut self, _at: At<'_>, _tensor: &Tensor) {}
+    /// A histogram of a tensor.
+    fn histogram(&mut self, _at: At<'_>, _histogram: &Histogram) {}
     /// What else is known of the run.
     fn context(&mut self, rank: u32, context: Context<'_>);
+}
+
+/// The coordinates of a record.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) rank: u32,
+    pub(crate) tag: &'a Arc<str>,
+    pub(crate) step: i64,
+    /// The file it is from.
+    pub(crate) path: &'a Arc<Path>,
+    /// The path for people.
+    pub(crate) shown: &'a Arc<str>,
 }
 
 /// What has become of a file.
@@ -52,7 +69,7 @@ pub(crate) enum Growth {
 pub(crate) struct EventFile {
     rank: u32,
     shown: Arc<str>,
-    path: PathBuf,
+    path: Arc<Path>,
     format: Format,
     file: Option<File>,
     decoder: Box<dyn Decoder>,
@@ -92,7 +109,7 @@ impl EventFile {
         Self {
             rank,
             shown: Arc::clone(&source.shown),
-            path: source.path.clone(),
+            path: source.path.as_path().into(),
             format: source.format,
             file: opened.ok(),
             decoder: source.format.decoder(&name),
@@ -282,7 +299,22 @@ impl EventFile {
         let Some(tag) = self.tags.get(record.tag.0 as usize) else {
             return;
         };
+        let at = At {
+            rank: self.rank,
+            tag: &tag.name,
+            step: record.step,
+            path: &self.path,
+            shown: &self.shown,
+        };
         match &record.body {
+            Body::Tensor(tensor) => {
+                self.has_statistics = true;
+                listener.tensor(at, tensor);
+            }
+            Body::Histogram(histogram) => {
+                self.has_statistics = true;
+                listener.histogram(at, histogram);
+            }
             Body::Statistics(summary) => {
                 self.has_statistics = true;
                 listener.statistics(self.rank, &tag.name, record.step, summary);

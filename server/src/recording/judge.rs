@@ -3,33 +3,31 @@
 //! Tensors of many steps at a time are read on all threads and shown in order, so that what is found does not depend
 //! on how many threads there are. What is kept of them are summaries; their bytes are not.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use trainscope_analysis::diagnosis::{Examiner, Framework, Remark};
+use trainscope_analysis::diagnosis::{Framework, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
-    Context, Evaluator, Findings, Needs, Observation, Surroundings, Watchpoints,
+    Context, Findings, Needs, Observation, Surroundings, Watchpoints,
 };
-use trainscope_format::tensor::Tolerance;
 use trainscope_format::{Role, TensorSummary};
 
 use super::dumps::DumpGraphs;
-use super::events::{EventFile, Listener};
+use super::events::{EventFile, Listener as _};
 use super::find::{FoundRun, TensorSource};
 use super::listing::{self, Content, ListedTensor};
 use super::read::{Before, Place, Reader, Unread};
 use super::shared::SharedNames;
+use super::shown::{Shown, Unreadable};
 
 /// Tensors read before what they told is shown: enough steps that few are read twice for a comparison.
 const WINDOW_TENSORS: usize = 64 << 10;
 /// And bytes, so that progress can be told.
 const WINDOW_BYTES: u64 = 1 << 30;
-/// Steps of each tensor in event files that are remembered until a dump of the same may come.
-const REMEMBERED_STEPS: usize = 256;
 /// Below this, starting threads takes longer than reading.
 const PARALLEL_BYTES: u64 = 4 << 20;
 
@@ -113,70 +111,6 @@ pub(crate) fn judge(
     judged
 }
 
-/// An evaluator, and what it was shown of event files.
-struct Shown {
-    evaluator: Evaluator,
-    examiner: Examiner,
-    /// When the statistics of each tensor were recorded.
-    recorded: FxHashMap<(u32, Arc<str>), Recorded>,
-    /// The last step of each tensor that was read from a dump.
-    dumped: FxHashMap<(u32, Arc<str>), i64>,
-    /// Whether something was shown after what should have come after it.
-    is_disordered: bool,
-}
-
-/// The newest steps of a tensor whose statistics were recorded: a dump of one of them may be seen later.
-#[derive(Default)]
-struct Recorded(VecDeque<i64>);
-
-impl Recorded {
-    fn push(&mut self, step: i64) {
-        if self.0.len() == REMEMBERED_STEPS {
-            self.0.pop_front();
-        }
-        self.0.push_back(step);
-    }
-
-    fn holds(&self, step: i64) -> bool {
-        self.0.iter().rev().any(|&own| own == step)
-    }
-
-    /// Whether a later one was seen already.
-    fn is_beyond(&self, step: i64) -> bool {
-        self.0.back().is_some_and(|&last| last > step)
-    }
-}
-
-impl Listener for Shown {
-    fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
-        self.evaluator
-            .scalar(rank, tag, step, wall_time_secs, value);
-    }
-
-    fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
-        let key = (rank, Arc::clone(tag));
-        self.is_disordered |= self.dumped.get(&key).is_some_and(|&last| last >= step);
-        self.recorded.entry(key).or_default().push(step);
-        self.evaluator.observe(&Observation {
-            rank,
-            step,
-            name: tag,
-            op: "",
-            summary,
-            tolerance: Tolerance::default(),
-        });
-    }
-
-    fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str) {
-        self.evaluator.unread(rank, step, tag, dtype);
-    }
-
-    fn context(&mut self, rank: u32, context: Context<'_>) {
-        self.examiner.learn(&context);
-        self.evaluator.context(rank, context);
-    }
-}
-
 /// The judgement of a run, as far as it is shown.
 pub(super) struct Judging {
     shown: Shown,
@@ -202,13 +136,7 @@ impl Judging {
         let events = run.ranks.iter();
         let events = events.flat_map(|(&rank, found)| EventFile::open_all(found, rank));
         let mut judging = Self {
-            shown: Shown {
-                evaluator: Evaluator::new(watchpoints.clone()),
-                examiner: Examiner::default(),
-                recorded: FxHashMap::default(),
-                dumped: FxHashMap::default(),
-                is_disordered: false,
-            },
+            shown: Shown::new(watchpoints.clone()),
             events: events.collect(),
             before: FxHashMap::default(),
             window: 0,
@@ -327,6 +255,15 @@ impl Judging {
         for file in &mut self.events {
             file.advance(step, &mut self.shown, &mut self.buffer, progress);
         }
+        for Unreadable {
+            rank,
+            step,
+            file,
+            unread,
+        } in std::mem::take(&mut self.shown.unreadable)
+        {
+            self.unread(rank, step, (&file, 0), unread);
+        }
     }
 
     /// Appends the tensors of a step.
@@ -417,10 +354,8 @@ impl Judging {
             }
             // Statistics that the training recorded itself come first.
             let key = (item.rank, Arc::clone(&item.name));
-            let recorded = self.shown.recorded.get(&key);
-            let is_known = recorded.is_some_and(|recorded| recorded.holds(item.step));
-            self.shown.is_disordered |=
-                !is_known && recorded.is_some_and(|recorded| recorded.is_beyond(item.step));
+            let is_known = self.shown.holds(&key, item.step);
+            self.shown.is_disordered |= !is_known && self.shown.is_beyond(&key, item.step);
             match summary {
                 Ok(_) if is_known => {}
                 Ok(mut summary) => {

@@ -31,6 +31,11 @@ const OPEN_FILES: usize = 32;
 /// Larger tensors are read again when the next step is compared with them.
 const KEPT_BYTES: u64 = 64 << 20;
 
+/// Tensors that a record holds as one repeated element are judged up to this length, as long as decoders list elements.
+const MAX_INLINE_BYTES: usize = 64 << 20;
+/// No element type is wider.
+const MAX_ELEMENT_BYTES: usize = 8;
+
 /// Where a tensor is.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -295,6 +300,52 @@ impl Reader {
         if self.kept.is_some() {
             std::mem::swap(&mut self.now, &mut self.before);
         }
+        Ok(seen.finish(tensor))
+    }
+}
+
+impl Reader {
+    /// What is known of a tensor whose elements a record holds: little-endian, the last one repeated to the end, and zeros
+    /// if there is none.
+    pub(crate) fn summary_of_inline(
+        mut tensor: StoredTensor,
+        bytes: &[u8],
+        needs: Needs,
+    ) -> Result<TensorSummary, Unread> {
+        let size = tensor.dtype.size_bytes();
+        let elements = tensor
+            .shape
+            .iter()
+            .try_fold(1_u64, |all, len| all.checked_mul(*len));
+        let elements = if tensor.shape.contains(&0) {
+            Some(0)
+        } else {
+            elements
+        };
+        let len = elements.and_then(|all| usize::try_from(all).ok()?.checked_mul(size));
+        let Some(len) = len.filter(|len| *len <= MAX_INLINE_BYTES) else {
+            return Err(Unread::Refused {
+                offset: 0,
+                reason: format!(
+                    "a tensor of shape {:?} is written as {} bytes that repeat, which is not judged above 64 MiB",
+                    tensor.shape,
+                    bytes.len()
+                ),
+            });
+        };
+        let mut all = bytes.to_vec();
+        let last = bytes.len().checked_sub(size).map(|from| &bytes[from..]);
+        let zeros = [0; MAX_ELEMENT_BYTES];
+        let last = last.unwrap_or(&zeros[..size]);
+        while all.len() < len {
+            all.extend_from_slice(last);
+        }
+        tensor.data.len_bytes = len as u64;
+        let axis = channel_axis(&tensor.shape).filter(|_| needs.channels);
+        let mut seen = Seen::default();
+        seen.add(&tensor, &all, None, needs);
+        seen.channels =
+            axis.and_then(|axis| ChannelStats::of(tensor.dtype, &tensor.shape, &all, axis));
         Ok(seen.finish(tensor))
     }
 }

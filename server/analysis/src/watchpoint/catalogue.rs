@@ -60,6 +60,7 @@ pub static CONDITIONS: &[&Condition] = &[
     &activations::ATTENTION_COLLAPSE,
     &answers::CONSTANT_OUTPUT,
     &scalars::LOSS_NAN,
+    &scalars::SCALAR_NOT_FINITE,
     &scalars::LOSS_SPIKE,
     &scalars::LOSS_DIVERGENCE,
     &scalars::LOSS_PLATEAU,
@@ -119,6 +120,9 @@ pub struct Condition {
     /// Which tensors it is about, by what they are, and whether circumstances count.
     #[serde(skip)]
     pub(crate) watches: fn(&Subject, bool) -> bool,
+    /// Whether a histogram of a tensor is enough for the formula.
+    #[serde(skip)]
+    pub(crate) reads_histograms: bool,
     /// What is judged of each tensor at each step.
     #[serde(skip)]
     pub(crate) formula: Option<Formula>,
@@ -153,6 +157,7 @@ const BASE: Condition = Condition {
     is_formula: false,
     needs: NOTHING,
     watches: |_, _| true,
+    reads_histograms: false,
     formula: None,
     judge: None,
     says: NO_TEXT,

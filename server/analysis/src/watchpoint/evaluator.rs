@@ -8,19 +8,22 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
-use trainscope_format::Role;
-use trainscope_format::tensor::{ChannelStats, DType};
+use trainscope_format::tensor::{ChannelStats, DType, Tolerance};
+use trainscope_format::{Histogram, Role};
 
+use super::catalogue::Condition;
 use super::checks::{Evidence, Seen, Verdict};
 use super::config::{Watchpoint, Watchpoints};
 use super::finding::{Findings, Missing, UnreadTensor};
+use super::histograms;
 use super::history::{Digest, History, share};
 use super::knowledge::Knowledge;
 use super::labels::Labels;
+use super::named::Named;
 use super::observation::{Context, Needs, Observation};
 use super::report;
-use super::run::Run;
-use super::scalars::{Series, meaning_of};
+use super::run::{Recorded, Run};
+use super::scalars::{OtherScalar, Series, meaning_of};
 use super::steps::Steps;
 use super::surroundings::Surroundings;
 use super::target::{Class, Family, Subject};
@@ -30,14 +33,15 @@ use crate::diagnosis::Remark;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evaluator {
     watchpoints: Watchpoints,
-    tensors: Vec<Tensor>,
-    /// Where tensors stand by name, one for each rank that has it.
-    #[serde(skip)]
-    by_name: HashMap<Arc<str>, Vec<(u32, usize)>, RandomState>,
+    tensors: Named,
+    /// Histograms of tensors, which may also be recorded otherwise.
+    histograms: Named,
     scalars: Vec<Series>,
-    /// Where scalars stand by tag; `None`: nothing that is judged.
+    /// Scalars of no known meaning.
+    others: Vec<OtherScalar>,
+    /// Where scalars stand by tag.
     #[serde(skip)]
-    by_tag: HashMap<Box<str>, Vec<TagPlace>, RandomState>,
+    by_tag: HashMap<Box<str>, Vec<(u32, Place)>, RandomState>,
     knowledge: Knowledge,
     steps: Steps,
     newest_step: Option<i64>,
@@ -45,8 +49,14 @@ pub struct Evaluator {
     unread: BTreeMap<(u32, Arc<str>), UnreadTensor>,
 }
 
-/// The rank, and where its scalar stands; `None`: nothing that is judged.
-type TagPlace = (u32, Option<usize>);
+/// The index of a scalar.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Among those of known meaning.
+    Series(usize),
+    /// Among all others.
+    Other(usize),
+}
 
 /// A tensor of a rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,9 +103,10 @@ impl Evaluator {
     pub fn new(watchpoints: Watchpoints) -> Self {
         Self {
             watchpoints,
-            tensors: Vec::new(),
-            by_name: HashMap::default(),
+            tensors: Named::default(),
+            histograms: Named::default(),
             scalars: Vec::new(),
+            others: Vec::new(),
             by_tag: HashMap::default(),
             knowledge: Knowledge::default(),
             steps: Steps::default(),
@@ -111,7 +122,8 @@ impl Evaluator {
 
     /// How much it remembers: tensors at steps, each some 200 bytes.
     pub fn remembered(&self) -> usize {
-        self.tensors.iter().map(|tensor| tensor.history.len()).sum()
+        let all = self.tensors.all.iter().chain(&self.histograms.all);
+        all.map(|tensor| tensor.history.len()).sum()
     }
 
     /// What has to be computed of a tensor for everything that watches it. A role of [`Role::Other`] is made out from
@@ -139,52 +151,45 @@ impl Evaluator {
     /// Looks at a tensor.
     pub fn observe(&mut self, seen: &Observation<'_>) {
         self.note_step(seen.step);
-        let index = self.place_of(seen);
-        let Some(tensor) = self.tensors.get_mut(index) else {
-            return;
+        look(&mut self.tensors, &self.watchpoints, seen, |_| true);
+    }
+
+    /// Looks at a histogram of a tensor. It tells NaN and infinities; where the tensor was not observed, all else about it
+    /// is inconclusive.
+    pub fn histogram(&mut self, rank: u32, name: &str, step: i64, histogram: &Histogram) {
+        self.note_step(step);
+        let seen = Observation {
+            rank,
+            step,
+            name,
+            op: "",
+            summary: &histograms::summary_of(histogram),
+            tolerance: Tolerance::default(),
         };
-        tensor.dtype = seen.summary.dtype;
-        if tensor.shape != seen.summary.shape {
-            tensor.shape.clone_from(&seen.summary.shape);
-        }
-        let mut digest = Digest::of(seen);
-        if tensor.subject.class == Class::Labels {
-            tensor.labels.count(&seen.summary.stats);
-        }
-        if let Some(channels) = &seen.summary.channels {
-            digest.idle_units = tensor.note_idle(channels);
-        }
-        let before = tensor
-            .history
-            .last()
-            .filter(|before| before.step < seen.step);
-        let shown = Seen {
-            now: seen,
-            before,
-            digest: &digest,
-        };
-        let watchpoints = self.watchpoints.all();
-        for memory in &mut tensor.memories {
-            if let Some(watchpoint) = watchpoints.get(memory.watchpoint as usize) {
-                memory.judge(watchpoint, &shown);
-            }
-        }
-        tensor.history.push(digest);
+        let reads = |condition: &Condition| condition.reads_histograms;
+        look(&mut self.histograms, &self.watchpoints, &seen, reads);
     }
 
     /// Looks at a point of a scalar. Which scalar is the loss, the learning rate, … is made out from the tags.
     pub fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.note_step(step);
-        let known = self
-            .by_tag
-            .get(tag)
-            .and_then(|ranks| ranks.iter().find(|r| r.0 == rank));
-        let index = match known {
-            Some((_, index)) => *index,
+        let known = self.by_tag.get(tag);
+        let known = known.and_then(|ranks| ranks.iter().find(|own| own.0 == rank));
+        let place = match known {
+            Some((_, place)) => *place,
             None => self.place_of_tag(rank, tag),
         };
-        if let Some(series) = index.and_then(|index| self.scalars.get_mut(index)) {
-            series.push(step, wall_time_secs, value);
+        match place {
+            Place::Series(index) => {
+                if let Some(series) = self.scalars.get_mut(index) {
+                    series.push(step, wall_time_secs, value);
+                }
+            }
+            Place::Other(index) => {
+                if let Some(other) = self.others.get_mut(index) {
+                    other.push(step, value);
+                }
+            }
         }
     }
 
@@ -230,8 +235,14 @@ impl Evaluator {
     }
 
     fn run<'a>(&'a self, remarks: &'a [Remark]) -> Run<'a> {
-        let (scalars, knowledge) = (&self.scalars, &self.knowledge);
-        Run::new(&self.tensors, scalars, knowledge, &self.steps, remarks)
+        let recorded = Recorded {
+            tensors: &self.tensors.all,
+            histograms: &self.histograms.all,
+            scalars: &self.scalars,
+            others: &self.others,
+            remarks,
+        };
+        Run::new(&recorded, &self.knowledge, &self.steps)
     }
 
     fn note_step(&mut self, step: i64) {
@@ -241,29 +252,87 @@ impl Evaluator {
         }
     }
 
-    /// Where the tensor stands; it gets a place when it is first seen.
-    fn place_of(&mut self, seen: &Observation<'_>) -> usize {
-        if self.by_name.is_empty() {
-            for (index, tensor) in self.tensors.iter().enumerate() {
-                let ranks = self.by_name.entry(tensor.name.clone()).or_default();
-                ranks.push((tensor.rank, index));
+    fn place_of_tag(&mut self, rank: u32, tag: &str) -> Place {
+        let is_it = |own_rank: u32, own: &str| own_rank == rank && own == tag;
+        let known = self.scalars.iter().position(|s| is_it(s.rank, &s.tag));
+        let other = || self.others.iter().position(|o| is_it(o.rank, &o.tag));
+        let place = match (known, other()) {
+            (Some(index), _) => Place::Series(index),
+            (None, Some(index)) => Place::Other(index),
+            (None, None) => {
+                if let Some(meaning) = meaning_of(tag) {
+                    self.scalars.push(Series::new(rank, tag, meaning));
+                    Place::Series(self.scalars.len() - 1)
+                } else {
+                    self.others.push(OtherScalar::new(rank, tag));
+                    Place::Other(self.others.len() - 1)
+                }
             }
-        }
-        let known = self.by_name.get(seen.name);
-        if let Some((_, index)) = known.and_then(|ranks| ranks.iter().find(|r| r.0 == seen.rank)) {
-            return *index;
-        }
-        let index = self.tensors.len();
-        let name: Arc<str> = seen.name.into();
+        };
+        let ranks = self.by_tag.entry(tag.into()).or_default();
+        ranks.push((rank, place));
+        place
+    }
+}
+
+/// Judges a tensor by all formulas over one tensor that `is_judged` leaves, and remembers its figures.
+fn look(
+    tensors: &mut Named,
+    watchpoints: &Watchpoints,
+    seen: &Observation<'_>,
+    is_judged: impl Fn(&Condition) -> bool,
+) {
+    let index = tensors.index(seen.rank, seen.name).unwrap_or_else(|| {
         let subject = Subject::of(seen.summary.role, seen.name, seen.op);
-        let watching = (0..).zip(self.watchpoints.all());
-        let memories = watching
-            .filter(|(_, w)| w.condition.formula.is_some() && w.watches(seen.name, &subject))
-            .map(|(watchpoint, _)| Memory::new(watchpoint))
-            .collect();
-        self.tensors.push(Tensor {
+        let watching = (0..).zip(watchpoints.all());
+        let watching = watching.filter(|(_, own)| {
+            own.condition.formula.is_some()
+                && is_judged(own.condition)
+                && own.watches(seen.name, &subject)
+        });
+        let memories = watching.map(|(watchpoint, _)| Memory::new(watchpoint));
+        let memories = memories.collect();
+        tensors.push(Tensor::new(seen, subject, memories))
+    });
+    let Some(tensor) = tensors.all.get_mut(index) else {
+        return;
+    };
+    tensor.dtype = seen.summary.dtype;
+    if tensor.shape != seen.summary.shape {
+        tensor.shape.clone_from(&seen.summary.shape);
+    }
+    let mut digest = Digest::of(seen);
+    if tensor.subject.class == Class::Labels {
+        tensor.labels.count(&seen.summary.stats);
+    }
+    if let Some(channels) = &seen.summary.channels {
+        digest.idle_units = tensor.note_idle(channels);
+    }
+    let before = tensor
+        .history
+        .last()
+        .filter(|before| before.step < seen.step);
+    let shown = Seen {
+        now: seen,
+        before,
+        digest: &digest,
+    };
+    for memory in &mut tensor.memories {
+        if let Some(watchpoint) = watchpoints.all().get(memory.watchpoint as usize) {
+            memory.judge(watchpoint, &shown);
+        }
+    }
+    tensor.history.push(digest);
+}
+
+/// A unit that was idle for fewer samples may have been so by chance.
+const IDLE_SAMPLES: u64 = 40;
+
+impl Tensor {
+    fn new(seen: &Observation<'_>, subject: Subject, memories: Vec<Memory>) -> Self {
+        Self {
             rank: seen.rank,
-            name: name.clone(),
+            name: seen.name.into(),
             op: seen.op.into(),
             subject,
             dtype: seen.summary.dtype,
@@ -272,36 +341,9 @@ impl Evaluator {
             memories,
             labels: Labels::default(),
             idle_for: Vec::new(),
-        });
-        self.by_name
-            .entry(name)
-            .or_default()
-            .push((seen.rank, index));
-        index
+        }
     }
 
-    fn place_of_tag(&mut self, rank: u32, tag: &str) -> Option<usize> {
-        let stored = self
-            .scalars
-            .iter()
-            .position(|s| s.rank == rank && &*s.tag == tag);
-        let index = stored.or_else(|| {
-            let meaning = meaning_of(tag)?;
-            self.scalars.push(Series::new(rank, tag, meaning));
-            Some(self.scalars.len() - 1)
-        });
-        self.by_tag
-            .entry(tag.into())
-            .or_default()
-            .push((rank, index));
-        index
-    }
-}
-
-/// A unit that was idle for fewer samples may have been so by chance.
-const IDLE_SAMPLES: u64 = 40;
-
-impl Tensor {
     /// The share of units that have answered zero for so many samples that it is no chance.
     fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
         if self.idle_for.len() != channels.len() {

@@ -175,6 +175,8 @@ pub enum Missing {
     UnreadOverflowFiles,
     /// It has no elements.
     Empty,
+    /// Only a histogram was recorded, which does not tell.
+    OnlyHistogram,
 }
 
 /// The first thing that went wrong: the rest may follow from it.

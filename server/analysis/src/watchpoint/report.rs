@@ -12,6 +12,7 @@ use super::checks::{Evidence, judge};
 use super::config::{Watchpoint, Watchpoints};
 use super::evaluator::Tensor;
 use super::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing, Sentence};
+use super::histograms;
 use super::measure::{COUNT, ELEMENTS, Measure, NAN};
 use super::run::{Flow, Run};
 use super::scalars::Series;
@@ -119,7 +120,8 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
     let mut inconclusive = Vec::new();
     for (index, watchpoint) in (0..).zip(watchpoints.all()).filter(|(_, w)| w.on) {
-        let judged = judge(run, index, watchpoint);
+        let mut judged = judge(run, index, watchpoint);
+        histograms::judge(run, index, watchpoint, &mut judged);
         let names = Names::of(watchpoint);
         hits.extend(judged.found.into_iter().map(|found| {
             let flow = found.flow;
@@ -138,6 +140,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         ));
     }
     raise_inputs(run, watchpoints, &mut hits);
+    drop_repeated(&mut hits);
     let order =
         |(flow, hit): &(Flow, Hit)| (hit.step, *flow, std::cmp::Reverse(hit.severity), hit.rank);
     hits.sort_by(|a, b| {
@@ -146,11 +149,18 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             .then_with(|| a.1.tensor.cmp(&b.1.tensor))
     });
     let (flows, mut hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
+    let (series, others) = run.scalar_counts();
     let is_without_data = |watchpoint: &Watchpoint| match watchpoint.condition.target {
-        Target::Scalar => run.scalar_count() == 0,
+        Target::Scalar if is_of_any_scalar(watchpoint) => series + others == 0,
+        Target::Scalar => series == 0,
         Target::Run => !run.has_data_of(watchpoint),
         Target::Tensor | Target::Weight | Target::Gradient | Target::Activation => {
-            run.watched(watchpoint).next().is_none()
+            let mut histograms = run.histograms.iter();
+            let reads = |tensor: &Tensor| {
+                watchpoint.condition.reads_histograms
+                    && watchpoint.watches(&tensor.name, &tensor.subject)
+            };
+            run.watched(watchpoint).next().is_none() && !histograms.any(reads)
         }
     };
     let without_data = (0..).zip(watchpoints.all());
@@ -165,7 +175,16 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         all.any(|own| own.watches(&tensor.name, &tensor.subject))
     };
     let tensors = run.tensors.iter().filter(is_watched).count() as u64;
-    let scalars = run.scalar_count();
+    let histograms = run.histograms.iter();
+    let histograms = histograms.filter(|own| run.in_full(own).is_none());
+    let (read, unread): (Vec<&Tensor>, Vec<&Tensor>) =
+        histograms.partition(|own| !own.memories.is_empty());
+    let histograms = read.len() as u64;
+    let reads_all_scalars = watchpoints
+        .all()
+        .iter()
+        .any(|own| own.on && is_of_any_scalar(own));
+    let scalars = series + if reads_all_scalars { others } else { 0 };
     let causes = blame::causes(&hits, &flows, run);
     Findings {
         first_cause,
@@ -176,10 +195,10 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         unread: Vec::new(),
         judged: Judged {
             tensors,
-            histograms: 0,
+            histograms,
             scalars,
-            unwatched: run.tensors.len() as u64 - tensors,
-            steps: if tensors + scalars == 0 {
+            unwatched: (run.tensors.len() + unread.len()) as u64 - tensors,
+            steps: if tensors + histograms + scalars == 0 {
                 0
             } else {
                 run.steps.len()
@@ -242,6 +261,35 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
             hit.severity = hit.severity.max(severity);
         }
     }
+}
+
+/// Whether a watchpoint is about every scalar, whatever it means.
+fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
+    watchpoint.condition.id == ANY_SCALAR
+}
+
+/// The condition about NaN in any scalar.
+const ANY_SCALAR: &str = "scalar_not_finite";
+
+/// Leaves out that a scalar is not finite where a warning or error about the same scalar begins no later and ends no
+/// earlier.
+fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
+    let notes = hits.iter().filter(|(_, hit)| &*hit.condition == ANY_SCALAR);
+    let is_repeated = |note: &Hit| {
+        hits.iter().any(|(_, other)| {
+            other.severity >= Severity::Warning
+                && &*other.condition != ANY_SCALAR
+                && (other.rank, &other.tensor) == (note.rank, &note.tensor)
+                && (other.step..=other.last_step).contains(&note.step)
+        })
+    };
+    let repeated = notes.filter(|(_, note)| is_repeated(note));
+    let repeated: Vec<(u32, Arc<str>)> = repeated
+        .map(|(_, note)| (note.rank, note.tensor.clone()))
+        .collect();
+    hits.retain(|(_, hit)| {
+        &*hit.condition != ANY_SCALAR || !repeated.contains(&(hit.rank, hit.tensor.clone()))
+    });
 }
 
 /// What could not be judged: rank, tensor, why, at which step first, at how many.

@@ -10,7 +10,7 @@ use super::evaluator::{Episode, Tensor};
 use super::finding::Missing;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
-use super::scalars::{Meaning, Series, median};
+use super::scalars::{Meaning, OtherScalar, Series, median};
 use super::steps::Steps;
 use super::target::{Class, Family, Subject};
 use crate::diagnosis::{Remark, Rule, State};
@@ -24,7 +24,10 @@ type Remembered<'a> = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)]);
 /// Everything that is known of a run.
 pub(crate) struct Run<'a> {
     pub(crate) tensors: &'a [Tensor],
+    /// Tensors of which a histogram was recorded, whether or not they are among `tensors`.
+    pub(crate) histograms: &'a [Tensor],
     scalars: &'a [Series],
+    others: &'a [OtherScalar],
     pub(crate) knowledge: &'a Knowledge,
     pub(crate) places: Places<'a>,
     pub(crate) ranks: Vec<u32>,
@@ -40,30 +43,49 @@ pub(crate) struct Run<'a> {
     recorded: HashMap<&'a str, u32, RandomState>,
 }
 
+/// What a run has recorded.
+pub(crate) struct Recorded<'a> {
+    pub(crate) tensors: &'a [Tensor],
+    pub(crate) histograms: &'a [Tensor],
+    pub(crate) scalars: &'a [Series],
+    pub(crate) others: &'a [OtherScalar],
+    pub(crate) remarks: &'a [Remark],
+}
+
 impl<'a> Run<'a> {
-    pub(crate) fn new(
-        tensors: &'a [Tensor],
-        scalars: &'a [Series],
-        knowledge: &'a Knowledge,
-        steps: &'a Steps,
-        remarks: &'a [Remark],
-    ) -> Self {
+    pub(crate) fn new(recorded: &Recorded<'a>, knowledge: &'a Knowledge, steps: &'a Steps) -> Self {
+        let &Recorded {
+            tensors,
+            histograms,
+            scalars,
+            others,
+            remarks,
+        } = recorded;
         let of_tensors = tensors.iter().map(|t| t.rank);
-        let ranks: BTreeSet<u32> = of_tensors.chain(scalars.iter().map(|s| s.rank)).collect();
+        let of_scalars = scalars.iter().map(|s| s.rank);
+        let mut ranks: BTreeSet<u32> = of_tensors.chain(of_scalars).collect();
+        ranks.extend(histograms.iter().map(|t| t.rank));
+        ranks.extend(others.iter().map(|o| o.rank));
         let mut by_name = HashMap::default();
-        let mut recorded: HashMap<&str, u32, RandomState> = HashMap::default();
+        let mut of_layer: HashMap<&str, u32, RandomState> = HashMap::default();
         for (index, tensor) in tensors.iter().enumerate() {
             let subject = &tensor.subject;
             let key = (tensor.rank, subject.class, &*subject.module, &*subject.leaf);
             by_name.entry(key).or_insert(index);
-            let next = u32::try_from(recorded.len()).unwrap_or(u32::MAX);
-            recorded.entry(&*subject.module).or_insert(next);
+            let next = u32::try_from(of_layer.len()).unwrap_or(u32::MAX);
+            of_layer.entry(&*subject.module).or_insert(next);
         }
         let mut first_layers = knowledge.first_layers.iter().map(|name| &**name);
-        let input = first_layers.find(|name| recorded.contains_key(name));
+        let input = first_layers.find(|name| of_layer.contains_key(name));
+        for tensor in histograms {
+            let next = u32::try_from(of_layer.len()).unwrap_or(u32::MAX);
+            of_layer.entry(&*tensor.subject.module).or_insert(next);
+        }
         Self {
             tensors,
+            histograms,
             scalars,
+            others,
             knowledge,
             places: knowledge.places(),
             ranks: ranks.into_iter().collect(),
@@ -72,7 +94,7 @@ impl<'a> Run<'a> {
             by_name,
             input,
             guesses: OnceCell::new(),
-            recorded,
+            recorded: of_layer,
         }
     }
 
@@ -132,9 +154,30 @@ impl<'a> Run<'a> {
         self.scalars.iter().filter(move |s| s.meaning == meaning)
     }
 
-    /// How many scalars are judged, each rank's by itself.
-    pub(crate) fn scalar_count(&self) -> u64 {
-        self.scalars.len() as u64
+    /// How many scalars of known meaning there are, and how many others; each rank's by itself.
+    pub(crate) fn scalar_counts(&self) -> (u64, u64) {
+        (self.scalars.len() as u64, self.others.len() as u64)
+    }
+
+    /// All scalars of known meaning.
+    pub(crate) fn series(&self) -> impl Iterator<Item = &'a Series> {
+        self.scalars.iter()
+    }
+
+    /// Scalars of no known meaning.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &'a OtherScalar> {
+        self.others.iter()
+    }
+
+    /// The tensor of a histogram, if it was also recorded by its elements or their statistics.
+    pub(crate) fn in_full(&self, histogram: &Tensor) -> Option<&'a Tensor> {
+        let Subject {
+            class,
+            module,
+            leaf,
+            ..
+        } = &histogram.subject;
+        self.find(histogram.rank, *class, module, leaf)
     }
 
     /// Whether anything was recorded that a condition about the run as a whole can be judged by.
@@ -143,7 +186,7 @@ impl<'a> Run<'a> {
             let mut remarks = self.remarks.iter();
             return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
         }
-        self.scalar_count() > 0 || self.watched(watchpoint).next().is_some()
+        !self.scalars.is_empty() || self.watched(watchpoint).next().is_some()
     }
 
     pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {

@@ -209,6 +209,68 @@ impl Series {
     }
 }
 
+/// A scalar of no known meaning: of its values, NaN and infinities alone are judged.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct OtherScalar {
+    pub(crate) rank: u32,
+    pub(crate) tag: Arc<str>,
+    pub(crate) points: u64,
+    pub(crate) not_finite: Option<NotFinite>,
+}
+
+/// Points that are NaN or infinite.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NotFinite {
+    pub(crate) first_step: i64,
+    pub(crate) last_step: i64,
+    /// The value at the first step.
+    pub(crate) first: f64,
+    pub(crate) points: u64,
+}
+
+impl NotFinite {
+    /// Those among some points.
+    pub(crate) fn among(points: impl Iterator<Item = (i64, f64)>) -> Option<Self> {
+        let mut found = None;
+        for (step, value) in points.filter(|point| !point.1.is_finite()) {
+            Self::add(&mut found, step, value);
+        }
+        found
+    }
+
+    fn add(found: &mut Option<Self>, step: i64, value: f64) {
+        let found = found.get_or_insert(Self {
+            first_step: step,
+            last_step: step,
+            first: value,
+            points: 0,
+        });
+        if step < found.first_step {
+            (found.first_step, found.first) = (step, value);
+        }
+        found.last_step = found.last_step.max(step);
+        found.points += 1;
+    }
+}
+
+impl OtherScalar {
+    pub(crate) fn new(rank: u32, tag: &str) -> Self {
+        Self {
+            rank,
+            tag: tag.into(),
+            points: 0,
+            not_finite: None,
+        }
+    }
+
+    pub(crate) fn push(&mut self, step: i64, value: f64) {
+        self.points += 1;
+        if !value.is_finite() {
+            NotFinite::add(&mut self.not_finite, step, value);
+        }
+    }
+}
+
 /// The middle of some numbers, those that are NaN left out; `None` if there is none. Between two it is their mean.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|v| !v.is_nan()).collect();

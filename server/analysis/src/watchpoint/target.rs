@@ -32,13 +32,6 @@ pub(crate) enum Class {
 
 /// What a tensor of this name is, if its name says.
 pub fn role_of_name(name: &str) -> Option<Role> {
-    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    if ends(&[".grad", "/grad", "_grad", ".gradient", "/gradient"]) {
-        return Some(Role::Gradient);
-    }
-    if ends(&[".activation", "/activation", ".output", "/output"]) {
-        return Some(Role::Activation);
-    }
     match role_of(Role::Other, name, "") {
         Role::Other => None,
         role => Some(role),
@@ -99,6 +92,7 @@ pub(crate) struct Subject {
 impl Subject {
     /// Of a role, a name and an operation (empty: not known).
     pub(crate) fn of(role: Role, name: &str, op: &str) -> Self {
+        let name = without_suffix(name);
         let (prefix, rest) = first_part(name);
         let of_prefix = class_of_prefix(prefix);
         // In a name like `weight/weight` only the first is a prefix; `grad` alone is a name.
@@ -133,10 +127,8 @@ impl Subject {
         let path = path.strip_suffix(":0").unwrap_or(path);
         // Some say at the end what others say at the beginning: `fc1.weight.grad`, `fc1.activation`.
         let endings: &[&str] = match class {
-            Class::Gradient | Class::ActivationGradient => {
-                &[".grad", "/grad", "_grad", ".gradient", "/gradient"]
-            }
-            Class::Activation => &[".activation", "/activation", ".output", "/output"],
+            Class::Gradient | Class::ActivationGradient => &GRADIENT_ENDINGS,
+            Class::Activation => &ACTIVATION_ENDINGS,
             _ => &[],
         };
         let shorter = endings.iter().find_map(|ending| path.strip_suffix(ending));
@@ -206,6 +198,15 @@ impl Subject {
     }
 }
 
+/// The name of the tensor that a histogram is of: `MindSpore` appends `/auto`, Keras `/histogram`, Keras 2 also the number
+/// of the output.
+fn without_suffix(name: &str) -> &str {
+    if let Some(of) = name.strip_suffix("/histogram") {
+        return of.strip_suffix("_0").unwrap_or(of);
+    }
+    name.strip_suffix("/auto").unwrap_or(name)
+}
+
 fn first_part(name: &str) -> (&str, &str) {
     match name.find(['/', '.']) {
         Some(at) => (&name[..at], &name[at + 1..]),
@@ -230,10 +231,21 @@ fn class_of_prefix(prefix: &str) -> Option<Class> {
     })
 }
 
+/// Endings of names that programs give to gradients and to outputs of layers.
+const GRADIENT_ENDINGS: [&str; 5] = [".grad", "/grad", "_grad", ".gradient", "/gradient"];
+const ACTIVATION_ENDINGS: [&str; 4] = [".activation", "/activation", ".output", "/output"];
+
 fn class_of_name(name: &str, op: &str) -> Class {
     let lower = name.to_ascii_lowercase();
     let leaf = lower.rsplit(['.', '/']).next().unwrap_or_default();
     let leaf = leaf.strip_suffix(":0").unwrap_or(leaf);
+    let ends = |endings: &[&str]| op.is_empty() && endings.iter().any(|end| lower.ends_with(end));
+    if ends(&GRADIENT_ENDINGS) {
+        return Class::Gradient;
+    }
+    if ends(&ACTIVATION_ENDINGS) {
+        return Class::Activation;
+    }
     if lower.starts_with("gradients/") || lower.contains("_grad/") || leaf.ends_with("_grad") {
         return Class::Gradient;
     }
@@ -431,6 +443,16 @@ mod tests {
                 "",
             ),
             ("fc1.weight", "", Class::Weight, "fc1", "weight"),
+            ("fc1.weight.grad", "", Class::Gradient, "fc1", "weight"),
+            ("fc1.activation", "", Class::Activation, "fc1", ""),
+            ("fc1.weight/auto", "", Class::Weight, "fc1", "weight"),
+            (
+                "dense/kernel_0/histogram",
+                "",
+                Class::Weight,
+                "dense",
+                "kernel",
+            ),
             ("something", "", Class::Other, "something", ""),
         ] {
             let subject = Subject::of(Role::Other, name, op);

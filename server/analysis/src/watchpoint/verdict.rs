@@ -13,7 +13,7 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// Nothing was found in scalars, or in histograms, which tell NaN and infinities alone; no tensor was checked.
+    /// Nothing was found, and either no tensor was checked, or of some only histograms, which tell NaN and infinities alone.
     InPart,
     /// Nothing was found in tensors, and in whatever scalars there are.
     NoProblem,
@@ -31,9 +31,9 @@ impl Findings {
             .any(|hit| hit.severity >= Severity::Warning)
         {
             Verdict::Problem
-        } else if judged.tensors > 0 {
+        } else if judged.tensors > 0 && judged.histograms == 0 {
             Verdict::NoProblem
-        } else if judged.scalars + judged.histograms > 0 {
+        } else if judged.tensors + judged.scalars + judged.histograms > 0 {
             Verdict::InPart
         } else {
             Verdict::Nothing
@@ -66,7 +66,15 @@ impl Findings {
     }
 
     fn nothing(&self) -> Sentence {
+        let unread = self.unread.len() as u64;
         let (en, zh) = match self.judged.unwatched {
+            0 if unread > 0 => (
+                format!(
+                    "{} of types that are not computed with",
+                    plural(unread, "tensor")
+                ),
+                format!("{unread} 个张量的元素类型不参与计算"),
+            ),
             0 => (
                 "no tensor or scalar was recorded".to_owned(),
                 "没有记录张量或标量".to_owned(),
@@ -132,6 +140,14 @@ impl Findings {
             add(
                 format!("{en} {verb} not checked: no watchpoint is about them."),
                 format!("{} 个张量未检查：没有适用的监测点。", judged.unwatched),
+            );
+        }
+        let unread = self.unread.len() as u64;
+        if unread > 0 {
+            let (en, verb) = (plural(unread, "tensor"), was(unread));
+            add(
+                format!("{en} {verb} not checked: of types that are not computed with."),
+                format!("{unread} 个张量未检查：元素类型不参与计算。"),
             );
         }
         if notes > 0 {

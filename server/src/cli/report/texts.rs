@@ -109,6 +109,7 @@ pub(super) fn missing(language: Language, reason: &str) -> &'static str {
             "溢出文件需要先转换",
         ],
         "empty" => ["no elements", "没有元素"],
+        "only_histogram" => ["only a histogram was recorded", "仅记录了直方图"],
         _ => ["something was not recorded", "缺少记录"],
     };
     if language == Language::En { en } else { zh }

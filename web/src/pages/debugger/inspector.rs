@@ -1,7 +1,7 @@
 //! The tensor of the hit at its step: elements by class, statistics beside the steps before, magnitudes, advice.
 
 use leptos::task::spawn_local;
-use trainscope_api::findings::Hit;
+use trainscope_api::findings::{Findings, Hit};
 use trainscope_api::tensors::HistoryPoint;
 use trainscope_format::tensor::{ChangeStats, TensorStats};
 use trainscope_format::{Kind, TensorSummary};
@@ -143,7 +143,8 @@ pub(super) fn Inspector() -> impl IntoView {
                 let mut tags = list.tags.iter();
                 tags.any(|tag| tag.kind == Kind::Scalars && tag.tag == tensor)
             });
-            let values = model.place.get().filter(|_| !is_scalar).map(|place| {
+            let has_values = !is_scalar && known.with(|known| *known != Known::Nothing);
+            let values = model.place.get().filter(|_| has_values).map(|place| {
                 let (tensor, rank, step) = place;
                 let href = route::tensors_href(&run, &tensor, rank, Some(step));
                 view! {
@@ -188,11 +189,24 @@ pub(super) fn Inspector() -> impl IntoView {
             Known::Loading => ().into_any(),
             Known::Nothing => {
                 let run = model.run.get();
-                let is_scalar = state.tags(&run).is_some_and(|list| {
-                    let mut tags = list.tags.iter();
-                    tags.any(|tag| tag.kind == Kind::Scalars && tag.tag == hit.tensor)
-                });
-                without(&hit, &run, is_scalar)
+                let tags = state.tags(&run);
+                let is_tag_of = |kind: Kind| {
+                    let tags = tags.iter().flat_map(|list| &list.tags);
+                    tags.clone()
+                        .any(|tag| tag.kind == kind && tag.tag == hit.tensor)
+                };
+                let texts = i18n.texts();
+                if is_tag_of(Kind::Scalars) {
+                    let href = route::scalars_href(&run, &[], Some(&hit.tensor));
+                    without(texts.debugger.show_curve, Some(href))
+                } else if is_tag_of(Kind::Histograms) {
+                    let href = route::histograms_href(&run, &hit.tensor);
+                    without(texts.histograms.title, Some(href))
+                } else if model.findings.with(|found| is_about_run(found, &hit)) {
+                    ().into_any()
+                } else {
+                    without(texts.debugger.no_statistics, None)
+                }
             }
             Known::Steps(steps, at) => with(steps, at),
         })
@@ -309,16 +323,19 @@ fn kind_of(summary: &TensorSummary) -> String {
     format!("{}{shape}", summary.dtype)
 }
 
-/// A scalar leads to its curve; of a tensor whose files are gone only the hit is known.
-fn without(hit: &Hit, run: &str, is_scalar: bool) -> AnyView {
-    let i18n = use_i18n();
-    let href = route::scalars_href(run, &[], Some(&hit.tensor));
+/// Whether a hit is about the program or the run as a whole, so that there are no values to show.
+fn is_about_run(found: &Findings, hit: &Hit) -> bool {
+    let watched = found.watchpoints.get(hit.watchpoint as usize);
+    watched.is_some_and(|own| own.target == "run")
+}
+
+/// The text in place of values: a link to the curve of a scalar, or to a histogram; a tensor whose files are gone has none.
+fn without(text: &'static str, href: Option<String>) -> AnyView {
     view! {
         <section class="small ink2">
-            {if is_scalar {
-                view! { <a class="link" href=href>{i18n.texts().debugger.show_curve}</a> }.into_any()
-            } else {
-                view! { <p>{i18n.texts().debugger.no_statistics}</p> }.into_any()
+            {match href {
+                Some(href) => view! { <a class="link" href=href>{text}</a> }.into_any(),
+                None => view! { <p>{text}</p> }.into_any(),
             }}
         </section>
     }

@@ -11,6 +11,7 @@ pub(super) static GRADIENT_EXPLODING: Condition = Condition {
     severity: Severity::Error,
     is_formula: true,
     watches: |subject, _| subject.is(Target::Gradient),
+    reads_histograms: true,
     formula: Some(overflow::not_finite_count),
     judge: Some(overflow::gradients),
     says: text("NaN or Inf in a gradient", "梯度中有 NaN 或 Inf"),

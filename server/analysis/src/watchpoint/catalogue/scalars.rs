@@ -28,6 +28,33 @@ pub(super) static LOSS_NAN: Condition = Condition {
     ..BASE
 };
 
+pub(super) static SCALAR_NOT_FINITE: Condition = Condition {
+    id: "scalar_not_finite",
+    target: Target::Scalar,
+    severity: Severity::Info,
+    watches: |_, _| false,
+    judge: Some(loss::scalar_not_finite),
+    says: text("a scalar is NaN or infinite", "标量为 NaN 或无穷"),
+    checks: text(
+        "The number of points of any scalar that are NaN, Inf or -Inf is above 0.",
+        "任一标量中 NaN、Inf、-Inf 的点数大于 0。",
+    ),
+    matters: text(
+        "NaN is what IEEE 754 (section 7.2) gives for an invalid operation, Inf for a division by zero or an overflow: \
+         something that the scalar is computed from was one of these.",
+        "按 IEEE 754（7.2 节），NaN 是无效运算的结果，Inf 来自除以零或上溢：该标量的某个输入就是如此。",
+    ),
+    not_judged: text(
+        "A warning or error of another condition about the same scalar and steps says the same.",
+        "同一标量在相同步上已有其他条件的警告或错误时，不重复报告。",
+    ),
+    advice: text(
+        "Look at how the scalar is computed. Some programs write NaN for *not measured*: leave those points out.",
+        "检查该标量的计算方式。有些程序用 NaN 表示“未测量”：不要写入这些点。",
+    ),
+    ..BASE
+};
+
 pub(super) static LOSS_SPIKE: Condition = Condition {
     id: "loss_spike",
     target: Target::Scalar,

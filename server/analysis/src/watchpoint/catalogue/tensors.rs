@@ -14,6 +14,7 @@ pub(super) static TENSOR_OVERFLOW: Condition = Condition {
     watches: |subject, context| {
         !context || !(subject.is(Target::Weight) || subject.is(Target::Gradient))
     },
+    reads_histograms: true,
     formula: Some(overflow::not_finite_count),
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a tensor", "张量中有 NaN 或 Inf"),

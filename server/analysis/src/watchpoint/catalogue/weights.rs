@@ -89,6 +89,7 @@ pub(super) static WEIGHT_OVERFLOW: Condition = Condition {
     severity: Severity::Error,
     is_formula: true,
     watches: |subject, _| subject.is(Target::Weight),
+    reads_histograms: true,
     formula: Some(overflow::not_finite_count),
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a weight", "权重中有 NaN 或 Inf"),

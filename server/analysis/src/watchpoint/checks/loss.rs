@@ -5,10 +5,10 @@ use trainscope_format::Severity;
 use super::explosion::whole;
 use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::finding::Missing;
+use crate::watchpoint::finding::{Missing, Sentence};
 use crate::watchpoint::report::{Found, number};
 use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run, high_level};
-use crate::watchpoint::scalars::{Meaning, Series, median, noise, spread};
+use crate::watchpoint::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 
 /// Losses that are NaN or infinite. Of a held-out loss, only one that stays so: some programs write NaN for *not measured*.
 pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
@@ -33,6 +33,41 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
             hit.until(last)
                 .saying(format!("{tag} is {value}"), format!("{tag} 为 {value}")),
         );
+    }
+    found.into()
+}
+
+/// Points of any scalar that are NaN or infinite.
+pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let series = run.series().map(|s| {
+        let not_finite = NotFinite::among(s.points());
+        (s.rank, &s.tag, s.len() as u64, not_finite)
+    });
+    let others = run
+        .others()
+        .map(|o| (o.rank, &o.tag, o.points, o.not_finite));
+    let mut found = Vec::new();
+    for (rank, tag, points, not_finite) in series.chain(others) {
+        let Some(bad) = not_finite.filter(|_| watchpoint.covers(tag)) else {
+            continue;
+        };
+        let (value, count) = (bad.first, bad.points);
+        found.push(Found {
+            rank,
+            step: bad.first_step,
+            last_step: bad.last_step,
+            tensor: tag.clone(),
+            node: None,
+            flow: LATE_FLOW,
+            evidence: Evidence::one(0, count as f64),
+            severity: None,
+            sentence: Some(Sentence {
+                en: format!(
+                    "{tag} is NaN or infinite at {count} of {points} points (first: {value})"
+                ),
+                zh: format!("{tag} 的 {points} 个点中有 {count} 个为 NaN 或无穷（首个：{value}）"),
+            }),
+        });
     }
     found.into()
 }

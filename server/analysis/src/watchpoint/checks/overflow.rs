@@ -93,7 +93,7 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
 }
 
 /// What there is, and how much of it.
-fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> Sentence {
+pub(crate) fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> Sentence {
     let infinity = match (digest.has_pos_inf, digest.has_neg_inf) {
         (true, true) => Some("±∞"),
         (true, false) => Some("+∞"),

@@ -129,6 +129,7 @@ fn reason_words(reason: Missing) -> &'static str {
             "the device's overflow files have to be converted first (msaccucmp.py of CANN)"
         }
         Missing::Empty => "it has no elements",
+        Missing::OnlyHistogram => "only a histogram was recorded, which does not tell",
     }
 }
 

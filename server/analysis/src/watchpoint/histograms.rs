@@ -1,0 +1,203 @@
+//! Histograms of tensors: what they say of NaN and infinities, and what they cannot say.
+//!
+//! A histogram has no order and no exact elements, so that neither a change nor a moment of the tensor follows from it:
+//! equal histograms do not prove equal weights.
+
+use trainscope_format::tensor::{DType, TensorStats};
+use trainscope_format::{Histogram, Role, Severity, TensorSummary};
+
+use super::catalogue::Target;
+use super::checks::{Evidence, Judgement, overflow};
+use super::config::Watchpoint;
+use super::evaluator::Tensor;
+use super::finding::{Missing, Sentence};
+use super::report::Found;
+use super::run::Run;
+use super::target::Class;
+
+/// The counts of NaN and infinities as those of a tensor; all else stays unknown. A count of 0 with NaN among the values
+/// means that the format has no counts for it, and its minimum, maximum, sum or edges say so.
+pub(crate) fn summary_of(histogram: &Histogram) -> TensorSummary {
+    let in_bins: f64 = histogram.counts.iter().filter(|count| **count > 0.0).sum();
+    let mut stats = TensorStats {
+        nan: histogram.nan,
+        pos_inf: histogram.pos_inf,
+        neg_inf: histogram.neg_inf,
+        ..TensorStats::default()
+    };
+    let not_finite = stats.nan + stats.pos_inf + stats.neg_inf;
+    if not_finite > 0 {
+        stats.count = not_finite.saturating_add(whole(in_bins));
+    } else if in_bins > 0.0 {
+        mark_implied(histogram, &mut stats);
+    }
+    TensorSummary {
+        role: Role::Other,
+        dtype: DType::F64,
+        shape: Vec::new(),
+        stats,
+        hash: None,
+        change: None,
+        channels: None,
+    }
+}
+
+/// Sets one NaN, Inf or -Inf where a stated figure of the values, or without any an edge of a filled bin, is that.
+fn mark_implied(histogram: &Histogram, stats: &mut TensorStats) {
+    let stated = [histogram.min, histogram.max, histogram.sum];
+    let bins = histogram
+        .counts
+        .iter()
+        .zip(&histogram.lefts)
+        .zip(&histogram.rights);
+    let filled = bins.filter(|((count, _), _)| **count > 0.0);
+    let edges = filled.flat_map(|((_, left), right)| [*left, *right]);
+    let all: Vec<f64> = if stated.iter().any(Option::is_some) {
+        stated.into_iter().flatten().collect()
+    } else {
+        edges.collect()
+    };
+    stats.nan = u64::from(all.iter().any(|value| value.is_nan()));
+    stats.pos_inf = u64::from(all.contains(&f64::INFINITY));
+    stats.neg_inf = u64::from(all.contains(&f64::NEG_INFINITY));
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are positive here, and a larger one saturates"
+)]
+fn whole(count: f64) -> u64 {
+    count.round() as u64
+}
+
+/// Adds what histograms say to what a watchpoint has found in tensors. A tensor that was also recorded in full at a step is
+/// judged by its elements there; a stretch of steps is one finding, however it was recorded.
+pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: &mut Judgement) {
+    for tensor in run.histograms {
+        if !watchpoint.watches(&tensor.name, &tensor.subject) {
+            continue;
+        }
+        let in_full = run.in_full(tensor);
+        let memory = tensor.memories.iter().find(|own| own.watchpoint == index);
+        let Some(memory) = memory else {
+            let is_about_tensors = watchpoint.condition.target != Target::Run;
+            if let Some(first) = tensor
+                .history
+                .first()
+                .filter(|_| in_full.is_none() && is_about_tensors)
+            {
+                let why = (Missing::OnlyHistogram, first.step, tensor.history.seen);
+                judged.missing.push((tensor.rank, tensor.name.clone(), why));
+            }
+            continue;
+        };
+        for episode in &memory.episodes {
+            let step = episode.first;
+            if in_full.is_some_and(|own| own.history.at(step).is_some()) {
+                continue;
+            }
+            let found =
+                Found::at(run, tensor, step, Evidence(episode.evidence)).until(episode.last);
+            let mut found = said(run, tensor, found);
+            if let Some(own) = in_full.filter(|_| watchpoint.context) {
+                let of_own = |other: &Found| {
+                    other.rank == own.rank && other.tensor == own.name && other.step > step
+                };
+                if let Some(at) = judged.found.iter().position(of_own) {
+                    found.last_step = found.last_step.max(judged.found.remove(at).last_step);
+                }
+            }
+            judged.found.push(found);
+        }
+    }
+}
+
+/// The finding with its sentence. -Inf alone may be a mask, except in weights and gradients.
+fn said(run: &Run<'_>, tensor: &Tensor, found: Found) -> Found {
+    let Some(digest) = tensor.history.at(found.step) else {
+        return found;
+    };
+    let is_trained = matches!(
+        tensor.subject.class,
+        Class::Weight | Class::Gradient | Class::ActivationGradient
+    );
+    let is_mask = digest.has_neg_inf && !digest.has_nan && !digest.has_pos_inf && !is_trained;
+    let sentence = if digest.count > 0 {
+        overflow::counted(tensor, &found, digest, false)
+    } else {
+        let name = &tensor.name;
+        Sentence {
+            en: format!("{name} holds NaN or Inf; its histogram does not count them"),
+            zh: format!("{name} 含有 NaN 或 Inf；其直方图未计数"),
+        }
+    };
+    Found {
+        severity: is_mask.then_some(Severity::Info),
+        sentence: Some(sentence),
+        flow: run.flow(tensor),
+        ..found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(histogram: &Histogram) -> [u64; 4] {
+        let stats = summary_of(histogram).stats;
+        [stats.nan, stats.pos_inf, stats.neg_inf, stats.count]
+    }
+
+    #[test]
+    fn counts_come_first_and_stated_figures_tell_the_rest() {
+        let bins = |edges: [f64; 3]| Histogram {
+            lefts: edges[..2].to_vec(),
+            rights: edges[1..].to_vec(),
+            counts: vec![3.0, 5.0],
+            count: 8.0,
+            ..Histogram::default()
+        };
+        let plain = bins([-1.0, 0.0, 1.0]);
+        assert_eq!(kinds(&plain), [0, 0, 0, 0]);
+        assert_eq!(
+            kinds(&Histogram {
+                nan: 2,
+                neg_inf: 1,
+                ..plain.clone()
+            }),
+            [2, 0, 1, 11]
+        );
+        assert_eq!(
+            kinds(&Histogram {
+                sum: Some(f64::NAN),
+                ..plain.clone()
+            }),
+            [1, 0, 0, 0]
+        );
+        assert_eq!(
+            kinds(&Histogram {
+                max: Some(f64::INFINITY),
+                ..plain.clone()
+            }),
+            [0, 1, 0, 0]
+        );
+        // The last bin of TensorFlow's has no end; minimum and maximum say that the values have.
+        let open = bins([-1.0, 0.0, f64::INFINITY]);
+        let stated = Histogram {
+            min: Some(-1.0),
+            max: Some(7.0),
+            ..open.clone()
+        };
+        assert_eq!(kinds(&stated), [0, 0, 0, 0]);
+        assert_eq!(kinds(&open), [0, 1, 0, 0]);
+        assert_eq!(kinds(&bins([f64::NAN, f64::NAN, f64::NAN])), [1, 0, 0, 0]);
+        // Of no values at all there are no extremes.
+        let empty = Histogram {
+            counts: vec![0.0, 0.0],
+            min: Some(f64::INFINITY),
+            ..plain
+        };
+        assert_eq!(kinds(&empty), [0, 0, 0, 0]);
+    }
+}
