@@ -67,6 +67,8 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
                 ),
                 zh: format!("{tag} 的 {points} 个点中有 {count} 个为 NaN 或无穷（首个：{value}）"),
             }),
+            limit: None,
+            measure: None,
         });
     }
     found.into()
