@@ -161,6 +161,14 @@ impl I18n {
         }
     }
 
+    /// What the server says, within a sentence of the page; reactive.
+    pub fn raw(self, words: &Words) -> String {
+        match self.0.get() {
+            Locale::En => words.en.clone(),
+            Locale::Zh => words.zh.clone(),
+        }
+    }
+
     /// What the server says of something that has a name: a sentence that begins with it keeps it as it is.
     pub fn words_of(self, words: &Words, name: &str) -> String {
         if self.0.get() == Locale::En && words.en.starts_with(name) {

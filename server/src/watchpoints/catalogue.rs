@@ -67,52 +67,47 @@ fn common() -> Vec<Parameter> {
         },
     };
     vec![
-        key(
-            "name",
-            ParameterKind::Text,
-            "a name of your own for it",
-            "自定义名称",
-        ),
+        key("name", ParameterKind::Text, "custom name", "自定义名称"),
         key(
             "tensors",
             ParameterKind::Names,
-            "only tensors of these names; * stands for any text",
+            "only these tensors (* matches any text)",
             "仅限这些名称的张量，* 表示任意文本",
         ),
         key(
             "exclude",
             ParameterKind::Names,
-            "no tensors of these names",
+            "exclude these tensors",
             "排除这些名称的张量",
         ),
         key(
             "from_step",
             ParameterKind::Step,
-            "earlier steps are not judged",
+            "skip steps before",
             "此前的步不判断",
         ),
         key(
             "warmup",
             ParameterKind::Whole,
-            "first observations of each tensor that are not judged",
+            "skip the first N observations of each tensor",
             "每个张量最初不判断的观测次数",
         ),
         key(
             "patience",
             ParameterKind::Count,
-            "how many times in a row it has to hold",
+            "required number of consecutive observations",
             "需连续满足的次数",
         ),
         key(
             "cooldown",
             ParameterKind::Whole,
-            "observations after a hit of the same tensor that are not reported again",
+            "after a hit, skip N observations of the same tensor",
             "同一张量命中后不再报告的观测次数",
         ),
         key(
             "context",
             ParameterKind::Switch,
-            "whether what else is known of the run may excuse a hit, or let it mean more",
+            "use context from the run to suppress or escalate hits",
             "是否结合运行的其他信息来排除或加重命中",
         ),
     ]

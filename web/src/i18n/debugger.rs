@@ -106,6 +106,14 @@ pub struct DebuggerTexts {
     pub conflict: &'static str,
     /// The server could not be reached.
     pub unreachable: &'static str,
+    /// Button below the others: watchpoints without hits.
+    pub without_hits: fn(u64) -> String,
+    /// Of a watchpoint, by the key `tensors` or `exclude`: the names.
+    pub only: fn(&str, &str) -> String,
+    /// After a switch was changed: which watchpoint.
+    pub switched: fn(&str) -> String,
+    /// Button beside it.
+    pub undo: &'static str,
     /// Label of a switch: which watchpoint.
     pub switch: fn(&str) -> String,
     /// Field over the catalogue.
@@ -122,6 +130,10 @@ pub struct DebuggerTexts {
     pub as_usual: fn(&str) -> String,
     /// Heading of a condition's own parameters.
     pub limits: &'static str,
+    /// Above the limits: any one of them is enough.
+    pub alert_when: &'static str,
+    /// Summary of the folded keys.
+    pub advanced: &'static str,
     /// Heading of common parameters.
     pub which: &'static str,
     /// A limit without a value.

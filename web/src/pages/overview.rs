@@ -32,7 +32,13 @@ pub fn OverviewPage() -> impl IntoView {
 /// Another run has a page of its own, so that nothing of the one before stays.
 fn overview(run: String) -> AnyView {
     let model = Model::new(run);
-    let has_steps = memo(move || model.kind("statistics") > 0 || model.onset.with(Option::is_some));
+    let has_steps = memo(move || {
+        let is_open = model.kind("statistics") > 0 && model.findings.with(Option::is_none);
+        is_open
+            || model
+                .onset
+                .with(|onset| onset.as_ref().is_some_and(|own| own.shows_anything()))
+    });
     view! {
         <main class="main overview">
             {verdict::view(model)}

@@ -12,6 +12,10 @@ use super::watching::{Mode, Watching, shown, text, title, use_watching};
 use crate::components::{IconButton, IconName};
 use crate::format;
 use crate::i18n::use_i18n;
+use crate::notebook::Refusal;
+
+/// Common keys that are always in view; the others are folded.
+const ALWAYS: [&str; 3] = ["name", "tensors", "from_step"];
 
 /// The form, in place of the list.
 #[component]
@@ -47,7 +51,12 @@ pub(super) fn Editor() -> impl IntoView {
     };
     view! {
         <div class="head flex">
-            <h2 class="grow">{i18n.text(|t| t.debugger.edit)}</h2>
+            <h2 class="grow">
+                {move || {
+                    let texts = &i18n.texts().debugger;
+                    if is_new() { texts.add } else { texts.edit }
+                }}
+            </h2>
             <IconButton
                 icon=IconName::Close
                 label=i18n.label(|t| t.debugger.cancel)
@@ -84,7 +93,14 @@ fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyV
         .iter()
         .map(|one| field(watching, one))
         .collect_view();
-    let common = common.iter().map(|one| field(watching, one)).collect_view();
+    let (always, advanced): (Vec<&Parameter>, Vec<&Parameter>) =
+        common.iter().partition(|one| ALWAYS.contains(&&*one.name));
+    let fields = |some: Vec<&Parameter>| {
+        let some = some.into_iter().map(|one| field(watching, one));
+        some.collect_view()
+    };
+    let (always, advanced) = (fields(always), fields(advanced));
+    let needs_limit = condition.parameters.iter().any(|one| one.is_limit);
     let part = |heading: &'static str, words: &trainscope_api::findings::Words| {
         let words = i18n.words(words);
         (!words.is_empty()).then(|| view! { <h3>{heading}</h3> <p class="small ink2">{words}</p> })
@@ -97,14 +113,29 @@ fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyV
         <p class="micro ink3 mono">{condition.id.clone()}</p>
         <p class="small ink2">{i18n.words(&condition.checks)}</p>
         {(!condition.parameters.is_empty()).then(|| view! { <h3>{texts.limits}</h3> })}
+        {needs_limit.then(|| view! { <p class="micro ink3">{texts.alert_when}</p> })}
         {own}
+        {move || missing_limit(watching)}
         <h3>{texts.which}</h3>
         {severity(watching, condition.severity)}
-        {common}
+        {always}
+        <details class="advanced">
+            <summary class="link small">{texts.advanced}</summary>
+            {advanced}
+        </details>
         {part(texts.matters, &condition.matters)}
         {part(texts.not_judged, &condition.not_judged)}
     }
     .into_any()
+}
+
+/// Why the server refused the draft, beside the fields that it is about.
+fn missing_limit(watching: Watching) -> Option<AnyView> {
+    let Some(Refusal::Refused(reason)) = watching.refusal.get() else {
+        return None;
+    };
+    let reason = view! { <p class="small err" role="alert">{reason}</p> };
+    Some(reason.into_any())
 }
 
 /// The choice of severity.
@@ -142,7 +173,7 @@ fn severity(watching: Watching, usual: Severity) -> AnyView {
     .into_any()
 }
 
-/// One key: its name, its field, and below what it means.
+/// One key: what it means, its field, and below its name in files and the values that it may be given.
 fn field(watching: Watching, one: &Parameter) -> AnyView {
     let i18n = use_i18n();
     let texts = &i18n.texts().debugger;
@@ -157,9 +188,10 @@ fn field(watching: Watching, one: &Parameter) -> AnyView {
         (None, _) => String::new(),
     };
     let below = match kind {
-        ParameterKind::Names => format!("{help}; {}", texts.several),
-        _ => format!("{help} {}", range(kind)),
+        ParameterKind::Names => texts.several,
+        _ => range(kind),
     };
+    let below = format!("{name} {below}");
     let own = name.clone();
     let input = if kind == ParameterKind::Switch {
         let is_set = match now {
@@ -196,9 +228,9 @@ fn field(watching: Watching, one: &Parameter) -> AnyView {
     };
     view! {
         <label class="key">
-            <span class="mono cut grow">{name}</span>
+            <span class="grow">{help}</span>
             {input}
-            <span class="help micro ink3">{below}</span>
+            <span class="help micro ink3 mono">{below}</span>
         </label>
     }
     .into_any()

@@ -28,6 +28,14 @@ pub(super) enum Mode {
     Edit(Option<usize>),
 }
 
+/// A switch that was changed.
+#[derive(Clone, PartialEq)]
+pub(super) struct Undo {
+    /// The watchpoint, as in addresses.
+    name: String,
+    pub(super) title: String,
+}
+
 /// The list and its editing. `Copy`: take it with [`use_watching`].
 #[derive(Clone, Copy)]
 pub(super) struct Watching {
@@ -38,6 +46,8 @@ pub(super) struct Watching {
     pub(super) refusal: RwSignal<Option<Refusal>>,
     /// Whether it is asked if the recommended set is to take the place of what there is.
     pub(super) confirms: RwSignal<bool>,
+    /// The switch that was changed last, until something else is changed.
+    pub(super) undo: RwSignal<Option<Undo>>,
     /// Whether changes are for this run alone.
     pub(super) only_run: RwSignal<bool>,
     pub(super) mode: RwSignal<Mode>,
@@ -59,6 +69,7 @@ impl Watching {
             catalogue: RwSignal::new(None),
             refusal: RwSignal::new(None),
             confirms: RwSignal::new(false),
+            undo: RwSignal::new(None),
             only_run: RwSignal::new(false),
             mode: RwSignal::new(Mode::List),
             draft: RwSignal::new(WatchpointKeys::default()),
@@ -73,6 +84,7 @@ impl Watching {
                 watching.mode.set(Mode::List);
                 watching.refusal.set(None);
                 watching.confirms.set(false);
+                watching.undo.set(None);
                 watching.only_run.set(false);
             }
             let own = run.clone();
@@ -162,8 +174,30 @@ impl Watching {
         }
     }
 
-    /// Switches one on or off.
-    pub(super) fn switch(self, index: usize) {
+    /// Switches one on or off, by its place and title.
+    pub(super) fn switch(self, index: usize, title: &str) {
+        let list = self.list.get_untracked();
+        let name = list.map(|list| name_of(&list.watchpoints, index));
+        self.turn(index);
+        self.undo.set(name.map(|name| Undo {
+            name,
+            title: title.to_owned(),
+        }));
+    }
+
+    /// Turns the switch that was changed last back.
+    pub(super) fn undo_switch(self) {
+        let (undo, list) = (self.undo.get_untracked(), self.list.get_untracked());
+        self.undo.set(None);
+        if let (Some(undo), Some(list)) = (undo, list) {
+            let mut all = 0..list.watchpoints.len();
+            if let Some(index) = all.find(|at| name_of(&list.watchpoints, *at) == undo.name) {
+                self.turn(index);
+            }
+        }
+    }
+
+    fn turn(self, index: usize) {
         self.change(None, move |list| {
             if let Some(WatchpointKeys(keys)) = list.get_mut(index)
                 && keys.remove("on") != Some(Setting::Bool(false))
@@ -206,6 +240,7 @@ impl Watching {
 
     fn send(self, version: String, only_this_run: bool, watchpoints: Option<Vec<WatchpointKeys>>) {
         self.confirms.set(false);
+        self.undo.set(None);
         let run = self.run.get_untracked();
         let change = WatchpointsChange {
             run: run.clone(),

@@ -4,6 +4,7 @@
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Judging, Watched};
 use trainscope_api::watchpoints::{Condition, Origin, Setting, WatchpointKeys};
+use trainscope_format::Severity;
 
 use super::catalogue::CatalogueList;
 use super::editor::Editor;
@@ -124,6 +125,64 @@ fn Progress() -> impl IntoView {
     }
 }
 
+/// A watchpoint of the list, with what was found for it.
+#[derive(Clone, PartialEq)]
+struct Listed {
+    index: usize,
+    /// As in addresses: it stays the same when others are added.
+    name: String,
+    keys: WatchpointKeys,
+    condition: Condition,
+    hits: u64,
+    worst: Option<Severity>,
+    /// What could not be judged, if anything.
+    open: Option<String>,
+}
+
+impl Listed {
+    fn target(&self) -> usize {
+        let mut all = TARGETS.iter();
+        let target = all.position(|own| *own == self.condition.target);
+        target.unwrap_or(TARGETS.len())
+    }
+
+    /// Whether it says nothing: it is on and as recommended, was judged everywhere, and has no hits.
+    fn is_quiet(&self) -> bool {
+        self.hits == 0 && self.open.is_none() && self.keys == self.condition.preset
+    }
+}
+
+/// Names in the order of the list: groups in which something was found come first, and in them what was found. Under the
+/// pointer or the keyboard the order of `before` stays, so that a second click meets the same row.
+fn order(all: &[Listed], before: Option<&[String]>, is_held: bool) -> Vec<String> {
+    let has_hits = |target: usize| {
+        let mut all = all.iter();
+        all.any(|own| own.target() == target && own.hits > 0)
+    };
+    let mut sorted: Vec<&Listed> = all.iter().collect();
+    sorted.sort_by_key(|own| {
+        let severity = own
+            .worst
+            .unwrap_or_else(|| severity(&own.keys, &own.condition));
+        (
+            !has_hits(own.target()),
+            own.target(),
+            own.hits == 0,
+            std::cmp::Reverse(severity),
+        )
+    });
+    let sorted = sorted.into_iter().map(|own| own.name.clone());
+    match before.filter(|_| is_held) {
+        None => sorted.collect(),
+        Some(before) => {
+            let sorted: Vec<String> = sorted.collect();
+            let kept = before.iter().filter(|name| sorted.contains(name));
+            let new = sorted.iter().filter(|name| !before.contains(name));
+            kept.chain(new).cloned().collect()
+        }
+    }
+}
+
 #[component]
 fn Rows() -> impl IntoView {
     let watching = use_watching();
@@ -140,93 +199,138 @@ fn Rows() -> impl IntoView {
             };
             all.map(|own| {
                 let open = (own.unjudged, missing(own).unwrap_or_default());
-                (own.condition.clone(), own.hits, open)
+                (own.condition.clone(), own.hits, own.worst, open)
             })
             .collect::<Vec<_>>()
         })
     });
-    let rows = move || {
-        let Some(list) = watching.list.get() else {
-            return Vec::new();
-        };
+    let listed = memo(move || {
+        let list = watching.list.get()?;
+        let texts = i18n.texts();
         let counts = counts.get();
-        let known = |index: usize, condition: &Condition| {
-            counts.get(index).filter(|own| own.0 == condition.id)
-        };
-        let hits = |index, condition: &Condition| known(index, condition).map_or(0, |own| own.1);
-        let mut all: Vec<(usize, WatchpointKeys, Condition)> = Vec::new();
-        for (index, keys) in list.watchpoints.iter().enumerate() {
-            if let Some(condition) = watching.condition(keys) {
-                all.push((index, keys.clone(), condition));
-            }
-        }
-        let target = |condition: &Condition| {
-            TARGETS
-                .iter()
-                .position(|own| *own == condition.target)
-                .unwrap_or(TARGETS.len())
-        };
-        // Groups in which something was found come first, and in them what was found.
-        let found = |wanted: usize| {
-            let mut all = all.iter();
-            all.any(|(index, _, own)| target(own) == wanted && hits(*index, own) > 0)
-        };
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by_key(|&at| {
-            let (index, keys, own) = &all[at];
-            let has_none = hits(*index, own) == 0;
-            (
-                !found(target(own)),
-                target(own),
-                has_none,
-                std::cmp::Reverse(severity(keys, own)),
-            )
-        });
+        let all = list
+            .watchpoints
+            .iter()
+            .enumerate()
+            .filter_map(|(index, keys)| {
+                let condition = watching.condition(keys)?;
+                let known = counts.get(index).filter(|own| own.0 == condition.id);
+                let open = known.filter(|own| own.3.0 > 0).map(|own| {
+                    (texts.debugger.unjudged)(own.3.0, (texts.overview.missing)(&own.3.1))
+                });
+                Some(Listed {
+                    index,
+                    name: name_of(&list.watchpoints, index),
+                    keys: keys.clone(),
+                    hits: known.map_or(0, |own| own.1),
+                    worst: known.and_then(|own| own.2),
+                    open,
+                    condition,
+                })
+            });
+        Some(all.collect::<Vec<Listed>>())
+    });
+    let is_held = RwSignal::new(false);
+    let sorted = Memo::new(move |before: Option<&Vec<String>>| {
+        let all = listed.get().unwrap_or_default();
+        order(&all, before.map(Vec::as_slice), is_held.get())
+    });
+    let unfolds = RwSignal::new(false);
+    let rows = move || {
+        let all = listed.get().unwrap_or_default();
         let mut rows = Vec::new();
         let mut last = usize::MAX;
-        for at in order {
-            let (index, keys, own) = &all[at];
-            if target(own) != last {
-                last = target(own);
-                let head = (i18n.texts().debugger.target)(&own.target);
+        let named = |name: &String| all.iter().find(|own| own.name == *name);
+        let (quiet, shown): (Vec<&Listed>, Vec<&Listed>) = sorted
+            .get()
+            .iter()
+            .filter_map(named)
+            .partition(|own| own.is_quiet());
+        // A list of which nothing would be left is shown as a whole.
+        let (quiet, shown) = if shown.is_empty() {
+            (shown, quiet)
+        } else {
+            (quiet, shown)
+        };
+        let folded = quiet.len() as u64;
+        let is_open = unfolds.get();
+        let more = quiet.into_iter().filter(|_| is_open);
+        let push = |rows: &mut Vec<AnyView>, last: &mut usize, own: &Listed| {
+            if own.target() != *last {
+                *last = own.target();
+                let head = (i18n.texts().debugger.target)(&own.condition.target);
                 rows.push(view! { <li class="group">{head}</li> }.into_any());
             }
-            let open = known(*index, own).filter(|own| own.2.0 > 0);
-            let open = open.map(|own| {
-                let texts = i18n.texts();
-                (texts.debugger.unjudged)(own.2.0, (texts.overview.missing)(&own.2.1))
-            });
-            let name = name_of(&list.watchpoints, *index);
-            rows.push(row(*index, name, keys, own, hits(*index, own), open));
+            rows.push(row(own.clone()));
+        };
+        for own in shown {
+            push(&mut rows, &mut last, own);
+        }
+        if folded > 0 {
+            last = usize::MAX;
+            let text = (i18n.texts().debugger.without_hits)(folded);
+            rows.push(
+                view! {
+                    <li class="fold">
+                        <button
+                            type="button"
+                            class="link"
+                            aria-expanded=is_open.to_string()
+                            on:click=handler(move |_| unfolds.update(|open| *open = !*open))
+                        >
+                            {text}
+                        </button>
+                    </li>
+                }
+                .into_any(),
+            );
+        }
+        for own in more {
+            push(&mut rows, &mut last, own);
         }
         rows
     };
-    view! { <ul class="scroll">{rows}</ul> }
+    view! {
+        <ul
+            class="scroll"
+            on:mouseenter=move |_| is_held.set(true)
+            on:mouseleave=move |_| is_held.set(false)
+            on:focusin=move |_| is_held.set(true)
+            on:focusout=move |_| is_held.set(false)
+        >
+            {rows}
+        </ul>
+    }
 }
 
-/// `open` says what could not be judged, if anything.
-fn row(
-    index: usize,
-    name: String,
-    keys: &WatchpointKeys,
-    condition: &Condition,
-    hits: u64,
-    open: Option<String>,
-) -> AnyView {
+fn row(own: Listed) -> AnyView {
+    let Listed {
+        index,
+        name,
+        keys,
+        condition,
+        hits,
+        worst,
+        open,
+    } = own;
+    let (keys, condition) = (&keys, &condition);
     let model = use_model();
     let watching = use_watching();
     let i18n = use_i18n();
-    let (class, icon) = severity_icon(severity(keys, condition));
+    let (class, icon) = severity_icon(worst.unwrap_or_else(|| severity(keys, condition)));
     let title = title(i18n, keys, condition);
     let is_on = is_on(keys);
-    let own = condition.parameters.iter();
+    let own = condition.parameters.iter().filter(|one| one.is_limit);
     let limits = own.filter_map(|one| {
         let value = keys.0.get(&one.name).map(short);
-        let value = value.or_else(|| Some(format::number(one.default?.0, 3)))?;
-        Some(format!("{} {value}", one.name))
+        let value = value.or_else(|| Some(format::brief(one.default?.0)))?;
+        Some(format!("{} {value}", i18n.raw(&one.help)))
     });
     let tensors = ["tensors", "exclude"].into_iter();
-    let tensors = tensors.filter_map(|key| Some(format!("{key} {}", shown(keys.0.get(key)?))));
+    let tensors = tensors.filter_map(|key| {
+        let names = shown(keys.0.get(key)?);
+        Some((i18n.texts().debugger.only)(key, &names))
+    });
     let is_open = open.is_some() && is_on;
     let open = open.filter(|_| is_on).into_iter();
     let below: Vec<String> = open.chain(limits).chain(tensors).collect();
@@ -283,7 +387,7 @@ fn row(
                 role="switch"
                 aria-checked=is_on.to_string()
                 aria-label=(i18n.texts().debugger.switch)(&title)
-                on:click=handler(move |_| watching.switch(index))
+                on:click=handler(move |_| watching.switch(index, &title))
             ></button>
         </li>
     }
@@ -293,7 +397,7 @@ fn row(
 /// A setting in a few signs.
 fn short(setting: &Setting) -> String {
     match setting {
-        Setting::Float(number) => format::number(*number, 3),
+        Setting::Float(number) => format::brief(*number),
         other => shown(other),
     }
 }
@@ -393,11 +497,100 @@ fn Said() -> impl IntoView {
                 .into_any(),
             );
         }
+        if let Some(title) = watching
+            .undo
+            .with(|undo| undo.as_ref().map(|undo| undo.title.clone()))
+        {
+            return Some(
+                view! {
+                    <div class="said undo small flex" role="status">
+                        <span class="grow">{(texts.switched)(&title)}</span>
+                        <button
+                            type="button"
+                            class="btn"
+                            on:click=handler(move |_| watching.undo_switch())
+                        >
+                            {texts.undo}
+                        </button>
+                    </div>
+                }
+                .into_any(),
+            );
+        }
         let sentence = match watching.refusal.get()? {
             Refusal::Conflict => texts.conflict.to_owned(),
             Refusal::Unreachable => texts.unreachable.to_owned(),
+            // Of a draft the form says it, beside its fields.
+            Refusal::Refused(_) if matches!(watching.mode.get(), Mode::Edit(_)) => return None,
             Refusal::Refused(reason) => reason,
         };
         Some(view! { <p class="said small err" role="alert">{sentence}</p> }.into_any())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainscope_api::findings::Words;
+
+    fn listed(name: &str, target: &str, hits: u64) -> Listed {
+        let condition = Condition {
+            id: name.to_owned(),
+            target: target.to_owned(),
+            title: Words::default(),
+            checks: Words::default(),
+            matters: Words::default(),
+            not_judged: Words::default(),
+            advice: Words::default(),
+            severity: Severity::Warning,
+            is_recommended: true,
+            parameters: Vec::new(),
+            preset: WatchpointKeys::default(),
+        };
+        Listed {
+            index: 0,
+            name: name.to_owned(),
+            keys: WatchpointKeys::default(),
+            condition,
+            hits,
+            worst: (hits > 0).then_some(Severity::Error),
+            open: None,
+        }
+    }
+
+    #[test]
+    fn rows_do_not_move_under_the_pointer() {
+        let before = [
+            listed("a", "tensor", 0),
+            listed("b", "weight", 3),
+            listed("c", "weight", 0),
+        ];
+        let sorted = order(&before, None, false);
+        assert_eq!(sorted, ["b", "c", "a"]);
+        // Switched off, it has no hits any more, and another one has come.
+        let after = [
+            listed("a", "tensor", 1),
+            listed("b", "weight", 0),
+            listed("c", "weight", 0),
+            listed("d", "run", 0),
+        ];
+        assert_eq!(order(&after, Some(&sorted), true), ["b", "c", "a", "d"]);
+        assert_eq!(order(&after, Some(&sorted), false), ["a", "b", "c", "d"]);
+        assert_eq!(order(&after[..1], Some(&sorted), true), ["a"]);
+    }
+
+    #[test]
+    fn only_what_says_nothing_is_folded() {
+        let quiet = listed("a", "tensor", 0);
+        assert!(quiet.is_quiet());
+        assert!(!listed("a", "tensor", 1).is_quiet());
+        let open = Listed {
+            open: Some("too few steps".to_owned()),
+            ..quiet.clone()
+        };
+        assert!(!open.is_quiet());
+        let mut own = quiet;
+        own.keys.0.insert("on".to_owned(), Setting::Bool(false));
+        assert!(!own.is_quiet());
     }
 }

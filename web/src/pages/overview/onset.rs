@@ -83,6 +83,20 @@ pub(super) struct Onset {
     pub(super) rows: Vec<Row>,
 }
 
+impl Onset {
+    /// Whether there is more to see than finite cells: NaN, infinities, growth, or a row of the first cause.
+    pub(super) fn shows_anything(&self) -> bool {
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        let is_plain = |cell: &Cell| matches!(cell.state, State::Missing | State::Finite);
+        let has_cause = self.column.is_some()
+            && self
+                .rows
+                .iter()
+                .any(|row| Some(&row.name) == self.tensor.as_ref());
+        has_cause || cells.any(|cell| !is_plain(cell))
+    }
+}
+
 /// The columns among all recorded steps: some before `cause` and some after it, or the last ones.
 pub(super) fn columns(steps: &[i64], cause: Option<i64>) -> &[i64] {
     let last = steps.len().saturating_sub(COLUMNS);
@@ -210,6 +224,28 @@ mod tests {
         assert_eq!(columns(&steps, None)[0], 120);
         assert_eq!(columns(&steps[..3], Some(5)).len(), 3);
         assert!(columns(&[], Some(5)).is_empty());
+    }
+
+    #[test]
+    fn a_map_of_finite_cells_is_left_out_unless_the_cause_is_on_it() {
+        let plain = Onset {
+            steps: vec![0, 1],
+            rows: vec![Row {
+                name: "a".to_owned(),
+                cells: cells(&[finite(1.0), finite(2.0)]),
+            }],
+            ..Onset::default()
+        };
+        assert!(!plain.shows_anything());
+        let mut grown = plain.clone();
+        grown.rows[0].cells = cells(&[finite(1.0), finite(1.0), finite(1.0), finite(1e9)]);
+        assert!(grown.shows_anything());
+        let caused = Onset {
+            column: Some(1),
+            tensor: Some("a".to_owned()),
+            ..plain
+        };
+        assert!(caused.shows_anything());
     }
 
     #[test]
