@@ -49,7 +49,7 @@ pub(super) static SCALAR_NOT_FINITE: Condition = Condition {
         "同一标量在相同步上已有其他条件的警告或错误时，不重复报告。",
     ),
     advice: text(
-        "Look at how the scalar is computed. Some programs write NaN for *not measured*: leave those points out.",
+        "Check how the scalar is computed. Some programs write NaN for *not measured*: leave those points out.",
         "检查该标量的计算方式。有些程序用 NaN 表示“未测量”：不要写入这些点。",
     ),
     ..BASE
