@@ -374,7 +374,7 @@ async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
     browser.wait_for_element(".shot img").await;
     let shown = async || browser.attribute(".shot img", "src").await;
     let last = shown().await;
-    browser.wait_for_text("of 3").await;
+    browser.wait_for_text("3/3").await;
     // The step before is another picture.
     browser.click(".toolbar button[title*='←']").await;
     browser

@@ -122,6 +122,21 @@ fn labels_of_both_ends_of_half_precision_do_not_meet() {
 }
 
 #[test]
+fn percentiles_have_names_where_they_are_drawn() {
+    for view in VIEWS {
+        let text = svg(&spec(view));
+        let has_names = ["p5\n", "p50", "p95"]
+            .iter()
+            .all(|name| text.contains(name));
+        assert_eq!(
+            has_names,
+            matches!(view, View::HeatMap | View::Percentiles),
+            "{view:?}"
+        );
+    }
+}
+
+#[test]
 fn stepped_outlines_follow_the_bins() {
     let points = |is_stepped| {
         let text = svg(&Spec {

@@ -52,6 +52,8 @@ pub struct HistogramsTexts {
     pub from_exponents: &'static str,
     /// See `from_exponents`.
     pub from_exponents_title: &'static str,
+    /// In a read-out: values in a bin.
+    pub values: fn(&str) -> String,
     /// In a read-out, before a percentage: all.
     pub share_of: fn(&str) -> String,
     /// So many records are one row: first step, last step, records.
@@ -122,6 +124,7 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
     sources,
     from_exponents: "from exponents",
     from_exponents_title: "Counted from the binary exponents in the statistics of the tensor: one bin per power of two",
+    values: |count| format!("{count} values"),
     share_of: |all| format!("share of {all}"),
     merged: |first, last, records| {
         format!("steps {first} – {last}, {} merged", format::count(records))
@@ -185,6 +188,7 @@ pub(super) static ZH: HistogramsTexts = HistogramsTexts {
     },
     from_exponents: "由指数统计",
     from_exponents_title: "由张量统计量中的二进制指数计数：每个二的幂一个分箱",
+    values: |count| format!("{count} 个值"),
     share_of: |all| format!("占 {all}"),
     merged: |first, last, records| {
         format!("迭代 {first} – {last}，合并 {} 条", format::count(records))

@@ -63,9 +63,21 @@ fn mindspore(line: &str) -> Option<Place<'_>> {
         let digits = after
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(after.len());
-        let code = after[digits..].trim_matches(['/', ' ']);
-        place(&rest[..at], &after[..digits], code)
+        place(&rest[..at], &after[..digits], code(&after[digits..]))
     })
+}
+
+/// The code behind a line number, without the columns that MindSpore from 2.1 on writes before it: `, 12~39/`.
+fn code(rest: &str) -> &str {
+    let is_columns = |text: &str| {
+        text.contains('~')
+            && text
+                .chars()
+                .all(|c| c.is_ascii_digit() || " ,~".contains(c))
+    };
+    let (columns, code) = rest.split_once('/').unwrap_or((rest, ""));
+    let code = if is_columns(columns) { code } else { rest };
+    code.trim_matches(['/', ' '])
 }
 
 fn python(line: &str) -> Option<Place<'_>> {
@@ -97,6 +109,12 @@ mod tests {
             (found[1].file, found[1].line, found[1].is_library),
             ("/home/me/net.py", 12, false)
         );
+        let columns = places(
+            "# In file /ms/nn/basic.py:807, 12~39/\n# In file net.py:3, 4~9/ a / b/",
+            9,
+        );
+        assert_eq!((columns[0].line, columns[0].text), (807, ""));
+        assert_eq!((columns[1].line, columns[1].text), (3, "a / b"));
         let python = "File \"/tmp/a b.py\", line 18, in forward\n    x = torch.relu(x)\nFile \"x.py\", line 2, in main";
         let found = places(python, 9);
         assert_eq!(

@@ -16,6 +16,8 @@ const SHADE_POWER: f64 = 0.6;
 const HALF: [(f64, &str); 2] = [(65_504.0, "fp16 65,504"), (-65_504.0, "fp16 −65,504")];
 /// Height of a line of text and its distance from a line, pixels.
 const TEXT_HEIGHT: f64 = 14.0;
+/// Distance of the names of percentiles, pixels.
+const NAME_HEIGHT: f64 = 11.0;
 
 /// Draws the picture. `font_scale` is 1 for a canvas.
 ///
@@ -173,7 +175,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 self.painter.polygon(&area, self.theme.surface)?;
                 let ink = Ink(stack.colour, 0.1 + 0.16 * age);
                 self.painter.polygon(&area, ink)?;
-                let ink = Ink(stack.colour, 0.45 + 0.4 * age);
+                let ink = Ink(stack.colour, 0.75 + 0.25 * age);
                 self.painter.path(&points, 0.9, ink)?;
             } else {
                 self.broken(
@@ -261,7 +263,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         for (share, dash) in [(1, true), (3, false), (5, true)] {
             self.percentile(stack, share, dash, self.theme.ink, true)?;
         }
-        Ok(())
+        self.percentile_names(stack)
     }
 
     /// The column of a row; neighbours of the same shade are one rectangle.
@@ -291,6 +293,36 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 self.painter.rect((left, top), (right, bottom), ink)?;
             }
             from = to;
+        }
+        Ok(())
+    }
+
+    /// The names of percentiles at the right of the plot, where the last row with values has them.
+    fn percentile_names(&self, stack: &Stack) -> DrawResult<(), DB> {
+        let last = stack
+            .rows
+            .iter()
+            .rev()
+            .find(|row| !row.percentiles.is_empty());
+        let Some(last) = last else {
+            return Ok(());
+        };
+        let plot = &self.at.plot;
+        let mut free = f64::NEG_INFINITY;
+        for (share, name) in [(5, "p95"), (3, "p50"), (1, "p5")] {
+            let y = last
+                .percentiles
+                .get(share)
+                .and_then(|value| self.at.value_y(*value));
+            let Some(y) = y.filter(|y| (plot.top..=plot.bottom).contains(y)) else {
+                continue;
+            };
+            // Names that would lie on each other move down.
+            let y = y.max(free);
+            free = y + NAME_HEIGHT;
+            let at = (plot.right + 4.0, y);
+            self.painter
+                .text(at, Anchor::Start, name, self.theme.ink_3)?;
         }
         Ok(())
     }
@@ -368,7 +400,11 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             }
             self.percentile(stack, 3, false, stack.colour, false)?;
         }
-        Ok(())
+        // Several runs have their own percentiles: the read-out names them.
+        match self.spec.stacks.as_slice() {
+            [stack] => self.percentile_names(stack),
+            _ => Ok(()),
+        }
     }
 
     /// Where half precision ends, if values come so far. Labels lie outside of both ends, away from each other, unless there

@@ -10,6 +10,8 @@ use crate::ticks;
 
 const TOP: f64 = 8.0;
 const RIGHT: f64 = 10.0;
+/// Room at the right for the names of percentiles.
+const RIGHT_SHARES: f64 = 30.0;
 /// Room at the right for what is not finite, beside ridges.
 const RIGHT_NAMES: f64 = 62.0;
 const LABELS: f64 = 22.0;
@@ -103,7 +105,12 @@ impl Layout {
             .clamp(36.0, 84.0)
             .min(width);
         let names = is_ridges && (lanes.0 || lanes.1);
-        let right = (width - if names { RIGHT_NAMES } else { RIGHT }).max(left);
+        let room = match spec.view {
+            View::Offset if names => RIGHT_NAMES,
+            View::HeatMap | View::Percentiles => RIGHT_SHARES,
+            View::Offset | View::Overlay => RIGHT,
+        };
+        let right = (width - room).max(left);
         let plot = Rect {
             left,
             top,

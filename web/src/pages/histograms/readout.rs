@@ -62,7 +62,7 @@ pub(super) fn ReadOut(
     });
     if let Some((low, high, count)) = bin {
         let range = format!("{} … {}", label::value(low), label::value(high));
-        lines.push((range, count_text(count), ""));
+        lines.push((range, (texts.values)(&count_text(count)), ""));
         lines.push((
             (texts.share_of)(&count_text(row.finite)),
             share(count),

@@ -59,8 +59,7 @@ pub(super) fn OwnStep(
                 <span>
                     {move || {
                         let all = steps.with(|steps| steps.len());
-                        let at = (place.get() + 1).to_string();
-                        (i18n.texts().scalars.of)(&at, &all.to_string())
+                        format!("{}/{all}", place.get() + 1)
                     }}
                 </span>
                 <Show when=is_own>
