@@ -500,7 +500,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
     // Whole counts, the score of both, and nothing beyond the card.
     for count in ["tp", "fp", "tn", "fn"] {
         let text = browser
-            .text_of(&format!("table.pr td.{count}"))
+            .text_of(&format!("table.pr .{count}"))
             .await
             .unwrap();
         assert!(

@@ -111,12 +111,14 @@ fn labels_of_both_ends_of_half_precision_do_not_meet() {
     };
     for view in VIEWS {
         for end in [7e4, 1e5, 1e7, 1e30] {
-            let mut far = spec(view);
-            far.edges = vec![-end, -1.0, 0.0, 1.0, end];
-            let text = svg(&far);
-            let (a, b) = (place(&text, "fp16 65,504"), place(&text, "fp16 −65,504"));
-            let is_beside = a.1 <= b.0 || b.1 <= a.0 || (a.2 - b.2).abs() >= 12.0;
-            assert!(is_beside, "{view:?} {end}: {a:?} {b:?}");
+            for (low, high) in [(-end, end), (-end, 6.6e4), (-6.6e4, end)] {
+                let mut far = spec(view);
+                far.edges = vec![low, -1.0, 0.0, 1.0, high];
+                let text = svg(&far);
+                let (a, b) = (place(&text, "fp16 65,504"), place(&text, "fp16 −65,504"));
+                let is_beside = a.1 <= b.0 || b.1 <= a.0 || (a.2 - b.2).abs() >= 12.0;
+                assert!(is_beside, "{view:?} {low} {high}: {a:?} {b:?}");
+            }
         }
     }
 }

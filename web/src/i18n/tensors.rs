@@ -335,3 +335,16 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
     debugger: "调试器",
     show_values: "查看张量值",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::EN;
+
+    #[test]
+    fn a_count_over_a_part_of_the_slice_says_so() {
+        let whole = (EN.beyond)(3, 4, 4);
+        assert_eq!(whole, "3 of 4 differ");
+        let part = (EN.beyond)(960, 1_024, 1_600);
+        assert_eq!(part, "960 of the 1,024 loaded differ (1,600 in the slice)");
+    }
+}

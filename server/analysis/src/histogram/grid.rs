@@ -9,8 +9,8 @@ const WIDEST: f64 = 1e12;
 /// Binary exponents of `f64`, subnormal ones included, from −1,074 to 1,023.
 const EXPONENTS: usize = 2_098;
 
-/// Equal widths show nothing where the greatest absolute value is more than so many times the median one: half of all
-/// values lie in a thousandth of the axis, less than a pixel of a card.
+/// Equal widths show nothing of a distribution whose median absolute value is less than so many parts of the greatest of
+/// all: half of its values lie in a thousandth of the axis, less than a pixel of a card.
 const MAX_LINEAR_RATIO: f64 = 1e3;
 
 /// How edges are spaced.
@@ -30,6 +30,8 @@ pub struct Span {
     high: f64,
     /// Values by the exponent of their absolute value.
     sizes: Box<[f64]>,
+    /// The least of the median absolute values of single distributions, zeros left out.
+    least_median: f64,
     /// Exponents of the bins on either side of zero, negative ones first; `None` once a bin is not that of an exponent.
     exponents: Option<[Reach; 2]>,
 }
@@ -43,6 +45,7 @@ impl Default for Span {
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
             sizes: vec![0.0; EXPONENTS].into(),
+            least_median: f64::INFINITY,
             exponents: Some([None; 2]),
         }
     }
@@ -54,6 +57,7 @@ impl Span {
         if !mass.is_exponents && !mass.bins.is_empty() {
             self.exponents = None;
         }
+        self.least_median = self.least_median.min(median(mass));
         for bin in &mass.bins {
             if let Some([negative, positive]) = &mut self.exponents {
                 let (reach, edge) = if bin.low < 0.0 {
@@ -78,9 +82,7 @@ impl Span {
     /// The spacing that shows most of these values: [`Spacing::Symlog`] beyond [`MAX_LINEAR_RATIO`].
     pub fn fitting(&self) -> Spacing {
         let greatest = self.low.abs().max(self.high.abs());
-        let is_wide = self
-            .size_above(0.5)
-            .is_some_and(|median| greatest / median > MAX_LINEAR_RATIO);
+        let is_wide = greatest > MAX_LINEAR_RATIO * self.least_median;
         if is_wide {
             Spacing::Symlog
         } else {
@@ -115,6 +117,22 @@ impl Span {
             linear
         }
     }
+}
+
+/// The median of the absolute values of a distribution, by the outer edges of its bins and without zeros; infinite if
+/// there are none.
+fn median(mass: &Mass) -> f64 {
+    let size = |bin: &super::Bin| bin.low.abs().max(bin.high.abs());
+    let mut sizes: Vec<(f64, f64)> = mass.bins.iter().map(|bin| (size(bin), bin.count)).collect();
+    sizes.retain(|(size, _)| *size > 0.0);
+    sizes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let all: f64 = sizes.iter().map(|(_, count)| count).sum();
+    let mut seen = 0.0;
+    let found = sizes.iter().find(|(_, count)| {
+        seen += count;
+        seen > all / 2.0
+    });
+    found.map_or(f64::INFINITY, |(size, _)| *size)
 }
 
 /// Edges of the bins of one sign, ascending, so many exponents in each.
@@ -272,6 +290,18 @@ mod tests {
             Spacing::Linear
         );
         assert_eq!(span(&[]).fitting(), Spacing::Linear);
+        // One of many that is a thousand times smaller would be a spike.
+        let mut one = span(&[(0.0, 1.0, 9.0)]);
+        let huge = super::super::Bin {
+            low: -1e30,
+            high: 0.0,
+            count: 1e6,
+        };
+        one.add(&Mass {
+            bins: vec![huge],
+            ..Mass::default()
+        });
+        assert_eq!(one.fitting(), Spacing::Symlog);
         assert_eq!(span(&[(0.0, 0.0, 3.0)]).fitting(), Spacing::Linear);
     }
 

@@ -412,8 +412,9 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     fn half(&self) -> DrawResult<(), DB> {
         let plot = &self.at.plot;
         let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
+        let mut first: Option<(f64, f64)> = None;
         for (value, text) in HALF {
-            let (line, at, anchor) = if is_across {
+            let (line, mut at, anchor) = if is_across {
                 let x = self.at.value_x(value);
                 let Some(x) = x.filter(|x| *x > plot.left && *x < plot.right) else {
                     continue;
@@ -454,6 +455,18 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             for dash in crate::path::dash(&line, 4.0, 3.0, 0.0) {
                 self.painter.path(&dash, 1.0, self.theme.inf)?;
             }
+            let width = label::width(text);
+            let left = if anchor == Anchor::End {
+                at.0 - width
+            } else {
+                at.0
+            };
+            // At one edge of the plot both are on the same side: one below the other.
+            let meets = |(from, to): (f64, f64)| left < to && from < left + width;
+            if is_across && first.is_some_and(meets) {
+                at.1 += TEXT_HEIGHT;
+            }
+            first = Some((left, left + width));
             self.painter.text(at, anchor, text, self.theme.inf)?;
         }
         Ok(())

@@ -132,6 +132,11 @@ fn details(input: &InputTimes) -> String {
         &format::nanos(input.longest.whole_nanos),
         input.steps,
     );
+    let longest = if input.longest.input_nanos > 0 {
+        longest
+    } else {
+        String::new()
+    };
     match input.found.filter(|found| found.batches > 0) {
         Some(found) => {
             let first = format::nanos(found.first_nanos);
@@ -150,7 +155,7 @@ pub(super) fn Waiting() -> impl IntoView {
     move || {
         let texts = i18n.texts().pipeline;
         let waiting = match model.input() {
-            Some(input) if input.judged => over_steps(input),
+            Some(input) if input.judged && input.longest.input_nanos > 0 => over_steps(input),
             Some(_) => ().into_any(),
             None => view! {
                 <div class="unknown">

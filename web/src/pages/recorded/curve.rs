@@ -97,10 +97,22 @@ pub(super) fn Curves(
                     <td class="num">{number(&record.body.precision)}</td>
                     <td class="num">{number(&record.body.recall)}</td>
                     <td class="num f1">{f1.map(label::value)}</td>
-                    <td class="num tp">{count(&record.body.true_positives)}</td>
-                    <td class="num fp">{count(&record.body.false_positives)}</td>
-                    <td class="num tn">{count(&record.body.true_negatives)}</td>
-                    <td class="num fn">{count(&record.body.false_negatives)}</td>
+                </tr>
+                <tr class="counts micro ink3">
+                    <td colspan="7">
+                        <span title=texts.true_positives>
+                            "TP " <b class="tp">{count(&record.body.true_positives)}</b>
+                        </span>
+                        <span title=texts.false_positives>
+                            "FP " <b class="fp">{count(&record.body.false_positives)}</b>
+                        </span>
+                        <span title=texts.true_negatives>
+                            "TN " <b class="tn">{count(&record.body.true_negatives)}</b>
+                        </span>
+                        <span title=texts.false_negatives>
+                            "FN " <b class="fn">{count(&record.body.false_negatives)}</b>
+                        </span>
+                    </td>
                 </tr>
             })
         });
@@ -116,10 +128,6 @@ pub(super) fn Curves(
                         <th class="num">{texts.precision}</th>
                         <th class="num">{texts.recall}</th>
                         <th class="num" title=texts.f1>"F1"</th>
-                        <th class="num" title=texts.true_positives>"TP"</th>
-                        <th class="num" title=texts.false_positives>"FP"</th>
-                        <th class="num" title=texts.true_negatives>"TN"</th>
-                        <th class="num" title=texts.false_negatives>"FN"</th>
                     </tr>
                 </thead>
                 <tbody>{rows.collect_view()}</tbody>
