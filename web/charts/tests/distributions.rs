@@ -93,7 +93,7 @@ fn where_half_precision_ends_is_drawn_if_values_come_so_far() {
 #[test]
 fn labels_of_both_ends_of_half_precision_do_not_meet() {
     let place = |svg: &str, label: &str| {
-        let tag = &svg[..svg.find(label).unwrap()];
+        let tag = &svg[..svg.find(label)?];
         let tag = &tag[tag.rfind("<text").unwrap()..];
         let number = |name: &str| -> f64 {
             let from = tag.find(name).unwrap() + name.len();
@@ -107,7 +107,7 @@ fn labels_of_both_ends_of_half_precision_do_not_meet() {
         } else {
             x
         };
-        (left, left + width, y)
+        Some((left, left + width, y))
     };
     for view in VIEWS {
         for end in [7e4, 1e5, 1e7, 1e30] {
@@ -115,7 +115,12 @@ fn labels_of_both_ends_of_half_precision_do_not_meet() {
                 let mut far = spec(view);
                 far.edges = vec![low, -1.0, 0.0, 1.0, high];
                 let text = svg(&far);
-                let (a, b) = (place(&text, "fp16 65,504"), place(&text, "fp16 −65,504"));
+                let places = (place(&text, "fp16 65,504"), place(&text, "fp16 −65,504"));
+                // An end that falls on the edge of the plot has no line.
+                let (Some(a), Some(b)) = places else {
+                    assert!(end > 1e5, "{view:?} {low} {high}");
+                    continue;
+                };
                 let is_beside = a.1 <= b.0 || b.1 <= a.0 || (a.2 - b.2).abs() >= 12.0;
                 assert!(is_beside, "{view:?} {low} {high}: {a:?} {b:?}");
             }

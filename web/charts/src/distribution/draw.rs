@@ -412,7 +412,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     fn half(&self) -> DrawResult<(), DB> {
         let plot = &self.at.plot;
         let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
-        let mut first: Option<(f64, f64)> = None;
+        let mut first: Option<(f64, f64, f64)> = None;
         for (value, text) in HALF {
             let (line, mut at, anchor) = if is_across {
                 let x = self.at.value_x(value);
@@ -461,12 +461,15 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             } else {
                 at.0
             };
-            // At one edge of the plot both are on the same side: one below the other.
-            let meets = |(from, to): (f64, f64)| left < to && from < left + width;
-            if is_across && first.is_some_and(meets) {
-                at.1 += TEXT_HEIGHT;
+            // At one edge of the plot both are on the same side: the second makes way.
+            let meets = |(from, to, y): (f64, f64, f64)| {
+                left < to && from < left + width && (at.1 - y).abs() < TEXT_HEIGHT
+            };
+            if let Some((_, _, y)) = first.filter(|first| meets(*first)) {
+                let is_low = at.1 > f64::midpoint(plot.top, plot.bottom);
+                at.1 = y + if is_low { -TEXT_HEIGHT } else { TEXT_HEIGHT };
             }
-            first = Some((left, left + width));
+            first = Some((left, left + width, at.1));
             self.painter.text(at, anchor, text, self.theme.inf)?;
         }
         Ok(())
