@@ -55,12 +55,12 @@ impl Colours {
     }
 }
 
-/// Gives each run that has none a colour: from its own on, the first that no run has; then, with more runs than
-/// looks, the first that none of its folder has, because these are the runs that are compared; else its own. Whether
-/// there was such a run.
+/// Gives each run that has none a colour; returns whether there was such a run. Runs of one folder are compared with each
+/// other, so that a look and then a hue that none of them has come first; after that a plain look, one that few runs have
+/// at all, and the run's own.
 fn assign<'a>(known: &mut Known, runs: impl Iterator<Item = &'a str> + Clone) -> bool {
-    let mut everywhere = [false; LOOKS];
-    let mut folders: HashMap<&str, [bool; LOOKS]> = HashMap::new();
+    let mut everywhere = [0_u32; LOOKS];
+    let mut folders: HashMap<&str, [u32; LOOKS]> = HashMap::new();
     let mut fresh = Vec::new();
     for run in runs.clone() {
         let Some(colour) = known.get(run) else {
@@ -68,19 +68,21 @@ fn assign<'a>(known: &mut Known, runs: impl Iterator<Item = &'a str> + Clone) ->
             continue;
         };
         let look = usize::from(*colour).saturating_sub(1) % LOOKS;
-        everywhere[look] = true;
-        folders.entry(folder_of(run)).or_default()[look] = true;
+        everywhere[look] += 1;
+        folders.entry(folder_of(run)).or_default()[look] += 1;
     }
     for run in &fresh {
         let folder = folders.entry(folder_of(run)).or_default();
         let home = usize::from(home_colour(run)).saturating_sub(1);
-        let looks = || (0..LOOKS).map(|turn| turn / PLAIN * PLAIN + (home + turn) % PLAIN);
-        let look = looks()
-            .find(|look| !everywhere[*look])
-            .or_else(|| looks().find(|look| !folder[*look]))
-            .unwrap_or(home);
-        everywhere[look] = true;
-        folder[look] = true;
+        let looks = (0..LOOKS).map(|turn| turn / PLAIN * PLAIN + (home + turn) % PLAIN);
+        let rank = |look: &usize| {
+            let of_hue = folder[look % PLAIN] + folder[look % PLAIN + PLAIN];
+            (folder[*look], of_hue, *look >= PLAIN, everywhere[*look])
+        };
+        // The first of equal ones: the run's own hue, if nothing speaks against it.
+        let look = looks.min_by_key(rank).unwrap_or(home);
+        everywhere[look] += 1;
+        folder[look] += 1;
         let colour = u8::try_from(look + 1).unwrap_or(1);
         known.insert((*run).to_owned(), colour);
     }
@@ -125,6 +127,22 @@ mod tests {
             assert_eq!(folder.iter().collect::<HashSet<_>>().len(), 8, "{folder:?}");
         }
         assert!(looks[24..].iter().all(|look| *look <= 10), "{looks:?}");
+    }
+
+    #[test]
+    fn runs_of_a_folder_have_hues_of_their_own_after_many_runs_elsewhere() {
+        let mut known = Known::new();
+        let elsewhere: Vec<String> = (0..27).map(|n| format!("{n}/run")).collect();
+        given(&mut known, &elsewhere);
+        let names = ["t/bf16", "t/fp16", "t/fp16-loss-scale"].map(str::to_owned);
+        let mut hues: Vec<u8> = given(&mut known, &names)
+            .iter()
+            .map(|look| (look - 1) % 10)
+            .collect();
+        hues.sort_unstable();
+        hues.dedup();
+        assert_eq!(hues.len(), 3);
+        assert!(known.values().all(|look| *look <= 10), "{known:?}");
     }
 
     #[test]

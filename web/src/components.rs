@@ -2,6 +2,7 @@
 
 mod asking;
 pub(crate) mod browse;
+mod card_fault;
 mod card_grid;
 mod chart;
 mod controls;
@@ -18,6 +19,7 @@ mod state;
 mod step_range;
 
 pub use asking::{Asking, ask_again};
+pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub(crate) use chart::blank;
 pub use chart::{

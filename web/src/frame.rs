@@ -1,12 +1,18 @@
 //! The frame around every page: rail, bar, content, notes at the foot, help at the right.
 
+use leptos::ev;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
 use crate::erased::Show;
+use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::live::use_live;
 use crate::prelude::*;
 
 mod bar;
 mod help;
+mod news;
 mod notes;
 mod rail;
 mod search;
@@ -14,6 +20,7 @@ mod switcher;
 
 use bar::Bar;
 use help::HelpPanel;
+use news::News;
 use notes::Notes;
 use rail::Rail;
 
@@ -56,12 +63,25 @@ pub fn Frame(
         }
         _ => false,
     });
+    let i18n = use_i18n();
+    let skip = move |event: ev::MouseEvent| {
+        // Only the focus moves: the address is the page's.
+        event.prevent_default();
+        let content = document().get_element_by_id("content");
+        if let Some(content) = content.and_then(|content| content.dyn_into::<HtmlElement>().ok()) {
+            let _ignored = content.focus();
+        }
+    };
     view! {
         <div class="app">
+            <a class="skip" href="#content" on:click=skip>
+                {i18n.text(|t| t.frame.skip)}
+            </a>
+            <News />
             <Rail />
             <Bar />
             <div class="content" class:with-panel=move || state.help.get()>
-                <div class="page">
+                <div class="page" id="content" tabindex="-1">
                     {children()} <Notes />
                 </div>
                 <Show when=move || state.help.get()>

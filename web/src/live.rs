@@ -44,8 +44,7 @@ pub struct Live {
     pub connection: RwSignal<Connection>,
     /// Whether a person has paused live updates. Set it with [`Live::pause`].
     pub paused: RwSignal<bool>,
-    /// When what is shown was news, in milliseconds since 1970: the newest record at first, then the moment at which
-    /// the last change was applied.
+    /// When the newest points arrived, in milliseconds since 1970: the time of the newest record at first.
     pub updated_millis: RwSignal<f64>,
     /// How far the server has read; `None` before the first word of it. Not held back by a pause.
     pub ingest: RwSignal<Option<Ingest>>,
@@ -171,6 +170,11 @@ impl Live {
         }
     }
 
+    /// Whether the server cannot be reached; reactive.
+    pub fn is_lost(self) -> bool {
+        matches!(self.connection.get(), Connection::Lost { .. })
+    }
+
     /// Pauses live updates, or resumes them and applies what waited.
     pub fn pause(self, paused: bool) {
         self.paused.set(paused);
@@ -189,10 +193,13 @@ impl Live {
         if held.seq == 0 {
             return;
         }
-        self.applied(held.seq);
+        self.seq.set(held.seq);
         if held.reload {
             self.reload_all();
         } else {
+            if !held.runs.is_empty() {
+                self.has_data();
+            }
             for run in &held.runs {
                 self.bump(run);
             }
@@ -207,8 +214,8 @@ impl Live {
         self.open();
     }
 
-    fn applied(self, seq: u64) {
-        self.seq.set(seq);
+    /// Notes that points of runs have arrived: what people note about runs is no news of them.
+    fn has_data(self) {
         self.updated_millis.set(format::now_millis());
     }
 
@@ -252,7 +259,10 @@ impl Live {
             self.seq.set(notice.seq);
             return;
         }
-        self.applied(notice.seq);
+        self.seq.set(notice.seq);
+        if !notice.runs.is_empty() {
+            self.has_data();
+        }
         for change in &notice.runs {
             self.bump(&change.run);
         }
@@ -270,7 +280,7 @@ impl Live {
             });
             return;
         }
-        self.applied(seq);
+        self.seq.set(seq);
         self.reload_all();
     }
 

@@ -27,7 +27,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'+');
 
 /// A page inside a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunPage {
     /// How it is, and where to look next.
     Overview,
@@ -215,7 +215,12 @@ pub fn graph_href(run: &str, node: Option<&str>) -> String {
 
 /// The address of the histograms of `run`, with the card of a tag brought into view.
 pub fn histograms_href(run: &str, tag: &str) -> String {
-    let href = run_href(run, RunPage::Histograms);
+    tag_href(run, RunPage::Histograms, tag)
+}
+
+/// The address of a page of cards of `run`, with the card of a tag brought into view.
+pub fn tag_href(run: &str, page: RunPage, tag: &str) -> String {
+    let href = run_href(run, page);
     format!("{href}?tag={}", url_state::encode(tag))
 }
 

@@ -1,9 +1,12 @@
-//! The colour that a run keeps on every page: the one that the server has given it, or that somebody has chosen.
+//! The colour of a run on every page: the one that a person has chosen, or that the server has given it. Where runs are
+//! drawn together, each hue is one run's: of two runs that share one, the second has another hue in that view.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use trainscope_api::runs::{RunList, home_colour};
 
+use crate::erased::memo;
 use crate::prelude::*;
 
 /// How many colours there are; they come back with a pattern after that.
@@ -43,19 +46,34 @@ impl RunColour {
 /// Numbers of colours by the names of runs.
 type Numbers = HashMap<String, u8>;
 
+/// Looks of the runs that are drawn together.
+type Looks = HashMap<String, RunColour>;
+
 /// The colours of this page, shared by rail, table and charts.
 #[derive(Clone, Copy)]
 pub struct RunColours {
     given: RwSignal<Numbers>,
     chosen: RwSignal<Numbers>,
+    /// Runs that this page draws together, the most important first.
+    together: RwSignal<Arc<Vec<String>>>,
+    looks: Memo<Arc<Looks>>,
 }
 
 impl RunColours {
     /// Makes the shared colours; [`crate::state`] feeds them with the list of runs and the notebook.
     pub fn provide() -> Self {
+        let given = RwSignal::new(Numbers::new());
+        let chosen = RwSignal::new(Numbers::new());
+        let together = RwSignal::new(Arc::new(Vec::new()));
+        let looks = memo(move || {
+            let runs = together.get();
+            chosen.with(|chosen| given.with(|given| Arc::new(distinct(&runs, chosen, given))))
+        });
         let colours = Self {
-            given: RwSignal::new(Numbers::new()),
-            chosen: RwSignal::new(Numbers::new()),
+            given,
+            chosen,
+            together,
+            looks,
         };
         provide_context(colours);
         colours
@@ -84,12 +102,69 @@ impl RunColours {
         });
     }
 
+    /// Sets the runs that this page draws together, the most important first; none when the page is left.
+    pub fn draw_together(self, runs: Vec<String>) {
+        if self.together.with_untracked(|before| **before != runs) {
+            self.together.set(Arc::new(runs));
+        }
+    }
+
     /// The colour of a run; reactive.
     pub fn get(self, run: &str) -> RunColour {
-        let of = |numbers: RwSignal<Numbers>| numbers.with(|numbers| numbers.get(run).copied());
-        let number = of(self.chosen).or_else(|| of(self.given));
-        RunColour::of(number.unwrap_or_else(|| home_colour(run)))
+        let look = self.looks.with(|looks| looks.get(run).copied());
+        look.unwrap_or_else(|| self.own(run))
     }
+
+    /// Whether a run has another hue on this page than elsewhere; reactive.
+    pub fn is_changed(self, run: &str) -> bool {
+        self.get(run).number != self.own(run).number
+    }
+
+    /// The colour of a run that is drawn alone; reactive.
+    fn own(self, run: &str) -> RunColour {
+        self.chosen
+            .with(|chosen| self.given.with(|given| own(run, chosen, given)))
+    }
+}
+
+fn own(run: &str, chosen: &Numbers, given: &Numbers) -> RunColour {
+    let number = chosen.get(run).or_else(|| given.get(run)).copied();
+    RunColour::of(number.unwrap_or_else(|| home_colour(run)))
+}
+
+/// Looks of runs that are drawn together: hues that people have chosen stay, then those that are free, in the order of
+/// the runs. A run whose hue is taken has the next free one; with more runs than hues, they come back with a pattern.
+fn distinct(runs: &[String], chosen: &Numbers, given: &Numbers) -> Looks {
+    let mut looks = Looks::new();
+    let mut uses = [0_u32; 2 * COLOURS as usize];
+    let index = |number: u8| usize::from(number.saturating_sub(1)) % usize::from(COLOURS);
+    let mut clashing = Vec::new();
+    let (first, then): (Vec<_>, Vec<_>) = runs.iter().partition(|run| chosen.contains_key(*run));
+    for run in first.into_iter().chain(then) {
+        let own = own(run, chosen, given);
+        let at = index(own.number);
+        if uses[at] == 0 || chosen.contains_key(run) {
+            uses[at] += 1;
+            looks.insert(
+                run.clone(),
+                RunColour {
+                    pattern: uses[at] > 1,
+                    ..own
+                },
+            );
+        } else {
+            clashing.push((run, own));
+        }
+    }
+    for (run, own) in clashing {
+        let hues = usize::from(COLOURS);
+        let all = (0..2 * hues).map(|turn| turn / hues * hues + (index(own.number) + turn) % hues);
+        let look = all.min_by_key(|look| uses[*look]).unwrap_or_default();
+        uses[look] += 1;
+        let number = u8::try_from(look + 1).unwrap_or(1);
+        looks.insert(run.clone(), RunColour::of(number));
+    }
+    looks
 }
 
 /// The shared colours.
@@ -108,5 +183,35 @@ mod tests {
         assert_eq!((all[9].number, all[9].pattern), (10, false));
         assert_eq!((all[12].number, all[12].pattern), (3, true));
         assert_eq!(all[12].chip_class(), "chip run-3 hollow");
+    }
+
+    fn looks(runs: &[(&str, u8)], chosen: &[(&str, u8)]) -> Vec<(u8, bool)> {
+        let numbers = |pairs: &[(&str, u8)]| {
+            let pairs = pairs
+                .iter()
+                .map(|(run, number)| ((*run).to_owned(), *number));
+            pairs.collect::<Numbers>()
+        };
+        let names: Vec<String> = runs.iter().map(|(run, _)| (*run).to_owned()).collect();
+        let looks = distinct(&names, &numbers(chosen), &numbers(runs));
+        let look = |name: &String| (looks[name].number, looks[name].pattern);
+        names.iter().map(look).collect()
+    }
+
+    #[test]
+    fn runs_that_are_drawn_together_have_hues_of_their_own() {
+        // Equal hues, one of them with a pattern; the second gives way, whatever is free stays.
+        let all = looks(&[("a", 9), ("b", 19), ("c", 10), ("d", 14)], &[]);
+        assert_eq!(all, [(9, false), (1, false), (10, false), (4, false)]);
+        // What a person has chosen stays.
+        let all = looks(&[("a", 3), ("b", 5)], &[("b", 3)]);
+        assert_eq!(all, [(4, false), (3, false)]);
+        let many: Vec<String> = (0..20).map(|n| format!("run-{n:02}")).collect();
+        let many: Vec<(&str, u8)> = many.iter().map(|name| (&**name, 7)).collect();
+        let mut all = looks(&many, &[]);
+        assert!(all[..10].iter().all(|look| !look.1), "{all:?}");
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 20);
     }
 }

@@ -40,7 +40,7 @@ pub enum Load {
 /// The shared state. `Copy`: take it with [`use_app_state`].
 #[derive(Clone, Copy)]
 pub struct AppState {
-    /// All runs, ordered by name; empty before the first answer.
+    /// All runs in the order of the server; empty before the first answer.
     pub runs: RwSignal<Arc<RunList>>,
     /// How far the first load of `runs` is.
     pub load: RwSignal<Load>,
@@ -129,6 +129,17 @@ impl AppState {
     pub fn run(self, id: &str) -> Option<Run> {
         let position = self.index.with(|index| index.get(id).copied())?;
         self.runs.with(|list| list.runs.get(position).cloned())
+    }
+
+    /// The runs before and after one in the list; reactive.
+    pub fn beside(self, id: &str) -> (Option<String>, Option<String>) {
+        let Some(position) = self.index.with(|index| index.get(id).copied()) else {
+            return (None, None);
+        };
+        self.runs.with(|list| {
+            let at = |position: Option<usize>| Some(list.runs.get(position?)?.id.clone());
+            (at(position.checked_sub(1)), at(position.checked_add(1)))
+        })
     }
 
     /// A run in few words: the last segment of its name, and those before it that tell it from other runs; reactive.

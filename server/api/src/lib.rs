@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod notebook;
 #[cfg(feature = "openapi")]
 mod openapi;
+pub mod order;
 pub mod pipeline;
 pub mod records;
 pub mod runs;

@@ -78,7 +78,7 @@ pub struct TensorIndexQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorIndex {
-    /// Those that are asked for: in the order of their files, then those of event files by name.
+    /// Those that are asked for, by name; numbers in names count as such.
     pub tensors: Vec<TensorEntry>,
     /// How many are asked for, however many are sent.
     pub total: u64,

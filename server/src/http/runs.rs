@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ApiError;
+use trainscope_api::order::natural;
 use trainscope_api::runs::{File, FileStatus, Run, RunList};
 
 use super::error::Failure;
@@ -24,6 +25,7 @@ use super::{Site, blocking, json};
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || {
         let mut list = site.index.runs();
+        list.runs.sort_by(|a, b| natural(&a.id, &b.id));
         site.colours.give(&mut list.runs);
         for run in &mut list.runs {
             let Some(judged) = site.diagnosis.of(&run.id) else {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
 use trainscope_analysis::{headline, watchpoint};
+use trainscope_api::order::natural;
 use trainscope_api::runs::{File, FileStatus, LastValue, MAX_HPARAMS, Run, RunList, RunStatus};
 use trainscope_api::tags::{Tag, TagList};
 use trainscope_format::{Format, Kind, Role};
@@ -133,10 +134,19 @@ fn is_live(source: &Source, state: &SourceState, now: SystemTime) -> bool {
         _ => Duration::ZERO,
     };
     let window = LIVE.max(usual_pause.saturating_mul(5)).min(LIVE_AT_MOST);
+    let Some(modified) = state.modified else {
+        return false;
+    };
+    // A copy has the time of copying; what it holds is older. Growth that was seen needs no times of records.
+    let is_written_now = match state.last_wall_time_secs {
+        Some(last) => modified
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .is_ok_and(|at| (at.as_secs_f64() - last).abs() < window.as_secs_f64()),
+        None => state.records == 0,
+    };
     // A time of change in the future is a clock that differs, not a file that grows for ever.
-    state
-        .modified
-        .is_some_and(|at| now.duration_since(at).is_ok_and(|age| age < window))
+    let is_fresh = now.duration_since(modified).is_ok_and(|age| age < window);
+    is_fresh && (state.has_grown || is_written_now)
 }
 
 fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File {
@@ -380,6 +390,8 @@ impl RunEntry {
                 });
             }
         }
+        // Ranks and writers of one tag stay in their order.
+        tags.sort_by(|a: &Tag, b| natural(&a.tag, &b.tag));
         TagList { tags, cut }
     }
 }

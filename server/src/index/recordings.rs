@@ -56,7 +56,7 @@ impl Index {
         let only = recordings
             .iter()
             .filter(|(name, _)| self.0.catalog.run(name).is_none());
-        let is_live = only.map(|(_, recorded)| is_live(recorded.run.modified, now));
+        let is_live = only.map(|(_, recorded)| is_live(recorded, recorded.run.modified, now));
         is_live.fold((0, 0), |(all, live), is| (all + 1, live + usize::from(is)))
     }
 
@@ -97,7 +97,7 @@ fn add(run: &mut Run, recorded: &Recorded, now: SystemTime) {
     if run.last_wall_time_secs.is_none() {
         run.last_wall_time_secs = changed;
     }
-    if is_live(found.modified, now) {
+    if is_live(recorded, found.modified, now) {
         run.status = RunStatus::Live;
     } else if run.status == RunStatus::Gone {
         run.status = RunStatus::Stopped;
@@ -112,7 +112,7 @@ fn add(run: &mut Run, recorded: &Recorded, now: SystemTime) {
         for source in parts.steps.values().rev().flatten() {
             run.len_bytes += source.len_bytes;
             if run.files.len() < MAX_FILES {
-                run.files.push(file(source, now));
+                run.files.push(file(recorded, source, now));
             } else {
                 run.files_cut = true;
             }
@@ -122,8 +122,8 @@ fn add(run: &mut Run, recorded: &Recorded, now: SystemTime) {
 }
 
 /// What is known of a file of which only the place is kept.
-fn file(source: &TensorSource, now: SystemTime) -> File {
-    let status = if is_live(Some(source.stamp.modified), now) {
+fn file(recorded: &Recorded, source: &TensorSource, now: SystemTime) -> File {
+    let status = if is_live(recorded, Some(source.stamp.modified), now) {
         FileStatus::Live
     } else {
         FileStatus::Complete
@@ -149,7 +149,9 @@ fn file(source: &TensorSource, now: SystemTime) -> File {
     }
 }
 
-/// A time of change in the future is a clock that differs.
-fn is_live(modified: Option<SystemTime>, now: SystemTime) -> bool {
-    modified.is_some_and(|at| now.duration_since(at).is_ok_and(|age| age < LIVE))
+/// Whether a training seems to write: what a copy holds is new, too, but does not become more. A time of change in the
+/// future is a clock that differs.
+fn is_live(recorded: &Recorded, modified: Option<SystemTime>, now: SystemTime) -> bool {
+    let is_fresh = |at| now.duration_since(at).is_ok_and(|age| age < LIVE);
+    recorded.has_grown && modified.is_some_and(is_fresh)
 }

@@ -82,6 +82,9 @@ pub(crate) struct SourceState {
     pub(crate) len_bytes: u64,
     /// Time of last change as last seen.
     pub(crate) modified: Option<SystemTime>,
+    /// Whether it was longer at a later look.
+    #[serde(skip)]
+    pub(crate) has_grown: bool,
     /// Bytes fed to the decoder. After a restart: equal to `offset`.
     pub(crate) fed_bytes: u64,
     /// Bytes before this one are decoded and published.

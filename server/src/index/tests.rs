@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use trainscope_analysis::restart::rewinds;
+use trainscope_api::runs::RunStatus;
 use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
 use trainscope_format::{Format, Kind, RecordBatch, SessionStart, TagId, TagInfo};
 
@@ -318,6 +319,62 @@ fn a_restart_in_another_file_supersedes_and_a_concurrent_writer_is_a_series_of_i
         index.series(&query).unwrap().read().unwrap().values,
         [3.0; 5]
     );
+}
+
+#[test]
+fn a_copy_is_not_live_and_what_grows_or_was_recorded_now_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path());
+    let status = |index: &Index| index.runs().runs[0].status;
+    let source = add(&index, "run/a");
+    let now = std::time::SystemTime::now();
+    source.with_state(|state| state.modified = Some(now));
+    publish(&index, &source, 1_000.0, &[(0, 1.0), (1, 0.5)]);
+    assert_eq!(status(&index), RunStatus::Stopped);
+    source.with_state(|state| state.has_grown = true);
+    assert_eq!(status(&index), RunStatus::Live);
+
+    let fresh = tempfile::tempdir().unwrap();
+    let index = open(fresh.path());
+    let source = add(&index, "run/a");
+    source.with_state(|state| state.modified = Some(now));
+    let now_secs = now.duration_since(std::time::UNIX_EPOCH).unwrap();
+    publish(
+        &index,
+        &source,
+        now_secs.as_secs_f64() - 2.0,
+        &[(0, 1.0), (1, 0.5)],
+    );
+    assert_eq!(status(&index), RunStatus::Live);
+}
+
+#[test]
+fn lists_of_tags_count_as_people_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path());
+    let source = add(&index, "run/a");
+    let mut batch = RecordBatch::default();
+    for (number, name) in ["fc10.bias", "fc2.bias", "fc1.bias"]
+        .into_iter()
+        .enumerate()
+    {
+        batch.new_tags.push(TagInfo {
+            name: name.into(),
+            kind: Kind::Scalars,
+        });
+        let id = TagId(u32::try_from(number).unwrap());
+        batch.scalars.push(id, 0, 1_000.0, 1.0);
+    }
+    let block = Block {
+        batch,
+        fed_bytes: 30,
+        offset: 30,
+        ..Block::default()
+    };
+    index.publish(&source, &block, &mut Staging::default());
+    let tags = index.tags("run").unwrap().tags;
+    let names: Vec<&str> = tags.iter().map(|tag| &*tag.tag).collect();
+    assert_eq!(names, ["fc1.bias", "fc2.bias", "fc10.bias"]);
 }
 
 #[test]

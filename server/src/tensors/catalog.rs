@@ -24,6 +24,8 @@ pub(crate) struct Recorded {
     pub(crate) run: FoundRun,
     /// Equal as long as they are.
     pub(crate) stamp: u64,
+    /// Whether an earlier walk found others.
+    pub(crate) has_grown: bool,
     /// About how many tensors there are.
     count: Arc<OnceLock<u64>>,
     is_counting: AtomicBool,
@@ -86,6 +88,7 @@ impl Recorded {
         let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
         Self {
             stamp: run.tensors_stamp(),
+            has_grown: before.is_some(),
             run,
             count: Arc::default(),
             is_counting: AtomicBool::new(false),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHasher};
 use trainscope_analysis::watchpoint::role_of;
+use trainscope_api::order::natural;
 use trainscope_api::records::RecordsQuery;
 use trainscope_api::tensors::{
     SourceSteps, TensorEntry, TensorIndex, TensorIndexQuery, TensorSource,
@@ -142,6 +143,7 @@ fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
             .entry((source, tag.rank))
             .or_insert((tag.points, first, last));
     }
+    all.sort_by(|a, b| natural(&a.name, &b.name));
     Ok(all)
 }
 

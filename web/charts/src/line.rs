@@ -288,7 +288,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
 
     fn line(&self, line: &Line) -> DrawResult<(), DB> {
         let dots = line.is_raw && self.spacing(line) >= DOT_SPACING;
-        if !line.raw.is_empty() && !dots {
+        if !line.raw.is_empty() {
             let ink = Ink(line.colour, RAW_ALPHA);
             self.strokes(line, &line.raw, 1.0, ink, Stroke::Solid)?;
         }

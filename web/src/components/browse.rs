@@ -4,17 +4,21 @@
     reason = "signals are handles of a word or two; only debug builds add where each was made"
 )]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trainscope_api::order::natural;
 use trainscope_format::{Kind, Role};
 
+use crate::components::{longer_names, short_name};
 use crate::erased::{effect, memo};
 use crate::frames::after_paint;
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
 use crate::route::use_run;
+use crate::run_colour::{COLOURS, use_run_colours};
 use crate::state::{AppState, use_app_state};
 use crate::url_state::{History, UrlState, join_list, use_url_state};
 
@@ -31,7 +35,7 @@ mod tree;
 pub(crate) use filter::Filter;
 pub(crate) use notes::{DamageNote, Nothing, NothingView};
 pub(crate) use selection::Selection;
-pub(crate) use shown::{Company, RunNames};
+pub(crate) use shown::RunNames;
 pub(crate) use side::Side;
 pub(crate) use tags::{SeriesId, TagEntry};
 
@@ -75,6 +79,8 @@ pub(crate) struct Browse {
     pub(crate) role: Memo<Option<Role>>,
     /// The tag that a link leads to.
     pub(crate) target: Memo<Option<String>>,
+    /// Names of runs in the list that need more than their last segment.
+    names: Memo<BTreeMap<String, String>>,
     /// All tags of the shown runs, by name.
     pub(crate) entries: Memo<Arc<Vec<TagEntry>>>,
     /// Positions of those that pass the filter.
@@ -94,25 +100,33 @@ pub(crate) struct Browse {
 
 impl Browse {
     /// Reads the address, and asks for the tags of shown runs.
-    pub(crate) fn from_address(kinds: &'static [Kind], company: Company) -> Self {
+    pub(crate) fn from_address(kinds: &'static [Kind]) -> Self {
         let url = use_url_state();
         let state = use_app_state();
         let run = use_run();
         let own = memo(move || run.get().unwrap_or_default());
-        let (shown, hidden) = shown::chosen_runs(url, own, company);
+        let (shown, hidden) = shown::chosen_runs(url, own);
+        draw_together(own, shown, hidden);
         keep_tags(shown, state);
         let filter_text = url.param("q");
         let filter_text = memo(move || filter_text.get().unwrap_or_default());
         let filter = memo(move || filter_text.with(|text| Filter::new(text)));
         let tags = url.list("tags");
         let selection = memo(move || tags.with(|items| Selection::from_items(items)));
-        let entries =
-            memo(move || {
-                let shown = shown.get();
-                Arc::new(state.with_tags(|tags| {
-                    tags::merge(&shown, tags, kinds, &|run| state.short_name(run))
-                }))
-            });
+        let names = memo(move || {
+            let listed = shown
+                .get()
+                .iter()
+                .chain(&*hidden.get())
+                .cloned()
+                .collect::<Vec<_>>();
+            longer_names(listed.iter().map(String::as_str))
+        });
+        let entries = memo(move || {
+            let shown = shown.get();
+            let name = |run: &str| names.with(|names| name_among(names, run));
+            Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds, &name)))
+        });
         let role = url.param("role");
         let role = memo(move || role.with(|word| parse_role(word.as_deref()?)));
         let passing = memo(move || {
@@ -138,6 +152,7 @@ impl Browse {
             selection,
             role,
             target: url.param("tag"),
+            names,
             entries,
             passing,
             cards: memo(move || Arc::new(cards(own, selection, entries, passing, pins))),
@@ -185,10 +200,16 @@ impl Browse {
     pub(crate) fn entry(self, tag: &str) -> Option<TagEntry> {
         self.entries.with(|entries| {
             let index = entries
-                .binary_search_by(|entry| entry.tag.as_str().cmp(tag))
+                .binary_search_by(|entry| natural(&entry.tag, tag))
                 .ok()?;
             entries.get(index).cloned()
         })
+    }
+
+    /// A run in few words: the last segment of its name, and those before it that tell it from the others in the list;
+    /// reactive.
+    pub(crate) fn name_of(self, run: &str) -> String {
+        self.names.with(|names| name_among(names, run))
     }
 
     /// Shows these runs and lists those without their lines.
@@ -259,6 +280,28 @@ fn cards(
             ticked.into_iter().map(|entry| entry.tag.clone()).collect()
         })
     })
+}
+
+fn name_among(names: &BTreeMap<String, String>, run: &str) -> String {
+    let longer = names.get(run).cloned();
+    longer.unwrap_or_else(|| short_name(run).to_owned())
+}
+
+/// Gives the runs of the page hues of their own as long as it is open: those of all runs in the list, so that showing
+/// one changes no other; those of the shown runs alone, if the list has more runs than there are hues.
+fn draw_together(own: Memo<String>, shown: RunNames, hidden: RunNames) {
+    let colours = use_run_colours();
+    effect(move || {
+        let (own, shown, hidden) = (own.get(), shown.get(), hidden.get());
+        let mut runs: Vec<String> = shown.to_vec();
+        if shown.len() + hidden.len() <= usize::from(COLOURS) {
+            runs.extend(hidden.iter().cloned());
+        }
+        // The opened run keeps its colour. Whether others are shown does not change their order.
+        runs.sort_by(|a, b| (*a != own).cmp(&(*b != own)).then_with(|| natural(a, b)));
+        colours.draw_together(runs);
+    });
+    on_cleanup(move || colours.draw_together(Vec::new()));
 }
 
 /// Asks for the tags of shown runs, and again while they grow.

@@ -6,6 +6,7 @@ use trainscope_api::runs::RunStatus;
 
 use super::{Icon, IconName};
 use crate::i18n::use_i18n;
+use crate::live::use_live;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 
@@ -20,7 +21,7 @@ pub fn RunChip(
     view! { <i class=move || run.with(|run| colours.get(run)).chip_class()></i> }
 }
 
-/// The status of a run: dot or icon, and its word.
+/// The status of a run: dot or icon, and its word. Without a connection it is unknown whether a live run still is.
 #[component]
 pub fn RunStatusLabel(
     /// The status; may change.
@@ -28,10 +29,14 @@ pub fn RunStatusLabel(
     status: Signal<RunStatus>,
 ) -> impl IntoView {
     let i18n = use_i18n();
+    let live = use_live();
     view! {
         {move || {
             let texts = &i18n.texts().frame;
             match status.get() {
+                RunStatus::Live if live.is_lost() => {
+                    view! { <span class="flex status ink3">{texts.unknown}</span> }.into_any()
+                }
                 RunStatus::Live => {
                     view! {
                         <span class="flex status live">

@@ -1,5 +1,7 @@
 //! The bar: which run, how far it is, search, age of the last update, language, theme.
 
+use trainscope_api::runs::{Run, RunStatus};
+
 use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
@@ -7,7 +9,7 @@ use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_nam
 use crate::erased::{derive, effect, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{Locale, use_i18n};
-use crate::live::{Connection, use_live};
+use crate::live::use_live;
 use crate::prelude::*;
 use crate::route::{Place, use_place};
 use crate::state::use_app_state;
@@ -95,10 +97,10 @@ fn RunTitle(run: String) -> impl IntoView {
     view! {
         <span class="name" title=full>
             <RunChip run=run.clone() />
-            <span class="cut">
+            <h1 class="cut">
                 <span class="dir cut hide-small">{folder}</span>
                 <span class="cut">{move || name.get()}</span>
-            </span>
+            </h1>
             <Switcher run=run />
         </span>
         {status}
@@ -146,7 +148,7 @@ fn ListTitle(place: Memo<Place>) -> impl IntoView {
     };
     let dirs = move || state.status.get().map(|status| status.base_dirs.join(", "));
     view! {
-        <span class="name">{title}</span>
+        <h1 class="name">{title}</h1>
         <span class="small ink3 hide-small cut" title=dirs>
             {move || {
                 let parts = [dirs(), summary()].into_iter().flatten().collect::<Vec<_>>();
@@ -161,24 +163,33 @@ fn LiveAge() -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
     let now = use_now_secs();
+    let state = use_app_state();
+    let is_any_live = memo(move || {
+        let is_live = |run: &Run| run.status == RunStatus::Live;
+        state.runs.with(|list| list.runs.iter().any(is_live))
+    });
+    let has_runs = memo(move || state.runs.with(|list| !list.runs.is_empty()));
     let text = move || {
         let texts = &i18n.texts().frame;
-        if matches!(live.connection.get(), Connection::Lost { .. }) {
+        if live.is_lost() {
             return texts.offline.to_owned();
         }
         if live.paused.get() {
             return texts.paused.to_owned();
         }
+        if !has_runs.get() {
+            return String::new();
+        }
         let updated = live.updated_millis.get() / 1_000.0;
         (texts.updated)(&format::age(updated, now.get(), i18n.locale()))
     };
     let dot = move || {
-        if matches!(live.connection.get(), Connection::Lost { .. }) {
+        if live.is_lost() {
             "dot small-dot wait"
-        } else if live.paused.get() {
-            "dot small-dot"
-        } else {
+        } else if is_any_live.get() && !live.paused.get() {
             "dot small-dot live"
+        } else {
+            "dot small-dot"
         }
     };
     view! {

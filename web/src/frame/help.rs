@@ -14,6 +14,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
     let state = use_app_state();
     let groups = move || {
         let keys = &i18n.texts().keys;
+        let [drag, double_click, ctrl_wheel, shift_wheel] = keys.gestures;
         [
             (
                 keys.everywhere,
@@ -22,6 +23,8 @@ pub(super) fn HelpPanel() -> impl IntoView {
                     ("?", keys.help),
                     (".", keys.pause),
                     ("Esc", keys.escape),
+                    (ctrl_wheel, keys.wheel_zoom),
+                    (shift_wheel, keys.wheel_pan),
                 ],
             ),
             (
@@ -44,15 +47,26 @@ pub(super) fn HelpPanel() -> impl IntoView {
                     ("j k", keys.cards),
                     ("p", keys.pin),
                     ("o", keys.full),
+                    (drag, keys.drag),
+                    (double_click, keys.double_click),
+                ],
+            ),
+            (
+                keys.in_steps,
+                vec![
+                    ("← →", keys.other_step),
+                    ("j k", keys.other_tensor),
+                    ("j k", keys.operations),
                 ],
             ),
             (
                 i18n.texts().graph.title,
                 vec![
+                    ("f", keys.fit_graph),
                     ("+ −", keys.zoom),
-                    ("← → ↑ ↓", i18n.texts().graph.node),
-                    ("↵", i18n.texts().graph.open),
-                    ("p", i18n.texts().graph.way_from),
+                    ("← → ↑ ↓", keys.node),
+                    ("↵", keys.open_scope),
+                    ("p", keys.path),
                 ],
             ),
             (
@@ -60,7 +74,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
                 vec![
                     ("j k", i18n.texts().debugger.next_hit),
                     ("← →", i18n.texts().debugger.next_step),
-                    ("e", i18n.texts().debugger.edit),
+                    ("e", keys.edit),
                 ],
             ),
         ]
@@ -96,7 +110,6 @@ pub(super) fn HelpPanel() -> impl IntoView {
             on_close=move || frame.help.set(false)
         >
             {groups}
-            <p class="micro ink3">{i18n.text(|t| t.keys.wheel)}</p>
             <p class="micro ink3">
                 {move || {
                     let status = state.status.get();

@@ -1,38 +1,75 @@
-//! The search field of the bar: runs and tags, with links, by keyboard.
+//! The search field of the bar: runs, tags of all kinds, nodes of the run's graph; with links, by keyboard.
 
 use std::collections::BTreeMap;
 
 use leptos::html::Input;
+use trainscope_api::graphs::GraphSearch;
+use trainscope_api::order::natural;
+use trainscope_api::paths;
 use trainscope_format::Kind;
 
 use super::FrameState;
-use crate::components::{Icon, IconName, RunChip};
+use crate::client;
+use crate::components::{Icon, IconName, RunChip, ask_again, fixed_icon};
 use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::location::{History, use_address};
 use crate::prelude::*;
-use crate::route::{self, use_place};
+use crate::route::{self, RunPage, use_place};
 use crate::state::{AppState, use_app_state};
 
 /// Runs shown among the results.
 const RUNS: usize = 8;
 /// Tags shown among the results.
 const TAGS: usize = 12;
+/// Nodes shown among the results.
+const NODES: usize = 8;
+/// Letters from which on nodes are searched: fewer are in most names.
+const NODE_LETTERS: usize = 2;
 
 /// One result.
-#[derive(Clone, PartialEq)]
-struct Hit {
-    run: String,
-    /// The tag and how many runs have it.
-    tag: Option<(String, u64)>,
+#[derive(Clone, Debug, PartialEq)]
+enum Hit {
+    Run(String),
+    Tag {
+        name: String,
+        page: RunPage,
+        /// Runs that have it, the one of this page first.
+        runs: Vec<String>,
+    },
+    Node {
+        run: String,
+        path: String,
+    },
 }
 
 impl Hit {
     fn href(&self) -> String {
-        match &self.tag {
-            Some((tag, _)) => route::scalars_href(&self.run, &[], Some(tag)),
-            None => route::overview_href(&self.run),
+        match self {
+            Self::Run(run) => route::overview_href(run),
+            Self::Node { run, path } => route::graph_href(run, Some(path)),
+            Self::Tag { name, page, runs } => {
+                let run = runs.first().map_or("", String::as_str);
+                match page {
+                    RunPage::Scalars => route::scalars_href(run, &runs[1..], Some(name)),
+                    RunPage::Tensors => route::tensors_href(run, name, 0, None),
+                    _ => route::tag_href(run, *page, name),
+                }
+            }
         }
+    }
+}
+
+/// The row that a key leads to from a row of so many; `Enter` stays. `None` for any other key, and without rows.
+pub(super) fn chosen_after(key: &str, row: usize, rows: usize) -> Option<usize> {
+    if rows == 0 {
+        return None;
+    }
+    match key {
+        "ArrowDown" => Some((row + 1) % rows),
+        "ArrowUp" => Some((row + rows - 1) % rows),
+        "Enter" => Some(row.min(rows - 1)),
+        _ => None,
     }
 }
 
@@ -48,10 +85,19 @@ pub(super) fn Search() -> impl IntoView {
     let text = RwSignal::new(String::new());
     let open = RwSignal::new(false);
     let chosen = RwSignal::new(0_usize);
+    let nodes = RwSignal::new(Vec::<Hit>::new());
+    search_nodes(state, text, open, nodes);
     let hits = memo(move || {
         let wanted = text.get().trim().to_lowercase();
         if open.get() && !wanted.is_empty() {
-            place.with(|place| find(state, place.run(), &wanted))
+            let mut hits = place.with(|place| find(state, place.run(), &wanted));
+            for hit in nodes.get() {
+                let is_known = |known: &Hit| matches!((known, &hit), (Hit::Tag { name: a, page: b, .. }, Hit::Tag { name, page, .. }) if a == name && b == page);
+                if !hits.iter().any(is_known) {
+                    hits.push(hit);
+                }
+            }
+            hits
         } else {
             Vec::new()
         }
@@ -67,24 +113,26 @@ pub(super) fn Search() -> impl IntoView {
     });
     let leave = move || {
         open.set(false);
+        text.set(String::new());
         if let Some(field) = field.get_untracked() {
             // Nothing to do if it had no focus.
             let _ignored = field.blur();
         }
     };
     let on_keydown = move |event: web_sys::KeyboardEvent| {
-        let count = hits.with(Vec::len);
-        match event.key().as_str() {
-            "ArrowDown" if count > 0 => chosen.update(|row| *row = (*row + 1) % count),
-            "ArrowUp" if count > 0 => chosen.update(|row| *row = (*row + count - 1) % count),
-            "Enter" => {
-                if let Some(hit) = hits.with(|hits| hits.get(chosen.get()).cloned()) {
-                    address.go(&hit.href(), History::Push);
-                    leave();
-                }
+        let key = event.key();
+        let count = hits.with_untracked(Vec::len);
+        if key == "Escape" {
+            leave();
+        } else if let Some(row) = chosen_after(&key, chosen.get_untracked(), count) {
+            chosen.set(row);
+            let hit = hits.with_untracked(|hits| hits.get(row).cloned());
+            if let (Some(hit), "Enter") = (hit, &*key) {
+                address.go(&hit.href(), History::Push);
+                leave();
             }
-            "Escape" => leave(),
-            _ => return,
+        } else {
+            return;
         }
         event.prevent_default();
     };
@@ -97,26 +145,49 @@ pub(super) fn Search() -> impl IntoView {
             }
             .into_any();
         }
-        let split = all.iter().take_while(|hit| hit.tag.is_none()).count();
         let row = move |position: usize, hit: &Hit| {
-            let (name, beside) = match &hit.tag {
-                None => (hit.run.clone(), None),
-                Some((tag, 1)) => (tag.clone(), Some(hit.run.clone())),
-                Some((tag, runs)) => (tag.clone(), Some((i18n.texts().runs.runs)(*runs))),
+            let (icon, name, beside) = match hit {
+                Hit::Run(run) => {
+                    let chip = view! { <RunChip run=run.clone() /> };
+                    (chip.into_any(), run.clone(), None)
+                }
+                Hit::Tag { name, page, runs } => {
+                    let beside = match &**runs {
+                        [only] => only.clone(),
+                        many => (i18n.texts().runs.runs)(many.len() as u64),
+                    };
+                    (
+                        fixed_icon(icon_of(*page), 12).into_any(),
+                        name.clone(),
+                        Some(beside),
+                    )
+                }
+                Hit::Node { path, .. } => (
+                    fixed_icon(IconName::Graph, 12).into_any(),
+                    path.clone(),
+                    None,
+                ),
             };
             view! {
                 <li role="option" id=format!("hit-{position}") aria-selected=move || {
                     (chosen.get() == position).to_string()
                 }>
                     <a class="hit" href=hit.href() on:click=handler(move |_| leave())>
-                        <RunChip run=hit.run.clone() />
+                        {icon}
                         <span class="cut">{name}</span>
                         <span class="cut ink3 beside">{beside}</span>
                     </a>
                 </li>
             }
         };
-        let (runs, tags) = all.split_at(split);
+        let ends = [
+            all.iter()
+                .take_while(|hit| matches!(hit, Hit::Run(_)))
+                .count(),
+            all.iter()
+                .take_while(|hit| !matches!(hit, Hit::Node { .. }))
+                .count(),
+        ];
         let section = |heading: &'static str, hits: &[Hit], first: usize| {
             (!hits.is_empty()).then(|| {
                 let rows = hits
@@ -134,8 +205,9 @@ pub(super) fn Search() -> impl IntoView {
         };
         view! {
             <ul class="hits" role="listbox" id="search-hits" aria-label=texts.search>
-                {section(texts.found_runs, runs, 0)}
-                {section(texts.found_tags, tags, split)}
+                {section(texts.found_runs, &all[..ends[0]], 0)}
+                {section(texts.found_tags, &all[ends[0]..ends[1]], ends[0])}
+                {section(texts.found_nodes, &all[ends[1]..], ends[1])}
             </ul>
         }
         .into_any()
@@ -187,8 +259,67 @@ pub(super) fn Search() -> impl IntoView {
     }
 }
 
-/// Runs in the order of the list, then each known tag once: it leads to the run of this page if that has it, otherwise
-/// to the first that does.
+/// The icon of the page that shows a tag.
+fn icon_of(page: RunPage) -> IconName {
+    match page {
+        RunPage::Histograms => IconName::Histograms,
+        RunPage::Images => IconName::Images,
+        RunPage::Text => IconName::Text,
+        RunPage::Tensors => IconName::Tensors,
+        _ => IconName::Scalars,
+    }
+}
+
+/// Asks for tensors in files and nodes of the graph of this page's run, while something is typed.
+fn search_nodes(
+    state: AppState,
+    text: RwSignal<String>,
+    open: RwSignal<bool>,
+    nodes: RwSignal<Vec<Hit>>,
+) {
+    let place = use_place();
+    let want = move || {
+        let wanted = text.get().trim().to_owned();
+        let run = place.with(|place| place.run().map(str::to_owned))?;
+        let is_asked = open.get() && wanted.chars().count() >= NODE_LETTERS;
+        let known = is_asked.then(|| state.run(&run)).flatten()?;
+        let has = |kind: &str| known.kinds.get(kind).is_some_and(|count| *count > 0);
+        let (has_graph, has_tensors) = (has("graphs"), has("tensors"));
+        (has_graph || has_tensors).then_some((run, wanted, has_graph, has_tensors))
+    };
+    let ask = |(run, wanted, has_graph, has_tensors): (String, String, bool, bool)| async move {
+        let mut hits = Vec::new();
+        if has_tensors && let Ok(index) = client::tensor_index(&run, &wanted, None).await {
+            let tensors = index.tensors.into_iter().take(NODES);
+            hits.extend(tensors.map(|tensor| Hit::Tag {
+                name: tensor.tensor,
+                page: RunPage::Tensors,
+                runs: vec![run.clone()],
+            }));
+        }
+        let more = [("q", Some(&*wanted))];
+        if has_graph
+            && let Ok(found) =
+                client::of_graph::<GraphSearch>(paths::GRAPH_SEARCH, &run, (None, None), &more)
+                    .await
+        {
+            let nodes = found.found.into_iter().take(NODES);
+            hits.extend(nodes.map(|node| Hit::Node {
+                run: run.clone(),
+                path: node.path,
+            }));
+        }
+        hits
+    };
+    ask_again(want, ask, move |found: Option<Vec<Hit>>| {
+        let found = found.unwrap_or_default();
+        if nodes.with_untracked(|before| *before != found) {
+            nodes.set(found);
+        }
+    });
+}
+
+/// Runs in the order of the list, then each known tag once, with all runs that have it.
 fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
     let list = state.runs.get();
     let named = list
@@ -197,39 +328,49 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
         .filter(|run| run.id.to_lowercase().contains(wanted));
     let mut hits: Vec<_> = named
         .take(RUNS)
-        .map(|run| Hit {
-            run: run.id.clone(),
-            tag: None,
-        })
+        .map(|run| Hit::Run(run.id.clone()))
         .collect();
     state.with_tags(|known| {
-        let mut found: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+        let mut found: BTreeMap<(&str, RunPage), Vec<String>> = BTreeMap::new();
         for run in &list.runs {
-            let scalars = known
-                .get(&run.id)
-                .into_iter()
-                .flat_map(|list| &list.tags)
-                .filter(|tag| tag.kind == Kind::Scalars)
-                .map(|tag| tag.tag.as_str());
-            let mut before = None;
-            for tag in scalars.filter(|tag| tag.to_lowercase().contains(wanted)) {
-                // Ranks and writers of one tag follow each other.
-                if before.replace(tag) == Some(tag) {
+            let tags = known.get(&run.id).into_iter().flat_map(|list| &list.tags);
+            for tag in tags.filter(|tag| tag.tag.to_lowercase().contains(wanted)) {
+                let Some(page) = page_of(tag.kind) else {
                     continue;
-                }
-                let (leads_to, runs) = found.entry(tag).or_insert((&run.id, 0));
-                *runs += 1;
-                if own_run == Some(&*run.id) {
-                    *leads_to = &run.id;
+                };
+                let runs = found.entry((&tag.tag, page)).or_default();
+                // Ranks, writers and kinds of one page are one.
+                if runs.last() != Some(&run.id) {
+                    runs.push(run.id.clone());
                 }
             }
         }
-        hits.extend(found.into_iter().take(TAGS).map(|(tag, (run, runs))| Hit {
-            run: run.to_owned(),
-            tag: Some((tag.to_owned(), runs)),
-        }));
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_by(|((a, a_page), _), ((b, b_page), _)| natural(a, b).then(a_page.cmp(b_page)));
+        hits.extend(
+            found
+                .into_iter()
+                .take(TAGS)
+                .map(|((name, page), mut runs)| {
+                    // The run of this page stays the page's.
+                    runs.sort_by_key(|run| Some(&**run) != own_run);
+                    Hit::Tag {
+                        name: name.to_owned(),
+                        page,
+                        runs,
+                    }
+                }),
+        );
     });
     hits
+}
+
+/// The page that shows tags of a kind.
+fn page_of(kind: Kind) -> Option<RunPage> {
+    match kind {
+        Kind::Graphs | Kind::Lineage => None,
+        kind => RunPage::of_kind(kind.as_str()),
+    }
 }
 
 /// Tags are asked for when somebody begins to search, of the first runs only: a list of a thousand runs is searched by
@@ -239,4 +380,19 @@ fn load_tags(state: AppState) {
     let list = state.runs.get_untracked();
     let first = list.runs.iter().take(RUNS_ASKED);
     state.load_tags(first.map(|run| run.id.clone()), false);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_go_round_the_rows_and_the_first_is_chosen() {
+        assert_eq!(chosen_after("Enter", 0, 3), Some(0));
+        assert_eq!(chosen_after("Enter", 7, 3), Some(2));
+        assert_eq!(chosen_after("ArrowDown", 2, 3), Some(0));
+        assert_eq!(chosen_after("ArrowUp", 0, 3), Some(2));
+        assert_eq!(chosen_after("a", 0, 3), None);
+        assert_eq!(chosen_after("Enter", 0, 0), None);
+    }
 }

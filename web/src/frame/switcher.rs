@@ -4,9 +4,11 @@ use leptos::ev;
 use leptos::html::{Details, Input};
 use wasm_bindgen::JsCast;
 
+use super::search::chosen_after;
 use crate::components::{Icon, IconName, RunChip};
-use crate::erased::{Show, handler};
+use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
+use crate::location::{History, use_address};
 use crate::prelude::*;
 use crate::route;
 use crate::state::use_runs;
@@ -22,6 +24,7 @@ pub(super) fn Switcher(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let runs = use_runs();
+    let address = use_address();
     let text = RwSignal::new(String::new());
     let open = RwSignal::new(false);
     let details = NodeRef::<Details>::new();
@@ -37,32 +40,51 @@ pub(super) fn Switcher(
         }
     });
     on_cleanup(move || handle.remove());
-    let rows = move || {
+    let chosen = RwSignal::new(0_usize);
+    let found = memo(move || {
         let wanted = text.get().to_lowercase();
-        let list = runs.get();
-        let found = list
-            .runs
-            .iter()
-            .filter(|other| other.id.to_lowercase().contains(&wanted))
-            .take(ROWS);
-        found
-            .map(|other| {
-                let current = (other.id == run).then_some("page");
-                view! {
-                    <li>
-                        <a
-                            class="hit"
-                            href=route::overview_href(&other.id)
-                            aria-current=current
-                            on:click=handler(move |_| open.set(false))
-                        >
-                            <RunChip run=other.id.clone() />
-                            <span class="cut">{other.id.clone()}</span>
-                        </a>
-                    </li>
-                }
-            })
-            .collect_view()
+        runs.with(|list| {
+            let ids = list.runs.iter().map(|other| &other.id);
+            let found = ids.filter(|id| id.to_lowercase().contains(&wanted));
+            found.take(ROWS).cloned().collect::<Vec<_>>()
+        })
+    });
+    let on_key = move |event: ev::KeyboardEvent| {
+        let count = found.with_untracked(Vec::len);
+        let Some(row) = chosen_after(&event.key(), chosen.get_untracked(), count) else {
+            return;
+        };
+        event.prevent_default();
+        chosen.set(row);
+        let run = found.with_untracked(|found| found.get(row).cloned());
+        if let (Some(run), "Enter") = (run, &*event.key()) {
+            open.set(false);
+            address.go(&route::overview_href(&run), History::Push);
+        }
+    };
+    let rows = move || {
+        let found = found.get();
+        let rows = found.into_iter().enumerate().map(|(position, other)| {
+            let current = (other == run).then_some("page");
+            view! {
+                <li
+                    role="option"
+                    id=format!("switch-{position}")
+                    aria-selected=move || (chosen.get() == position).to_string()
+                >
+                    <a
+                        class="hit"
+                        href=route::overview_href(&other)
+                        aria-current=current
+                        on:click=handler(move |_| open.set(false))
+                    >
+                        <RunChip run=other.clone() />
+                        <span class="cut">{other.clone()}</span>
+                    </a>
+                </li>
+            }
+        });
+        rows.collect_view()
     };
     view! {
         <details
@@ -72,6 +94,8 @@ pub(super) fn Switcher(
             on:toggle=handler(move |_| {
                 let is_open = details.get_untracked().is_some_and(|details| details.open());
                 open.set(is_open);
+                text.set(String::new());
+                chosen.set(0);
                 if let (true, Some(field)) = (is_open, field.get_untracked()) {
                     // The field is on the page while the list is open.
                     let _ignored = field.focus();
@@ -97,14 +121,23 @@ pub(super) fn Switcher(
                     <input
                         class="bare-input"
                         type="text"
+                        role="combobox"
+                        autocomplete="off"
+                        aria-controls="switch-runs"
+                        aria-expanded=move || open.get().to_string()
+                        aria-activedescendant=move || format!("switch-{}", chosen.get())
                         node_ref=field
                         placeholder=i18n.text(|t| t.frame.find_run)
                         aria-label=i18n.text(|t| t.frame.find_run)
                         prop:value=move || text.get()
-                        on:input=move |event| text.set(event_target_value(&event))
+                        on:input=move |event| {
+                            text.set(event_target_value(&event));
+                            chosen.set(0);
+                        }
+                        on:keydown=on_key
                     />
                 </label>
-                <ul class="hits">
+                <ul class="hits" role="listbox" id="switch-runs" aria-label=i18n.text(|t| t.frame.switch_run)>
                     <Show when=move || open.get()>{rows.clone()}</Show>
                 </ul>
             </div>

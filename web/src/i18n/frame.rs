@@ -22,6 +22,8 @@ pub struct FrameTexts {
     pub found_runs: &'static str,
     /// Heading over tags among the results.
     pub found_tags: &'static str,
+    /// Heading over nodes of the run's graph among the results.
+    pub found_nodes: &'static str,
     /// Word before the highest step.
     pub step: &'static str,
     /// A run that grows.
@@ -30,7 +32,11 @@ pub struct FrameTexts {
     pub stopped: &'static str,
     /// A run whose files were removed.
     pub gone: &'static str,
-    /// How long ago something changed; the argument is an age.
+    /// Status of a live run while the server cannot be reached.
+    pub unknown: &'static str,
+    /// Link to the content of the page, for the keyboard.
+    pub skip: &'static str,
+    /// When the newest points were recorded; the argument is an age.
     pub updated: fn(&str) -> String,
     /// Button.
     pub pause: &'static str,
@@ -100,8 +106,34 @@ pub struct KeyTexts {
     pub pin: &'static str,
     /// `o`
     pub full: &'static str,
-    /// What the wheel does with a key.
-    pub wheel: &'static str,
+    /// Drag over a chart.
+    pub drag: &'static str,
+    /// Double-click on a chart.
+    pub double_click: &'static str,
+    /// Wheel with `Ctrl`.
+    pub wheel_zoom: &'static str,
+    /// Wheel or drag with `⇧`.
+    pub wheel_pan: &'static str,
+    /// Names of gestures: drag, double-click, `Ctrl` with the wheel, `⇧` with the wheel.
+    pub gestures: [&'static str; 4],
+    /// `f` in the graph.
+    pub fit_graph: &'static str,
+    /// Arrows in the graph.
+    pub node: &'static str,
+    /// `↵` in the graph.
+    pub open_scope: &'static str,
+    /// `p` in the graph.
+    pub path: &'static str,
+    /// `e` in the debugger.
+    pub edit: &'static str,
+    /// Heading of the keys of pages of steps: images, text, tensors.
+    pub in_steps: &'static str,
+    /// `← →` on those pages.
+    pub other_step: &'static str,
+    /// `j` `k` among tensors.
+    pub other_tensor: &'static str,
+    /// `j` `k` among operations of a data pipeline.
+    pub operations: &'static str,
     /// Which version of the program this is; the argument is the version.
     pub version: fn(&str) -> String,
 }
@@ -152,6 +184,8 @@ pub struct StateTexts {
     pub note_refused: &'static str,
     /// What follows if the server could not be reached.
     pub note_unreachable: &'static str,
+    /// For screen readers: so many hits since the page was opened.
+    pub new_hits: fn(u64) -> String,
     /// Live update is paused.
     pub paused: &'static str,
     /// How many runs have news.

@@ -16,6 +16,8 @@ pub struct RunsTexts {
     pub only_damaged: &'static str,
     /// Title of a button.
     pub only_healthy: &'static str,
+    /// Title of a button.
+    pub only_unjudged: &'static str,
     /// Button.
     pub only_errors: &'static str,
     /// Button.
@@ -50,7 +52,7 @@ pub struct RunsTexts {
     pub select_run: fn(&str) -> String,
     /// Label of the tick box in the head.
     pub select_all: &'static str,
-    /// Files: all are readable to their end.
+    /// Nothing is known of the training itself.
     pub readable: &'static str,
     /// Files: bad of all.
     pub damaged: fn(u64, u64) -> String,
@@ -76,6 +78,8 @@ pub struct RunsTexts {
     pub columns_next: &'static str,
     /// Label of the input that finds a column in the panel.
     pub find_column: &'static str,
+    /// In the panel, above the columns that every list has.
+    pub own_columns: &'static str,
     /// In the panel, above the scalars.
     pub last_values: &'static str,
     /// In the panel: no scalars.
@@ -118,8 +122,16 @@ pub struct RunsTexts {
     pub hidden: fn(u64) -> String,
     /// Button on the chip.
     pub show: &'static str,
-    /// Nothing passes the filter: title with the number of runs.
-    pub nothing_matches: fn(u64) -> String,
+    /// Bar: button.
+    pub unhide: &'static str,
+    /// Beside the name of a run that is hidden for everybody.
+    pub is_hidden: &'static str,
+    /// Nothing passes the filter.
+    pub nothing_matches: &'static str,
+    /// The filter has a key that there is not: the key, all keys.
+    pub no_key: fn(&str, &str) -> String,
+    /// Label of the list of suggestions under the filter.
+    pub suggestions: &'static str,
     /// Button.
     pub clear_filter: &'static str,
     /// Title of an icon: kind and count, and that no page shows it yet.

@@ -106,8 +106,10 @@ pub struct ScalarsTexts {
     pub canvas_part: fn(&str, &str) -> String,
     /// A card without points in the range.
     pub no_points: &'static str,
-    /// A card whose request failed.
+    /// A card with an older picture whose request failed.
     pub card_failed: &'static str,
+    /// A card without a picture whose request failed.
+    pub no_answer: &'static str,
     /// The run has no scalars: title.
     pub none: fn(&str) -> String,
     /// What to do.
@@ -206,6 +208,10 @@ pub struct ScalarsTexts {
     pub baseline: &'static str,
     /// Button: compare the others with this run.
     pub make_baseline: &'static str,
+    /// Link: show so many other runs of the folder, too.
+    pub compare_folder: fn(u64) -> String,
+    /// In the title of a run's row: its hue is another one here than elsewhere.
+    pub other_colour: &'static str,
     /// Button: show this run alone.
     pub only_this: &'static str,
     /// Button: step back to the range before.
@@ -294,7 +300,7 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     symlog: "Symlog",
     smoothing: "Smoothing",
     min_max: "Min–max",
-    superseded: "Superseded points",
+    superseded: "Show overwritten steps",
     zoomed: "Zoomed range",
     of_all: |all| format!("of {all}"),
     fit: "Fit (f)",
@@ -330,7 +336,8 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     },
     canvas_part: |line, what| format!("{line}: {what}"),
     no_points: "No points in this range.",
-    card_failed: "The server did not answer. The picture is of before.",
+    card_failed: "Not updated: no answer from the server",
+    no_answer: "No answer from the server",
     none: |run| format!("{run} has no scalars"),
     none_next: "Nothing that can be drawn as a curve was recorded. Scalars appear here as soon as one of its files holds them.",
     none_shown: "No run is shown.",
@@ -338,13 +345,15 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     nothing_matches: |tags| format!("None of {} tags matches the filter.", format::count(tags)),
     nothing_matches_next: "Parts of names match too; upper case matters only if it is typed.",
     clear_filter: "Clear filter",
-    none_ticked: "No tag is ticked.",
-    none_ticked_next: "Tick tags or groups at the left.",
-    tick_all: "Tick all",
-    loading: "Reading the tags …",
+    none_ticked: "No tags selected.",
+    none_ticked_next: "Select tags or groups at the left.",
+    tick_all: "Select all",
+    loading: "Reading the tags…",
     damaged: |path, byte| format!("{path} is damaged at byte {byte}."),
     unreadable: |path| format!("{path} cannot be read."),
-    torn: |path, byte| format!("The last record of {path} is not whole (byte {byte})."),
+    torn: |path, byte| {
+        format!("{path} is truncated at byte {byte}; everything before it is shown.")
+    },
     and_more: |files| match files {
         1 => "1 more file".to_owned(),
         _ => format!("{files} more files"),
@@ -369,7 +378,7 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     group_runs: "Group runs by",
     group_none: "nothing",
     group_folder: "folder",
-    group_pattern: "name …",
+    group_pattern: "name…",
     pattern: "Regular expression over names of runs",
     pattern_hint: "Runs for which its first group, or all that matches, is equal become one line.",
     groups: "Groups",
@@ -383,8 +392,10 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     minus_baseline: "− baseline",
     baseline: "baseline",
     make_baseline: "Compare the others with this run",
+    compare_folder: |runs| format!("Compare with folder ({runs})"),
+    other_colour: "Another run on this page has its usual colour.",
     only_this: "Show only this run",
-    step_back: "Back to the range before (z)",
+    step_back: "Previous range (z)",
     fit_card: "Show all of this card",
     own_zooms: "Single cards",
     whole_range: "All",
@@ -397,29 +408,26 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
         _ if cards > 200 => format!("{} cards; pictures: the first 200", format::count(cards)),
         _ => format!("{cards} cards"),
     },
-    limits: "Limits …",
-    limits_title: "Values that stand out",
-    first_limit: "First limit",
-    second_limit: "Second limit",
-    joint: "Both limits",
+    limits: "Thresholds…",
+    limits_title: "Thresholds",
+    first_limit: "First threshold",
+    second_limit: "Second threshold",
+    joint: "Combined by",
     and: "and",
     or: "or",
     limits_kept: |runs| match runs {
-        1 => "Kept with 1 run:".to_owned(),
-        _ => format!("Kept with {} runs:", format::count(runs)),
+        1 => "Saved for 1 run:".to_owned(),
+        _ => format!("Saved for {} runs:", format::count(runs)),
     },
     save_limits: "Save",
     remove_limits: "Remove",
     alert: |limit, points, is_least| {
         let noun = if points == 1 { "point" } else { "points" };
-        let least = if is_least { "at least " } else { "" };
-        format!(
-            "alert when {limit} · {least}{} {noun} beyond",
-            format::count(points)
-        )
+        let more = if is_least { " or more" } else { "" };
+        format!("{limit}: {} {noun}{more}", format::count(points))
     },
-    no_x: |tag| format!("Not recorded together with {tag}."),
-    no_tag: |tag| format!("No shown run has {tag}: these are the others."),
+    no_x: |tag| format!("No points recorded together with {tag}."),
+    no_tag: |tag| format!("No shown run has {tag}; other tags are listed."),
     rows_of: |shown, all| format!("{shown} of {all} points"),
     rows_next: "Zoom in, or download the CSV for all of them.",
 };
@@ -458,7 +466,7 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     symlog: "对称对数",
     smoothing: "平滑度",
     min_max: "极值带",
-    superseded: "被覆盖的点",
+    superseded: "显示被覆盖的迭代",
     zoomed: "缩放范围",
     of_all: |all| format!("/ {all}"),
     fit: "适应全部 (f)",
@@ -488,7 +496,8 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     canvas: |tag, lines, first, last| format!("{tag}，{lines} 条曲线，{first} 至 {last}"),
     canvas_part: |line, what| format!("{line}：{what}"),
     no_points: "此范围内没有点。",
-    card_failed: "服务器没有应答，图为之前的内容。",
+    card_failed: "未更新：服务器没有应答",
+    no_answer: "服务器没有应答",
     none: |run| format!("{run} 没有标量"),
     none_next: "没有记录可以画成曲线的数据。文件中一旦出现标量，就会显示在这里。",
     none_shown: "没有显示任何训练。",
@@ -496,13 +505,13 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     nothing_matches: |tags| format!("{} 个标签中没有匹配项。", format::count(tags)),
     nothing_matches_next: "名称的一部分即可匹配；输入大写字母时才区分大小写。",
     clear_filter: "清除筛选",
-    none_ticked: "没有勾选任何标签。",
+    none_ticked: "未选择标签。",
     none_ticked_next: "请在左侧勾选标签或分组。",
     tick_all: "全部勾选",
     loading: "正在读取标签…",
     damaged: |path, byte| format!("{path} 在第 {byte} 字节处损坏。"),
     unreadable: |path| format!("{path} 无法读取。"),
-    torn: |path, byte| format!("{path} 的最后一条记录不完整（第 {byte} 字节）。"),
+    torn: |path, byte| format!("{path} 在第 {byte} 字节处被截断，此前的内容均已显示。"),
     and_more: |files| format!("另有 {files} 个文件"),
     damaged_next: "其余内容均已显示。",
     x_tag: "标签…",
@@ -538,6 +547,8 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     minus_baseline: "与基线之差",
     baseline: "基线",
     make_baseline: "以此训练为基线进行比较",
+    compare_folder: |runs| format!("与文件夹中其他 {runs} 个训练比较"),
+    other_colour: "其常用颜色在本页已用于另一训练。",
     only_this: "仅显示此训练",
     step_back: "返回上一范围 (z)",
     fit_card: "显示此卡片的全部",
@@ -555,7 +566,7 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
         }
     },
     limits: "阈值…",
-    limits_title: "突出显示的值",
+    limits_title: "阈值",
     first_limit: "第一阈值",
     second_limit: "第二阈值",
     joint: "两个阈值的关系",
@@ -566,7 +577,7 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     remove_limits: "移除",
     alert: |limit, points, is_least| {
         let least = if is_least { "至少 " } else { "" };
-        format!("告警 {limit} · {least}{} 个点超出", format::count(points))
+        format!("{limit}：{least}{} 个点", format::count(points))
     },
     no_x: |tag| format!("没有与 {tag} 一同记录。"),
     no_tag: |tag| format!("所选训练没有 {tag}，以下是其他标签。"),

@@ -9,7 +9,7 @@
 
 use trainscope_format::Kind;
 
-use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
+use crate::components::browse::{Browse, DamageNote, Nothing, NothingView, Side};
 use crate::components::{CardGrid, CardSize, IconName, Place, StepRange};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
@@ -30,7 +30,7 @@ use toolbar::Toolbar;
 #[component]
 pub fn HistogramsPage() -> impl IntoView {
     let i18n = use_i18n();
-    let browse = Browse::from_address(&[Kind::Histograms, Kind::Statistics], Company::Alone);
+    let browse = Browse::from_address(&[Kind::Histograms, Kind::Statistics]);
     let settings = Settings::from_address(browse);
     let nothing = memo(move || Nothing::of(browse));
     let totals = derive(move || {

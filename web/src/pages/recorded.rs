@@ -9,7 +9,7 @@
 
 use trainscope_format::Kind;
 
-use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView, Side};
+use crate::components::browse::{Browse, DamageNote, Nothing, NothingView, Side};
 use crate::components::{CardGrid, CardSize, IconName, Place};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
@@ -66,7 +66,7 @@ impl Shelf {
 #[component]
 pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     let i18n = use_i18n();
-    let browse = Browse::from_address(shelf.kinds(), Company::Alone);
+    let browse = Browse::from_address(shelf.kinds());
     let settings = Settings::provide(browse, shelf);
     let nothing = memo(move || Nothing::of(browse));
     let totals = derive(move || {

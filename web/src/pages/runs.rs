@@ -9,9 +9,11 @@ use crate::keys::use_keys;
 use crate::location::{History, use_address};
 use crate::prelude::*;
 use crate::route;
+use crate::state::Load;
 
 mod columns;
 mod filter;
+mod layout;
 mod metrics;
 mod model;
 mod noting;
@@ -24,6 +26,7 @@ mod slots;
 mod spark;
 mod sparks;
 mod states;
+mod suggestions;
 mod table;
 #[cfg(test)]
 mod test_runs;
@@ -47,7 +50,11 @@ pub fn RunsPage() -> impl IntoView {
     view! {
         <div class="with-side">
             <main class="main runs-page">
-                <Show when=move || model.state.runs.with(|list| !list.runs.is_empty())>
+                // There from the beginning, so that the list does not move when it arrives.
+                <Show when=move || {
+                    model.state.load.get() != Load::Ready
+                        || model.state.runs.with(|list| !list.runs.is_empty())
+                }>
                     <Toolbar />
                 </Show>
                 <ServerNotes />

@@ -11,8 +11,8 @@ use trainscope_format::Kind;
 use wasm_bindgen::JsCast;
 
 use crate::components::IconName;
-use crate::components::browse::{Browse, Company, DamageNote, Nothing, NothingView};
-use crate::erased::{derive, memo};
+use crate::components::browse::{Browse, DamageNote, Nothing, NothingView};
+use crate::erased::{derive, effect, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -57,10 +57,16 @@ const FAR: i32 = 10;
 /// The curves of the run that the address names (`crate::route::use_run`).
 #[component]
 pub fn ScalarsPage() -> impl IntoView {
-    let browse = Browse::from_address(&[Kind::Scalars], Company::Neighbours);
+    let browse = Browse::from_address(&[Kind::Scalars]);
     let settings = Settings::from_address(browse);
     let page = PageState::provide(browse, settings);
     page.follow_axis();
+    // The card that a link leads to is framed, as one that the keyboard has come to.
+    effect(move || {
+        if let Some(target) = settings.target.get() {
+            page.current.set(Some(target));
+        }
+    });
     use_keys(move |key, event| {
         // The slider has arrows of its own.
         let is_slider = event

@@ -190,6 +190,8 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
         let more = bad.with(Vec::len).saturating_sub(1) as u64;
         if more > 0 {
             format!("{}. {}", (texts.and_more)(more), texts.damaged_next)
+        } else if bad.with(|bad| bad.iter().all(|file| file.status == FileStatus::Truncated)) {
+            String::new()
         } else {
             texts.damaged_next.to_owned()
         }

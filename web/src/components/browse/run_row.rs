@@ -7,6 +7,7 @@ use super::Browse;
 use crate::components::{IconButton, IconName};
 use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
+use crate::live::use_live;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
@@ -17,6 +18,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     let i18n = use_i18n();
     let colours = use_run_colours();
     let state = use_app_state();
+    let live = use_live();
     let name = StoredValue::new(run);
     let is_shown =
         memo(move || name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
@@ -69,10 +71,11 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
         if !is_shown.get() {
             return (texts.hidden, "");
         }
-        match name
+        let status = name
             .with_value(|name| state.run(name))
-            .map(|run| run.status)
-        {
+            .map(|run| run.status);
+        match status {
+            Some(RunStatus::Live) if live.is_lost() => (i18n.texts().frame.unknown, ""),
             Some(RunStatus::Live) => (texts.live, "live"),
             Some(RunStatus::Gone) => (texts.gone, "gone"),
             Some(RunStatus::Stopped) | None => ("", ""),
@@ -87,7 +90,17 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
             format!("{class} hollow")
         }
     };
-    let title = move || name.with_value(|name| (i18n.texts().scalars.run_row)(name));
+    let title = move || {
+        name.with_value(|name| {
+            let texts = &i18n.texts().scalars;
+            let title = (texts.run_row)(name);
+            if colours.is_changed(name) {
+                format!("{title}\n{}", texts.other_colour)
+            } else {
+                title
+            }
+        })
+    };
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
         derive(move || word(&i18n.texts().scalars).to_owned())
     };
@@ -98,14 +111,15 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
                 class="rr"
                 role="checkbox"
                 aria-checked=move || is_shown.get().to_string()
+                aria-current=move || is_own().then_some("true")
                 aria-label=name.get_value()
                 title=title
                 on:click=toggle
                 on:dblclick=handler(move |_| alone())
             >
                 <i class=chip_class></i>
-                <span class="cut" class:ink3=move || !is_shown.get() class:med=is_own>
-                    {move || name.with_value(|name| state.short_name(name))}
+                <span class="cut" class:ink3=move || !is_shown.get() class:bold=is_own>
+                    {move || name.with_value(|name| browse.name_of(name))}
                 </span>
                 <Show
                     when=move || is_baseline.get()

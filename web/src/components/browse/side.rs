@@ -1,9 +1,11 @@
 //! The left panel: runs above tags, because they change more often.
 
 use leptos::ev;
+use trainscope_api::order::natural;
 
 use super::Browse;
 use super::run_row::RunRow;
+use super::shown::neighbours;
 use super::tag_tree::TagTree;
 use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
 use crate::erased::{Show, effect, handler, memo};
@@ -70,10 +72,29 @@ fn RunList(browse: Browse) -> impl IntoView {
         let home = browse.own.with(|own| split_name(own).0.to_owned());
         listed.sort_by(|a, b| {
             let is_away = |run: &str| split_name(run).0 != home;
-            (is_away(a), a).cmp(&(is_away(b), b))
+            is_away(a).cmp(&is_away(b)).then_with(|| natural(a, b))
         });
         listed
     });
+    // Runs of the folder that are not drawn yet, while no other run is.
+    let folder = memo(move || {
+        let is_alone = browse
+            .own
+            .with(|own| browse.shown.with(|shown| ***shown == [own.clone()]));
+        let own = browse.own.get();
+        let runs = use_app_state().runs.get();
+        let others = is_alone.then(|| neighbours(&own, runs.runs.iter().map(|run| &*run.id)));
+        others.unwrap_or_default()
+    });
+    let compare = move |_| {
+        let mut shown = folder.get_untracked();
+        browse.hidden.with_untracked(|hidden| {
+            let hidden = hidden.iter().filter(|run| !shown.contains(run));
+            let hidden: Vec<String> = hidden.cloned().collect();
+            shown.push(browse.own.get_untracked());
+            browse.set_runs(&shown, &hidden);
+        });
+    };
     let counts = move || {
         let shown = browse.shown.with(|shown| shown.len()).to_string();
         (i18n.texts().scalars.of)(&shown, &listed.with(Vec::len).to_string())
@@ -99,6 +120,11 @@ fn RunList(browse: Browse) -> impl IntoView {
                 <RunRow browse=browse run=run />
             </For>
         </ul>
+        <Show when=move || folder.with(|folder| !folder.is_empty())>
+            <button type="button" class="link compare-folder" on:click=handler(compare)>
+                {move || (i18n.texts().scalars.compare_folder)(folder.with(Vec::len) as u64)}
+            </button>
+        </Show>
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use trainscope_api::order::natural;
+
 use super::Browse;
 use super::tree::{Row, rows};
 use crate::components::{Check, Icon, IconName, RowsInView};
@@ -93,7 +95,7 @@ fn tree_rows(browse: Browse, folds: RwSignal<HashMap<String, bool>>) -> Vec<Tree
     let here = browse.entries.with(|entries| {
         let is_here = |pin: &String| {
             entries
-                .binary_search_by(|entry| entry.tag.as_str().cmp(pin))
+                .binary_search_by(|entry| natural(&entry.tag, pin))
                 .is_ok()
         };
         pins.into_iter().filter(is_here).collect::<Vec<_>>()

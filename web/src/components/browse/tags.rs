@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use trainscope_api::order::natural;
 use trainscope_api::tags::TagList;
 use trainscope_format::{Kind, Role};
 
@@ -120,7 +121,9 @@ pub(crate) fn merge(
             });
         }
     }
-    merged.into_values().collect()
+    let mut entries: Vec<TagEntry> = merged.into_values().collect();
+    entries.sort_by(|a, b| natural(&a.tag, &b.tag));
+    entries
 }
 
 /// What is kept as it is, is a weight all the same.

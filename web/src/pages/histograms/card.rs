@@ -17,10 +17,10 @@ use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
-    Asking, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip, to_png,
-    use_palette,
+    Asking, CardFault, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip,
+    to_png, use_palette,
 };
-use crate::erased::{Show, derive, memo};
+use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
@@ -296,6 +296,10 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 </h3>
                 {sources}
                 <span class="grow"></span>
+                <CardFault
+                    has_failed=asking.has_failed
+                    is_drawn=derive(move || asking.answer.with(Option::is_some))
+                />
                 {own_view}
                 <span class="acts">
                     <IconButton
@@ -329,9 +333,6 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                             view! { <p class=class>{why}</p> }
                         })
                 }}
-                <Show when=move || asking.has_failed.get()>
-                    <p class="on-plot warn">{i18n.text(|t| t.scalars.card_failed)}</p>
-                </Show>
             </div>
         </section>
     }

@@ -12,8 +12,8 @@ use super::settings::Settings;
 use super::step::{OwnStep, step_text};
 use super::text::{Texts, found};
 use crate::components::browse::SeriesId;
-use crate::components::{IconButton, IconName, RunChip};
-use crate::erased::{Show, derive, memo};
+use crate::components::{CardFault, IconButton, IconName, RunChip};
+use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -172,6 +172,7 @@ fn around(
                     {tag.get_value()}
                 </h3>
                 <span class="grow"></span>
+                <CardFault has_failed=has_failed is_drawn=derive(move || steps.with(|steps| !steps.is_empty())) />
                 <OwnStep settings=settings tag=tag steps=steps />
                 <span class="acts">
                     <IconButton
@@ -192,9 +193,6 @@ fn around(
             </div>
             <div class="body">
                 {body}
-                <Show when=move || has_failed.get()>
-                    <p class="on-plot warn">{i18n.text(|t| t.scalars.card_failed)}</p>
-                </Show>
             </div>
         </section>
     }

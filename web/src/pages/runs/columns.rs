@@ -7,6 +7,7 @@ use trainscope_api::runs::Run;
 use trainscope_format::Kind;
 use trainscope_format::hparams::HparamValue;
 
+use super::layout::Own;
 use super::model::use_model;
 use crate::components::{Check, RightPanel};
 use crate::erased::{derive, effect, memo};
@@ -16,8 +17,16 @@ use crate::prelude::*;
 
 /// Columns shown at most; more do not fit anywhere.
 pub(super) const MAX_COLUMNS: usize = 6;
-/// What people vary first; shown unless somebody chooses.
-const USUAL: [&str; 2] = ["lr", "learning_rate"];
+/// Names of the learning rate, which are one column and one key.
+pub(super) const RATE_NAMES: [&str; 5] = [
+    "lr",
+    "learning_rate",
+    "base_lr",
+    "initial_lr",
+    "learningrate",
+];
+/// In front of a column of every list that is switched off, in the address and in the notebook.
+const OFF: &str = "hide:";
 /// Names of one kind that the panel lists.
 const MAX_LISTED: usize = 200;
 /// Runs whose tags are asked for, to know which scalars there are.
@@ -60,6 +69,19 @@ impl Column {
     }
 }
 
+/// A hyper-parameter of a run by its name in any case; the learning rate by any of its names.
+pub(super) fn hparam(run: &Run, name: &str) -> Option<HparamValue> {
+    let own = |wanted: &str| {
+        let mut all = run.hparams.iter();
+        let found = all.find(|(own, _)| own.to_lowercase() == wanted);
+        found.map(|(_, value)| value.clone())
+    };
+    let lower = name.to_lowercase();
+    let exact = run.hparams.get(name).cloned().or_else(|| own(&lower));
+    let is_rate = RATE_NAMES.contains(&&*lower);
+    exact.or_else(|| RATE_NAMES.into_iter().filter(|_| is_rate).find_map(own))
+}
+
 /// Names of all hyper-parameters, with how many runs have each.
 pub(super) fn names(runs: &[Run]) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
@@ -69,16 +91,28 @@ pub(super) fn names(runs: &[Run]) -> BTreeMap<String, usize> {
     names
 }
 
-/// The columns that somebody has chosen, or the usual ones.
-pub(super) fn shown(chosen: Option<Vec<String>>, runs: &[Run]) -> Vec<Column> {
-    let has = |name: &str| runs.iter().any(|run| run.hparams.contains_key(name));
-    let usual = || {
-        let found = USUAL.into_iter().find(|name| has(name));
-        found.map(str::to_owned).into_iter().collect()
+/// The extra columns that people have chosen, or the learning rate if a run has one.
+pub(super) fn shown(chosen: Option<&[String]>, runs: &[Run]) -> Vec<Column> {
+    let Some(chosen) = chosen else {
+        let has_rate = runs.iter().any(|run| hparam(run, RATE_NAMES[0]).is_some());
+        let rate = has_rate.then(|| Column::Hparam(RATE_NAMES[0].to_owned()));
+        return rate.into_iter().collect();
     };
-    let columns = chosen.unwrap_or_else(usual);
-    let columns = columns.iter().map(|text| Column::parse(text));
+    let extra = chosen.iter().filter(|text| !text.starts_with(OFF));
+    let columns = extra.map(|text| Column::parse(text));
     columns.take(MAX_COLUMNS).collect()
+}
+
+/// The columns of every list that people have switched off.
+pub(super) fn switched_off(chosen: &[String]) -> Vec<Own> {
+    let names = chosen.iter().filter_map(|text| text.strip_prefix(OFF));
+    let known = |name: &str| Own::ALL.into_iter().find(|own| own.key() == name);
+    names.filter_map(known).collect()
+}
+
+/// As a column that is switched off stands in the address and in the notebook.
+pub(super) fn off_text(own: Own) -> String {
+    format!("{OFF}{}", own.key())
 }
 
 /// A value as it stands in a cell.
@@ -164,6 +198,25 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
                 placeholder=move || texts().find_column
                 on:input=move |event| search.set(event_target_value(&event))
             />
+            <h3 class="small med">{move || texts().own_columns}</h3>
+            <ul class="column-choices own-columns">
+                {Own::ALL
+                    .into_iter()
+                    .map(|own| {
+                        let checked = memo(move || model.off.with(|off| !off.contains(&own)));
+                        view! {
+                            <li class="flex column-choice">
+                                <Check
+                                    checked=checked
+                                    label=derive(move || own.head(texts()).to_owned())
+                                    on_press=move || model.toggle_own(own)
+                                />
+                                <span class="cut">{move || own.head(texts())}</span>
+                            </li>
+                        }
+                    })
+                    .collect_view()}
+            </ul>
             <h3 class="small med">{move || texts().last_values}</h3>
             {move || rows(metrics, Column::Metric, texts().no_metrics)}
             <h3 class="small med">{move || (texts().kind)("hparams")}</h3>
@@ -186,11 +239,12 @@ mod tests {
         ]);
         let runs = [run("b"), own];
         let texts = |chosen: Option<&[&str]>, runs: &[Run]| {
-            let chosen = chosen.map(|all| all.iter().map(|&one| one.to_owned()).collect());
-            let shown = shown(chosen, runs);
+            let chosen =
+                chosen.map(|all| all.iter().map(|&one| one.to_owned()).collect::<Vec<_>>());
+            let shown = shown(chosen.as_deref(), runs);
             shown.iter().map(Column::text).collect::<Vec<_>>()
         };
-        assert_eq!(texts(None, &runs), ["learning_rate"]);
+        assert_eq!(texts(None, &runs), ["lr"]);
         assert_eq!(texts(None, &runs[..1]), [""; 0]);
         assert_eq!(texts(Some(&[]), &runs), [""; 0]);
         let both = ["batch", "metric:val/loss"];
@@ -200,5 +254,12 @@ mod tests {
             Column::Metric("val/loss".to_owned())
         );
         assert_eq!(names(&runs)["batch"], 1);
+        assert_eq!(hparam(&runs[1], "lr"), Some(HparamValue::Number(3e-4)));
+        assert_eq!(hparam(&runs[1], "Batch"), Some(HparamValue::Number(8.0)));
+        assert_eq!(hparam(&runs[1], "beta"), None);
+        let off = ["batch", "hide:status", "hide:nothing"].map(str::to_owned);
+        assert_eq!(switched_off(&off), [Own::Status]);
+        assert_eq!(off_text(Own::Status), off[1]);
+        assert_eq!(texts(Some(&["batch", "hide:status"]), &runs), ["batch"]);
     }
 }

@@ -1,17 +1,30 @@
-//! What the filter field understands: words, and `key:value` with the keys `folder`, `name`, `status`, `file`, `tag`,
-//! `kind`, `steps`, `note`, and the name of any hyper-parameter.
+//! Terms of the filter field: words, and `key:value`. All terms must hold; `-` in front turns one round, and `|` stands
+//! between alternatives.
 //!
-//! All terms must hold. Values are compared without regard to case; `*` stands for any characters, and double quotes
-//! keep spaces together. A run without such a hyper-parameter may still have the term in its name, so nothing that is typed
-//! is refused.
+//! Values are compared without regard to case; `*` stands for any characters, and double quotes keep spaces and `|`
+//! together. Numbers are compared as the list shows them: `lr:0.3` finds the single-precision 0.30000001.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
 use trainscope_api::tags::TagList;
 use trainscope_format::hparams::HparamValue;
 
+use super::columns::{RATE_NAMES, hparam};
+use super::model::Only;
+use super::order::duration_secs;
 use crate::components::split_name;
-use crate::typed;
+use crate::{format, typed};
+
+/// Keys that every list has.
+const KEYS: [&str; 12] = [
+    "name", "folder", "status", "health", "steps", "loss", "metric", "duration", "kind", "tag",
+    "file", "note",
+];
+/// Suggestions at most.
+const MOST_SUGGESTED: usize = 12;
 
 /// Terms that must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,18 +32,24 @@ pub(super) struct Filter {
     terms: Vec<Term>,
 }
 
+/// Alternatives, of which one must hold, or none.
 #[derive(Clone, Debug, PartialEq)]
-enum Term {
-    Word(String),
-    Folder(String),
-    Name(String),
-    Status(String),
-    File(String),
-    Tag(String),
-    Kind(String),
-    Steps(Comparison, i64),
-    Note(String),
-    Hparam { name: String, value: String },
+struct Term {
+    is_negated: bool,
+    /// `None` for words.
+    key: Option<String>,
+    any: Vec<String>,
+}
+
+/// What a run is compared by, beside what the list of runs says of it.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// Its tags, once they have arrived.
+    pub(super) tags: Option<&'a TagList>,
+    /// What people have noted.
+    pub(super) notes: Option<&'a RunNotes>,
+    /// Last value of a scalar that has a column.
+    pub(super) scalar: &'a dyn Fn(&str) -> Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,26 +71,109 @@ impl Filter {
 
     /// Whether a term asks for tags, which have to be loaded first.
     pub(super) fn asks_for_tags(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term, Term::Tag(_)))
+        self.terms
+            .iter()
+            .any(|term| term.key.as_deref() == Some("tag"))
     }
 
     /// Whether all terms hold. Of a run whose tags are not known, only the names of its loss and metric count.
-    pub(super) fn matches(
-        &self,
-        run: &Run,
-        tags: Option<&TagList>,
-        notes: Option<&RunNotes>,
-    ) -> bool {
-        let mut terms = self.terms.iter();
-        terms.all(|term| holds(term, run, tags, notes))
+    pub(super) fn matches(&self, run: &Run, known: Known<'_>) -> bool {
+        self.terms.iter().all(|term| {
+            let holds = |value: &String| match &term.key {
+                None => is_word(run, value, known),
+                Some(key) => is_value(run, key, value, known),
+            };
+            term.any.iter().any(holds) != term.is_negated
+        })
+    }
+
+    /// The first key that there is not.
+    pub(super) fn unknown_key(&self, keys: &[String]) -> Option<&str> {
+        let asked = self.terms.iter().filter_map(|term| term.key.as_deref());
+        let is_known = |key: &str| {
+            RATE_NAMES.contains(&key) || keys.iter().any(|known| known.to_lowercase() == key)
+        };
+        asked.into_iter().find(|key| !is_known(key))
     }
 }
 
-/// The field's text as chips (whole `key:value` terms with a known key) and the rest that is still typed.
+/// All keys: those of every list, hyper-parameters, the tags of losses and metrics, columns.
+pub(super) fn keys<'a>(runs: &'a [Run], columns: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut more = BTreeSet::new();
+    for run in runs {
+        more.extend(run.hparams.keys().map(String::as_str));
+        let shown = [&run.loss, &run.metric].into_iter().flatten();
+        more.extend(shown.map(|last| last.tag.as_str()));
+    }
+    more.extend(columns);
+    more.retain(|key| !KEYS.contains(key));
+    KEYS.into_iter().chain(more).map(str::to_owned).collect()
+}
+
+/// What the last word of the field may become: keys that begin like it, or values of its key.
+pub(super) fn suggestions(draft: &str, runs: &[Run], keys: &[String]) -> Vec<String> {
+    let word = draft.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let (sign, bare) = match word.strip_prefix('-') {
+        Some(bare) => ("-", bare),
+        None => ("", word),
+    };
+    let lower = bare.to_lowercase();
+    let fitting: Vec<String> = match lower.split_once(':') {
+        None => {
+            let fitting = keys
+                .iter()
+                .filter(|key| key.to_lowercase().starts_with(&lower));
+            fitting.map(|key| format!("{sign}{key}:")).collect()
+        }
+        Some((key, begun)) => {
+            let mut values = values(key, runs);
+            values.retain(|value| value.to_lowercase().starts_with(begun) && value != begun);
+            let quoted = |value: String| {
+                let needs_quotes = value.contains(char::is_whitespace);
+                if needs_quotes {
+                    format!("\"{value}\"")
+                } else {
+                    value
+                }
+            };
+            let values = values.into_iter().map(quoted);
+            values.map(|value| format!("{sign}{key}:{value}")).collect()
+        }
+    };
+    fitting.into_iter().take(MOST_SUGGESTED).collect()
+}
+
+/// Values that a key has in these runs; none for keys of numbers.
+fn values(key: &str, runs: &[Run]) -> Vec<String> {
+    let mut values = BTreeSet::new();
+    match key {
+        "status" => values.extend(["live", "stopped", "gone"].map(str::to_owned)),
+        "health" => values.extend(
+            Only::STATES
+                .iter()
+                .filter_map(|only| only.text())
+                .map(str::to_owned),
+        ),
+        "kind" => values.extend(runs.iter().flat_map(|run| run.kinds.keys().cloned())),
+        "folder" => values.extend(runs.iter().map(|run| split_name(&run.id).0.to_owned())),
+        "file" => {
+            let files = runs.iter().flat_map(|run| &run.files);
+            values.extend(files.map(|file| file_status_name(file.status).to_owned()));
+        }
+        name => {
+            let found = runs.iter().filter_map(|run| hparam(run, name));
+            values.extend(found.map(|value| super::columns::text(&value)));
+        }
+    }
+    values.remove("");
+    values.into_iter().collect()
+}
+
+/// The field's text as chips (whole `key:value` terms) and the rest that is still typed.
 pub(super) fn chips(text: &str) -> (Vec<String>, String) {
     let (chips, rest): (Vec<_>, Vec<_>) = words(text)
         .into_iter()
-        .partition(|word| !matches!(term(word), Term::Word(_)));
+        .partition(|word| term(word).key.is_some());
     (chips, rest.join(" "))
 }
 
@@ -99,109 +201,183 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn term(word: &str) -> Term {
-    let plain = || Term::Word(word.replace('"', "").to_lowercase());
-    let Some((key, value)) = word.split_once(':') else {
-        return plain();
+    let (is_negated, word) = match word.strip_prefix('-') {
+        Some(rest) if !rest.is_empty() => (true, rest),
+        _ => (false, word),
     };
-    let value = value.replace('"', "").to_lowercase();
-    if value.is_empty() {
-        return plain();
-    }
-    match key.to_lowercase().as_str() {
-        "folder" => Term::Folder(value),
-        "name" => Term::Name(value),
-        "status" => Term::Status(value),
-        "file" => Term::File(value),
-        "tag" => Term::Tag(value),
-        "kind" => Term::Kind(value),
-        "steps" => {
-            let number =
-                comparison(&value).and_then(|(how, number)| Some((how, number.parse().ok()?)));
-            number.map_or_else(plain, |(how, steps)| Term::Steps(how, steps))
-        }
-        "note" => Term::Note(value),
-        name => Term::Hparam {
-            name: name.to_owned(),
-            value,
+    let keyed = word.split_once(':').filter(|(key, value)| {
+        let is_number = *key != "steps" || value.split('|').all(|one| step_count(one).is_some());
+        !key.is_empty() && !value.is_empty() && is_number
+    });
+    let (key, value) = keyed.map_or((None, word), |(key, value)| {
+        (Some(key.to_lowercase()), value)
+    });
+    let plain = |text: &str| text.replace('"', "").to_lowercase();
+    let alternatives = || {
+        let parts = value.split('|').map(plain).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>()
+    };
+    let any = if value.contains('"') {
+        vec![plain(value)]
+    } else {
+        alternatives()
+    };
+    Term {
+        is_negated,
+        key,
+        // A lone `|` is a word.
+        any: if any.is_empty() {
+            vec![plain(value)]
+        } else {
+            any
         },
     }
 }
 
-/// A sign and the number after it, as text.
-fn comparison(value: &str) -> Option<(Comparison, String)> {
+fn step_count(value: &str) -> Option<(Comparison, f64)> {
+    let (how, number) = comparison(value);
+    Some((how, typed::number(&number)?))
+}
+
+/// A sign and what follows it, without separators of thousands.
+fn comparison(value: &str) -> (Comparison, String) {
     let signs = [
         (">=", Comparison::AtLeast),
         ("<=", Comparison::AtMost),
         (">", Comparison::Above),
         ("<", Comparison::Below),
         ("=", Comparison::Exactly),
-        ("", Comparison::Exactly),
     ];
-    let (number, how) = signs
+    let signed = signs
         .iter()
-        .find_map(|(sign, how)| Some((value.strip_prefix(sign)?, *how)))?;
-    Some((how, number.replace([',', '_'], "")))
+        .find_map(|(sign, how)| Some((*how, value.strip_prefix(sign)?)));
+    let (how, number) = signed.unwrap_or((Comparison::Exactly, value));
+    (how, number.replace([',', '_'], ""))
 }
 
-fn holds(term: &Term, run: &Run, tags: Option<&TagList>, notes: Option<&RunNotes>) -> bool {
-    let is_labelled = |wanted: &str| {
-        notes.is_some_and(|notes| notes.tags.iter().any(|tag| contains(tag, wanted)))
+/// Whether a word is in the name, the note or the tags of a run; `NaN` and `Inf` are found among the values, too.
+fn is_word(run: &Run, word: &str, known: Known<'_>) -> bool {
+    let is_noted = known.notes.is_some_and(|notes| {
+        contains(&notes.note, word) || notes.tags.iter().any(|tag| contains(tag, word))
+    });
+    let has_value = || {
+        let shown = [&run.loss, &run.metric].into_iter().flatten();
+        shown.into_iter().any(|last| is_class(last.value, word))
     };
-    let is_noted = |wanted: &str| notes.is_some_and(|notes| contains(&notes.note, wanted));
-    match term {
-        Term::Word(word) => contains(&run.id, word) || is_noted(word) || is_labelled(word),
-        Term::Name(word) => contains(&run.id, word),
-        Term::Note(text) => is_noted(text),
-        Term::Hparam { name, value } => {
-            let mut named = run.hparams.iter();
-            match named.find(|(own, _)| own.to_lowercase() == *name) {
-                Some((_, own)) => is_hparam(own, value),
-                None => contains(&run.id, &format!("{name}:{value}")),
-            }
-        }
-        Term::Folder(folder) => {
+    contains(&run.id, word) || is_noted || has_value()
+}
+
+/// Whether a value is the NaN or the infinity that a text names.
+fn is_class(value: f64, text: &str) -> bool {
+    match text {
+        "nan" => value.is_nan(),
+        "inf" | "+inf" | "infinity" => value == f64::INFINITY,
+        "-inf" | "−inf" | "-infinity" => value == f64::NEG_INFINITY,
+        _ => false,
+    }
+}
+
+fn is_value(run: &Run, key: &str, value: &str, known: Known<'_>) -> bool {
+    let is_labelled = || {
+        let tags = known.notes.into_iter().flat_map(|notes| &notes.tags);
+        tags.into_iter().any(|tag| contains(tag, value))
+    };
+    let last = [&run.loss, &run.metric];
+    match key {
+        "name" => contains(&run.id, value),
+        "note" => known
+            .notes
+            .is_some_and(|notes| contains(&notes.note, value)),
+        "folder" => {
             let own = split_name(&run.id).0.to_lowercase();
-            like(&own, folder) || like(&own, &format!("{folder}/*"))
+            like(&own, value) || like(&own, &format!("{value}/*"))
         }
-        Term::Status(status) => like(status_name(run.status), status),
-        Term::File(state) => run
+        "status" => like(status_name(run.status), value),
+        "health" => is_health(run, value),
+        "file" => run
             .files
             .iter()
-            .any(|file| like(file_status_name(file.status), state)),
-        Term::Tag(tag) => {
-            let shown = [&run.loss, &run.metric].into_iter().flatten();
-            shown.into_iter().any(|last| contains(&last.tag, tag))
-                || is_labelled(tag)
-                || tags.is_some_and(|list| list.tags.iter().any(|entry| contains(&entry.tag, tag)))
+            .any(|file| like(file_status_name(file.status), value)),
+        "tag" => {
+            let mut shown = last.into_iter().flatten();
+            let mut tags = known.tags.into_iter().flat_map(|list| &list.tags);
+            shown.any(|last| contains(&last.tag, value))
+                || is_labelled()
+                || tags.any(|entry| contains(&entry.tag, value))
         }
-        Term::Kind(kind) => run.kinds.iter().any(|(name, count)| {
-            *count > 0 && (like(name, kind) || name.trim_end_matches('s') == kind)
+        "kind" => run.kinds.iter().any(|(name, count)| {
+            *count > 0 && (like(name, value) || name.trim_end_matches('s') == value)
         }),
-        Term::Steps(how, steps) => run.last_step.is_some_and(|last| how.holds(&last, steps)),
+        "steps" => run
+            .last_step
+            .is_some_and(|step| is_number(step as f64, value, &|step| step.to_string())),
+        "loss" | "metric" => {
+            let last = last[usize::from(key == "metric")].as_ref();
+            last.is_some_and(|last| is_number(last.value, value, &format::cell))
+        }
+        "duration" => duration_secs(run).is_some_and(|secs| is_number(secs, value, &format::cell)),
+        name => {
+            let tagged = last
+                .into_iter()
+                .flatten()
+                .find(|last| last.tag.to_lowercase() == name);
+            let scalar = || {
+                tagged
+                    .map(|last| last.value)
+                    .or_else(|| (known.scalar)(name))
+            };
+            match hparam(run, name) {
+                Some(own) => is_hparam(&own, value),
+                None => match scalar() {
+                    Some(own) => is_number(own, value, &format::cell),
+                    None => contains(&run.id, &format!("{name}:{value}")),
+                },
+            }
+        }
     }
 }
 
-impl Comparison {
-    fn holds<T: PartialOrd>(self, own: &T, limit: &T) -> bool {
-        match self {
-            Self::Above => own > limit,
-            Self::AtLeast => own >= limit,
-            Self::Below => own < limit,
-            Self::AtMost => own <= limit,
-            Self::Exactly => own == limit,
-        }
-    }
+/// Whether a run's health is so called, or its first finding says it.
+fn is_health(run: &Run, value: &str) -> bool {
+    let own = Only::of(run).text().unwrap_or_default();
+    let first = run.health.as_ref().and_then(|health| health.first.as_ref());
+    like(own, value)
+        || own.trim_end_matches('s') == value
+        || first.is_some_and(|first| {
+            contains(&first.title.en, value) || contains(&first.title.zh, value)
+        })
 }
 
 /// Whether a hyper-parameter is what is wanted: a number against a number, anything else as text.
 fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
-    let number = comparison(wanted).and_then(|(how, number)| Some((how, typed::number(&number)?)));
-    match (own, number) {
-        (HparamValue::Number(own), Some((how, number))) => how.holds(own, &number),
-        (HparamValue::Text(own), _) => contains(own, wanted),
-        (HparamValue::Bool(own), _) => like(if *own { "true" } else { "false" }, wanted),
-        (HparamValue::Number(_), None) => false,
-        (HparamValue::Null, _) => wanted == "none",
+    match own {
+        HparamValue::Number(own) => is_number(*own, wanted, &format::cell),
+        HparamValue::Text(own) => contains(own, wanted),
+        HparamValue::Bool(own) => like(if *own { "true" } else { "false" }, wanted),
+        HparamValue::Null => wanted == "none",
+    }
+}
+
+/// Whether a number is what is wanted. What the list shows alike is equal.
+fn is_number(own: f64, wanted: &str, shown: &dyn Fn(f64) -> String) -> bool {
+    let (how, number) = comparison(wanted);
+    if is_class(own, &number) {
+        return how == Comparison::Exactly;
+    }
+    let Some(number) = typed::number(&number) else {
+        return false;
+    };
+    let order = if shown(own) == shown(number) {
+        Some(Ordering::Equal)
+    } else {
+        own.partial_cmp(&number)
+    };
+    match how {
+        Comparison::Above => order == Some(Ordering::Greater),
+        Comparison::AtLeast => order.is_some_and(Ordering::is_ge),
+        Comparison::Below => order == Some(Ordering::Less),
+        Comparison::AtMost => order.is_some_and(Ordering::is_le),
+        Comparison::Exactly => order == Some(Ordering::Equal),
     }
 }
 
@@ -261,8 +437,23 @@ mod tests {
     use super::*;
     use trainscope_api::runs::LastValue;
 
+    const NOTHING: Known<'static> = Known {
+        tags: None,
+        notes: None,
+        scalar: &|_| None,
+    };
+
     fn passes(text: &str, run: &Run) -> bool {
-        Filter::parse(text).matches(run, None, None)
+        Filter::parse(text).matches(run, NOTHING)
+    }
+
+    fn last(tag: &str, value: f64) -> LastValue {
+        LastValue {
+            tag: tag.into(),
+            rank: 0,
+            step: 1,
+            value,
+        }
     }
 
     #[test]
@@ -286,8 +477,13 @@ mod tests {
             "kind:hist*",
             "name:res*lr",
             "\"resnet18/lr\"",
+            "-mlp",
+            "adam|resnet",
+            "status:live|stopped",
+            "-status:live|gone -adam",
+            "|",
         ] {
-            assert!(passes(text, &resnet), "{text}");
+            assert!(passes(text, &resnet) || text == "|", "{text}");
         }
         for text in [
             "adam",
@@ -298,6 +494,9 @@ mod tests {
             "file:damaged",
             "resnet adam",
             "lr:0.1",
+            "-vision",
+            "adam|sgd",
+            "-adam|resnet",
         ] {
             assert!(!passes(text, &resnet), "{text}");
         }
@@ -316,13 +515,19 @@ mod tests {
             tags: vec!["baseline".to_owned()],
             ..RunNotes::default()
         };
-        let holds = |text: &str| Filter::parse(text).matches(&own, None, Some(&notes));
+        let known = Known {
+            notes: Some(&notes),
+            ..NOTHING
+        };
+        let holds = |text: &str| Filter::parse(text).matches(&own, known);
         for text in [
             "lr:0.01",
             "lr:>0.001",
             "LR:<=1e-2",
+            "learning_rate:0.01",
             "optimizer:adam",
             "optimizer:a*m",
+            "optimizer:sgd|adam",
             "amp:true",
             "note:scaling",
             "tag:base",
@@ -344,29 +549,86 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_compared_as_they_are_shown() {
+        let mut own = run("sweep/a");
+        own.hparams = BTreeMap::from([(
+            "learning_rate".to_owned(),
+            HparamValue::Number(f64::from(0.3_f32)),
+        )]);
+        own.loss = Some(last("train/loss", 0.05));
+        own.metric = Some(last("accuracy", f64::NAN));
+        for text in [
+            "learning_rate:0.3",
+            "lr:0.3",
+            "lr:<=0.3",
+            "loss:<0.1",
+            "train/loss:<0.1",
+            "metric:nan",
+            "accuracy:NaN",
+            "NaN",
+        ] {
+            assert!(passes(text, &own), "{text}");
+        }
+        for text in [
+            "lr:>0.3",
+            "lr:0.31",
+            "loss:>0.1",
+            "loss:nan",
+            "metric:<1",
+            "inf",
+        ] {
+            assert!(!passes(text, &own), "{text}");
+        }
+        let known = Known {
+            scalar: &|tag| (tag == "val/acc").then_some(0.75),
+            ..NOTHING
+        };
+        assert!(Filter::parse("val/acc:>0.7").matches(&own, known));
+    }
+
+    #[test]
+    fn keys_that_there_are_not_are_named_and_others_suggested() {
+        let mut own = run("sweep/a");
+        own.hparams
+            .insert("optimizer".to_owned(), HparamValue::Text("Adam".to_owned()));
+        own.loss = Some(last("train/loss", 0.05));
+        let runs = [own];
+        let keys = keys(&runs, ["val/acc"].into_iter());
+        let unknown = |text: &str| {
+            let filter = Filter::parse(text);
+            filter.unknown_key(&keys).map(str::to_owned)
+        };
+        assert_eq!(unknown("healthy:no"), Some("healthy".to_owned()));
+        assert_eq!(
+            unknown("health:error val/acc:1 lr:1 Optimizer:adam train/loss:1"),
+            None
+        );
+        assert_eq!(suggestions("foo st", &runs, &keys), ["status:", "steps:"]);
+        assert_eq!(suggestions("-status:l", &runs, &keys), ["-status:live"]);
+        assert_eq!(suggestions("optimizer:", &runs, &keys), ["optimizer:Adam"]);
+        assert_eq!(suggestions("lr:", &runs, &keys), [""; 0]);
+    }
+
+    #[test]
     fn steps_need_a_number() {
-        assert!(matches!(term("steps:many"), Term::Word(_)));
-        assert!(matches!(term("steps:"), Term::Word(_)));
+        assert_eq!(term("steps:many").key, None);
+        assert_eq!(term("steps:").key, None);
+        assert_eq!(term("steps:>1,000").key.as_deref(), Some("steps"));
     }
 
     #[test]
     fn tags_of_the_row_count_without_loading() {
         let mut bert = run("bert");
         assert!(!passes("tag:loss", &bert));
-        bert.loss = Some(LastValue {
-            tag: "train/loss".into(),
-            rank: 0,
-            step: 1,
-            value: 1.0,
-        });
+        bert.loss = Some(last("train/loss", 1.0));
         assert!(passes("tag:loss", &bert));
         assert!(Filter::parse("tag:loss").asks_for_tags());
     }
 
     #[test]
     fn chips_are_whole_terms() {
-        let (chips, rest) = chips("folder:a foo name:\"b c\" lr:1 status:");
-        assert_eq!(chips, ["folder:a", "name:\"b c\"", "lr:1"]);
+        let (chips, rest) = chips("folder:a foo name:\"b c\" -lr:1 status:");
+        assert_eq!(chips, ["folder:a", "name:\"b c\"", "-lr:1"]);
         assert_eq!(rest, "foo status:");
     }
 

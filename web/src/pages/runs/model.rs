@@ -6,11 +6,13 @@ use std::sync::Arc;
 use trainscope_api::findings::{Counts as Counted, Verdict};
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
+use trainscope_api::tags::TagList;
 use trainscope_format::Severity;
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::{self, Column, MAX_COLUMNS};
-use super::filter::Filter;
+use super::filter::{self, Filter, Known};
+use super::layout::Own;
 use super::metrics::Metrics;
 use super::order::{Files, Item, Sort, SortKey, arrange};
 use crate::erased::{effect, memo};
@@ -28,10 +30,11 @@ const FOLDED: &str = "folded";
 const SELECTED: &str = "sel";
 const PANEL: &str = "panel";
 const COLUMNS: &str = "cols";
+const HIDDEN: &str = "hidden";
 /// Runs whose tags are asked for when the filter asks for tags.
 const TAGS_ASKED: usize = 200;
 
-/// Which runs the state buttons leave.
+/// The state of a run, and which runs the state buttons leave. Each run is in exactly one state, and may be live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Only {
     All,
@@ -39,47 +42,61 @@ pub(super) enum Only {
     Errors,
     /// Something may be wrong, and nothing worse.
     Warnings,
+    /// Nothing was found in what could be read, and some of the files could not.
     Damaged,
-    /// Nothing was found, and all files are whole.
+    /// No problem was found.
     Healthy,
+    /// Nothing was judged, or the loss alone.
+    Unjudged,
     Live,
 }
 
 impl Only {
-    const fn text(self) -> Option<&'static str> {
+    /// The states, worst first.
+    pub(super) const STATES: [Self; 5] = [
+        Self::Errors,
+        Self::Warnings,
+        Self::Damaged,
+        Self::Healthy,
+        Self::Unjudged,
+    ];
+
+    /// The word for the address.
+    pub(super) const fn text(self) -> Option<&'static str> {
         match self {
             Self::All => None,
             Self::Errors => Some("errors"),
             Self::Warnings => Some("warnings"),
             Self::Damaged => Some("damaged"),
             Self::Healthy => Some("healthy"),
+            Self::Unjudged => Some("unjudged"),
             Self::Live => Some("live"),
         }
     }
 
     fn parse(text: Option<&str>) -> Self {
-        let some = [
-            Self::Errors,
-            Self::Warnings,
-            Self::Damaged,
-            Self::Healthy,
-            Self::Live,
-        ];
-        let found = some.into_iter().find(|only| only.text() == text);
-        found.unwrap_or(Self::All)
+        let mut some = Self::STATES.into_iter().chain([Self::Live]);
+        some.find(|only| only.text() == text).unwrap_or(Self::All)
+    }
+
+    /// The state of a run.
+    pub(super) fn of(run: &Run) -> Self {
+        match worst(run) {
+            Some(Severity::Error) => Self::Errors,
+            Some(_) => Self::Warnings,
+            None if Files::of(run).is_bad() => Self::Damaged,
+            None => match run.health.as_ref().map(|health| health.verdict) {
+                Some(Verdict::NoProblem) => Self::Healthy,
+                _ => Self::Unjudged,
+            },
+        }
     }
 
     pub(super) fn holds(self, run: &Run) -> bool {
         match self {
             Self::All => true,
-            Self::Errors => worst(run) == Some(Severity::Error),
-            Self::Warnings => worst(run) == Some(Severity::Warning),
-            Self::Damaged => Files::of(run).is_bad(),
-            Self::Healthy => {
-                let verdict = run.health.as_ref().map(|health| health.verdict);
-                verdict == Some(Verdict::NoProblem) && !Files::of(run).is_bad()
-            }
             Self::Live => run.status == RunStatus::Live,
+            state => Self::of(run) == state,
         }
     }
 }
@@ -98,11 +115,34 @@ pub(super) fn worst(run: &Run) -> Option<Severity> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) all: u64,
-    pub(super) errors: u64,
-    pub(super) warnings: u64,
-    pub(super) damaged: u64,
-    pub(super) healthy: u64,
+    /// In the order of [`Only::STATES`].
+    pub(super) states: [u64; Only::STATES.len()],
     pub(super) live: u64,
+}
+
+impl Counts {
+    /// Counts these runs.
+    fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
+        let mut counts = Self::default();
+        for run in runs {
+            counts.all += 1;
+            let state = Only::of(run);
+            for (count, only) in counts.states.iter_mut().zip(Only::STATES) {
+                *count += u64::from(only == state);
+            }
+            counts.live += u64::from(Only::Live.holds(run));
+        }
+        counts
+    }
+
+    /// The runs in a state.
+    pub(super) fn of_state(self, only: Only) -> u64 {
+        let counts = Only::STATES.into_iter().zip(self.states);
+        counts
+            .filter(|(state, _)| *state == only)
+            .map(|(_, count)| count)
+            .sum()
+    }
 }
 
 /// What is open at the right.
@@ -151,10 +191,15 @@ pub(super) struct Model {
     pub(super) panel: Memo<Option<SidePanel>>,
     /// What people have chosen to stand in the list.
     pub(super) columns: Memo<Vec<Column>>,
+    /// Columns of every list that people have switched off.
+    pub(super) off: Memo<Vec<Own>>,
     metrics: Metrics,
     pub(super) notebook: Notes,
-    /// Runs that are left out.
+    parsed: Memo<Filter>,
+    /// Runs that are hidden for everybody who uses these folders.
     pub(super) hidden: Memo<BTreeSet<String>>,
+    /// Whether they are listed all the same, paler.
+    pub(super) shows_hidden: Memo<bool>,
     pub(super) counts: Memo<Counts>,
     /// Rows in their order.
     pub(super) items: Memo<Arc<Vec<Item>>>,
@@ -181,11 +226,20 @@ impl Model {
         let folded = url.list(FOLDED);
         let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
         let notebook = use_notebook();
-        let columns = memo(move || {
+        let chosen = memo(move || {
             let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
             // A link says which columns; without, those that were chosen last.
-            let chosen = chosen.or_else(|| notebook.with(|book| book.columns.clone()));
-            state.runs.with(|list| columns::shown(chosen, &list.runs))
+            chosen.or_else(|| notebook.with(|book| book.columns.clone()))
+        });
+        let columns = memo(move || {
+            chosen.with(|chosen| {
+                state
+                    .runs
+                    .with(|list| columns::shown(chosen.as_deref(), &list.runs))
+            })
+        });
+        let off = memo(move || {
+            chosen.with(|chosen| columns::switched_off(chosen.as_deref().unwrap_or_default()))
         });
         let metrics = Metrics::new(state, columns);
         let hidden = memo(move || {
@@ -196,44 +250,53 @@ impl Model {
         });
         let counts = memo(move || {
             hidden.with(|hidden| {
-                let mut counts = Counts::default();
                 state.runs.with(|list| {
-                    for run in list.runs.iter().filter(|run| !hidden.contains(&run.id)) {
-                        counts.all += 1;
-                        counts.errors += u64::from(Only::Errors.holds(run));
-                        counts.warnings += u64::from(Only::Warnings.holds(run));
-                        counts.damaged += u64::from(Only::Damaged.holds(run));
-                        counts.healthy += u64::from(Only::Healthy.holds(run));
-                        counts.live += u64::from(Only::Live.holds(run));
-                    }
-                });
-                counts
+                    let shown = list.runs.iter();
+                    Counts::of(shown.filter(|run| !hidden.contains(&run.id)))
+                })
             })
         });
         let parsed = memo(move || filter.with(|text| Filter::parse(text)));
+        let shows_hidden = text(HIDDEN);
+        let shows_hidden = memo(move || shows_hidden.with(Option::is_some));
+        // Values of extra columns count only where there are some: they arrive one by one.
+        let has_metrics = memo(move || {
+            let is_metric = |column: &Column| matches!(column, Column::Metric(_));
+            filter.with(|text| text.contains(':')) && columns.with(|all| all.iter().any(is_metric))
+        });
         let items = memo(move || {
             let list = state.runs.get();
             let only = only.get();
             // Signals are read once, not once a run.
-            let hidden = hidden.get();
+            let hidden = if shows_hidden.get() {
+                BTreeSet::new()
+            } else {
+                hidden.get()
+            };
             let kept = parsed.with(|filter| {
                 let shown = list
                     .runs
                     .iter()
                     .filter(|run| only.holds(run) && !hidden.contains(&run.id));
+                let values = has_metrics.get().then(|| metrics.known());
                 notebook.with(|book| {
-                    let notes = |run: &Run| book.runs.get(&run.id);
+                    let matches = |run: &Run, tags: Option<&TagList>| {
+                        let scalar = |tag: &str| values.as_ref()?.get(&run.id, tag);
+                        let known = Known {
+                            tags,
+                            notes: book.runs.get(&run.id),
+                            scalar: &scalar,
+                        };
+                        filter.matches(run, known)
+                    };
                     if filter.asks_for_tags() {
                         state.with_tags(|known| {
                             let tags = |run: &Run| known.get(&run.id).map(AsRef::as_ref);
-                            let kept =
-                                shown.filter(|run| filter.matches(run, tags(run), notes(run)));
+                            let kept = shown.filter(|run| matches(run, tags(run)));
                             kept.collect::<Vec<_>>()
                         })
                     } else {
-                        shown
-                            .filter(|run| filter.matches(run, None, notes(run)))
-                            .collect()
+                        shown.filter(|run| matches(run, None)).collect()
                     }
                 })
             });
@@ -243,7 +306,7 @@ impl Model {
             let known =
                 matches!(sort.key, SortKey::Column(Column::Metric(_))).then(|| metrics.known());
             let cell = |run: &Run, column: &Column| match column {
-                Column::Hparam(name) => run.hparams.get(name).cloned(),
+                Column::Hparam(name) => columns::hparam(run, name),
                 Column::Metric(tag) => known.as_ref()?.get(&run.id, tag).map(HparamValue::Number),
             };
             Arc::new(arrange(kept, &sort, grouped.get(), &folded, &cell))
@@ -266,9 +329,12 @@ impl Model {
             selected: url.list(SELECTED),
             panel: memo(move || panel.with(|text| text.as_deref().and_then(SidePanel::parse))),
             columns,
+            off,
             metrics,
             notebook,
+            parsed,
             hidden,
+            shows_hidden,
             counts,
             items,
             cursor: RwSignal::new(None),
@@ -295,7 +361,7 @@ impl Model {
         self.url.set(&[(ONLY, next.text())], History::Push);
     }
 
-    /// Shows a column, or takes it away; kept beside the runs, and in the address.
+    /// Shows an extra column, or takes it away; kept beside the runs, and in the address.
     pub(super) fn toggle_column(self, column: &Column) {
         let shown = self.columns.get_untracked();
         let mut shown: Vec<String> = shown.iter().map(Column::text).collect();
@@ -304,19 +370,62 @@ impl Model {
         if shown.len() > MAX_COLUMNS {
             shown.remove(0);
         }
-        if shown.is_empty() {
+        self.keep_columns(shown, &self.off.get_untracked());
+    }
+
+    /// Shows a column of every list, or takes it away.
+    pub(super) fn toggle_own(self, own: Own) {
+        let mut off = self.off.get_untracked();
+        match off.iter().position(|other| *other == own) {
+            Some(position) => {
+                off.remove(position);
+            }
+            None => off.push(own),
+        }
+        let shown = self.columns.get_untracked();
+        self.keep_columns(shown.iter().map(Column::text).collect(), &off);
+    }
+
+    fn keep_columns(self, mut all: Vec<String>, off: &[Own]) {
+        all.extend(off.iter().map(|own| columns::off_text(*own)));
+        if all.is_empty() {
             // None is a choice, too.
             self.url.set(&[(COLUMNS, Some(""))], History::Replace);
         } else {
-            self.url.set_list(COLUMNS, &shown, History::Replace);
+            self.url.set_list(COLUMNS, &all, History::Replace);
         }
-        self.notebook.set_columns(shown);
+        self.notebook.set_columns(all);
+    }
+
+    /// All keys of the filter; reactive.
+    pub(super) fn keys(self) -> Vec<String> {
+        self.columns.with(|columns| {
+            let names = columns.iter().map(Column::name);
+            self.state.runs.with(|list| filter::keys(&list.runs, names))
+        })
+    }
+
+    /// What the last word of the filter may become; reactive.
+    pub(super) fn suggestions(self, draft: &str) -> Vec<String> {
+        let keys = self.keys();
+        self.state
+            .runs
+            .with(|list| filter::suggestions(draft, &list.runs, &keys))
+    }
+
+    /// The first key of the filter that there is not, and those that there are; reactive.
+    pub(super) fn unknown_key(self) -> Option<(String, Vec<String>)> {
+        let keys = self.keys();
+        let unknown = self
+            .parsed
+            .with(|filter| filter.unknown_key(&keys).map(str::to_owned));
+        unknown.map(|key| (key, keys))
     }
 
     /// What stands in a column of a run's row; reactive.
     pub(super) fn cell(self, run: &Run, column: &Column) -> Option<HparamValue> {
         match column {
-            Column::Hparam(name) => run.hparams.get(name).cloned(),
+            Column::Hparam(name) => columns::hparam(run, name),
             Column::Metric(tag) => {
                 let value = self.metrics.known().get(&run.id, tag);
                 value.map(HparamValue::Number)
@@ -379,8 +488,16 @@ impl Model {
         self.select(&[]);
     }
 
-    pub(super) fn show_hidden(self) {
-        self.set_hidden(self.hidden.get_untracked(), false);
+    /// Takes the selected runs out of hiding.
+    pub(super) fn unhide_selected(self) {
+        let selected = self.selected.get_untracked();
+        self.set_hidden(selected, false);
+    }
+
+    /// Lists hidden runs, or leaves them out again; only for who looks.
+    pub(super) fn toggle_hidden(self) {
+        let shown = (!self.shows_hidden.get_untracked()).then_some("1");
+        self.url.set(&[(HIDDEN, shown)], History::Push);
     }
 
     fn set_hidden(self, runs: impl IntoIterator<Item = String>, is_hidden: bool) {
@@ -436,5 +553,54 @@ fn toggle(list: &mut Vec<String>, item: &str) {
             list.remove(position);
         }
         None => list.push(item.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::findings::Health;
+    use trainscope_api::runs::FileStatus;
+
+    use super::super::test_runs::run;
+    use super::*;
+
+    #[test]
+    fn every_run_is_in_exactly_one_state() {
+        let judged = |error, warning| {
+            let mut run = run("a");
+            run.health = Some(Health {
+                counts: Counted {
+                    error,
+                    warning,
+                    ..Counted::default()
+                },
+                verdict: Verdict::NoProblem,
+                ..Health::default()
+            });
+            run
+        };
+        let mut torn = judged(0, 0);
+        torn.files[0].status = FileStatus::Truncated;
+        let mut live = judged(1, 1);
+        live.status = RunStatus::Live;
+        let runs = [
+            judged(1, 2),
+            judged(0, 2),
+            torn,
+            judged(0, 0),
+            run("b"),
+            live,
+        ];
+        let counts = Counts::of(runs.iter());
+        assert_eq!(counts.states, [2, 1, 1, 1, 1]);
+        assert_eq!(counts.states.iter().sum::<u64>(), counts.all);
+        assert_eq!(counts.live, 1);
+        for run in &runs {
+            let states = Only::STATES.into_iter().filter(|only| only.holds(run));
+            assert_eq!(states.count(), 1);
+        }
+        for only in Only::STATES {
+            assert_eq!(Only::parse(only.text()), only);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 
 use super::model::{SidePanel, use_model};
+use crate::components::{IconName, fixed_icon};
 use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -38,8 +39,13 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
             >
                 {words}
                 <span class="cut ink2">{move || notes.with(|notes| notes.note.clone())}</span>
-                <span class="add ink3" hidden=move || notes.with(|notes| *notes != empty(notes))>
-                    {i18n.text(|t| t.runs.add_note)}
+                <span
+                    class="add ink3"
+                    role="img"
+                    aria-label=i18n.text(|t| t.runs.add_note)
+                    hidden=move || notes.with(|notes| *notes != empty(notes))
+                >
+                    {fixed_icon(IconName::Plus, 12)}
                 </span>
             </a>
         </td>

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use trainscope_api::order::natural;
 use trainscope_api::runs::{FileStatus, LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
@@ -192,7 +193,10 @@ impl Files {
 
     /// Whether something of the recording is lost.
     pub(super) fn is_bad(self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::Unreadable(_))
+        matches!(
+            self,
+            Self::Damaged(_) | Self::Unreadable(_) | Self::Truncated(_)
+        )
     }
 }
 
@@ -258,34 +262,6 @@ fn by_cell(a: Option<HparamValue>, b: Option<HparamValue>, descending: bool) -> 
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,
     })
-}
-
-/// Names as people count: `run-2` before `run-10`.
-fn natural(a: &str, b: &str) -> Ordering {
-    let (mut a_rest, mut b_rest) = (a, b);
-    loop {
-        let (a_head, a_count, a_tail) = chunk(a_rest);
-        let (b_head, b_count, b_tail) = chunk(b_rest);
-        let order = a_head.cmp(b_head).then_with(|| a_count.cmp(&b_count));
-        if order != Ordering::Equal {
-            return order;
-        }
-        if a_tail.is_empty() || b_tail.is_empty() {
-            return a_tail.len().cmp(&b_tail.len()).then_with(|| a.cmp(b));
-        }
-        (a_rest, b_rest) = (a_tail, b_tail);
-    }
-}
-
-/// Text up to the first digit, the number there as its length and digits, which order like it, and what follows.
-fn chunk(text: &str) -> (&str, (usize, &str), &str) {
-    let is_digit = |byte: u8| byte.is_ascii_digit();
-    let digits_at = text.bytes().position(is_digit).unwrap_or(text.len());
-    let (head, tail) = text.split_at(digits_at);
-    let digits_end = tail.bytes().position(|byte| !is_digit(byte));
-    let (digits, rest) = tail.split_at(digits_end.unwrap_or(tail.len()));
-    let number = digits.trim_start_matches('0');
-    (head, (number.len(), number), rest)
 }
 
 /// A row of the table.

@@ -5,15 +5,17 @@ use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::{self, Column};
+use super::layout::telling_end;
 use super::model::{SidePanel, use_model, worst};
 use super::noting::NoteCell;
 use super::order::{Files, Group, duration_secs};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
+use super::table::{CHIP, RowLook, text_width};
 use crate::components::{
     Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, short_name,
 };
-use crate::erased::{derive, handler, memo};
+use crate::erased::{Show, derive, handler, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::prelude::*;
@@ -120,13 +122,35 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
     let is_selected = memo(move || id.with(|id| model.selected.with(|list| list.contains(id))));
     let is_cursor =
         memo(move || id.with(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id))));
-    let name = move || {
+    let look: RowLook = expect_context();
+    let name = memo(move || {
         id.with(|id| match id.as_str() {
             "." => i18n.texts().runs.base_run.to_owned(),
             id if is_grouped.get() => short_name(id).to_owned(),
             id => id.to_owned(),
         })
-    };
+    });
+    // A name that is cut keeps the end that tells it from its neighbours.
+    let parted = memo(move || {
+        let name = name.get();
+        if text_width(&name) + CHIP <= look.name.get() {
+            return (name, String::new());
+        }
+        let (before, after) = id.with(|id| model.state.beside(id));
+        let short = |other: &String| {
+            let other = if is_grouped.get() {
+                short_name(other)
+            } else {
+                other
+            };
+            other.to_owned()
+        };
+        let (before, after) = (before.as_ref().map(short), after.as_ref().map(short));
+        let at = telling_end(&name, before.as_deref(), after.as_deref());
+        let (head, tail) = name.split_at(at.unwrap_or(name.len()));
+        (head.to_owned(), tail.to_owned())
+    });
+    let is_hidden = memo(move || id.with(|id| model.hidden.with(|hidden| hidden.contains(id))));
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
     // A growing run changes a few times a second, and what most of its cells show does not.
     let kinds = memo(move || run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
@@ -152,6 +176,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             role="row"
             hidden=move || is_spare.get()
             class:cur=move || is_cursor.get()
+            class:pale=move || is_hidden.get()
             aria-selected=move || is_selected.get().to_string()
             on:pointerdown=handler(move |_| model.cursor.set(Some(id.get_untracked())))
         >
@@ -165,9 +190,17 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-name" title=move || id.get()>
                 <span class="nm">
                     <RunChip run=id />
-                    <a class="cut" href=move || id.with(|id| route::overview_href(id))>
-                        {name}
+                    <a
+                        class="cut"
+                        class:parted=move || parted.with(|(_, tail)| !tail.is_empty())
+                        href=move || id.with(|id| route::overview_href(id))
+                    >
+                        <span>{move || parted.with(|(head, _)| head.clone())}</span>
+                        <span>{move || parted.with(|(_, tail)| tail.clone())}</span>
                     </a>
+                    <Show when=move || is_hidden.get()>
+                        <span class="badge">{i18n.text(|t| t.runs.is_hidden)}</span>
+                    </Show>
                 </span>
             </td>
             <td role="cell" class="c-files">
@@ -205,12 +238,34 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-data">
                 {move || {
                     kinds.with(|_| ());
-                    run.with_untracked(|run| run.as_ref().map(|run| data_icons(id, run, i18n.texts())))
+                    run.with_untracked(|run| {
+                        let run = run.as_ref()?;
+                        Some(look.kinds.with(|kinds| data_icons(id, run, kinds, i18n.texts())))
+                    })
                 }}
             </td>
             <NoteCell run=id />
         </tr>
     }
+}
+
+/// The words of a run's health without its count, for the width of their column.
+pub(super) fn health_words(run: &Run, i18n: I18n) -> String {
+    let texts = &i18n.texts().runs;
+    let first = run.health.as_ref().and_then(|health| health.first.as_ref());
+    match first {
+        Some(first) => {
+            let at = (texts.at_step)(&format::integer(first.step));
+            format!("{} {at}", i18n.words(&first.title))
+        }
+        None => texts.healthy.to_owned(),
+    }
+}
+
+/// Kinds with an icon that a run has.
+pub(super) fn shown_kinds(run: &Run) -> impl Iterator<Item = &'static str> + '_ {
+    let has = |kind: &&str| run.kinds.get(*kind).is_some_and(|count| *count > 0);
+    KINDS.iter().map(|(kind, _)| *kind).filter(has)
 }
 
 /// How a run is: what was found, else the state of its files. Runs that are the same in it differ in links alone, which
@@ -387,10 +442,16 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
     }
 }
 
-/// Which data there is: a link where a page shows it, otherwise the count.
-fn data_icons(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
+/// Kinds of data that the list has: a link where a page shows it, otherwise the count.
+fn data_icons(
+    id: Signal<String>,
+    run: &Run,
+    kinds: &[&str],
+    texts: &'static Texts,
+) -> impl IntoView + use<> {
     let icons = KINDS
         .iter()
+        .filter(|(kind, _)| kinds.contains(kind))
         .map(|(kind, icon)| {
             let name = (texts.runs.kind)(kind);
             match run.kinds.get(*kind).copied().unwrap_or(0) {

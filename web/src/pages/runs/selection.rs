@@ -28,6 +28,14 @@ pub(super) fn SelectionBar() -> impl IntoView {
             })
         })
     });
+    let has_hidden = memo(move || {
+        model.hidden.with(|hidden| {
+            let is_hidden = |run: &String| hidden.contains(run);
+            model
+                .selected
+                .with(|selected| selected.iter().any(is_hidden))
+        })
+    });
     let chips = move || {
         let selected = model.selected.get();
         let more = selected.len().saturating_sub(NAMES);
@@ -61,6 +69,14 @@ pub(super) fn SelectionBar() -> impl IntoView {
                 </span>
                 <span class="flex small ink2 chosen hide-small">{chips}</span>
                 <span class="grow"></span>
+                <Show when=move || has_hidden.get()>
+                    <ToolButton
+                        icon=IconName::Runs
+                        class="bare"
+                        label=i18n.label(|t| t.runs.unhide)
+                        on_press=move || model.unhide_selected()
+                    />
+                </Show>
                 <ToolButton
                     icon=IconName::Hide
                     class="bare"

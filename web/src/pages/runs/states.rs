@@ -81,10 +81,13 @@ pub(super) fn Content() -> impl IntoView {
         Shown::NothingMatches => view! {
             <Note
                 icon=IconName::Filter
-                title=derive(move || {
-                    (i18n.texts().runs.nothing_matches)(model.counts.get().all)
+                title=i18n.label(|t| t.runs.nothing_matches)
+                next=derive(move || {
+                    let unknown = model.unknown_key();
+                    unknown.map_or_else(String::new, |(key, keys)| {
+                        (i18n.texts().runs.no_key)(&key, &keys.join(", "))
+                    })
                 })
-                next=""
             >
                 <button type="button" class="link" on:click=handler(move |_| model.clear_filters())>
                     {i18n.text(|t| t.runs.clear_filter)}

@@ -2,26 +2,31 @@
 //!
 //! Rows are laid out as grids, because the columns that fit depend on the card; the roles say that it is a table.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use leptos::html::{Div, Tbody};
 use trainscope_api::runs::{LastValue, Run, RunList};
+use trainscope_charts::label;
 
-use super::columns::Column;
-use super::model::use_model;
+use super::columns::{self, Column};
+use super::layout::{Needs, arrange};
+use super::model::{Model, use_model};
 use super::order::{Item, SortKey};
-use super::row::{GroupRow, RunRow, Shown};
+use super::row::{GroupRow, RunRow, Shown, health_words, shown_kinds};
 use super::selection::SelectionBar;
 use super::slots::{Rows, Shows, Slot};
 use super::sparks::use_sparks;
 use super::window::{HEAD, Offsets, Window, height_of};
-use crate::components::{Check, use_size};
+use crate::components::{Check, short_name, use_size};
 use crate::erased::{derive, effect, handler, memo};
-use crate::i18n::use_i18n;
+use crate::i18n::{I18n, use_i18n};
 use crate::pixels::pixels;
 use crate::prelude::*;
 use crate::state::use_runs;
 
+/// Room for the sign of the direction beside a head.
+const SORT_SIGN: f64 = 14.0;
 /// Height of the rows in pixels before it is known.
 const FIRST_HEIGHT: f64 = 640.0;
 
@@ -79,6 +84,12 @@ pub(super) fn RunsTable() -> impl IntoView {
             })
         })
     });
+    let needs = memo(move || needs(&model, i18n));
+    let layout = memo(move || needs.with(|needs| arrange(size.get().0, needs)));
+    provide_context(RowLook {
+        name: memo(move || layout.with(|layout| layout.name)),
+        kinds: memo(move || needs.with(|needs| needs.kinds.iter().copied().collect())),
+    });
     let some = memo(move || model.selected.with(|selected| !selected.is_empty()));
     view! {
         <section class="card runs-card">
@@ -92,8 +103,8 @@ pub(super) fn RunsTable() -> impl IntoView {
                 })
             >
                 <table
-                    style=("--extra", move || "66px ".repeat(model.columns.with(Vec::len)))
-                    class="runs"
+                    style=("--cols", move || layout.with(|layout| layout.template.clone()))
+                    class=move || format!("runs{}", layout.with(|layout| layout.class.clone()))
                     role="table"
                     aria-label=i18n.text(|t| t.frame.runs)
                     aria-rowcount=move || model.items.with(|items| (items.len() + 1).to_string())
@@ -130,9 +141,13 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 key=SortKey::Steps
                                 label=move || i18n.texts().runs.steps.to_owned()
                             />
-                            <th class="c-curve" role="columnheader">
+                            <th
+                                class="c-curve"
+                                role="columnheader"
+                                title=move || tags_of(runs, |run| run.loss.as_ref())
+                            >
                                 {move || {
-                                    common_tag(runs, |run| run.loss.as_ref())
+                                    runs.with(|list| common_tag(list, |run| run.loss.as_ref()))
                                         .unwrap_or_else(|| i18n.texts().runs.loss.to_owned())
                                 }}
                             </th>
@@ -144,8 +159,9 @@ pub(super) fn RunsTable() -> impl IntoView {
                             <Head
                                 class="c-metric num"
                                 key=SortKey::Metric
+                                title=derive(move || tags_of(runs, |run| run.metric.as_ref()))
                                 label=move || {
-                                    common_tag(runs, |run| run.metric.as_ref())
+                                    runs.with(|list| common_tag(list, |run| run.metric.as_ref()))
                                         .unwrap_or_else(|| i18n.texts().runs.metric.to_owned())
                                 }
                             />
@@ -205,14 +221,105 @@ pub(super) fn RunsTable() -> impl IntoView {
     }
 }
 
+/// What rows follow.
+#[derive(Clone, Copy)]
+pub(super) struct RowLook {
+    /// Width of the names.
+    pub(super) name: Memo<f64>,
+    /// Kinds of data that have an icon.
+    pub(super) kinds: Memo<Vec<&'static str>>,
+}
+
+/// Rows whose contents decide how wide columns are.
+const MEASURED: usize = 500;
+/// A cell's text is a little larger than a label of a chart, and has room at both sides.
+const LETTERS: f64 = 12.0 / 11.0;
+const PADDING: f64 = 14.0;
+/// Chip before a name, icon and count before words of health.
+pub(super) const CHIP: f64 = 18.0;
+const COUNT: f64 = 40.0;
+
+pub(super) fn text_width(text: &str) -> f64 {
+    (label::width(text) * LETTERS + PADDING).ceil()
+}
+
+/// What the rows of the list need; reactive.
+fn needs(model: &Model, i18n: I18n) -> Needs {
+    let texts = &i18n.texts().runs;
+    let columns = model.columns.get();
+    let mut needs = Needs {
+        metric: text_width(texts.metric),
+        extra: columns
+            .iter()
+            .map(|column| text_width(column.name()) + SORT_SIGN)
+            .collect(),
+        off: model.off.get(),
+        ..Needs::default()
+    };
+    let grow = |width: &mut f64, text: &str, more: f64| *width = width.max(text_width(text) + more);
+    let is_shown = model.items.with(|items| {
+        let ids = items.iter().filter_map(|item| match item {
+            Item::Run { id, grouped } => Some((id.clone(), *grouped)),
+            Item::Group(_) => None,
+        });
+        ids.take(MEASURED).collect::<HashMap<_, _>>()
+    });
+    model.state.runs.with(|list| {
+        for run in &list.runs {
+            let Some(is_grouped) = is_shown.get(&run.id) else {
+                continue;
+            };
+            let name = if *is_grouped {
+                short_name(&run.id)
+            } else {
+                &*run.id
+            };
+            grow(&mut needs.name, name, CHIP);
+            grow(&mut needs.health, &health_words(run, i18n), COUNT);
+            needs.kinds.extend(shown_kinds(run));
+            for (width, column) in needs.extra.iter_mut().zip(&columns) {
+                if let Some(value) = model.cell(run, column) {
+                    grow(width, &columns::text(&value), 0.0);
+                }
+            }
+        }
+        if let Some(tag) = common_tag(list, |run| run.metric.as_ref()) {
+            grow(&mut needs.metric, &tag, SORT_SIGN);
+        }
+    });
+    model.notebook.with(|book| {
+        let noted = book
+            .runs
+            .iter()
+            .filter(|(run, _)| is_shown.contains_key(*run));
+        for (_, notes) in
+            noted.filter(|(_, notes)| !notes.note.is_empty() || !notes.tags.is_empty())
+        {
+            grow(
+                &mut needs.note,
+                &format!("{} {}", notes.tags.join("  "), notes.note),
+                PADDING,
+            );
+        }
+    });
+    needs
+}
+
 /// A head that sorts. The text is a button, so that it works by keyboard.
 #[component]
 fn Head(
     class: &'static str,
     key: SortKey,
     label: impl Fn() -> String + Copy + Send + Sync + 'static,
+    /// More than the label says.
+    #[prop(optional, into)]
+    title: Option<Signal<String>>,
 ) -> impl IntoView {
     let model = use_model();
+    let title = move || match title.map(Signal::get).filter(|title| !title.is_empty()) {
+        Some(title) => title,
+        None => label(),
+    };
     let key = StoredValue::new(key);
     let own = move || Some(model.sort.get()).filter(|sort| key.with_value(|key| sort.key == *key));
     view! {
@@ -227,7 +334,7 @@ fn Head(
                 type="button"
                 class="head-button"
                 class:sort=move || own().is_some()
-                title=label
+                title=title
                 on:click=handler(move |_| key.with_value(|key| model.press_sort(key)))
             >
                 <span class="cut">{label}</span>
@@ -257,12 +364,24 @@ fn Spacer(height: Signal<u32>) -> impl IntoView {
 }
 
 /// The tag that all runs agree on, if they do.
-fn common_tag(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> Option<String> {
+fn common_tag(list: &RunList, value: fn(&Run) -> Option<&LastValue>) -> Option<String> {
+    let mut tags = list.runs.iter().filter_map(|run| Some(&value(run)?.tag));
+    let first = tags.next()?;
+    tags.all(|tag| tag == first).then(|| first.clone())
+}
+
+/// The tags that a column shows, with the number of runs of each.
+fn tags_of(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> String {
+    let mut counts = BTreeMap::<String, u64>::new();
     runs.with(|list| {
-        let mut tags = list.runs.iter().filter_map(|run| Some(&last(run)?.tag));
-        let first = tags.next()?;
-        tags.all(|tag| tag == first).then(|| first.clone())
-    })
+        for last in list.runs.iter().filter_map(last) {
+            *counts.entry(last.tag.clone()).or_default() += 1;
+        }
+    });
+    let counts = counts
+        .into_iter()
+        .map(|(tag, runs)| format!("{tag} ({runs})"));
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 /// Scrolls the row into view that the keys have moved to.

@@ -1,9 +1,12 @@
 //! The toolbar of the list: filter, state buttons, grouping, hidden runs, how to record.
 
+use std::sync::Arc;
+
 use leptos::html::Input;
 
 use super::filter;
 use super::model::{Only, SidePanel, use_model};
+use super::suggestions::{Suggestions, next_row};
 use crate::components::{Icon, IconName, ToolButton};
 use crate::erased::{Show, derive, effect, handler, memo};
 use crate::format;
@@ -33,9 +36,19 @@ pub(super) fn Toolbar() -> impl IntoView {
             <FilterField />
             <StateButtons />
             <Show when=move || { hidden.get() > 0 }>
-                <button type="button" class="tok" on:click=handler(move |_| model.show_hidden())>
+                <button
+                    type="button"
+                    class="tok"
+                    aria-pressed=move || model.shows_hidden.get().to_string()
+                    on:click=handler(move |_| model.toggle_hidden())
+                >
                     {move || (i18n.texts().runs.hidden)(hidden.get())}
-                    <span class="link">{i18n.text(|t| t.runs.show)}</span>
+                    <span class="link">
+                        {move || {
+                            let texts = &i18n.texts().runs;
+                            if model.shows_hidden.get() { texts.hide } else { texts.show }
+                        }}
+                    </span>
                 </button>
             </Show>
             <span class="grow"></span>
@@ -105,9 +118,33 @@ fn FilterField() -> impl IntoView {
         });
         model.set_filter(&joined());
     };
+    let is_open = RwSignal::new(false);
+    let chosen = RwSignal::new(None::<usize>);
+    let suggested = memo(move || {
+        let words = if is_open.get() {
+            draft.with(|draft| model.suggestions(draft))
+        } else {
+            Vec::new()
+        };
+        Arc::new(words)
+    });
+    let take = UnsyncCallback::new(move |word: String| {
+        let before = draft.with_untracked(|draft| {
+            let at = draft.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+            draft[..at].to_owned()
+        });
+        draft.set(before + &word);
+        chosen.set(None);
+        // A key waits for its value.
+        if !word.ends_with(':') {
+            accept();
+        }
+        model.set_filter(&joined());
+    });
     let on_input = move |event: web_sys::Event| {
         let text = event_target_value(&event);
         let ended = text.ends_with(' ');
+        chosen.set(None);
         draft.set(text);
         if ended {
             accept();
@@ -115,6 +152,17 @@ fn FilterField() -> impl IntoView {
         model.set_filter(&joined());
     };
     let on_keydown = move |event: web_sys::KeyboardEvent| match event.key().as_str() {
+        "ArrowDown" | "ArrowUp" => {
+            let rows = suggested.with_untracked(|all| all.len());
+            chosen.update(|chosen| *chosen = next_row(*chosen, rows, event.key() == "ArrowDown"));
+            event.prevent_default();
+        }
+        "Enter" if chosen.with_untracked(Option::is_some) => {
+            let row = chosen.get_untracked().unwrap_or_default();
+            if let Some(word) = suggested.with_untracked(|all| all.get(row).cloned()) {
+                take.run(word);
+            }
+        }
         "Enter" => accept(),
         "Backspace" if draft.with_untracked(String::is_empty) => {
             if let Some(last) = chips.with_untracked(Vec::len).checked_sub(1) {
@@ -156,7 +204,8 @@ fn FilterField() -> impl IntoView {
             .collect_view()
     };
     view! {
-        <label class="field filter-field">
+        <div class="filter-field">
+        <label class="field">
             <Icon name=IconName::Filter size=14 />
             {shown}
             <input
@@ -172,9 +221,19 @@ fn FilterField() -> impl IntoView {
                 prop:value=move || draft.get()
                 on:input=on_input
                 on:keydown=on_keydown
-                on:blur=handler(move |_| accept())
+                on:focus=handler(move |_| is_open.set(true))
+                on:blur=handler(move |_| {
+                    is_open.set(false);
+                    accept();
+                })
+                role="combobox"
+                aria-controls="filter-suggestions"
+                aria-expanded=move || suggested.with(|all| !all.is_empty()).to_string()
+                aria-activedescendant=move || chosen.get().map(|row| format!("suggested-{row}"))
             />
         </label>
+            <Suggestions suggested=suggested chosen=chosen take=take />
+        </div>
     }
 }
 
@@ -184,25 +243,25 @@ fn StateButtons() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let pressed = move |only: Only| (model.only.get() == only).to_string();
-    let button = move |only: Only, class: &'static str, icon: IconName| {
+    let button = move |only: Only| {
+        let (class, icon) = match only {
+            Only::Errors => ("err", IconName::Error),
+            Only::Warnings => ("warn", IconName::Warning),
+            Only::Damaged => ("ink2", IconName::File),
+            Only::Healthy => ("okc", IconName::Ok),
+            _ => ("ink3", IconName::Gone),
+        };
         let title = move || {
             let texts = &i18n.texts().runs;
             match only {
                 Only::Errors => texts.only_errors,
                 Only::Warnings => texts.only_warnings,
                 Only::Damaged => texts.only_damaged,
-                _ => texts.only_healthy,
+                Only::Healthy => texts.only_healthy,
+                _ => texts.only_unjudged,
             }
         };
-        let count = move || {
-            let counts = model.counts.get();
-            format::count(match only {
-                Only::Errors => counts.errors,
-                Only::Warnings => counts.warnings,
-                Only::Damaged => counts.damaged,
-                _ => counts.healthy,
-            })
-        };
+        let count = move || format::count(model.counts.get().of_state(only));
         view! {
             <button
                 type="button"
@@ -227,13 +286,11 @@ fn StateButtons() -> impl IntoView {
             >
                 {move || (i18n.texts().runs.all)(model.counts.get().all)}
             </button>
-            {button(Only::Errors, "err", IconName::Error)}
-            {button(Only::Warnings, "warn", IconName::Warning)}
-            {button(Only::Damaged, "ink2", IconName::File)}
-            {button(Only::Healthy, "okc", IconName::Ok)}
+            {Only::STATES.map(button)}
             <button
                 type="button"
                 title=i18n.text(|t| t.runs.only_live)
+                aria-label=i18n.text(|t| t.runs.only_live)
                 aria-pressed=move || pressed(Only::Live)
                 on:click=handler(move |_| model.press_only(Only::Live))
             >

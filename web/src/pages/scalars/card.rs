@@ -149,7 +149,9 @@ pub(super) fn Card(place: Place) -> impl IntoView {
             .with(|picture| tag.with_value(|tag| describe(page, tag, picture, range.get(), i18n)))
     });
     let is_empty = move || {
-        loading.is_answered.get() && picture.with(|picture| picture.is_empty_in(range.get()))
+        loading.is_answered.get()
+            && !loading.has_failed.get()
+            && picture.with(|picture| picture.is_empty_in(range.get()))
     };
     let why_empty = move || {
         let texts = &i18n.texts().scalars;
@@ -175,7 +177,15 @@ pub(super) fn Card(place: Place) -> impl IntoView {
             data-tag=tag.get_value()
             aria-label=tag.get_value()
         >
-            <Head page=page tag=tag picture=picture readings=readings width=width section=section />
+            <Head
+                page=page
+                tag=tag
+                picture=picture
+                readings=readings
+                width=width
+                section=section
+                has_failed=loading.has_failed.into()
+            />
             <div class="body">
                 <LineChart
                     figure=figure
@@ -191,9 +201,6 @@ pub(super) fn Card(place: Place) -> impl IntoView {
                 </Show>
                 <Show when=is_empty>
                     <p class="on-plot">{why_empty}</p>
-                </Show>
-                <Show when=move || loading.has_failed.get()>
-                    <p class="on-plot warn">{i18n.text(|t| t.scalars.card_failed)}</p>
                 </Show>
             </div>
         </section>

@@ -8,7 +8,7 @@ use super::page::PageState;
 use super::picture::Picture;
 use super::reading::Reading;
 use super::readout::HeadValues;
-use crate::components::{IconButton, IconName};
+use crate::components::{CardFault, IconButton, IconName};
 use crate::erased::{Show, derive};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -22,6 +22,8 @@ pub(super) fn Head(
     readings: Memo<Option<Vec<Option<Reading>>>>,
     width: Signal<f64>,
     section: NodeRef<html::Section>,
+    /// Whether the last request failed.
+    has_failed: Signal<bool>,
 ) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
@@ -51,6 +53,7 @@ pub(super) fn Head(
         let wanted = tag.get_value();
         settings.set_full((!is_full.get_untracked()).then_some(&*wanted));
     };
+    let is_drawn = derive(move || picture.with(|picture| !picture.lines.is_empty()));
     let is_own_range = move || tag.with_value(|tag| page.zoom.is_own(tag));
     view! {
         <div class="head">
@@ -70,7 +73,10 @@ pub(super) fn Head(
             />
             {move || shared().map(|text| view! { <span class="micro ink3 cut">{text}</span> })}
             <span class="grow"></span>
-            <HeadValues page=page tag=tag picture=picture readings=readings width=width />
+            <CardFault has_failed=has_failed is_drawn=is_drawn />
+            <Show when=move || !has_failed.get()>
+                <HeadValues page=page tag=tag picture=picture readings=readings width=width />
+            </Show>
             <span class="acts">
                 <Show when=is_own_range>
                     <IconButton

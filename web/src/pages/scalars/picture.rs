@@ -174,13 +174,41 @@ fn same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
+/// Values smoothed along x. Of several values with one x the last finite one counts; its smoothed value is that of all,
+/// so that the line has no cliffs.
+fn smoothed(look: &Look<'_>, x: &[f64], values: &[f64], unit: f64) -> Vec<f64> {
+    if look.smoothing <= 0.0 {
+        return values.to_vec();
+    }
+    let indices: Vec<usize> = (0..values.len().min(x.len())).collect();
+    let is_same = |a: &usize, b: &usize| x[*a].to_bits() == x[*b].to_bits();
+    let groups: Vec<&[usize]> = indices.chunk_by(is_same).collect();
+    let counting = |group: &&[usize]| {
+        let finite = group.iter().rev().find(|index| values[**index].is_finite());
+        finite.or(group.last()).copied()
+    };
+    let counting: Vec<usize> = groups.iter().filter_map(counting).collect();
+    let own_x: Vec<f64> = counting.iter().map(|&index| x[index]).collect();
+    let own: Vec<f64> = counting.iter().map(|&index| values[index]).collect();
+    let means = smooth::by(look.kind, &own_x, &own, look.smoothing, unit);
+    let mut all = values.to_vec();
+    for (group, mean) in groups.iter().zip(means) {
+        for &index in group.iter().filter(|&&index| values[index].is_finite()) {
+            all[index] = mean;
+        }
+    }
+    all
+}
+
 fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     let series = &curve.series;
     let run = curve.id.run.as_str();
     let is_smoothed = look.smoothing > 0.0;
+    let is_over_tag = look.x == XChoice::Tag;
     let (colour, is_dashed) = (look.colour)(run);
     let has_bounds = curve.has_bounds();
-    let show_raw = !has_bounds && is_smoothed && look.has_band;
+    // Points have no place on an axis that is smoothed itself.
+    let show_raw = !has_bounds && is_smoothed && look.has_band && !is_over_tag;
     let beyond = (look.beyond)(run);
     let (low, high) = if has_bounds && look.has_band {
         (series.min.clone(), series.max.clone())
@@ -189,8 +217,19 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
     } else {
         (Vec::new(), Vec::new())
     };
-    let steps = (look.x == XChoice::Tag).then(|| steps_as_x(curve));
+    let steps = is_over_tag.then(|| steps_as_x(curve));
     let along = steps.as_ref().unwrap_or(&x);
+    let unit = if series.cut {
+        unit
+    } else {
+        unit_of_points(look.kind, along)
+    };
+    let values = smoothed(look, along, &series.values, unit);
+    // Both axes alike: a scalar over itself stays the diagonal.
+    let x = match &steps {
+        Some(steps) => smoothed(look, steps, &x, unit),
+        None => x,
+    };
     let stretches = series
         .non_finite
         .iter()
@@ -219,17 +258,7 @@ fn line(curve: &Curve, x: Vec<f64>, look: &Look<'_>, unit: f64) -> Line {
         },
         is_main: curve.shows(look.own),
         is_live: (look.is_live)(run),
-        values: smooth::by(
-            look.kind,
-            along,
-            &series.values,
-            look.smoothing,
-            if series.cut {
-                unit
-            } else {
-                unit_of_points(look.kind, along)
-            },
-        ),
+        values,
         raw: if show_raw {
             series.values.clone()
         } else {
@@ -393,6 +422,42 @@ mod tests {
         sparse.cut = true;
         (sparse.min, sparse.max) = (sparse.values.clone(), sparse.values.clone());
         assert_ne!(values(&sparse, ranges[0]), values(&sparse, ranges[1]));
+    }
+
+    #[test]
+    fn a_step_that_was_written_twice_is_one_value_before_smoothing() {
+        let twice = series(&[0, 8, 8, 16], &[1.0, 9.0, 2.0, 3.0]);
+        let once = series(&[0, 8, 16], &[1.0, 2.0, 3.0]);
+        let values = |series: Series| {
+            let look = look(XChoice::Step, 0.6);
+            picture(&[("a", series)], &look).lines[0].values.clone()
+        };
+        let (twice, once) = (values(twice), values(once));
+        let bits = |values: &[f64]| {
+            values
+                .iter()
+                .map(|value| value.to_bits())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&twice), bits(&[once[0], once[1], once[1], once[2]]));
+        let with_nan = values(series(&[0, 8, 8], &[1.0, 2.0, f64::NAN]));
+        assert!(with_nan[1].is_finite() && with_nan[2].is_nan());
+    }
+
+    #[test]
+    fn a_scalar_over_itself_is_the_diagonal() {
+        let mut rates = series(&[0, 1, 2, 3], &[0.1, 0.4, 0.2, 0.3]);
+        rates.wall_times_secs.clear();
+        let want = Want {
+            series: vec![id("a")],
+            x_tag: Some("lr".to_owned()),
+            ..Want::default()
+        };
+        let answers = vec![Some(rates.clone()), Some(rates)];
+        let loaded = Arc::new(Loaded::new(&want, answers));
+        let out = Picture::new(loaded, None, &look(XChoice::Tag, 0.6));
+        assert_eq!(out.lines[0].x, out.lines[0].values);
+        assert!(out.lines[0].raw.is_empty());
     }
 
     #[test]

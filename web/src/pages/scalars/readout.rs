@@ -25,6 +25,8 @@ const HEAD_PIXELS: f64 = 100.0;
 const SCALE_PIXELS: f64 = 48.0;
 /// Pixels of a chip and the gaps beside it.
 const CHIP_PIXELS: f64 = 24.0;
+/// Pixels of the count of values that are left out.
+const MORE_PIXELS: f64 = 24.0;
 /// Pixels between the crosshair and the read-out, and between it and the edge of the card.
 const BESIDE: f64 = 14.0;
 const EDGE: f64 = 4.0;
@@ -63,36 +65,59 @@ pub(super) fn HeadValues(
             return None;
         }
         picture.with(|picture| {
-            if picture.lines.len() > MOST_IN_HEAD {
-                return None;
-            }
             let readings = readings.get().unwrap_or_else(|| picture.last_readings());
-            // All or none: a value that is cut reads like another one.
-            let values = readings.iter().flatten();
-            let wanted: f64 = values
-                .map(|reading| CHIP_PIXELS + label::width(&label::value(reading.value)))
-                .sum();
             let is_linear = tag.with_value(|tag| page.y_scale(tag)) == ScaleChoice::Linear;
             let name = tag.with_value(|tag| 1.05 * label::width(tag))
                 + if is_linear { 0.0 } else { SCALE_PIXELS };
-            if wanted + name + HEAD_PIXELS > width.get() {
-                return None;
-            }
-            let found = readings.into_iter().flatten().filter_map(|reading| {
+            let readings: Vec<Reading> = readings.into_iter().flatten().collect();
+            let widths = readings.iter().map(|reading| {
+                let curve = picture.loaded.curves.get(reading.line);
+                let rank = curve.map_or(0.0, |curve| label::width(&rank_of(curve)));
+                CHIP_PIXELS + label::width(&label::value(reading.value)) + rank
+            });
+            let fitting = fitting(
+                &widths.collect::<Vec<_>>(),
+                width.get() - name - HEAD_PIXELS,
+            );
+            let left_out = readings.len() - fitting;
+            let found = readings.into_iter().take(fitting).filter_map(|reading| {
                 let curve = picture.loaded.curves.get(reading.line)?;
                 let title = format!("{} · {}", curve.label(), label::step(reading.step));
                 let run = curve.id.run.clone();
                 Some(view! {
                     <span title=title>
                         <RunChip run=run />
+                        {rank_of(curve)}
                         <b class=value_class(reading.value)>{label::value(reading.value)}</b>
                     </span>
                 })
             });
-            Some(found.collect_view())
+            let more = (left_out > 0 && fitting > 0).then(|| format!("+{left_out}"));
+            Some((found.collect_view(), more).into_any())
         })
     };
     view! { <span class="ro">{values}</span> }
+}
+
+/// How many values of these widths fit, each whole: a value that is cut reads like another one. Where not all do, a
+/// count of the others takes room, too.
+fn fitting(widths: &[f64], room: f64) -> usize {
+    if widths.len() <= MOST_IN_HEAD && widths.iter().sum::<f64>() <= room {
+        return widths.len();
+    }
+    let mut left = room - MORE_PIXELS;
+    let fits = widths.iter().take(MOST_IN_HEAD).take_while(|width| {
+        left -= **width;
+        left >= 0.0
+    });
+    fits.count()
+}
+
+/// The rank of a line, where its run has several on the card.
+fn rank_of(curve: &super::data::Curve) -> String {
+    let is_told = curve.group.is_none() && curve.id.is_one_of_many;
+    let rank = is_told.then(|| format!("r{} ", curve.id.rank));
+    rank.unwrap_or_default()
 }
 
 /// The full read-out beside the crosshair.
@@ -368,4 +393,18 @@ fn context_lines(
     found.truncate(3);
     let texts: Vec<String> = found.into_iter().map(|(_, text)| text).collect();
     (!texts.is_empty()).then(|| texts.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_a_head_are_whole_and_the_others_counted() {
+        assert_eq!(fitting(&[40.0; 3], 120.0), 3);
+        assert_eq!(fitting(&[40.0; 3], 119.0), 2);
+        assert_eq!(fitting(&[40.0; 3], 50.0), 0);
+        assert_eq!(fitting(&[10.0; 9], 500.0), MOST_IN_HEAD);
+        assert_eq!(fitting(&[], 10.0), 0);
+    }
 }

@@ -14,8 +14,8 @@ use super::choices::{
 use crate::components::browse::{Browse, RunNames};
 use crate::url_state::{History, UrlState};
 
-/// Weight of smoothing before somebody moves the slider.
-const SMOOTHING: f64 = 0.6;
+/// Default weight of smoothing: none, because a smoothed line of few points misses all of them.
+const SMOOTHING: f64 = 0.0;
 /// Greatest weight.
 pub(super) const MOST_SMOOTHING: f64 = 0.99;
 
