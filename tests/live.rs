@@ -249,8 +249,16 @@ fn several_base_directories_are_served_together() {
 #[test]
 fn a_run_that_is_written_is_live() {
     let lab = Lab::new();
-    lab.record("run").scalar("loss", 0, 1.0);
+    let mut run = lab.record("run");
+    run.scalar("loss", 0, 1.0);
     let server = lab.start();
+    server.wait_for_points("run", "loss", 1);
+    // A file that is new may be a copy; one that grows is written.
+    assert_eq!(
+        server.run("run").map(|run| run.status),
+        Some(RunStatus::Stopped)
+    );
+    run.scalar("loss", 1, 1.0);
     wait_until_equal("the run to be live", &Some(RunStatus::Live), || {
         server.run("run").map(|run| run.status)
     });

@@ -122,7 +122,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     // Half of the height is between the two attempts; a quarter of the width is where only the first one was.
     let above = pale_pixels(&browser).await;
     browser
-        .click("[role=checkbox][aria-label='Superseded points']")
+        .click("[role=checkbox][aria-label='Show overwritten steps']")
         .await;
     browser
         .wait_for_other_picture(&canvas("loss"), without)
@@ -182,7 +182,13 @@ async fn cards_of_the_own_run_come_before_those_of_its_neighbours() {
     let server = lab.start();
     server.wait_for_points("folder/own", "zzz", 10);
     let browser = Browser::open().await;
-    open(&browser, &server, "folder/own", "scalars").await;
+    open(
+        &browser,
+        &server,
+        "folder/own",
+        "scalars?runs=folder/own,folder/other",
+    )
+    .await;
     let cards = async || {
         let script = "return [...document.querySelectorAll('section[data-tag]')].map(card => card.dataset.tag);";
         serde_json::from_value::<Vec<String>>(browser.run(script).await).unwrap()

@@ -44,7 +44,7 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     // A term becomes a chip, which its button and the backspace key take away.
     let field = "input[aria-label='Filter runs']";
     browser.fill(field, "mlp status:gone ").await;
-    browser.wait_for_text("None of 22 runs matches").await;
+    browser.wait_for_text("No runs match").await;
     browser
         .click("button[aria-label='Remove status:gone']")
         .await;
@@ -55,7 +55,13 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     browser.wait_for_element(".filter-field .tok").await;
     browser.press(BACKSPACE).await;
     browser.wait_until("!location.search.includes('q=')").await;
+    // A key that there is not is named, with those that there are.
+    browser.fill(field, "healthy:no").await;
+    browser
+        .wait_for_text("No key healthy. Keys: name, folder")
+        .await;
     browser.fill(field, "nothing of the kind").await;
+    browser.press(ESCAPE).await;
     browser.click(".note button.link").await;
     browser.wait_until("!location.search.includes('q=')").await;
 
@@ -63,8 +69,11 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     for (state, address) in [
         ("[aria-label='Runs with errors']", "errors"),
         ("[aria-label='Runs with warnings']", "warnings"),
-        ("[aria-label^='Runs with files']", "damaged"),
-        ("[aria-label='Healthy runs']", "healthy"),
+        ("[aria-label^='Runs with damaged']", "damaged"),
+        (
+            "[aria-label='Runs in which no problem was found']",
+            "healthy",
+        ),
         ("[title='Runs that are being written']", "live"),
     ] {
         let button = format!(".toolbar .seg button{state}");
@@ -176,7 +185,7 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     browser.wait_for_element("tr.hit-row").await;
     // Its files and notes have a panel, which leads to the curves.
     browser.goto(&server, "/?panel=files:mlp/torn").await;
-    browser.wait_for_text("cut short").await;
+    browser.wait_for_text("truncated").await;
     browser.click(".right-panel a.primary").await;
     browser.wait_for_element("section[data-tag]").await;
     browser.close().await;
@@ -230,6 +239,11 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
     );
     // They are found by, too, and what is hidden comes back.
     browser.click(".toolbar button.tok").await;
+    wait_for_names(&browser, &["a", "bhidden"]).await;
+    browser
+        .click("[role=checkbox][aria-label='Select b']")
+        .await;
+    browser.click(".selbar button.bare").await;
     wait_for_names(&browser, &["a", "b"]).await;
     browser.goto(&server, "/?q=tag:best").await;
     wait_for_names(&browser, &["a"]).await;
@@ -287,10 +301,10 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
             .await;
     }
     // A run by its name, a tag by the pointer; the escape key closes what is open.
-    let field = "input[aria-label='Search runs and tags']";
+    let field = "input[aria-label='Search tags, nodes, runs']";
     browser.press('/').await;
     browser.fill(field, "no such thing").await;
-    browser.wait_for_text("No run or tag contains").await;
+    browser.wait_for_text("Nothing contains").await;
     browser.fill(field, "bf16").await;
     browser.wait_for_element("#search-hits a").await;
     browser.press(ENTER).await;
@@ -309,7 +323,10 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .fill("input[aria-label='Find a run']", "frozen")
         .await;
-    browser.click(".switcher .hits a").await;
+    browser
+        .wait_for_element(".switcher [aria-selected=true] a[href*=frozen]")
+        .await;
+    browser.press(ENTER).await;
     browser
         .wait_until("location.pathname === '/run/mlp/frozen/overview'")
         .await;

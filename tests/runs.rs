@@ -145,7 +145,7 @@ async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     };
     let before = looks(&server, "/").await;
     assert_ne!(before["z"], before["p"]);
-    assert_eq!(looks(&server, "/run/z/scalars").await, before);
+    assert_eq!(looks(&server, "/run/z/scalars?runs=z,p").await, before);
     // A page that is open would miss its server.
     browser.goto_address("about:blank").await;
     drop(server);
@@ -160,7 +160,7 @@ async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     }
     let server = lab.start();
     server.wait_for_points("n", "loss", 1);
-    for page in ["/", "/run/z/scalars"] {
+    for page in ["/", "/run/z/scalars?runs=z,p,d,n"] {
         let now = looks(&server, page).await;
         assert_eq!(
             (&now["z"], &now["p"]),
@@ -268,7 +268,7 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
         assert!(pasted.contains(&*lab.base().to_string_lossy()), "{pasted}");
         seen.push(code);
     }
-    assert_eq!(seen.len(), 4);
+    assert_eq!(seen.len(), 7);
     browser.close().await;
 }
 

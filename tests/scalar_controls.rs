@@ -39,6 +39,23 @@ async fn wait_for_address(browser: &Browser, wanted: &str) {
 }
 
 #[tokio::test]
+async fn a_run_opens_alone_and_its_folder_is_one_click_away() {
+    let lab = Lab::new();
+    let (server, browser) = three_runs(&lab).await;
+    browser.goto(&server, "/run/a/scalars").await;
+    wait_for_lines(&browser, "1 line,").await;
+    browser
+        .wait_for_element(".run-row button[aria-current][aria-label='a']")
+        .await;
+    browser.click(".compare-folder").await;
+    wait_for_lines(&browser, "3 lines").await;
+    let hues = "new Set([...document.querySelectorAll('.run-row i.chip')]
+        .map(chip => getComputedStyle(chip).getPropertyValue('--c'))).size";
+    browser.wait_until(&format!("{hues} === 3")).await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
     let lab = Lab::new();
     let (server, browser) = three_runs(&lab).await;

@@ -202,21 +202,21 @@ async fn limits_stay_with_the_runs() {
     wait_until_said(&browser, "acc", "2 lines").await;
     let before = browser.settled_picture(&canvas("acc")).await;
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Limits …").await;
+    choose(&browser, ".card-menu", "Thresholds…").await;
     browser
-        .fill("input[aria-label='First limit']", "0.899")
+        .fill("input[aria-label='First threshold']", "0.899")
         .await;
     choose(&browser, ".limits", "Save").await;
     // 0.90 to 0.98 of both runs.
-    wait_until_said(&browser, "acc", "alert when > 0.899 · 10 points beyond").await;
+    wait_until_said(&browser, "acc", "> 0.899: 10 points").await;
     browser.wait_for_other_picture(&canvas("acc"), before).await;
     browser
-        .fill("input[aria-label='Second limit']", "0.95")
+        .fill("input[aria-label='Second threshold']", "0.95")
         .await;
-    choose(&browser, ".limits [aria-label='Second limit']", "<").await;
+    choose(&browser, ".limits [aria-label='Second threshold']", "<").await;
     choose(&browser, ".limits", "and").await;
     choose(&browser, ".limits", "Save").await;
-    wait_until_said(&browser, "acc", "> 0.899 and < 0.95 · 6 points beyond").await;
+    wait_until_said(&browser, "acc", "> 0.899 and < 0.95: 6 points").await;
     let notebook = lab.base().join(".trainscope/notebook.toml");
     browser
         .wait_for("the notebook", async || {
@@ -232,9 +232,9 @@ async fn limits_stay_with_the_runs() {
     browser.goto(&server, "/run/b/scalars").await;
     wait_until_said(&browser, "acc", "and < 0.95").await;
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Limits …").await;
+    choose(&browser, ".card-menu", "Thresholds…").await;
     choose(&browser, ".limits", "Remove").await;
-    wait_until_unsaid(&browser, "acc", "alert").await;
+    wait_until_unsaid(&browser, "acc", "0.899").await;
     browser.close().await;
 }
 

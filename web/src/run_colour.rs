@@ -145,13 +145,9 @@ fn distinct(runs: &[String], chosen: &Numbers, given: &Numbers) -> Looks {
         let at = index(own.number);
         if uses[at] == 0 || chosen.contains_key(run) {
             uses[at] += 1;
-            looks.insert(
-                run.clone(),
-                RunColour {
-                    pattern: uses[at] > 1,
-                    ..own
-                },
-            );
+            let is_chosen = chosen.contains_key(run);
+            let pattern = own.pattern && is_chosen;
+            looks.insert(run.clone(), RunColour { pattern, ..own });
         } else {
             clashing.push((run, own));
         }

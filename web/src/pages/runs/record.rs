@@ -16,7 +16,7 @@ struct Snippet {
     code: &'static str,
 }
 
-const SNIPPETS: [Snippet; 4] = [
+const SNIPPETS: [Snippet; 7] = [
     Snippet {
         tab: "PyTorch",
         code: r#"from torch.utils.tensorboard import SummaryWriter
@@ -51,9 +51,46 @@ for step, batch in enumerate(loader):
     writer.add_scalar("train/loss", train(batch), step)
 writer.close()"#,
     },
+    Snippet {
+        tab: "Rust",
+        code: r#"use trainscope_collector::{Collector, Role, TensorView};
+
+let collector = Collector::builder("{dir}/my-run").start()?;
+for number in 0..steps {
+    let loss = train();
+    let mut step = collector.step(number);
+    step.scalars(&[("train/loss", loss.into())]);
+    step.tensor("fc1.weight", Role::Weight, TensorView::of(&weights, &[2, 3]));
+}
+collector.finish();"#,
+    },
+    Snippet {
+        tab: "safetensors",
+        code: r#"import os
+from safetensors.torch import save_file
+
+os.makedirs("{dir}/my-run/dump", exist_ok=True)
+for step, batch in enumerate(loader):
+    train(batch)
+    if step % 100 == 0:
+        save_file(model.state_dict(), f"{dir}/my-run/dump/step_{step}.safetensors")"#,
+    },
+    Snippet {
+        tab: "npy",
+        code: r#"import os
+import numpy as np
+
+for step, batch in enumerate(loader):
+    train(batch)
+    if step % 100 == 0:
+        os.makedirs(f"{dir}/my-run/dump/step_{step}", exist_ok=True)
+        np.save(f"{dir}/my-run/dump/step_{step}/fc1.weight.npy", weights)"#,
+    },
 ];
 
-const KEYWORDS: [&str; 6] = ["from", "import", "for", "in", "with", "as"];
+const KEYWORDS: [&str; 10] = [
+    "from", "import", "for", "in", "with", "as", "if", "use", "let", "mut",
+];
 
 /// The page of a folder without runs.
 #[component]
