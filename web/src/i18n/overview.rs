@@ -56,6 +56,8 @@ pub struct OverviewTexts {
     pub hit_count: fn(u64) -> String,
     /// No weights, gradients, activations: what follows is how to record them.
     pub no_tensors: &'static str,
+    /// Summary of the code that records them: the framework.
+    pub record_with: fn(&str) -> String,
     /// How many conditions are undecided, and what is missing.
     pub undecided: fn(u64, &str) -> String,
     /// Number of tensors of types that are not computed with, and the types.
@@ -185,6 +187,7 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     records: |n| many(n, "record", "records"),
     hit_count: |n| many(n, "hit", "hits"),
     no_tensors: "Weights and gradients were not recorded.",
+    record_with: |framework| format!("Code for {framework}:"),
     undecided: |n, why| format!("{} skipped: {why}", many(n, "check", "checks")),
     unread: |n, types| {
         let tensors = many(n, "tensor", "tensors");
@@ -306,6 +309,7 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     records: |n| format!("{} 条记录", format::count(n)),
     hit_count: |n| format!("{} 个命中", format::count(n)),
     no_tensors: "未记录权重和梯度。",
+    record_with: |framework| format!("{framework} 代码："),
     undecided: |n, why| format!("{} 项检查跳过：{why}", format::count(n)),
     unread: |n, types| format!("{} 个张量未判断：不读取 {types} 类型的值", format::count(n)),
     shared: |files, tensor, step| {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use leptos::task::spawn_local;
 use trainscope_api::diagnosis::{Found, Topic, diagnose, worst_remark};
 use trainscope_api::findings::{Findings, RemarkState};
 use trainscope_api::runs::{LastValue, Run};
@@ -13,15 +14,67 @@ use super::hyperparameters::named;
 use super::model::{Model, by_count, curve_of};
 use super::undecided::undecided;
 use crate::components::{Icon, IconName, severity_icon};
+use crate::erased::handler;
 use crate::format;
 use crate::i18n::{I18n, OverviewTexts, use_i18n};
 use crate::prelude::*;
 use crate::route;
 
-/// Puts tensors where `check` and the server find them, from any Python framework.
-const PYTHON_LINE: &str = "save_file(model.state_dict(), f\"{run}/dump/step_{step}.safetensors\")";
-/// Makes `MindSpore` write its tensors.
-const MINDSPORE_LINE: &str = "export MINDSPORE_DUMP_CONFIG=dump.json";
+/// Code that records weights and gradients where the server finds them, for a training in `PyTorch`.
+const PYTORCH: &str = r#"# pip install safetensors
+import os
+from safetensors.torch import save_file
+
+# After loss.backward(); run is the folder of this run.
+tensors = {}
+for name, p in model.named_parameters():
+    tensors[name] = p.detach().clone()
+    if p.grad is not None:
+        tensors[name + ".grad"] = p.grad.detach().clone()
+os.makedirs(f"{run}/dump", exist_ok=True)
+save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#;
+/// The same for `TensorFlow` and Keras.
+const TENSORFLOW: &str = r#"# pip install safetensors
+import os
+import tensorflow as tf
+from safetensors.tensorflow import save_file
+
+# After grads = tape.gradient(loss, model.trainable_variables); run is the folder of this run.
+tensors = {}
+for v, grad in zip(model.trainable_variables, grads):
+    tensors[v.name] = tf.convert_to_tensor(v)
+    if grad is not None:
+        tensors[v.name + ".grad"] = tf.convert_to_tensor(grad)
+os.makedirs(f"{run}/dump", exist_ok=True)
+save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#;
+/// A dump of a `MindSpore` training: its settings, and the variable that names them.
+const MINDSPORE: &str = r#"# Write dump.json, with the absolute path of this run's folder:
+cat > dump.json <<'EOF'
+{
+  "common_dump_settings": {
+    "op_debug_mode": 0, "dump_mode": 0, "path": "/absolute/path/of/run/dump",
+    "net_name": "net", "iteration": "0|100", "saved_data": "tensor",
+    "input_output": 0, "kernels": [], "support_device": [0, 1, 2, 3, 4, 5, 6, 7]
+  },
+  "e2e_dump_settings": {"enable": true, "trans_flag": true}
+}
+EOF
+# Before the training starts:
+export MINDSPORE_DUMP_CONFIG=$PWD/dump.json"#;
+
+/// Name of a framework, what it calls to record tensors, and the whole code, by the files that it has written.
+fn recording(formats: &[&str], names: &[&str]) -> (&'static str, &'static str, &'static str) {
+    if formats.contains(&"mindspore_summary") {
+        ("MindSpore", "MINDSPORE_DUMP_CONFIG", MINDSPORE)
+    } else if names
+        .iter()
+        .any(|name| name.rsplit('.').next() == Some("v2"))
+    {
+        ("TensorFlow", "save_file(…)", TENSORFLOW)
+    } else {
+        ("PyTorch", "save_file(…)", PYTORCH)
+    }
+}
 
 /// The card.
 pub(super) fn view(model: Model) -> AnyView {
@@ -258,14 +311,32 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
     let has_unread = !notes.is_empty();
     let open: Vec<String> = notes.into_iter().chain(open).collect();
     if tensors == 0 && !has_unread {
-        let line = if model.info.get().as_deref().is_some_and(is_mindspore) {
-            MINDSPORE_LINE
-        } else {
-            PYTHON_LINE
+        let info = model.info.get();
+        let files = info.as_deref().map_or(&[][..], |run| &run.files);
+        let formats: Vec<&str> = files.iter().map(|file| &*file.format).collect();
+        let names: Vec<&str> = files.iter().map(|file| &*file.path).collect();
+        let (framework, call, code) = recording(&formats, &names);
+        let copy = move |_| {
+            spawn_local(async move {
+                let clipboard = window().navigator().clipboard();
+                // Without the permission the code can be selected.
+                drop(wasm_bindgen_futures::JsFuture::from(clipboard.write_text(code)).await);
+            });
         };
         return view! {
             {texts.no_tensors}
-            <code title=line>{line}</code>
+            " "
+            <details class="record">
+                <summary class="link">
+                    {(texts.record_with)(framework)} " " <code>{call}</code>
+                </summary>
+                <div class="code">
+                    <button type="button" class="btn" on:click=handler(copy)>
+                        {i18n.texts().record.copy}
+                    </button>
+                    <pre>{code}</pre>
+                </div>
+            </details>
         }
         .into_any();
     }
@@ -285,12 +356,6 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         {kinds.join(" · ")}
     }
     .into_any()
-}
-
-fn is_mindspore(run: &Run) -> bool {
-    run.files
-        .iter()
-        .any(|file| file.format == "mindspore_summary")
 }
 
 /// The first and the last value of a scalar, and the best one of a metric.
@@ -393,6 +458,17 @@ fn advice_of(found: &Findings) -> Option<trainscope_api::findings::Words> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_is_of_the_framework_that_wrote_the_files() {
+        let of = |format, name| recording(&[format], &[name]).0;
+        assert_eq!(of("mindspore_summary", "events.summary.1_MS"), "MindSpore");
+        assert_eq!(
+            of("tfevents", "events.out.tfevents.1.vm.0.v2"),
+            "TensorFlow"
+        );
+        assert_eq!(of("tfevents", "events.out.tfevents.1.vm.0"), "PyTorch");
+    }
 
     #[test]
     fn the_best_value_is_finite_and_the_first_of_its_size() {
