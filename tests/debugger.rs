@@ -259,7 +259,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
 
     // All over again.
     browser
-        .click("button[title='Judge all recorded steps again']")
+        .click("button[title='Check all recorded steps again']")
         .await;
     browser.wait_for_text("First cause").await;
     // A change that was refused is in the console.
