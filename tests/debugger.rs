@@ -160,9 +160,7 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     let steps = lab.base().join("run/steps");
     let kept = lab.path("kept");
     std::fs::rename(steps.join("1/activation.6.npy"), &kept).unwrap();
-    browser
-        .wait_for_text("This hit is not there any more")
-        .await;
+    browser.wait_for_text("This hit no longer exists").await;
     assert_eq!(browser.text_of(".insp h2").await.unwrap(), named);
     // What was drawn of it is gone, too.
     browser
@@ -175,9 +173,7 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     assert!(browser.url().await.contains("/tensors?"));
     // It comes back, and the link to the hit is good again.
     browser.run("history.back()").await;
-    browser
-        .wait_for_text("This hit is not there any more")
-        .await;
+    browser.wait_for_text("This hit no longer exists").await;
     std::fs::rename(kept, steps.join("1/activation.6.npy")).unwrap();
     browser.wait_for_element(".insp .class-bar").await;
     // Without any file the run is gone, and says so.
@@ -252,7 +248,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
 
     // A file that is not understood is said, and what it said before counts.
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
-    browser.wait_for_text("is not understood").await;
+    browser.wait_for_text("watchpoints.toml is invalid").await;
     browser.wait_for_text("2nd page").await;
     std::fs::remove_file(&file).unwrap();
     browser.wait_for_text("The recommended watchpoints").await;
@@ -340,7 +336,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     // Why a change was refused is said no longer than it is so.
     let good = text();
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
-    browser.wait_for_text("is not understood").await;
+    browser.wait_for_text("watchpoints.toml is invalid").await;
     browser.click("li.row .switch").await;
     browser.wait_for_text("cannot be written").await;
     std::fs::write(&file, good).unwrap();
@@ -507,11 +503,9 @@ async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_s
 
     let gone = "/run/run/debugger?hit=0:7:tensor_overflow:no.such:0";
     browser.goto(&server, gone).await;
-    browser
-        .wait_for_text("This hit is not there any more")
-        .await;
+    browser.wait_for_text("This hit no longer exists").await;
     browser.click("tr.hit-row .plain").await;
-    browser.wait_for_text("Show its curve").await;
+    browser.wait_for_text("Show in Scalars").await;
     browser.close().await;
 }
 
