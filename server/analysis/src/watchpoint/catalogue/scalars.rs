@@ -34,6 +34,7 @@ pub(super) static SCALAR_NOT_FINITE: Condition = Condition {
     severity: Severity::Info,
     watches: |_, _| false,
     judge: Some(loss::scalar_not_finite),
+    counts: text("points NaN or ±∞", "个点为 NaN 或 ±∞"),
     says: text("a scalar is NaN or infinite", "标量为 NaN 或无穷"),
     checks: text(
         "The number of points of any scalar that are NaN, Inf or -Inf is above 0.",
