@@ -5,6 +5,7 @@
 //! it found: [`Findings`](finding::Findings). What it says depends on the order of steps within one tensor of one
 //! rank, and not on how tensors, ranks and scalars interleave.
 
+mod attempts;
 pub mod catalogue;
 mod checks;
 pub mod config;

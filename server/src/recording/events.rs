@@ -14,8 +14,8 @@ use std::sync::Arc;
 use trainscope_analysis::watchpoint::Context;
 use trainscope_format::body::GraphSource;
 use trainscope_format::{
-    Body, Damage, Decoder, Format, Graph, Histogram, Record, RecordBatch, Stretch, TagInfo, Tensor,
-    TensorSummary,
+    Body, Damage, Decoder, Format, Graph, Histogram, Record, RecordBatch, SessionStart, Stretch,
+    TagInfo, Tensor, TensorSummary,
 };
 
 use super::find::{EventSource, FoundRank};
@@ -30,6 +30,8 @@ const MAX_GRAPH_BYTES: u64 = 1 << 30;
 pub(crate) trait Listener {
     /// A point of a scalar.
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
+    /// A start of the program that wrote the file.
+    fn session_start(&mut self, _rank: u32, _start: SessionStart) {}
     /// What is known of a tensor.
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
     /// A tensor of a type that is not computed with.
@@ -278,6 +280,9 @@ impl EventFile {
             self.tags.push(tag);
         }
         self.damages.append(&mut self.batch.damages);
+        for start in &self.batch.session_starts {
+            listener.session_start(self.rank, *start);
+        }
         let scalars = &self.batch.scalars;
         for at in 0..scalars.len() {
             if let Some(name) = self.scalars.get(scalars.tags[at].0 as usize) {

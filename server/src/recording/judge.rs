@@ -252,7 +252,8 @@ impl Judging {
 
     /// Shows what event files hold up to and with this step.
     pub(super) fn advance(&mut self, step: i64, progress: &mut dyn FnMut(u64)) {
-        for file in &mut self.events {
+        for (number, file) in (0..).zip(&mut self.events) {
+            self.shown.evaluator.begin_file(number);
             file.advance(step, &mut self.shown, &mut self.buffer, progress);
         }
         for Unreadable {

@@ -8,7 +8,9 @@ use trainscope_analysis::diagnosis::Examiner;
 use trainscope_analysis::watchpoint::{Context, Evaluator, Observation, Watchpoints};
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::tensor::Tolerance;
-use trainscope_format::{Histogram, Role, Stretch, Tensor, TensorData, TensorSummary};
+use trainscope_format::{
+    Histogram, Role, SessionStart, Stretch, Tensor, TensorData, TensorSummary,
+};
 
 use super::events::{At, Listener};
 use super::read::{Before, Place, Reader, Unread};
@@ -116,6 +118,10 @@ impl Listener for Shown {
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.evaluator
             .scalar(rank, tag, step, wall_time_secs, value);
+    }
+
+    fn session_start(&mut self, rank: u32, start: SessionStart) {
+        self.evaluator.session_start(rank, start);
     }
 
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {

@@ -3,13 +3,14 @@
 //! Formulas over one tensor are judged as it is seen; what needs other tensors, other ranks or what the loss did is judged
 //! when findings are asked for, over what is remembered. So neither depends on what is read first.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::{ChannelStats, DType, Tolerance};
-use trainscope_format::{Histogram, Role};
+use trainscope_format::{Histogram, Role, SessionStart};
 
 use super::catalogue::Condition;
 use super::checks::{Evidence, Seen, Verdict};
@@ -39,6 +40,10 @@ pub struct Evaluator {
     scalars: Vec<Series>,
     /// Scalars of no known meaning.
     others: Vec<OtherScalar>,
+    /// Event file of the scalars that come next.
+    file: u32,
+    /// Session starts: rank, file, step and time.
+    starts: Vec<(u32, u32, SessionStart)>,
     /// Where scalars stand by tag.
     #[serde(skip)]
     by_tag: HashMap<Box<str>, Vec<(u32, Place)>, RandomState>,
@@ -107,6 +112,8 @@ impl Evaluator {
             histograms: Named::default(),
             scalars: Vec::new(),
             others: Vec::new(),
+            file: 0,
+            starts: Vec::new(),
             by_tag: HashMap::default(),
             knowledge: Knowledge::default(),
             steps: Steps::default(),
@@ -170,6 +177,17 @@ impl Evaluator {
         look(&mut self.histograms, &self.watchpoints, &seen, reads);
     }
 
+    /// Says which event file the scalars and session starts that follow are of, by a number of its own. What a restart
+    /// has superseded is made out file by file.
+    pub fn begin_file(&mut self, file: u32) {
+        self.file = file;
+    }
+
+    /// Learns that the program began, or resumed, at a step.
+    pub fn session_start(&mut self, rank: u32, start: SessionStart) {
+        self.starts.push((rank, self.file, start));
+    }
+
     /// Looks at a point of a scalar. Which scalar is the loss, the learning rate, … is made out from the tags.
     pub fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.note_step(step);
@@ -182,7 +200,7 @@ impl Evaluator {
         match place {
             Place::Series(index) => {
                 if let Some(series) = self.scalars.get_mut(index) {
-                    series.push(step, wall_time_secs, value);
+                    series.push(self.file, step, wall_time_secs, value);
                 }
             }
             Place::Other(index) => {
@@ -224,21 +242,38 @@ impl Evaluator {
     /// The findings, with those that rules have of the program: remarks of an
     /// [`Examiner`](crate::diagnosis::Examiner) that was shown the same contexts.
     pub fn findings_with(&self, remarks: &[Remark]) -> Findings {
-        let mut findings = report::findings(&self.watchpoints, &self.run(remarks));
+        let curves = self.curves();
+        let mut findings = report::findings(&self.watchpoints, &self.run(&curves, remarks));
         findings.unread = self.unread.values().cloned().collect();
         findings
     }
 
     /// What lies around each layer.
     pub fn surroundings(&self) -> Surroundings {
-        Surroundings::of(&self.run(&[]))
+        Surroundings::of(&self.run(&self.curves(), &[]))
     }
 
-    fn run<'a>(&'a self, remarks: &'a [Remark]) -> Run<'a> {
+    /// Scalars of known meaning, each as its curve. Copies them where a training was restarted.
+    fn curves(&self) -> Cow<'_, [Series]> {
+        let starts_of = |rank| {
+            let of_rank = self.starts.iter().filter(|(own, ..)| *own == rank);
+            let starts = of_rank.map(|(_, file, start)| (*file, *start));
+            starts.collect::<Vec<_>>()
+        };
+        let is_settled = |series: &Series| series.is_settled(&starts_of(series.rank));
+        if self.scalars.iter().all(is_settled) {
+            return Cow::Borrowed(&self.scalars);
+        }
+        let all = self.scalars.iter();
+        all.map(|series| series.settled(&starts_of(series.rank)))
+            .collect()
+    }
+
+    fn run<'a>(&'a self, scalars: &'a [Series], remarks: &'a [Remark]) -> Run<'a> {
         let recorded = Recorded {
             tensors: &self.tensors.all,
             histograms: &self.histograms.all,
-            scalars: &self.scalars,
+            scalars,
             others: &self.others,
             remarks,
         };

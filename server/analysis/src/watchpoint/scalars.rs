@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use trainscope_format::SessionStart;
+
+use super::attempts::{Attempts, Curve, Points};
 
 /// What a scalar is to the training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,6 +134,13 @@ pub(crate) struct Series {
     pub(crate) values: Vec<f64>,
     /// Seconds since 1970, as written.
     pub(crate) wall_times_secs: Vec<f64>,
+    /// Points that are not part of the curve: superseded ones, and those of other writers.
+    pub(crate) beside: Vec<(i64, f64)>,
+    /// File of the points, as long as it is one.
+    file: u32,
+    /// All points, where several files have some, or steps go back: then the columns are empty until
+    /// [`Self::settled`].
+    attempts: Option<Attempts>,
 }
 
 impl Series {
@@ -143,19 +153,68 @@ impl Series {
             steps: Vec::new(),
             values: Vec::new(),
             wall_times_secs: Vec::new(),
+            beside: Vec::new(),
+            file: 0,
+            attempts: None,
         }
     }
 
-    pub(crate) fn push(&mut self, step: i64, wall_time_secs: f64, value: f64) {
-        if self.steps.last().is_some_and(|last| *last >= step) {
-            let keep = self.steps.partition_point(|s| *s < step);
-            self.steps.truncate(keep);
-            self.values.truncate(keep);
-            self.wall_times_secs.truncate(keep);
+    /// Appends a point of a file.
+    pub(crate) fn push(&mut self, file: u32, step: i64, wall_time_secs: f64, value: f64) {
+        if self.steps.is_empty() {
+            self.file = file;
         }
-        self.steps.push(step);
-        self.values.push(value);
-        self.wall_times_secs.push(wall_time_secs);
+        let goes_on = self.file == file && self.steps.last().is_none_or(|last| *last < step);
+        if self.attempts.is_none() && goes_on {
+            self.steps.push(step);
+            self.values.push(value);
+            self.wall_times_secs.push(wall_time_secs);
+            return;
+        }
+        let points = Points {
+            steps: std::mem::take(&mut self.steps),
+            values: std::mem::take(&mut self.values),
+            wall_times_secs: std::mem::take(&mut self.wall_times_secs),
+        };
+        let own = self.file;
+        let attempts = self
+            .attempts
+            .get_or_insert_with(|| Attempts::of(own, points));
+        attempts.push(file, step, wall_time_secs, value);
+    }
+
+    /// Whether the columns are the curve, so that [`Self::settled`] would change nothing.
+    pub(crate) fn is_settled(&self, starts: &[(u32, SessionStart)]) -> bool {
+        self.attempts.is_none() && starts.is_empty()
+    }
+
+    /// The same series with the curve in its columns. `starts` are the session starts of its rank, by file.
+    pub(crate) fn settled(&self, starts: &[(u32, SessionStart)]) -> Self {
+        let one;
+        let attempts = if let Some(attempts) = &self.attempts {
+            attempts
+        } else {
+            let points = Points {
+                steps: self.steps.clone(),
+                values: self.values.clone(),
+                wall_times_secs: self.wall_times_secs.clone(),
+            };
+            one = Attempts::of(self.file, points);
+            &one
+        };
+        let Curve { points, others } = attempts.curve(starts);
+        Self {
+            rank: self.rank,
+            tag: Arc::clone(&self.tag),
+            meaning: self.meaning,
+            doubt: self.doubt,
+            steps: points.steps,
+            values: points.values,
+            wall_times_secs: points.wall_times_secs,
+            beside: others,
+            file: self.file,
+            attempts: None,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -369,14 +428,25 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_written_again_replaces_what_came_after() {
+    fn points_of_a_later_file_take_the_place_of_those_of_the_same_steps() {
         let mut series = Series::new(0, "loss", (Meaning::Loss, 1));
-        for (step, value) in [(0, 1.0), (1, 2.0), (2, 3.0), (1, 4.0)] {
-            series.push(step, 0.0, value);
+        for (file, step, value) in [
+            (0, 0, 1.0),
+            (0, 1, 2.0),
+            (0, 2, 3.0),
+            (1, 1, 4.0),
+            (1, 2, 5.0),
+        ] {
+            series.push(file, step, 0.0, value);
         }
-        assert_eq!(series.points().collect::<Vec<_>>(), [(0, 1.0), (1, 4.0)]);
+        let series = series.settled(&[]);
+        assert_eq!(
+            series.points().collect::<Vec<_>>(),
+            [(0, 1.0), (1, 4.0), (2, 5.0)]
+        );
+        assert_eq!(series.beside, [(1, 2.0), (2, 3.0)]);
         assert_eq!(series.at(1), Some(4.0));
-        assert_eq!(series.since(1).count(), 1);
+        assert_eq!(series.since(1).count(), 2);
         assert_eq!(series.before(1).count(), 1);
     }
 }

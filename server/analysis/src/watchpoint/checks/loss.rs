@@ -7,7 +7,7 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::finding::{Missing, Sentence};
 use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run, high_level};
+use crate::watchpoint::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
 use crate::watchpoint::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 
 /// Losses that are NaN or infinite. Of a held-out loss, only one that stays so: some programs write NaN for *not measured*.
@@ -16,6 +16,7 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
     let all = run.scalars(Meaning::Loss).map(|s| (s, LOSS_FLOW));
     for (series, flow) in all.chain(run.scalars(Meaning::HeldOutLoss).map(|s| (s, LATE_FLOW))) {
         let Some((step, value)) = series.points().find(|p| !p.1.is_finite()) else {
+            found.extend(not_finite_beside(series, flow));
             continue;
         };
         let stays = series.since(step).all(|p| !p.1.is_finite());
@@ -37,11 +38,28 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
     found.into()
 }
 
+/// NaN and infinities among the points of a loss that are not part of its curve: those of an attempt that was given up
+/// because of them, say.
+fn not_finite_beside(series: &Series, flow: Flow) -> Option<Found> {
+    let bad = NotFinite::among(series.beside.iter().copied())?;
+    if series.meaning == Meaning::HeldOutLoss {
+        return None;
+    }
+    let evidence = Evidence::one(0, bad.points as f64);
+    let hit = Found::of_scalar(series, bad.first_step, flow, evidence);
+    let (tag, value) = (&series.tag, number(bad.first));
+    Some(hit.until(bad.last_step).saying(
+        format!("{tag} is {value} at steps that were overwritten or that another writer recorded"),
+        format!("{tag} 在被覆盖或由另一写入者记录的点上为 {value}"),
+    ))
+}
+
 /// Points of any scalar that are NaN or infinite.
 pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let series = run.series().map(|s| {
-        let not_finite = NotFinite::among(s.points());
-        (s.rank, &s.tag, s.len() as u64, not_finite)
+        let not_finite = NotFinite::among(s.points().chain(s.beside.iter().copied()));
+        let points = s.len() + s.beside.len();
+        (s.rank, &s.tag, points as u64, not_finite)
     });
     let others = run
         .others()
