@@ -561,7 +561,8 @@ mod tests {
 
     #[test]
     fn what_was_written_again_is_paler() {
-        let twice = series(&[0, 10, 20, 15, 30], &[1.0, 2.0, 9.0, 3.0, 4.0]);
+        let mut twice = series(&[0, 10, 15, 30, 20], &[1.0, 2.0, 3.0, 4.0, 9.0]);
+        twice.live = Some(4);
         let out = picture(&[("a", twice)], &look(XChoice::Relative, 0.0));
         assert_eq!(out.lines[0].values, [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(out.lines.len(), 1);
