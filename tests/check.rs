@@ -183,6 +183,49 @@ fn a_baseline_and_a_first_step_leave_hits_out() {
 }
 
 #[test]
+fn shares_of_ranges_count_elements_of_files() {
+    let place = Place::new();
+    let rules =
+        [("lt", "-1", "1", 50), ("gt", "-0.3", "0.7", 66)].map(|(than, from, to, share)| {
+            format!(
+                "[[watchpoint]]\ncondition = \"tensor_range\"\nrange_start_inclusive = {from}\n\
+             range_end_inclusive = {to}\nrange_percentage_{than} = {share}\n"
+            )
+        });
+    place.write("rules.toml", rules.concat().as_bytes());
+    // One ulp above 1; 25 % lie from -1 to 1.
+    let wide = [-1.0, 1.0_f64.next_up(), 2.0, 3.0].map(f64::to_le_bytes);
+    // Two of three lie from -0.3 to 0.7, and all of them from -1 to 1.
+    let narrow = [-0.29, 0.69, 0.71];
+    let stored = safetensors(&[("weight/narrow", &narrow)]);
+    place
+        .write(
+            "run/steps/0/weight.wide.npy",
+            &npy("'<f8'", true, "(2, 2)", &wide.concat()),
+        )
+        .write("run/steps/0/model.safetensors", &stored);
+    let printed = place.check(&["--watchpoints", "rules.toml", "--format", "json"]);
+    let answer = printed.json();
+    let hits = answer["notes"].as_array().unwrap().iter();
+    let mut hits: Vec<(&str, String)> = hits
+        .map(|hit| (hit["tensor"].as_str().unwrap(), hit["values"].to_string()))
+        .collect();
+    hits.sort();
+    let [narrow, wide] = &hits[..] else {
+        panic!("{answer}")
+    };
+    assert!(
+        narrow.0 == "weight/narrow" && narrow.1.contains("66.6"),
+        "{narrow:?}"
+    );
+    assert!(
+        wide.0 == "weight/wide" && wide.1.contains("25.0"),
+        "{wide:?}"
+    );
+    assert_eq!(answer["inconclusive"], json!([]));
+}
+
+#[test]
 fn text_fits_pipes_and_narrow_locales() {
     let dump = Dump::unpack("torch-overflow");
     let printed = dump.check(&[]);

@@ -12,6 +12,7 @@ mod exponents;
 mod hash;
 mod histogram;
 mod kernel;
+mod range;
 mod select;
 mod stats;
 
@@ -22,5 +23,6 @@ pub use dtype::DType;
 pub use exponents::Exponents;
 pub use hash::ContentHasher;
 pub use histogram::Histogram;
+pub use range::RangeCount;
 pub use select::{Select, Selected};
 pub use stats::{FiniteStats, TensorStats};

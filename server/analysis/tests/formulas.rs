@@ -10,7 +10,7 @@
 
 use proptest::prelude::*;
 use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
-use trainscope_analysis::watchpoint::{Evaluator, Findings, Missing, Observation, Watchpoints};
+use trainscope_analysis::watchpoint::{Evaluator, Findings, Observation, Watchpoints};
 use trainscope_format::tensor::{DType, Select, Tolerance};
 use trainscope_format::{Role, TensorSummary};
 
@@ -28,7 +28,8 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 
 fn observe(evaluator: &mut Evaluator, name: &str, step: i64, now: &[f32], old: Option<&[f32]>) {
     let old = old.map(bytes);
-    let mut select = Select::new().exponents().hash();
+    let needs = evaluator.needs(name, Role::Other, "");
+    let mut select = Select::new().exponents().hash().ranges(&needs.ranges);
     if let Some(old) = &old {
         select = select.change(old, Tolerance::default());
     }
@@ -181,8 +182,8 @@ proptest! {
         prop_assume!((percentage - limit).abs() > 1e-9);
         let limits = [("range_start_inclusive", start), ("range_end_inclusive", start + width), ("range_percentage_lt", limit)];
         let findings = found("tensor_range", &limits, &x, &x);
-        let is_open = findings.inconclusive.iter().any(|i| i.reason == Missing::Bounds);
-        prop_assert!(is_open || is_hit(&findings) == (is_finite && percentage < limit));
+        prop_assert_eq!(is_hit(&findings), is_finite && percentage < limit);
+        prop_assert_eq!(findings.inconclusive.is_empty(), is_finite);
         let of_activation = found_of("activation/relu1", "activation_range", &limits, &x, &x);
         prop_assert_eq!(is_hit(&of_activation), is_hit(&findings));
         let spread = x.iter().copied().fold(f32::NEG_INFINITY, f32::max) - x.iter().copied().fold(f32::INFINITY, f32::min);

@@ -528,7 +528,7 @@ impl Item {
             Some(before) => Before::At(before),
             None => Before::Nothing,
         };
-        let summary = reader.summary(place, before, self.needs, self.next.is_some())?;
+        let summary = reader.summary(place, before, &self.needs, self.next.is_some())?;
         Ok(Box::new(summary))
     }
 }

@@ -253,7 +253,7 @@ impl Reader {
         &mut self,
         place: &Place,
         before: Before<'_>,
-        needs: Needs,
+        needs: &Needs,
         keeps: bool,
     ) -> Result<TensorSummary, Unread> {
         let kept = self.kept.take();
@@ -310,7 +310,7 @@ impl Reader {
     pub(crate) fn summary_of_inline(
         mut tensor: StoredTensor,
         bytes: &[u8],
-        needs: Needs,
+        needs: &Needs,
     ) -> Result<TensorSummary, Unread> {
         let size = tensor.dtype.size_bytes();
         let elements = tensor
@@ -400,7 +400,7 @@ impl Seen {
         tensor: &StoredTensor,
         now: &mut Stream<'_>,
         mut before: Option<(Earlier<'_>, Tolerance)>,
-        needs: Needs,
+        needs: &Needs,
     ) -> Result<(), Unread> {
         // What ends early before says nothing of the rest.
         let mut is_lost = false;
@@ -431,9 +431,9 @@ impl Seen {
         tensor: &StoredTensor,
         bytes: &[u8],
         before: Option<(&[u8], Tolerance)>,
-        needs: Needs,
+        needs: &Needs,
     ) {
-        let mut select = Select::new();
+        let mut select = Select::new().ranges(&needs.ranges);
         if needs.exponents {
             select = select.exponents();
         }

@@ -160,13 +160,13 @@ impl Listener for Shown {
                 };
                 let before = self.before.get(&key).filter(|_| needs.change.is_some());
                 let before = before.map_or(Before::Nothing, Before::At);
-                let summary = self.reader.summary(&place, before, needs, false);
+                let summary = self.reader.summary(&place, before, &needs, false);
                 if needs.change.is_some() {
                     self.before.insert(key.clone(), place);
                 }
                 summary
             }
-            TensorData::Inline(bytes) => Reader::summary_of_inline(stored, bytes, needs),
+            TensorData::Inline(bytes) => Reader::summary_of_inline(stored, bytes, &needs),
         };
         match summary {
             Ok(summary) => {

@@ -10,7 +10,7 @@ use super::dispatch::{Registers, with_registers};
 use super::histogram::{Histogram, Places};
 use super::kernel::{BLOCK, Real};
 use super::stats::{ExponentCounts, Moments, TensorStats};
-use super::{ContentHasher, DType, bytes};
+use super::{ContentHasher, DType, RangeCount, bytes};
 
 /// What to compute of a tensor. Counts and moments always come; the rest is chosen, and what is not costs nothing.
 ///
@@ -26,6 +26,7 @@ use super::{ContentHasher, DType, bytes};
 pub struct Select<'a> {
     moments: bool,
     exponents: bool,
+    ranges: &'a [(f64, f64)],
     hash: bool,
     histogram: Option<(f64, f64, usize)>,
     change: Option<(&'a [u8], Tolerance)>,
@@ -35,7 +36,7 @@ pub struct Select<'a> {
 /// What [`Select::read`] has computed; `None` is what was not asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
-    /// Counts and moments, with exponents if they were asked for.
+    /// Counts and moments, with exponents and counts in ranges if they were asked for.
     pub stats: TensorStats,
     /// What [`ContentHasher`] makes of the bytes, a torn last element included.
     pub hash: Option<u64>,
@@ -64,6 +65,7 @@ impl<'a> Select<'a> {
         Self {
             moments: false,
             exponents: false,
+            ranges: &[],
             hash: false,
             histogram: None,
             change: None,
@@ -78,6 +80,12 @@ impl<'a> Select<'a> {
             exponents: true,
             ..self
         }
+    }
+
+    /// Also [`TensorStats::ranges`]: elements inside each range, given as start and end, both included.
+    #[must_use]
+    pub fn ranges(self, ranges: &'a [(f64, f64)]) -> Self {
+        Self { ranges, ..self }
     }
 
     /// Also the hash of the content.
@@ -147,6 +155,14 @@ fn fold<T: Compared>(
     // Bytes have a faster way to their statistics than numbers.
     let mut moments = (select.moments && size > 1).then(|| Moments::new(dtype, select.registers));
     let mut exponents = (select.exponents && size > 1).then(ExponentCounts::new);
+    let ranges = select.ranges.iter();
+    let mut ranges: Vec<RangeCount> = ranges
+        .map(|&(start, end)| RangeCount {
+            start,
+            end,
+            count: 0,
+        })
+        .collect();
     let mut hasher = select.hash.then(ContentHasher::new);
     let mut places = select
         .histogram
@@ -155,8 +171,11 @@ fn fold<T: Compared>(
         .change
         .map(|(before, tolerance)| (before, tolerance, ChangeStats::default()));
 
-    let needs_numbers =
-        moments.is_some() || exponents.is_some() || places.is_some() || changes.is_some();
+    let needs_numbers = moments.is_some()
+        || exponents.is_some()
+        || !ranges.is_empty()
+        || places.is_some()
+        || changes.is_some();
     let mut block = [T::default(); BLOCK];
     let mut old = [T::default(); BLOCK];
     let piece_bytes = BLOCK * size;
@@ -177,6 +196,9 @@ fn fold<T: Compared>(
         if let Some(exponents) = &mut exponents {
             exponents.add(numbers);
         }
+        for range in &mut ranges {
+            range.add(numbers);
+        }
         if let Some(places) = &mut places {
             places.add(numbers);
         }
@@ -196,13 +218,14 @@ fn fold<T: Compared>(
         }
     }
 
-    let stats = if let Some(moments) = moments {
+    let mut stats = if let Some(moments) = moments {
         moments.finish(exponents)
     } else if select.moments {
         bytes::stats_of(dtype, bytes, select.exponents)
     } else {
         TensorStats::default()
     };
+    stats.ranges = ranges;
     Selected {
         stats,
         hash: hasher.map(|hasher| hasher.finish()),

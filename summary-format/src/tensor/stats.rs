@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::DType;
+use super::RangeCount;
 use super::Select;
 use super::dispatch::Registers;
 use super::exponents::{BUCKETS, Exponents};
@@ -38,6 +39,9 @@ pub struct TensorStats {
     pub finite: Option<FiniteStats>,
     /// How large the finite elements are; `None` if that was not asked for.
     pub exponents: Option<Exponents>,
+    /// Elements inside each range that was asked for. Not stored: ranges come from the question, not from the tensor.
+    #[serde(skip)]
+    pub ranges: Vec<RangeCount>,
 }
 
 /// Figures over the finite elements of a tensor.
@@ -79,7 +83,8 @@ impl TensorStats {
     }
 
     /// Adds the statistics of another part of the same tensor. Counts, minimum and maximum are exact, sums to rounding.
-    /// The exponents are known afterwards if they are of both parts; a part without elements lacks none.
+    /// The exponents are known afterwards if they are of both parts, and so is the count in each range; a part without
+    /// elements lacks none.
     pub fn merge(&mut self, other: &Self) {
         self.finite = match (self.finite, other.finite) {
             (Some(a), Some(b)) => Some(merge_finite(
@@ -98,6 +103,15 @@ impl TensorStats {
             (_, b) if self.count == 0 => b.clone(),
             _ => None,
         };
+        if self.count == 0 {
+            self.ranges.clone_from(&other.ranges);
+        } else if other.count > 0 {
+            self.ranges.retain_mut(|range| {
+                let part = other.ranges.iter().find(|part| part.is_like(range));
+                range.count += part.map_or(0, |part| part.count);
+                part.is_some()
+            });
+        }
         self.count += other.count;
         self.nan += other.nan;
         self.pos_inf += other.pos_inf;
@@ -118,12 +132,23 @@ impl TensorStats {
         Some(self.finite?.m2 / self.finite_count() as f64)
     }
 
-    /// How many finite elements lie in `low..=high`: at least the first, at most the second. The exponents tell it up
-    /// to the buckets that the limits cut; the two agree where the limits cut none. Without exponents, only the
-    /// extremes and the signs tell.
+    /// Lower and upper bound of the number of elements in `low..=high`; ±Inf are compared like other numbers, NaN is
+    /// outside. Equal if [`Self::ranges`] has that range. Otherwise exponents leave open the elements of the buckets
+    /// that a limit cuts; without exponents, only the extremes and the signs bound the number.
     pub fn count_within(&self, low: f64, high: f64) -> (u64, u64) {
+        let mut ranges = self.ranges.iter();
+        if let Some(range) = ranges.find(|range| (range.start, range.end) == (low, high)) {
+            return (range.count, range.count);
+        }
+        let infinite = [
+            (f64::NEG_INFINITY, self.neg_inf),
+            (f64::INFINITY, self.pos_inf),
+        ];
+        let inside = infinite.iter().filter(|(x, _)| low <= *x && *x <= high);
+        let infinite = inside.map(|(_, count)| count).sum();
+        let mut bounds = (infinite, infinite);
         let Some(finite) = self.finite else {
-            return (0, 0);
+            return bounds;
         };
         let zero = std::iter::once((0.0, 0.0, self.zero));
         let of_sign = [
@@ -136,7 +161,6 @@ impl TensorStats {
             .iter()
             .flat_map(Exponents::iter)
             .chain(of_sign);
-        let mut bounds = (0, 0);
         for (from, to, count) in others.chain(zero) {
             if count == 0 {
                 continue;

@@ -219,8 +219,45 @@ proptest! {
             let (least, most) = stats.count_within(*limits.start(), *limits.end());
             prop_assert!(least <= within && within <= most);
         }
+        let numbers = stats.count - stats.nan;
         let everything = stats.count_within(f64::NEG_INFINITY, f64::INFINITY);
-        prop_assert_eq!(everything, (stats.finite_count(), stats.finite_count()));
+        prop_assert_eq!(everything, (numbers, numbers));
+    }
+
+    #[test]
+    fn counts_in_ranges_are_those_of_a_filter(
+        (_, bytes) in tensor(),
+        picks in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), -1..=1_i8, -1..=1_i8), 0..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        for dtype in DType::ALL {
+            let all = numbers(dtype, &bytes);
+            // Limits at elements, and one ulp beside them.
+            let limits: Vec<f64> = all.iter().copied().filter(|x| !x.is_nan()).chain([0.3]).collect();
+            let beside = |at: prop::sample::Index, ulps: i8| match (*at.get(&limits), ulps) {
+                (x, -1) => x.next_down(),
+                (x, 0) => x,
+                (x, _) => x.next_up(),
+            };
+            let ranges: Vec<(f64, f64)> = picks
+                .iter()
+                .map(|&(a, b, down, up)| (beside(a, down), beside(b, up)))
+                .map(|(a, b)| (a.min(b), a.max(b)))
+                .collect();
+            let cut = cut.index(all.len() + 1) * dtype.size_bytes();
+            for registers in Registers::available() {
+                let select = Select::new().ranges(&ranges).registers(registers);
+                let whole = select.read(dtype, &bytes).stats;
+                let mut merged = select.read(dtype, &bytes[..cut]).stats;
+                merged.merge(&select.read(dtype, &bytes[cut..]).stats);
+                prop_assert_eq!(whole.ranges.len(), ranges.len());
+                for &(low, high) in &ranges {
+                    let inside = all.iter().filter(|x| (low..=high).contains(*x)).count() as u64;
+                    prop_assert_eq!(whole.count_within(low, high), (inside, inside), "{:?}", dtype);
+                    prop_assert_eq!(merged.count_within(low, high), (inside, inside), "{:?}", dtype);
+                }
+            }
+        }
     }
 
     #[test]
@@ -282,6 +319,16 @@ fn nothing_and_nothing_finite() {
     assert_eq!((stats.count, stats.nan, stats.finite), (3, 3, None));
     assert_eq!(stats.variance(), None);
     assert_eq!(stats.count_within(-1.0, 1.0), (0, 0));
+}
+
+#[test]
+fn a_range_is_known_of_the_whole_only_if_it_is_of_both_parts() {
+    let bytes = 0.3_f32.to_le_bytes().repeat(3);
+    let of = |ranges: &[(f64, f64)]| Select::new().ranges(ranges).read(DType::F32, &bytes).stats;
+    let mut sum = of(&[(0.0, 0.4), (0.2, 0.4)]);
+    sum.merge(&of(&[(0.2, 0.4)]));
+    assert_eq!(sum.ranges.len(), 1);
+    assert_eq!(sum.count_within(0.2, 0.4), (6, 6));
 }
 
 #[test]

@@ -202,8 +202,11 @@ impl Watchpoint {
 
     /// What it needs to see of a tensor that it watches.
     pub fn needs(&self) -> Needs {
+        let range = self.range();
         let mut needs = Needs {
-            exponents: self.condition.needs.exponents,
+            // Exponents would only bound the count.
+            exponents: self.condition.needs.exponents && range.is_none(),
+            ranges: range.into_iter().collect(),
             hash: self.condition.needs.hash,
             change: None,
             channels: self.condition.needs.channels,
@@ -222,6 +225,14 @@ impl Watchpoint {
             .iter()
             .position(|p| p.name == name)?;
         self.limits.get(index).copied().filter(|l| !l.is_nan())
+    }
+
+    /// Start and end of the range whose share of elements has a limit, if there is one.
+    fn range(&self) -> Option<(f64, f64)> {
+        let share = self.limit("range_percentage_lt");
+        share.or_else(|| self.limit("range_percentage_gt"))?;
+        self.limit("range_start_inclusive")
+            .zip(self.limit("range_end_inclusive"))
     }
 
     /// What it compares elements with, if it does.

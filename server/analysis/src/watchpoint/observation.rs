@@ -57,10 +57,12 @@ pub enum Context<'a> {
 }
 
 /// What has to be computed of a tensor beside counts and moments, which always are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
     /// [`TensorStats::exponents`](trainscope_format::tensor::TensorStats::exponents).
     pub exponents: bool,
+    /// [`TensorStats::ranges`](trainscope_format::tensor::TensorStats::ranges): start and end of each, no range twice.
+    pub ranges: Vec<(f64, f64)>,
     /// [`TensorSummary::hash`].
     pub hash: bool,
     /// [`TensorSummary::change`], with this tolerance.
@@ -72,9 +74,15 @@ pub struct Needs {
 impl Needs {
     /// What either needs. Of two tolerances the first is kept: a change can be counted with one only.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn and(mut self, other: Self) -> Self {
+        for range in other.ranges {
+            if !self.ranges.contains(&range) {
+                self.ranges.push(range);
+            }
+        }
         Self {
             exponents: self.exponents || other.exponents,
+            ranges: self.ranges,
             hash: self.hash || other.hash,
             change: self.change.or(other.change),
             channels: self.channels || other.channels,

@@ -300,7 +300,7 @@ fn both(
         hash: true,
         ..Needs::default()
     };
-    let summary = |tensor: &ListedTensor<'_>, reader: &mut Reader, before, needs| {
+    let summary = |tensor: &ListedTensor<'_>, reader: &mut Reader, before, needs: &Needs| {
         match &tensor.content {
             Content::Known(known) => Ok(known.as_ref().clone()),
             Content::Opaque(opaque) => Err(Unread::Opaque(opaque.clone())),
@@ -308,7 +308,7 @@ fn both(
         }
         .map_err(|unread| (Arc::clone(&tensor.source.shown), unread))
     };
-    let of_a = summary(a, reader_a, Before::Nothing, needs)?;
+    let of_a = summary(a, reader_a, Before::Nothing, &needs)?;
     let before = match &a.content {
         Content::At(place) => Before::At(place),
         Content::Known(_) | Content::Opaque(_) => Before::Nothing,
@@ -317,7 +317,7 @@ fn both(
         relative: 0.0,
         absolute: 0.0,
     });
-    let of_b = summary(b, reader_b, before, needs)?;
+    let of_b = summary(b, reader_b, before, &needs)?;
     Ok(of_tensors(&of_a, &of_b))
 }
 

@@ -11,6 +11,7 @@ use super::{BLOCK_BYTES, Before, Place, Reader, Unread};
 
 const EVERYTHING: Needs = Needs {
     exponents: true,
+    ranges: Vec::new(),
     hash: true,
     change: Some(Tolerance {
         relative: 1e-5,
@@ -133,9 +134,11 @@ fn blocks_kept_tensors_and_whole_ones_tell_the_same() {
                 ),
             };
             let kept = reader
-                .summary(&places[step], last, EVERYTHING, step < 2)
+                .summary(&places[step], last, &EVERYTHING, step < 2)
                 .unwrap();
-            let read = again.summary(&places[step], at, EVERYTHING, false).unwrap();
+            let read = again
+                .summary(&places[step], at, &EVERYTHING, false)
+                .unwrap();
             let before = step.checked_sub(1).map(|before| &*states[before]);
             let wanted = at_once(before, &states[step]);
             assert_alike(&kept, &wanted);
@@ -145,13 +148,35 @@ fn blocks_kept_tensors_and_whole_ones_tell_the_same() {
 }
 
 #[test]
+fn counts_in_ranges_are_of_all_blocks() {
+    let folder = TempDir::new().unwrap();
+    let numbers = numbers(2 * BLOCK_BYTES / 4 + 3, 4);
+    let place = npy(folder.path(), "a.npy", "<f4", &bytes(&numbers));
+    let ranges = vec![(-1.3, 0.7), (0.3, 4.9)];
+    let needs = Needs {
+        ranges: ranges.clone(),
+        ..Needs::default()
+    };
+    let summary = Reader::default()
+        .summary(&place, Before::Nothing, &needs, false)
+        .unwrap();
+    for (low, high) in ranges {
+        let inside = numbers.iter().map(|x| f64::from(*x));
+        let inside = inside.filter(|x| (low..=high).contains(x)).count() as u64;
+        assert!(inside > 0);
+        assert_eq!(summary.stats.count_within(low, high), (inside, inside));
+    }
+    assert_eq!(summary.stats.exponents, None);
+}
+
+#[test]
 fn bytes_in_the_other_order_are_the_same_numbers() {
     let folder = TempDir::new().unwrap();
     let numbers = numbers(1_000, 5);
     let big: Vec<u8> = numbers.iter().flat_map(|x| x.to_be_bytes()).collect();
     let place = npy(folder.path(), "big.npy", ">f4", &big);
     let read = Reader::default()
-        .summary(&place, Before::Nothing, EVERYTHING, true)
+        .summary(&place, Before::Nothing, &EVERYTHING, true)
         .unwrap();
     assert_alike(&read, &at_once(None, &bytes(&numbers)));
 }
@@ -170,7 +195,7 @@ fn what_is_missing_is_told_and_what_came_before_does_not_matter_then() {
     file.set_len(len).unwrap();
     let mut reader = Reader::default();
     let unread = reader
-        .summary(&cut, Before::Nothing, EVERYTHING, true)
+        .summary(&cut, Before::Nothing, &EVERYTHING, true)
         .unwrap_err();
     assert!(
         matches!(unread, Unread::Truncated { offset, .. } if offset == len),
@@ -178,14 +203,14 @@ fn what_is_missing_is_told_and_what_came_before_does_not_matter_then() {
     );
     // A step before that is cut is no change, and no fault of this one.
     for before in [Before::Last(&cut), Before::At(&cut)] {
-        let read = reader.summary(&whole, before, EVERYTHING, false).unwrap();
+        let read = reader.summary(&whole, before, &EVERYTHING, false).unwrap();
         assert_eq!(read.change, None);
         assert_eq!(read.hash, Some(ContentHasher::hash(&state)));
     }
     // So is one of another shape.
     let other = npy(folder.path(), "other.npy", "<f4", &state[4..]);
     let read = reader
-        .summary(&whole, Before::At(&other), EVERYTHING, false)
+        .summary(&whole, Before::At(&other), &EVERYTHING, false)
         .unwrap();
     assert_eq!(read.change, None);
 }

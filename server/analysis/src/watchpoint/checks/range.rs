@@ -5,7 +5,8 @@ use crate::watchpoint::finding::Missing;
 
 /// Limits: start and end of the range (both inclusive), percentage inside below, above, max − min below, above.
 ///
-/// Statistics bound the percentage from both sides; where the limit lies between, only the elements tell.
+/// The percentage is exact where the elements were counted ([`Needs::ranges`](crate::watchpoint::Needs::ranges)).
+/// Recorded statistics bound it from both sides; a limit between the bounds is inconclusive.
 pub(crate) fn range(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
@@ -55,6 +56,8 @@ pub(crate) fn range(limits: &Limits, seen: &Seen<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use trainscope_format::tensor::{DType, Select};
+
     use super::super::testing::{on, summary, verdict};
     use super::*;
 
@@ -89,6 +92,88 @@ mod tests {
             on(range, &[3.0, 4.0, 50.0], &bare, None),
             Verdict::Hit(Evidence::one(2, 0.0))
         );
+    }
+
+    /// The verdict on elements that were counted in the range.
+    fn of_elements(limits: &[f64], values: &[f64]) -> Verdict {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let ranges = [(limits[0], limits[1])];
+        let mut counted = summary(&[]);
+        counted.dtype = DType::F64;
+        counted.stats = Select::new().ranges(&ranges).read(DType::F64, &bytes).stats;
+        on(range, limits, &counted, None)
+    }
+
+    #[test]
+    fn elements_decide_at_limits_that_are_no_powers_of_two() {
+        let below = |actual| Verdict::Hit(Evidence::one(2, actual));
+        let above = |actual| Verdict::Hit(Evidence::one(3, actual));
+        let (ulp_above, ulp_below) = (1.0_f64.next_up(), 1.0_f64.next_down());
+        let (start, end) = (-1.3_f64, 0.7_f64);
+        let [under, over] = [start.next_down(), end.next_up()];
+        let not_finite = |missing| Verdict::Inconclusive(missing);
+        for (limits, values, wanted) in [
+            (
+                [-1.0, 1.0, 50.0, OFF],
+                &[-1.0, ulp_above, 2.0, 3.0][..],
+                below(25.0),
+            ),
+            (
+                [-1.0, 1.0, 50.0, OFF],
+                &[-1.0, 1.0, 2.0, 3.0],
+                Verdict::Pass,
+            ),
+            (
+                [-1.0, 1.0, 50.0, OFF],
+                &[-1.0, ulp_below, 2.0, 3.0],
+                Verdict::Pass,
+            ),
+            (
+                [start, end, OFF, 99.0],
+                &[start, end, -0.0, 0.5],
+                above(100.0),
+            ),
+            (
+                [start, end, OFF, 50.0],
+                &[under, over, 0.0, 0.5],
+                Verdict::Pass,
+            ),
+            (
+                [start, end, OFF, 49.0],
+                &[under, over, 0.0, 0.5],
+                above(50.0),
+            ),
+            (
+                [start, end, 51.0, OFF],
+                &[under, over, 0.0, 0.5],
+                below(50.0),
+            ),
+            ([end, end, OFF, 50.0], &[end, end, over], above(200.0 / 3.0)),
+            ([1e-320, 2e-320, OFF, 0.0], &[1e-320, 3e-320], above(50.0)),
+            ([-1e308, 1e308, 100.0, OFF], &[f64::MAX, 0.0], below(50.0)),
+            (
+                [start, end, 50.0, OFF],
+                &[f64::NAN, 2.0],
+                not_finite(Missing::Nan),
+            ),
+            (
+                [start, end, 50.0, OFF],
+                &[f64::INFINITY, 2.0],
+                not_finite(Missing::Inf),
+            ),
+            (
+                [start, end, 50.0, OFF],
+                &[f64::NEG_INFINITY, 2.0],
+                not_finite(Missing::Inf),
+            ),
+            ([start, end, 50.0, OFF], &[], not_finite(Missing::Empty)),
+        ] {
+            assert_eq!(
+                of_elements(&limits, values),
+                wanted,
+                "{limits:?} {values:?}"
+            );
+        }
     }
 
     #[test]
