@@ -444,7 +444,11 @@ struct Row {
 impl Row {
     fn view(self, hit: &Hit, locale: Locale, texts: &'static Texts) -> AnyView {
         let (class, icon) = severity_icon(hit.severity);
-        let (value, limit) = found(hit, locale);
+        let [mut quantity, value, limit] = found(hit, locale);
+        if !quantity.is_empty() {
+            quantity.push(' ');
+        }
+        let whole = format!("{quantity}{value}");
         let (mark_class, mark) = match self.mark {
             Mark::Nothing => ("", String::new()),
             Mark::First => ("tok first", texts.debugger.first.to_owned()),
@@ -470,7 +474,12 @@ impl Row {
                 <td class="ink2 cut" title=hit.condition.clone()>
                     {self.title}
                 </td>
-                <td class=format!("num med cut {class}") title=value.clone()>{value.clone()}</td>
+                <td class=format!("num med {class}") title=whole>
+                    <div class="measured">
+                        <span class="cut">{quantity}</span>
+                        <span>{value}</span>
+                    </div>
+                </td>
                 <td class="num ink3 cut" title=limit.clone()>{limit.clone()}</td>
             </tr>
         }

@@ -355,8 +355,9 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
     let before = steps.len().checked_sub(2).and_then(|at| steps.get(at));
     let before = before.and_then(|own| Some((own.step, own.stats.exponents.clone()?)));
     let has_change = steps.iter().any(|at| at.change.is_some());
+    let step_word = i18n.texts().frame.step;
     let heads = steps.iter().map(|at| {
-        view! { <th class="num">{format::integer(at.step)}</th> }
+        view! { <th class="num">{format!("{step_word} {}", format::integer(at.step))}</th> }
     });
     let figure = |name: &'static str, read: fn(&Seen) -> Option<f64>| {
         let cells = steps.iter().map(|at| {

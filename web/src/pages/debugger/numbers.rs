@@ -10,15 +10,19 @@ use crate::i18n::Locale;
 /// Scopes of a name that are shown at least.
 const LEAST_SCOPES: usize = 2;
 
-/// Quantity and value, and operator and limit, of the first limit that was broken; empty where there is none.
-pub(super) fn found(hit: &Hit, locale: Locale) -> (String, String) {
+/// Quantity, value, and operator with limit, of the first limit that was broken; empty where there is none. The quantity
+/// is empty where the value says it: `48 of 80 NaN`.
+pub(super) fn found(hit: &Hit, locale: Locale) -> [String; 3] {
     let first = hit.measures.first();
     first.map_or_else(Default::default, |own| {
-        let found = match locale {
-            Locale::En => &own.found.en,
-            Locale::Zh => &own.found.zh,
+        let (quantity, found) = match locale {
+            Locale::En => (&own.quantity.en, &own.found.en),
+            Locale::Zh => (&own.quantity.zh, &own.found.zh),
         };
-        (found.clone(), own.threshold.clone())
+        let value = found.strip_prefix(quantity.as_str());
+        let value = value.and_then(|value| value.strip_prefix(' '));
+        let (quantity, value) = value.map_or(("", found.as_str()), |value| (quantity, value));
+        [quantity.to_owned(), value.to_owned(), own.threshold.clone()]
     })
 }
 
@@ -119,12 +123,12 @@ mod tests {
             threshold: "< 1e−7".to_owned(),
         };
         let small = hit(vec![mean]);
-        assert_eq!(
-            found(&small, Locale::En),
-            ("mean |x| 3e−8".to_owned(), "< 1e−7".to_owned())
-        );
-        assert_eq!(found(&small, Locale::Zh).0, "|x| 的均值 3e−8");
-        assert_eq!(found(&hit(Vec::new()), Locale::En), Default::default());
+        assert_eq!(found(&small, Locale::En), ["mean |x|", "3e−8", "< 1e−7"]);
+        assert_eq!(found(&small, Locale::Zh)[..2], ["|x| 的均值", "3e−8"]);
+        let mut part = small;
+        part.measures[0].found = words("48 of 80 NaN", "80 个中 48 个 NaN");
+        assert_eq!(found(&part, Locale::En)[..2], ["", "48 of 80 NaN"]);
+        assert_eq!(found(&hit(Vec::new()), Locale::En), ["", "", ""]);
         let mut long = hit(Vec::new());
         assert_eq!(steps(&long), "3");
         long.last_step = 1_200;
