@@ -534,8 +534,8 @@ fn constants_of_dumps_are_listed_with_the_first_step_and_not_judged() {
     assert_eq!(
         listed,
         [
-            ["constants/data-1", "f32", "7"],
-            ["Default_Add-op1", "f32", "7"]
+            ["Default_Add-op1", "f32", "7"],
+            ["constants/data-1", "f32", "7"]
         ]
     );
     let answer = place.overflows();

@@ -492,7 +492,7 @@ async fn nodes_are_coloured_by_the_time_of_their_spans() {
     let before = browser.settled_picture(CANVAS).await;
     click_on(&browser, ".toolbar .seg button", "Time").await;
     browser.wait_for_other_picture(CANVAS, before).await;
-    browser.wait_for_text("mean time of a step").await;
+    browser.wait_for_text("mean time per step").await;
     browser.click(&item("loss")).await;
     browser.wait_for_text("1 ms").await;
     browser.close().await;

@@ -299,7 +299,7 @@ async fn long_names_leave_room_for_numbers_and_links_say_what_is_gone() {
     server.wait_for_points(&name(3), "loss", 300);
     let browser = Browser::open().await;
     let names: Vec<String> = (0..4).map(name).collect();
-    let page = format!("scalars?runs={}&baseline=gone", names.join(","));
+    let page = format!("scalars?runs={}&baseline=gone&smooth=0.6", names.join(","));
     open(&browser, &server, &names[0], &page).await;
     wait_until_said(&browser, "loss", "4 lines").await;
     browser.wait_for_text("There is no run gone").await;

@@ -228,7 +228,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser.drag_over(CANVAS, 0.4, 0.6).await;
     wait_for_address(&browser, "range=").await;
     browser
-        .click("button[aria-label='Back to the range before (z)']")
+        .click("button[aria-label='Previous range (z)']")
         .await;
     browser
         .wait_until("!location.search.includes('range=')")

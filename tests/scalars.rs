@@ -252,7 +252,8 @@ async fn runs_are_grouped_by_their_names() {
     let server = lab.start();
     server.wait_for_points("tiny-s1", "loss", 100);
     let browser = Browser::open().await;
-    browser.goto(&server, "/run/big-s1/scalars?smooth=0").await;
+    let page = "/run/big-s1/scalars?smooth=0&runs=big-s1,big-s2,big-s3,tiny-s1";
+    browser.goto(&server, page).await;
     wait_until_said(&browser, "loss", "4 lines").await;
     browser.click("button[aria-label='View options']").await;
     browser

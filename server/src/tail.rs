@@ -73,8 +73,7 @@ impl Worker {
         }
         source.with_state(|state| {
             state.head = now;
-            state.has_grown |= (1..len).contains(&state.len_bytes);
-            state.len_bytes = len;
+            state.resize(len);
             state.modified = metadata.modified().ok();
             state.unreadable = None;
         });

@@ -567,6 +567,12 @@ impl SourceState {
         }
     }
 
+    /// Takes note of the size of the file: one that is larger than it was is being written.
+    pub(crate) fn resize(&mut self, len_bytes: u64) {
+        self.has_grown |= (1..len_bytes).contains(&self.len_bytes);
+        self.len_bytes = len_bytes;
+    }
+
     /// Where the first damage begins and what is wrong there.
     pub(crate) fn damage(&self) -> Option<&Damage> {
         self.first_damage.as_ref().or(self.open_damage.as_ref())

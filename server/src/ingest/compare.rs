@@ -89,7 +89,7 @@ impl Loop {
             let came_back = state.gone;
             state.gone = false;
             if same {
-                state.len_bytes = found.len_bytes;
+                state.resize(found.len_bytes);
                 state.modified = found.modified;
                 state.unreadable.clone_from(&found.unreadable);
             }
