@@ -1,8 +1,11 @@
 //! The debugger and the list of runs in a real browser: from a run to the cause in two clicks, and what people note.
 
+use trainscope_api::findings::{Findings, FirstCause, Words};
+use trainscope_api::paths;
 use trainscope_api::runs::Run;
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
 
@@ -62,6 +65,12 @@ async fn from_the_list_to_the_cause() {
     browser.close().await;
 }
 
+fn first_cause(server: &Server, run: &str) -> FirstCause {
+    let answer = server.get(&format!("{}?{}", paths::FINDINGS, query(&[("run", run)])));
+    let findings: Findings = serde_json::from_slice(&answer.body).unwrap();
+    findings.first_cause.unwrap()
+}
+
 /// From the list to the debugger, from there to the first cause: of each run with something to warn of.
 async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
     let runs = wait_for("every run to be judged", || {
@@ -94,16 +103,28 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             })
             .await;
         browser.wait_for_element("tr.hit-row.cur .tok.first").await;
-        browser.wait_for_text("Try:").await;
-        // Of a tensor its elements, of a scalar its curve.
+        // Of a tensor its elements, of a scalar its curve; the settings of the run have neither.
+        let found = first_cause(server, id);
+        let is_about_settings = found.hit.condition == "settings";
+        let values = ".insp .class-bar, .insp a[href*=scalars]";
         browser
             .wait_for(&format!("what is known of {cause} in {id}"), async || {
-                let known = browser
-                    .count(".insp .class-bar, .insp a[href*=scalars]")
-                    .await;
-                (known > 0).then_some(())
+                (is_about_settings || browser.count(values).await > 0).then_some(())
             })
             .await;
+        // What was found, and what to do about it.
+        browser
+            .wait_for(&format!("the words about {cause} in {id}"), async || {
+                let panel = browser.text_of(".insp").await?.to_lowercase();
+                let words = [&found.sentence, &found.advice];
+                let is_said = |words: &&Words| {
+                    let words = words.en.to_lowercase();
+                    !words.is_empty() && panel.contains(&words)
+                };
+                words.iter().all(is_said).then_some(())
+            })
+            .await;
+        assert!(!is_about_settings || browser.count(values).await == 0);
     }
     browser.close().await;
 }
@@ -146,8 +167,11 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     copy_folder(&Dump::unpack("torch-npy").path, &lab.base().join("run"));
     let server = lab.start();
     let browser = Browser::open().await;
-    browser.goto(&server, "/run/run/debugger").await;
-    browser.click(".cause button.link").await;
+    // The first cause is the rate, a scalar; this tensor is the first one with values that are no numbers.
+    browser
+        .goto(&server, "/run/run/debugger?q=activation/6")
+        .await;
+    browser.click("tr.hit-row .plain").await;
     // Elements and their distribution, from the file of the step.
     browser.wait_for_element(".insp .class-bar").await;
     // Those of the step before are a dashed line; of the values those around the first that is no number are shown.
@@ -216,7 +240,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     browser.fill(limit, "1e-9").await;
     browser.click(".editor button[type=submit]").await;
     wait_for_file("name = \"mine\"").await;
-    browser.wait_for_text("Of all runs of this folder").await;
+    browser.wait_for_text("Shared by this folder").await;
     let mine = "li.row[data-condition=tensor_too_large]";
     browser.wait_for_element(&format!("{mine} .w.found")).await;
     browser.show("debugger-own").await;
@@ -238,7 +262,9 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     browser.fill(".editor input[name=name]", "ours").await;
     std::fs::write(&file, text().replace("\"mine\"", "\"2nd page\"")).unwrap();
     browser.click(".editor button[type=submit]").await;
-    browser.wait_for_text("Somebody else has changed").await;
+    browser
+        .wait_for_text("Someone else changed the watchpoints")
+        .await;
     assert!(!text().contains("ours"));
     // What was typed is still there, and not kept when it is cancelled.
     let typed = "return document.querySelector('.editor input[name=name]').value";
@@ -251,7 +277,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     browser.wait_for_text("watchpoints.toml is invalid").await;
     browser.wait_for_text("2nd page").await;
     std::fs::remove_file(&file).unwrap();
-    browser.wait_for_text("The recommended watchpoints").await;
+    browser.wait_for_text("Recommended watchpoints").await;
 
     // All over again.
     browser
@@ -278,7 +304,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     std::fs::write(&file, &own).unwrap();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/debugger").await;
-    browser.wait_for_text("Of all runs of this folder").await;
+    browser.wait_for_text("Shared by this folder").await;
     browser.wait_for_element("tr.hit-row.cur").await;
     // From hit to hit, each once; one of them is the first cause.
     let mut seen = std::collections::BTreeSet::new();
@@ -321,13 +347,15 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     browser.click("input[name=only_run]").await;
     let wand = "button[title='Use the recommended set']";
     browser.click(wand).await;
-    browser.wait_for_text("in this run alone is replaced").await;
+    browser
+        .wait_for_text("Replace the watchpoints of this run only")
+        .await;
     browser.click(".said .btn:not(.primary)").await;
     browser.wait_until("!document.querySelector('.said')").await;
     assert_eq!(text(), own);
     browser.click(wand).await;
     browser.click(".said .primary").await;
-    browser.wait_for_text("Of this run alone").await;
+    browser.wait_for_text("This run only").await;
     assert!(text().starts_with(&own) && text().contains("[[run]]"));
     browser
         .wait_until("document.querySelectorAll('li.row').length > 20")
@@ -360,17 +388,31 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
     copy_folder(&diverging, &lab.base().join("diverging"));
     let server = lab.start();
     let browser = Browser::open().await;
-    browser.goto(&server, "/run/torch/debugger").await;
-    browser
-        .wait_until(
-            "(() => {
+    let is_in_view = |panel: &str, tensor: &str| {
+        format!(
+            "(() => {{
                 const of = (selector) => document.querySelector(selector)?.getBoundingClientRect();
                 const [row, list] = [of('tr.hit-row.cur'), of('.hit-list')];
-                return of('.around') && row && row.top >= list.top && row.bottom <= list.bottom;
-            })()",
+                const name = document.querySelector('.insp h2')?.textContent.trim();
+                return of('{panel}') && name == '{tensor}' && row
+                    && row.top >= list.top && row.bottom <= list.bottom;
+            }})()"
+        )
+    };
+    browser.goto(&server, "/run/torch/debugger").await;
+    browser
+        .wait_until(&is_in_view("tr.hit-row.cur .tok.first", "lr"))
+        .await;
+    // Of a tensor: the others that it is made of, and that no graph says so.
+    browser
+        .goto(
+            &server,
+            "/run/torch/debugger?hit=0:1:tensor_overflow:activation/6",
         )
         .await;
-    // What it is made of, and that no graph says so.
+    browser
+        .wait_until(&is_in_view(".around", "activation/6"))
+        .await;
     browser
         .wait_for_element(".around .node.okc[title='activation/5']")
         .await;
@@ -515,8 +557,11 @@ async fn a_healthy_run_says_so() {
     let server = samples(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/debugger").await;
-    browser.wait_for_text("No problems found in").await;
-    browser.wait_for_text("No watchpoint was hit").await;
+    browser
+        .wait_for_text("No problems found in 15 tensors and 7 scalars over 200 steps.")
+        .await;
+    browser.wait_for_text("No hits.").await;
+    assert_eq!(browser.count("tr.hit-row, .cause button.link").await, 0);
     browser.close().await;
 }
 

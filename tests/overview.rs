@@ -120,7 +120,21 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
     browser
         .wait_for_element(".checks li[data-rule='loss_activation'] code")
         .await;
-    assert_eq!(browser.count(".checks li").await, 6);
+    for rule in [
+        "settings",
+        "loss_activation",
+        "broadcast",
+        "unused_parameters",
+        "useless_bias",
+        "linear_layers",
+        "shuffling",
+    ] {
+        let of_rule = format!(".checks li[data-rule='{rule}']");
+        assert_eq!(browser.count(&of_rule).await, 1, "{rule}");
+        let says = browser.text_of(&format!("{of_rule} b")).await.unwrap();
+        assert!(!says.contains("Other"), "{rule}: {says}");
+    }
+    assert_eq!(browser.count(".checks li").await, 7);
     browser
         .click(".checks li[data-rule='useless_bias'] a")
         .await;
@@ -200,13 +214,17 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
             "section[data-tag]",
         ),
     ] {
-        browser.wait_for_element(control).await;
-        browser.click(control).await;
+        // What has just been judged anew takes the place of a link that is being pressed.
         browser
-            .wait_until(&format!(
-                "location.href.includes('/run/mlp/overflow/{page}') && document.querySelector(\"{content}\")"
-            ))
+            .wait_for(&format!("{control} to be followed"), async || {
+                if browser.url().await.ends_with(overview) {
+                    browser.click(control).await;
+                }
+                let here = format!("return location.href.includes('/run/mlp/overflow/{page}')");
+                browser.run(&here).await.as_bool()?.then_some(())
+            })
             .await;
+        browser.wait_for_element(content).await;
         browser.run("history.back()").await;
         browser
             .wait_until("location.pathname.endsWith('/overview') && document.querySelector('.verdict-head h1 a')")

@@ -76,18 +76,28 @@ fn a_report_says_what_check_says() {
     let begins = "<td class=\"nb\"><span class=\"s ";
     // Rows of the diagnosis begin in the same way.
     assert!(page.matches(begins).count() >= hits[0] + hits[1]);
-    // What was found stands beside its limit, and the diagnosis says what the hits say.
+    // What was found stands with its name and unit beside its limit, and the diagnosis says what the hits say.
+    for wanted in [
+        "<td class=\"n e\">rate / previous maximum ×10,000</td><td class=\"n\">&gt; ×10</td>",
+        "<b>Hyper-parameters</b>",
+        "<b>train/loss is NaN; 1 later hit follows</b>",
+        "Guided diagnosis",
+        "fc1.weight",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    let summary = checked["runs"][0]["summary"].as_str().unwrap();
+    assert!(summary.starts_with("train/learning_rate jumps"));
+    assert!(page.contains(&format!("<h1>{summary}</h1>")), "{page}");
+    let hits = checked["hits"].as_array().unwrap();
+    let errors = hits.iter().filter(|hit| hit["severity"] == "error").count();
+    assert!(page.contains(&format!(">{errors} errors<")), "{page}");
+    // Each rule has a name.
     assert!(
-        page.contains("<td class=\"n i\">10,000</td><td class=\"n\">10</td>"),
+        page.contains("<td class=\"nb\">Activation between layers</td>"),
         "{page}"
     );
-    assert!(page.contains("<b>Hyper-parameters</b>") && page.contains("<b>train/loss is NaN</b>"));
-    assert!(page.contains("train/learning_rate jumps"), "{page}");
-    assert!(
-        page.contains("17 errors")
-            && page.contains("Guided diagnosis")
-            && page.contains("fc1.weight")
-    );
+    assert!(!page.contains("<td class=\"nb\">Other</td>"), "{page}");
     let (_, healthy) = report(&sample("mlp/healthy"), &[]);
     assert!(healthy.contains("No problems found in") && !healthy.contains("First cause"));
     let (_, chinese) = report(&run, &["--lang", "zh"]);

@@ -67,6 +67,7 @@ pub(super) fn rule(language: Language, rule: &str) -> &'static str {
         "broadcast" => ["Accidental broadcast", "意外广播"],
         "unused_parameters" => ["Unused parameters", "未使用的参数"],
         "useless_bias" => ["Bias before normalization", "归一化前的偏置"],
+        "linear_layers" => ["Activation between layers", "层间的激活函数"],
         "shuffling" => ["Sample order", "样本顺序"],
         "scaling" => ["Value range", "样本取值范围"],
         _ => ["Other", "其他"],

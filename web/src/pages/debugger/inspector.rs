@@ -93,7 +93,14 @@ pub(super) fn Inspector() -> impl IntoView {
         else {
             return known.set(Known::Loading);
         };
-        if is_scalar && !is_recorded {
+        // Hits about the program name a node of it, or a part of its settings.
+        let is_of_program = model.selected.get_untracked().is_some_and(|hit| {
+            let is_about_run = model
+                .findings
+                .with_untracked(|found| is_about_run(found, &hit));
+            is_about_run && hit.tensor == tensor && hit.values.is_empty()
+        });
+        if (is_scalar || is_of_program) && !is_recorded {
             return known.set(Known::Nothing);
         }
         // Another step of what is shown takes its place when it is there.

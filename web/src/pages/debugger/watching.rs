@@ -265,6 +265,10 @@ impl Watching {
                 Err(ClientError::Refused(error)) => Some(Refusal::Refused(error.message)),
                 Err(_) => Some(Refusal::Unreachable),
             };
+            if refusal.is_some() {
+                // Nothing was switched.
+                self.undo.try_set(None);
+            }
             self.refusal.try_set(refusal);
         });
     }
