@@ -29,6 +29,7 @@ mod recorded;
 mod records;
 mod recovery;
 mod report;
+mod restarts;
 mod run_controls;
 mod runs;
 mod samples;

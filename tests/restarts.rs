@@ -1,0 +1,83 @@
+//! NaN in points that a restart, an epoch or another program has put out of the curve: `check` finds them all the same.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::lab::{Lab, Recording, STARTED_SECS};
+use crate::support::terminal::trainscope_in;
+
+/// Condition, tag and step of each hit.
+fn hits(lab: &Lab) -> Vec<(String, String, i64)> {
+    let run = lab.base().join("run").display().to_string();
+    let printed = trainscope_in(Path::new("."), &["check", &run, "--format", "json"]);
+    let answer: Value = serde_json::from_str(&printed.out).unwrap();
+    let hits = answer["hits"].as_array().unwrap().iter();
+    hits.map(|hit| {
+        let text = |name: &str| hit[name].as_str().unwrap_or_default().to_owned();
+        (
+            text("condition"),
+            text("tensor"),
+            hit["step"].as_i64().unwrap(),
+        )
+    })
+    .collect()
+}
+
+fn nan_from(first: i64) -> impl Fn(i64) -> f32 {
+    move |step| {
+        if step >= first {
+            f32::NAN
+        } else {
+            1.0 / (1.0 + step as f32)
+        }
+    }
+}
+
+fn another_file(lab: &Lab, begun_secs: f64) -> Recording {
+    let name = format!("run/events.out.tfevents.{begun_secs:.0}.host.2.0");
+    Recording::begin_file(&lab.base().join(name), begun_secs)
+}
+
+#[test]
+fn an_evaluation_at_step_0_after_the_training_hides_no_nan() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..100, nan_from(60));
+    another_file(&lab, STARTED_SECS + 1e4).scalar_at("loss", 0, STARTED_SECS + 1e4, 0.5);
+    assert_eq!(hits(&lab)[0], ("loss_nan".into(), "loss".into(), 60));
+}
+
+#[test]
+fn a_nan_of_an_attempt_that_was_given_up_is_found() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..100, nan_from(60));
+    let mut resumed = another_file(&lab, STARTED_SECS + 1e4);
+    for step in 50..150 {
+        let time = STARTED_SECS + 1e4 + step as f64;
+        resumed.scalar_at("loss", step, time, 1.0 / (1.0 + step as f32));
+    }
+    assert_eq!(hits(&lab)[0], ("loss_nan".into(), "loss".into(), 60));
+}
+
+#[test]
+fn a_nan_of_an_earlier_epoch_is_found_where_steps_are_counted_per_epoch() {
+    let lab = Lab::new();
+    let mut run = lab.record("run");
+    for epoch in 0..5 {
+        let first = if epoch == 2 { 20 } else { 50 };
+        run.curve("loss", 0..50, nan_from(first));
+    }
+    assert_eq!(hits(&lab)[0], ("loss_nan".into(), "loss".into(), 20));
+}
+
+#[test]
+fn a_nan_of_a_machine_whose_clock_is_behind_is_found() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..100, nan_from(100));
+    let mut resumed = another_file(&lab, STARTED_SECS - 3_600.0);
+    for step in 50..150 {
+        let value = nan_from(120)(step);
+        resumed.scalar_at("loss", step, STARTED_SECS - 3_600.0 + step as f64, value);
+    }
+    assert_eq!(hits(&lab)[0], ("loss_nan".into(), "loss".into(), 120));
+}
