@@ -339,7 +339,7 @@ fn a_closed_pipe_is_the_end_of_the_output() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// What Keras writes: `train` and `validation` with the same tags. The training loss falls as e^-t, the other rises again.
+/// Files as Keras writes them: `train` and `validation` with the same tags. The training loss falls as e^-t, the other rises again.
 #[test]
 fn a_training_is_judged_with_the_validation_beside_it() {
     let scalars = |place: &Place, run: &str, loss: fn(f32) -> f32| {

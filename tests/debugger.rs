@@ -552,20 +552,6 @@ async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_s
 }
 
 #[tokio::test]
-async fn a_healthy_run_says_so() {
-    let lab = Lab::new();
-    let server = samples(&lab);
-    let browser = Browser::open().await;
-    browser.goto(&server, "/run/healthy/debugger").await;
-    browser
-        .wait_for_text("No problems found in 15 tensors and 7 scalars over 200 steps.")
-        .await;
-    browser.wait_for_text("No hits.").await;
-    assert_eq!(browser.count("tr.hit-row, .cause button.link").await, 0);
-    browser.close().await;
-}
-
-#[tokio::test]
 async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
     let lab = Lab::new();
     let server = samples(&lab);

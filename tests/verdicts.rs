@@ -1,4 +1,4 @@
-//! What is said of a run as a whole: a problem, none in what was checked, or that little or nothing was checked. The
+//! The verdict on a run: a problem, none in what was checked, or that little or nothing was checked. The
 //! command line, the API and every form of output agree.
 
 use std::fs::{self, File};
@@ -13,10 +13,10 @@ use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::{Hparams, Severity, Text};
 
 use crate::check::{floats, npy};
-use crate::support::lab::STARTED_SECS;
+use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::{Printed, trainscope_in};
-use crate::support::{Lab, wait_for};
+use crate::support::{Browser, Lab, wait_for};
 
 /// A folder of runs.
 pub(crate) struct Runs(TempDir);
@@ -334,4 +334,20 @@ fn faults_of_the_guided_diagnosis_are_part_of_check() {
     let severity: Severity =
         serde_json::from_value(error.json()["hits"][0]["severity"].clone()).unwrap();
     assert_eq!(severity, Severity::Error);
+}
+
+#[tokio::test]
+async fn the_debugger_of_a_healthy_run_says_how_much_was_checked() {
+    let lab = Lab::new();
+    let healthy = workspace_root().join("sample-runs/mlp/healthy");
+    copy_folder(&healthy, &lab.base().join("healthy"));
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/healthy/debugger").await;
+    browser
+        .wait_for_text("No problems found in 15 tensors and 7 scalars over 200 steps.")
+        .await;
+    browser.wait_for_text("No hits.").await;
+    assert_eq!(browser.count("tr.hit-row, .cause button.link").await, 0);
+    browser.close().await;
 }

@@ -215,7 +215,7 @@ fn join(base: &Base, claims: Claims, files: &mut [Found]) -> Vec<(Arc<str>, Foun
     recordings
 }
 
-/// What one folder holds.
+/// Content of one folder.
 #[derive(Default)]
 struct Content {
     files: Vec<Found>,

@@ -65,7 +65,7 @@ impl Operator {
         }
     }
 
-    /// Whether a value stands in this relation to a limit.
+    /// True if a value stands in this relation to a limit.
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Self::Above => value > limit,

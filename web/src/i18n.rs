@@ -161,7 +161,7 @@ impl I18n {
         }
     }
 
-    /// What the server says, within a sentence of the page; reactive.
+    /// Message of the server within a sentence of the page; reactive.
     pub fn raw(self, words: &Words) -> String {
         match self.0.get() {
             Locale::En => words.en.clone(),

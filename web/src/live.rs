@@ -44,7 +44,7 @@ pub struct Live {
     pub connection: RwSignal<Connection>,
     /// Whether a person has paused live updates. Set it with [`Live::pause`].
     pub paused: RwSignal<bool>,
-    /// When the newest points arrived, in milliseconds since 1970: the time of the newest record at first.
+    /// Arrival of the newest points, in milliseconds since 1970: the time of the newest record at first.
     pub updated_millis: RwSignal<f64>,
     /// How far the server has read; `None` before the first word of it. Not held back by a pause.
     pub ingest: RwSignal<Option<Ingest>>,
@@ -170,7 +170,7 @@ impl Live {
         }
     }
 
-    /// Whether the server cannot be reached; reactive.
+    /// True if the server cannot be reached; reactive.
     pub fn is_lost(self) -> bool {
         matches!(self.connection.get(), Connection::Lost { .. })
     }

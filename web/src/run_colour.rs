@@ -115,7 +115,7 @@ impl RunColours {
         look.unwrap_or_else(|| self.own(run))
     }
 
-    /// Whether a run has another hue on this page than elsewhere; reactive.
+    /// True if a run has another hue on this page than elsewhere; reactive.
     pub fn is_changed(self, run: &str) -> bool {
         self.get(run).number != self.own(run).number
     }

@@ -183,7 +183,7 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
     find(&jumped).or_else(|| find(&is_implausible))
 }
 
-/// Whether the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before it was
+/// True if the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before it was
 /// updated, was there before.
 fn may_follow(hit: &Hit, flow: Flow, cause: &Hit) -> bool {
     !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > cause.step
@@ -206,12 +206,12 @@ fn is_overflow(hit: &Hit) -> bool {
     )
 }
 
-/// Whether a hit is about NaN or infinities.
+/// True if a hit is about NaN or infinities.
 fn is_not_finite(hit: &Hit) -> bool {
     is_overflow(hit) || &*hit.condition == "loss_nan"
 }
 
-/// Whether a hit is about the program itself, not about what it computed.
+/// True if a hit is about the program itself, not about what it computed.
 fn is_of_program(hit: &Hit) -> bool {
     Rule::named(&hit.condition).is_some()
 }

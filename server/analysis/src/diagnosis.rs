@@ -103,7 +103,7 @@ impl Rule {
         }
     }
 
-    /// What a fault of this rule can cause. Every fault is there before the first step, and not every one is the cause of
+    /// Consequences of a fault of this rule. Every fault is there before the first step, and not every one is the cause of
     /// what happens later.
     pub(crate) const fn causes(self) -> Causes {
         match self {
@@ -116,7 +116,7 @@ impl Rule {
     }
 }
 
-/// What a fault of the program can cause.
+/// Consequences of a fault of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Causes {
     /// Any later finding but those about the data.

@@ -125,7 +125,7 @@ impl DumpedGraph {
         for (&name, &time) in &started {
             alike.entry(base(name)).or_default().push((time, name));
         }
-        // How many of those alike ran before each.
+        // Number of those alike that ran before each.
         let mut place_of: HashMap<&str, usize> = HashMap::new();
         for operators in alike.values_mut() {
             operators.sort_unstable();

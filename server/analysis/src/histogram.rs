@@ -61,7 +61,7 @@ pub struct Mass {
     pub(crate) neg_inf: u64,
     pub(crate) min: Option<f64>,
     pub(crate) max: Option<f64>,
-    /// Whether the bins are those of binary exponents, and zero.
+    /// True if the bins are those of binary exponents, and zero.
     pub(crate) is_exponents: bool,
     pub(crate) faults: Vec<Fault>,
 }

@@ -58,7 +58,7 @@ impl Extent {
         from..=self.max_step
     }
 
-    /// Whether a training that had come this far could have written `resumed` next. A single step is no training.
+    /// True if a training that had come this far could have written `resumed` next. A single step is no training.
     fn leads_to(&self, resumed: &Self) -> bool {
         let spacing = self.spacing();
         let reach = self.max_step as f64 + NEAR * spacing.max(1.0);
@@ -163,7 +163,7 @@ pub fn superseded(attempts: &[Extent]) -> Vec<Vec<RangeInclusive<i64>>> {
 pub struct Rewinds {
     /// Of each point, in the order of the file: whether it is part of the curve.
     pub live: Vec<bool>,
-    /// Whether steps are counted per epoch: then points belong in the order of the file, else in that of their steps.
+    /// True if steps are counted per epoch: then points belong in the order of the file, else in that of their steps.
     pub is_per_epoch: bool,
     /// Lowest live step that is not a lone point behind the others; `i64::MAX` of nothing.
     pub min_step: i64,

@@ -219,7 +219,7 @@ fn class_numbers_that_are_no_integers_are_an_error() {
     assert_eq!(severity(&program.findings(), "fractional_classes"), None);
 }
 
-/// What the last layer answers to a sample, by step, sample and unit.
+/// Output of the last layer for a sample, by step, sample and unit.
 type Answer = fn(&mut Chance, i64, u64, u64) -> f32;
 
 #[test]

@@ -48,7 +48,7 @@ pub struct DistributionsRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 2, maximum = 500, default = 60))]
     pub bins: Option<usize>,
-    /// How their edges are spaced. Exponents alone have one bin for each power of two, or for several, whatever is asked.
+    /// Spacing of their edges. Exponents alone have one bin for each power of two, or for several, whatever is asked.
     #[serde(default)]
     pub spacing: Spacing,
 }
@@ -108,9 +108,9 @@ pub struct DistributionsAnswer {
     #[serde(with = "float::list")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
     pub edges: Vec<f64>,
-    /// How the edges are spaced: [`Spacing::Linear`] or [`Spacing::Symlog`].
+    /// Spacing of the edges: [`Spacing::Linear`] or [`Spacing::Symlog`].
     pub spacing: Spacing,
-    /// Whether all series are counted from exponents: every edge is a power of two, and counts are exact.
+    /// True if all series are counted from exponents: every edge is a power of two, and counts are exact.
     pub exponents: bool,
     /// Where equal widths end, if the spacing is [`Spacing::Symlog`].
     #[serde(with = "float")]

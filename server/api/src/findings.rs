@@ -290,7 +290,7 @@ pub struct Hit {
 pub struct Measure {
     /// Its key in `values` and `thresholds`.
     pub name: String,
-    /// What was measured.
+    /// Measured quantity.
     pub quantity: Words,
     /// The relation of value and limit that is a hit.
     pub operator: Operator,
@@ -486,10 +486,10 @@ pub struct Watched {
     pub limits: BTreeMap<String, Float>,
     /// Whether it is judged at all.
     pub is_on: bool,
-    /// Whether anything was recorded that it is about; otherwise that it has no hits says nothing.
+    /// True if anything was recorded that it is about; otherwise that it has no hits says nothing.
     #[serde(default)]
     pub has_data: bool,
-    /// How bad a hit is by default.
+    /// Default severity of a hit.
     pub severity: Severity,
     /// The worst severity of its hits; nothing if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -119,7 +119,7 @@ pub struct Running {
     pub fill: f64,
     /// How many samples were taken.
     pub samples: u64,
-    /// Whether that is enough to judge.
+    /// True if that is enough to judge.
     pub judged: bool,
     /// How many of them found it empty.
     pub empty: u64,
@@ -155,9 +155,9 @@ pub struct InputTimes {
     pub steps: u64,
     /// The share of their time that was waiting, 0 to 1.
     pub share: f64,
-    /// Whether there are enough steps to judge.
+    /// True if there are enough steps to judge.
     pub judged: bool,
-    /// How bad that is; `None` if it is no matter, or not judged.
+    /// Severity; `None` if it is no matter, or not judged.
     pub severity: Option<Severity>,
     /// Mean time of a step, nanoseconds.
     pub mean_whole_nanos: u64,

@@ -166,11 +166,11 @@ pub struct Series {
     /// Runs of buckets or points that hold NaN or ±Inf, ascending; empty when everything is finite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub non_finite: Vec<NonFinite>,
-    /// Where superseded points are asked for: number of entries that are the curve. Those after them were superseded
+    /// With superseded points: number of entries that are the curve. Those after them were superseded
     /// by a restart, in the order in which they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<u64>,
-    /// Whether the steps begin again with each epoch. Then points are in the order in which they were recorded, and
+    /// True if the steps begin again with each epoch. Then points are in the order in which they were recorded, and
     /// only the time tells where each belongs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_epoch: bool,

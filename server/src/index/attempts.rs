@@ -114,7 +114,7 @@ impl Attempt {
     }
 }
 
-/// Whether steps never go back.
+/// True if steps never go back.
 fn is_ascending(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| piece.meta.sorted)
         && pieces.is_sorted_by(|a, b| a.meta.max_step <= b.meta.min_step)

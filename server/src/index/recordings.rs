@@ -149,7 +149,7 @@ fn file(recorded: &Recorded, source: &TensorSource, now: SystemTime) -> File {
     }
 }
 
-/// Whether a training seems to write: what a copy holds is new, too, but does not become more. A time of change in the
+/// True if a training seems to write: what a copy holds is new, too, but does not become more. A time of change in the
 /// future is a clock that differs.
 fn is_live(recorded: &Recorded, modified: Option<SystemTime>, now: SystemTime) -> bool {
     let is_fresh = |at| now.duration_since(at).is_ok_and(|age| age < LIVE);

@@ -28,7 +28,7 @@ pub(crate) struct Blob {
 }
 
 impl Blob {
-    /// How long it is, in bytes.
+    /// Length in bytes.
     pub(crate) fn len_bytes(&self) -> u64 {
         self.stretch.len_bytes
     }

@@ -82,7 +82,7 @@ pub(crate) struct SourceState {
     pub(crate) len_bytes: u64,
     /// Time of last change as last seen.
     pub(crate) modified: Option<SystemTime>,
-    /// Whether it was longer at a later look.
+    /// True if it was longer at a later look.
     #[serde(skip)]
     pub(crate) has_grown: bool,
     /// Bytes fed to the decoder. After a restart: equal to `offset`.

@@ -79,7 +79,7 @@ pub(crate) struct EventFile {
     /// By what names scalars are judged: those of evaluations have the folder of their run before the tag.
     scalars: Vec<Arc<str>>,
     evaluates: Option<Arc<str>>,
-    /// Whether it is of another run, which is judged by itself too: then only its scalars count.
+    /// True if it is of another run, which is judged by itself too: then only its scalars count.
     is_beside: bool,
     /// Records that were decoded and are still ahead.
     ahead: VecDeque<Record>,
@@ -148,7 +148,7 @@ impl EventFile {
         }
     }
 
-    /// Whether it is a file of another run.
+    /// True if it is a file of another run.
     pub(crate) fn is_beside(&self) -> bool {
         self.is_beside
     }

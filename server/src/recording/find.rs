@@ -227,7 +227,7 @@ pub(crate) fn is_of_tensors(relative: &Path) -> bool {
     names::part_of(&folders_of(relative), file_name).is_some()
 }
 
-/// Whether a file of this path below a base directory is recorded by a training: only its name is looked at.
+/// True if a file of this path below a base directory is recorded by a training: only its name is looked at.
 pub(crate) fn is_wanted(relative: &Path) -> bool {
     let is_graph = |name: &str| {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
@@ -240,7 +240,7 @@ pub(crate) fn is_wanted(relative: &Path) -> bool {
             .is_some_and(|name| is_graph(name) || sniff(name, Vec::new).is_some())
 }
 
-/// Whether a folder of this name may be a part of the run around it, with its event files.
+/// True if a folder of this name may be a part of the run around it, with its event files.
 pub(crate) fn is_event_part(folder: &str) -> bool {
     EVENT_PARTS.contains(&folder)
 }

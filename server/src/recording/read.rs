@@ -305,7 +305,7 @@ impl Reader {
 }
 
 impl Reader {
-    /// What is known of a tensor whose elements a record holds: little-endian, the last one repeated to the end, and zeros
+    /// Summary of a tensor whose elements a record holds: little-endian, the last one repeated to the end, and zeros
     /// if there is none.
     pub(crate) fn summary_of_inline(
         mut tensor: StoredTensor,

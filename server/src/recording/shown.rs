@@ -25,15 +25,15 @@ type Key = (u32, Arc<str>);
 pub(super) struct Shown {
     pub(super) evaluator: Evaluator,
     pub(super) examiner: Examiner,
-    /// When the statistics of each tensor were recorded.
+    /// Steps at which the statistics of each tensor were recorded.
     pub(super) recorded: FxHashMap<Key, Recorded>,
-    /// When each tensor was recorded in full.
+    /// Steps at which each tensor was recorded in full.
     in_full: FxHashMap<Key, Recorded>,
-    /// Where each of these was at its last step.
+    /// Location of each of these at its last step.
     before: FxHashMap<Key, Place>,
     /// The last step of each tensor that was read from a dump.
     pub(super) dumped: FxHashMap<Key, i64>,
-    /// Whether something was shown after what should have come after it.
+    /// True if something was shown after what should have come after it.
     pub(super) is_disordered: bool,
     /// Tensors that could not be read, to be told as faults of their files.
     pub(super) unreadable: Vec<Unreadable>,
@@ -64,7 +64,7 @@ impl Recorded {
         self.0.iter().rev().any(|&own| own == step)
     }
 
-    /// Whether a later one was seen already.
+    /// True if a later one was seen already.
     fn is_beyond(&self, step: i64) -> bool {
         self.0.back().is_some_and(|&last| last > step)
     }
@@ -85,12 +85,12 @@ impl Shown {
         }
     }
 
-    /// Whether an event file has told of a tensor at a step.
+    /// True if an event file has told of a tensor at a step.
     pub(super) fn holds(&self, key: &Key, step: i64) -> bool {
         self.any(key, |recorded| recorded.holds(step))
     }
 
-    /// Whether an event file has told of a tensor at a later step.
+    /// True if an event file has told of a tensor at a later step.
     pub(super) fn is_beyond(&self, key: &Key, step: i64) -> bool {
         self.any(key, |recorded| recorded.is_beyond(step))
     }

@@ -34,7 +34,7 @@ impl Stamp {
 }
 
 impl TensorSource {
-    /// Whether it is a constant of a graph.
+    /// True if it is a constant of a graph.
     pub(crate) fn is_constant(&self) -> bool {
         matches!(self.kind, TensorKind::Constant { .. })
     }

@@ -24,7 +24,7 @@ pub(crate) struct Recorded {
     pub(crate) run: FoundRun,
     /// Equal as long as they are.
     pub(crate) stamp: u64,
-    /// Whether an earlier walk found others.
+    /// True if an earlier walk found others.
     pub(crate) has_grown: bool,
     /// About how many tensors there are.
     count: Arc<OnceLock<u64>>,

@@ -115,7 +115,7 @@ impl Entry {
         })
     }
 
-    /// Where it lies in a file whose header ends at `data`.
+    /// Location in a file whose header ends at `data`.
     fn place(&self, dtype: DType, data: u64) -> Result<Stretch, String> {
         let [begin, end] = self.data_offsets;
         let len = len_bytes(dtype, &self.shape);

@@ -19,7 +19,7 @@ pub struct RangeCount {
 }
 
 impl RangeCount {
-    /// Whether both count in the same range.
+    /// True if both count in the same range.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.start, self.end) == (other.start, other.end)
     }

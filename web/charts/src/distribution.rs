@@ -70,7 +70,7 @@ pub struct Spec {
     pub view: View,
     /// Edges of the bins, ascending, one more than there are bins.
     pub edges: Vec<f64>,
-    /// Whether outlines follow the bins instead of joining their middles: for bins as wide as what was recorded.
+    /// True if outlines follow the bins instead of joining their middles: for bins as wide as what was recorded.
     pub is_stepped: bool,
     /// Scale of the axis of values.
     pub scale: Scale,

@@ -7,10 +7,10 @@ use crate::prelude::*;
 /// Says that what the card shows is not the newest, or that there is nothing to show.
 #[component]
 pub fn CardFault(
-    /// Whether the last request failed.
+    /// True if the last request failed.
     #[prop(into)]
     has_failed: Signal<bool>,
-    /// Whether an earlier answer is drawn.
+    /// True if an earlier answer is drawn.
     #[prop(into)]
     is_drawn: Signal<bool>,
 ) -> impl IntoView {

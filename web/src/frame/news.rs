@@ -1,4 +1,4 @@
-//! What screen readers are told while the page is open: the connection, a pause, new hits.
+//! Announcements for screen readers: the connection, a pause, new hits.
 
 use crate::erased::{effect, memo};
 use crate::format;

@@ -36,7 +36,7 @@ pub struct FrameTexts {
     pub unknown: &'static str,
     /// Link to the content of the page, for the keyboard.
     pub skip: &'static str,
-    /// When the newest points were recorded; the argument is an age.
+    /// Time of the newest points; the argument is an age.
     pub updated: fn(&str) -> String,
     /// Button.
     pub pause: &'static str,

@@ -52,7 +52,7 @@ pub struct TensorsTexts {
     pub free: &'static str,
     /// What the table shows.
     pub current: &'static str,
-    /// What the table shows: the values compared with.
+    /// Caption of the table: the values compared with.
     pub other: &'static str,
     /// What the table shows.
     pub difference: &'static str,
@@ -66,7 +66,7 @@ pub struct TensorsTexts {
     pub with_rank: fn(u32) -> String,
     /// Choice: a run.
     pub with_run: fn(&str) -> String,
-    /// How many differ: of those that are loaded, and how many there are in the slice.
+    /// Number of differing elements: of those that are loaded, and how many there are in the slice.
     pub beyond: fn(u64, u64, u64) -> String,
     /// Foot of the table: elements that can be scrolled to.
     pub in_table: fn(u64) -> String,

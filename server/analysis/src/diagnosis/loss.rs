@@ -1,4 +1,4 @@
-//! What stands between the last layer and the loss: a loss takes its input for scores, for probabilities or for plain
+//! The activation between the last layer and the loss: a loss takes its input for scores, for probabilities or for plain
 //! numbers, and an activation that gives something else takes away its gradient or makes it wrong.
 //!
 //! Sources: the documentation of `from_logits` in Keras, of `CrossEntropyLoss`, `NLLLoss` and `BCELoss` in `PyTorch`; the
@@ -15,7 +15,7 @@ use super::operation::{Does, Loss, attribute, loss_of_name, plain};
 use super::recording::Missing;
 use super::{Opinion, State};
 
-/// What a loss makes of an output.
+/// Activation that a loss applies to an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Cost {
     /// Cross-entropy with one number for each class as target.
@@ -33,13 +33,13 @@ pub(crate) enum Cost {
 pub(crate) struct Output {
     /// The layer that makes it.
     pub(crate) layer: Arc<str>,
-    /// How many units it has, if that is known.
+    /// Number of units, if known.
     pub(crate) units: Option<u64>,
     /// The least and the greatest value that its activation can give.
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) cost: Option<Cost>,
-    /// Whether the loss is the plain mean of the cross-entropy: no smoothed labels, no classes left out.
+    /// True if the loss is the plain mean of the cross-entropy: no smoothed labels, no classes left out.
     pub(crate) is_plain: bool,
 }
 
@@ -98,7 +98,7 @@ fn cost_of(node: &Node, does: Does) -> Option<Cost> {
     })
 }
 
-/// What stands before a loss and should not, or does not and should.
+/// Activation before a loss that is missing or should not be there.
 pub(super) fn loss_activation(view: &View<'_>) -> Opinion {
     let mut found: Vec<(State, usize, String, String)> = Vec::new();
     let (mut losses, mut judged) = (0, 0);
@@ -193,7 +193,7 @@ fn single_unit(
     })
 }
 
-/// What a loss that is fed by `from` has to complain of.
+/// Fault of a loss that is fed by `from`.
 fn before_loss(
     view: &View<'_>,
     loss: Loss,
@@ -283,7 +283,7 @@ fn before_loss(
     }
 }
 
-/// Whether it is an activation whose values are no probabilities.
+/// True if it is an activation whose values are no probabilities.
 fn is_activation(does: Does) -> bool {
     matches!(
         does,
@@ -320,7 +320,7 @@ fn no_probabilities(
     )
 }
 
-/// Whether the other side of a difference is softmax too: one model learns from another.
+/// True if the other side of a difference is softmax too: one model learns from another.
 fn is_compared_with_softmax(view: &View<'_>, at: usize) -> bool {
     view.origin(at, 1)
         .is_some_and(|other| view.does[other] == Does::Softmax)

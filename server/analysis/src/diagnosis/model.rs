@@ -136,7 +136,7 @@ impl<'a> View<'a> {
         known.collect()
     }
 
-    /// How many units a layer has, as Keras says of it or of a layer before that does not change it; otherwise the last size
+    /// Number of units of a layer, as Keras says of it or of a layer before that does not change it; otherwise the last size
     /// of what it computes.
     pub(super) fn width(&self, mut at: usize) -> Option<u64> {
         for _ in 0..MAX_HOPS {
@@ -257,7 +257,7 @@ fn linear_layers(view: &View<'_>) -> Opinion {
     )
 }
 
-/// Whether it is a linear layer with weights of its own: not the product of two results.
+/// True if it is a linear layer with weights of its own: not the product of two results.
 fn is_layer(view: &View<'_>, at: usize) -> bool {
     let node = &view.nodes[at];
     view.does[at] == Does::Linear

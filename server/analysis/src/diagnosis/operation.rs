@@ -70,7 +70,7 @@ impl Does {
     }
 }
 
-/// What a loss does that is known by its name alone.
+/// Kind of a loss, by its name alone.
 pub(super) fn loss_of_name(node: &Node) -> Does {
     match of(node) {
         loss @ Does::Loss(_) => loss,
@@ -263,7 +263,7 @@ fn activation_of(name: &str) -> Does {
     }
 }
 
-/// Whether a rectifier of Keras has an upper limit: `ReLU(max_value=1)` gives numbers between 0 and 1.
+/// True if a rectifier of Keras has an upper limit: `ReLU(max_value=1)` gives numbers between 0 and 1.
 fn is_bounded(node: &Node) -> bool {
     attribute(node, "max_value").is_some()
 }

@@ -100,7 +100,7 @@ impl Settings {
         }
     }
 
-    /// What a model of Keras was compiled with, and the rates of its dropout that are no shares below 1.
+    /// Settings that a Keras model was compiled with, and the rates of its dropout that are no shares below 1.
     pub(super) fn of_graph(&mut self, graph: &Graph) {
         if !graph.producer.starts_with("keras") {
             return;

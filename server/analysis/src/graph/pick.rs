@@ -37,7 +37,7 @@ pub(super) fn first_open(tree: &Tree) -> Vec<usize> {
     open
 }
 
-/// Which scopes are open: those asked for that lie in open ones.
+/// Open scopes: those asked for that lie in open ones.
 pub fn opened(tree: &Tree, view: &View) -> BTreeSet<usize> {
     let wanted = view
         .open

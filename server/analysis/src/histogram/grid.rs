@@ -90,7 +90,7 @@ impl Span {
         }
     }
 
-    /// Whether all bins are those of binary exponents.
+    /// True if all bins are those of binary exponents.
     pub fn is_exponents(&self) -> bool {
         self.exponents.is_some() && self.low <= self.high
     }
@@ -107,7 +107,7 @@ impl Span {
         at.map(power)
     }
 
-    /// Where a symmetric logarithm of these values begins: a power of two, 1 if there are none.
+    /// Linear threshold of a symmetric logarithm of these values: a power of two, 1 if there are none.
     fn linear(&self) -> f64 {
         let greatest = self.low.abs().max(self.high.abs());
         let linear = self.size_above(NEAR_ZERO).unwrap_or(1.0);

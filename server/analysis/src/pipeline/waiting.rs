@@ -203,7 +203,7 @@ impl InputTimes {
         }
     }
 
-    /// Whether there are enough steps, or batches of the device, to judge: [`MIN_SAMPLES`].
+    /// True if there are enough steps, or batches of the device, to judge: [`MIN_SAMPLES`].
     pub fn is_judged(&self) -> bool {
         let samples = match self.clock {
             Clock::Device => self.found.unwrap_or_default().batches,
@@ -212,7 +212,7 @@ impl InputTimes {
         samples >= MIN_SAMPLES as u64
     }
 
-    /// How bad that is; `None` if it is no matter, or if it is not judged.
+    /// Severity; `None` if it is no matter, or if it is not judged.
     pub fn severity(&self) -> Option<Severity> {
         if !self.is_judged() {
             return None;

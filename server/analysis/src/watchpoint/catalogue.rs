@@ -120,7 +120,7 @@ pub struct Condition {
     /// Which tensors it is about, by what they are, and whether circumstances count.
     #[serde(skip)]
     pub(crate) watches: fn(&Subject, bool) -> bool,
-    /// Whether a histogram of a tensor is enough for the formula.
+    /// True if a histogram of a tensor is enough for the formula.
     #[serde(skip)]
     pub(crate) reads_histograms: bool,
     /// What is judged of each tensor at each step.
@@ -139,7 +139,7 @@ pub struct Condition {
     pub not_judged: Text,
     /// What to do.
     pub advice: Text,
-    /// What a hit counts, if it has no limit that was broken.
+    /// Quantity that a hit counts, if it has no limit that was broken.
     #[serde(skip)]
     pub(crate) counts: Text,
 }

@@ -44,7 +44,7 @@ pub struct Evaluator {
     file: u32,
     /// Session starts: rank, file, step and time.
     starts: Vec<(u32, u32, SessionStart)>,
-    /// Where scalars stand by tag.
+    /// Index of scalars by tag.
     #[serde(skip)]
     by_tag: HashMap<Box<str>, Vec<(u32, Place)>, RandomState>,
     knowledge: Knowledge,

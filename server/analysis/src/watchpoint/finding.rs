@@ -70,7 +70,7 @@ pub struct Hit {
     pub values: Figures,
     /// The limits that were in force, by the same names.
     pub thresholds: Figures,
-    /// What was measured, where it is not a parameter of the condition.
+    /// Measured quantity, where it is not a parameter of the condition.
     pub measure: Option<Box<Measure>>,
     /// What was found, as a sentence.
     pub sentence: Sentence,

@@ -155,7 +155,7 @@ impl Knowledge {
         }
     }
 
-    /// What the loss makes of the output, if that is known.
+    /// Activation that the loss applies to the output, if known.
     pub(crate) fn cost(&self) -> Option<Cost> {
         let of_output = self.output.as_ref().and_then(|output| output.cost);
         of_output.or_else(|| cost_of_name(self.loss_function.as_deref()?))
@@ -203,7 +203,7 @@ impl Knowledge {
         self.first_layers = first.cloned().collect();
     }
 
-    /// Whether the output of a layer is what the model is fed, by its place in the model.
+    /// True if the output of a layer is what the model is fed, by its place in the model.
     pub(crate) fn is_first_layer(&self, module: &str) -> bool {
         self.first_layers.iter().any(|name| **name == *module)
     }
@@ -253,7 +253,7 @@ impl Places<'_> {
     }
 }
 
-/// Whether a layer answers with the elements that it is given, in another shape or some left out.
+/// True if a layer answers with the elements that it is given, in another shape or some left out.
 fn hands_on(op: &str) -> bool {
     let op = op.to_ascii_lowercase();
     let names = [

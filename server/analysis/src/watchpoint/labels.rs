@@ -1,15 +1,15 @@
-//! What all targets of a training are, counted as they are seen.
+//! Statistics of all targets of a training, counted as they are seen.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::{Exponents, TensorStats};
 
-/// How far outside of a range a number is allowed to be, as a part of the range.
+/// Distance outside of a range that a number is allowed to be, as a part of the range.
 const TOLERANCE: f64 = 0.05;
 
 /// Counts of the elements of targets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Labels {
-    /// How many elements are 0, 1, 2 or 3, 4 to 7, … by their magnitude.
+    /// Number of elements that are 0, 1, 2 or 3, 4 to 7, … by their magnitude.
     pub(crate) buckets: Vec<u64>,
     /// Elements between 0 and 1, or 0 and -1, without the ends.
     pub(crate) fractions: u64,
@@ -57,7 +57,7 @@ impl Labels {
         };
     }
 
-    /// How many elements are outside of a range at least, and the extremes; `None` if none is by more than the tolerance.
+    /// Least number of elements outside of a range, and the extremes; `None` if none is by more than the tolerance.
     /// Ranges end at 0, ±1 or
     /// nowhere. Of elements from 1 to 2 it is not known how many are 1: all are counted if none is larger, otherwise none.
     pub(crate) fn outside(&self, low: f64, high: f64) -> Option<(u64, f64, f64)> {

@@ -19,7 +19,7 @@ pub(crate) const NAN: &str = "nan";
 pub struct Measure {
     /// Its key in [`Hit::values`] and [`Hit::thresholds`].
     pub name: String,
-    /// What was measured: `mean |x|`, `gap`, `NaN`.
+    /// Measured quantity: `mean |x|`, `gap`, `NaN`.
     pub quantity: Sentence,
     /// The relation of value and limit that is a hit.
     pub operator: Operator,
@@ -53,7 +53,7 @@ impl Measure {
         }
     }
 
-    /// Whether value and limit stand in the relation that the operator names; NaN stands in any.
+    /// True if value and limit stand in the relation that the operator names; NaN stands in any.
     pub fn holds(&self) -> bool {
         let Some(Float(limit)) = self.limit else {
             return true;
@@ -138,7 +138,7 @@ impl Parameter {
 }
 
 impl Hit {
-    /// What was measured, one for each limit that was broken.
+    /// Measured quantities, one for each limit that was broken.
     pub fn measures(&self) -> Vec<Measure> {
         if let Some(own) = &self.measure {
             return vec![Measure::clone(own)];

@@ -35,7 +35,7 @@ pub(crate) struct Found {
     pub(crate) sentence: Option<Sentence>,
     /// The limit that was in force, where it is not that of the watchpoint.
     pub(crate) limit: Option<f64>,
-    /// What was measured, where it is not a parameter of the condition.
+    /// Measured quantity, where it is not a parameter of the condition.
     pub(crate) measure: Option<Box<Measure>>,
 }
 
@@ -263,7 +263,7 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
     }
 }
 
-/// Whether a watchpoint is about every scalar, whatever it means.
+/// True if a watchpoint is about every scalar, whatever it means.
 fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
     watchpoint.condition.id == ANY_SCALAR
 }

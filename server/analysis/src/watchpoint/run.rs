@@ -32,7 +32,7 @@ pub(crate) struct Run<'a> {
     pub(crate) places: Places<'a>,
     pub(crate) ranks: Vec<u32>,
     pub(crate) steps: &'a Steps,
-    /// What the rules of the guided diagnosis say of the program.
+    /// Findings of the guided diagnosis about the program.
     pub(crate) remarks: &'a [Remark],
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
     /// The layer whose output is what the model is fed, by its place and not its name.
@@ -43,7 +43,7 @@ pub(crate) struct Run<'a> {
     recorded: HashMap<&'a str, u32, RandomState>,
 }
 
-/// What a run has recorded.
+/// Recorded data of a run.
 pub(crate) struct Recorded<'a> {
     pub(crate) tensors: &'a [Tensor],
     pub(crate) histograms: &'a [Tensor],
@@ -105,12 +105,12 @@ impl<'a> Run<'a> {
         all.filter(move |t| t.rank == rank && class_at(t, input) == class)
     }
 
-    /// What a tensor is: the output of a layer that hands on what the model is fed is an input.
+    /// Class of a tensor: the output of a layer that hands on what the model is fed is an input.
     pub(crate) fn class(&self, tensor: &Tensor) -> Class {
         class_at(tensor, self.input)
     }
 
-    /// Whether an accuracy of a rank was recorded.
+    /// True if an accuracy of a rank was recorded.
     pub(crate) fn has_accuracy(&self, rank: u32) -> bool {
         [Meaning::Accuracy, Meaning::HeldOutAccuracy]
             .iter()
@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
         self.scalars.iter().filter(move |s| s.meaning == meaning)
     }
 
-    /// How many scalars of known meaning there are, and how many others; each rank's by itself.
+    /// Numbers of scalars of known meaning, and of others; each rank's by itself.
     pub(crate) fn scalar_counts(&self) -> (u64, u64) {
         (self.scalars.len() as u64, self.others.len() as u64)
     }
@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
         self.find(histogram.rank, *class, module, leaf)
     }
 
-    /// Whether anything was recorded that a condition about the run as a whole can be judged by.
+    /// True if anything was recorded that a condition about the run as a whole can be judged by.
     pub(crate) fn has_data_of(&self, watchpoint: &Watchpoint) -> bool {
         if let Some(rule) = Rule::named(watchpoint.condition.id) {
             let mut remarks = self.remarks.iter();
@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
         all.filter(move |t| watchpoint.watches(&t.name, &t.subject))
     }
 
-    /// How many numbers the model answers with for each sample or position, if it is known: the width of its last layer.
+    /// Number of outputs of the model for each sample or position, if it is known: the width of its last layer.
     /// That is the last axis of a matrix or a sequence, and the second of pictures.
     pub(crate) fn classes(&self, rank: u32) -> Option<u64> {
         let shape = &self.answer(rank)?.shape;
@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
         shape.get(axis).copied().filter(|classes| *classes >= 2)
     }
 
-    /// What the last layer answers.
+    /// Output of the last layer.
     fn answer(&self, rank: u32) -> Option<&'a Tensor> {
         self.of_class(rank, Class::Activation)
             .filter(|t| self.places.of(&t.subject.module).is_some())
@@ -314,7 +314,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What is wrong with the program is wrong before anything runs.
+/// A fault of the program is there before anything runs.
 pub(crate) const PROGRAM_FLOW: Flow = (0, i64::MIN);
 
 fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
@@ -326,7 +326,7 @@ fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
     }
 }
 
-/// How near the first loss has to be to the logarithm of the number of classes before it is taken for a cross entropy: an
+/// Distance of the first loss from the logarithm of the number of classes before it is taken for a cross entropy: an
 /// initialised classifier begins there, as its logits are near 0. Without accuracy or labels the loss alone says so.
 const NEAR: f64 = 0.05;
 /// With an accuracy or integer labels beside it.
@@ -440,7 +440,7 @@ pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
     guesses.get(&rank).copied().flatten()
 }
 
-/// Whether a loss does not move from one third of its points to the next by more than a share, from the first to the last,
+/// True if a loss does not move from one third of its points to the next by more than a share, from the first to the last,
 /// and at the end has not come down from its first points either.
 pub(crate) fn is_flat(series: &Series, points: usize, share: f64) -> bool {
     let values = series.values.iter().copied().filter(|v| v.is_finite());

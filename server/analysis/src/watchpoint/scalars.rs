@@ -17,7 +17,7 @@ pub(crate) enum Meaning {
     LearningRate,
     GradientNorm,
     LossScale,
-    /// What reinforcement learning maximises: the reward, or the return of an episode.
+    /// Objective of reinforcement learning: the reward, or the return of an episode.
     Return,
 }
 
@@ -61,7 +61,7 @@ const RELATIVE: [&str; 34] = [
     "balance",
 ];
 
-/// How much less likely such a loss is the one that is minimised than any other.
+/// Doubt added for such a loss: any other is more likely the one that is minimised.
 const RELATIVE_DOUBT: u8 = 8;
 
 /// Words of a tag in lower case, without the number at their end.
@@ -183,7 +183,7 @@ impl Series {
         attempts.push(file, step, wall_time_secs, value);
     }
 
-    /// Whether the columns are the curve, so that [`Self::settled`] would change nothing.
+    /// True if the columns are the curve, so that [`Self::settled`] would change nothing.
     pub(crate) fn is_settled(&self, starts: &[(u32, SessionStart)]) -> bool {
         self.attempts.is_none() && starts.is_empty()
     }
@@ -227,12 +227,12 @@ impl Series {
         self.steps.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// Whether it is a loss that may rise in a training that goes well, by its tag.
+    /// True if it is a loss that may rise in a training that goes well, by its tag.
     pub(crate) fn is_relative(&self) -> bool {
         is_relative(&words_of(&self.tag.to_ascii_lowercase()))
     }
 
-    /// Whether it was below 0: then factors of it mean nothing.
+    /// True if it was below 0: then factors of it mean nothing.
     pub(crate) fn has_negative(&self) -> bool {
         self.values.iter().any(|v| *v < 0.0 && v.is_finite())
     }

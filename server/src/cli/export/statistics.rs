@@ -22,7 +22,7 @@ use crate::tensors::summary::stats;
 /// Steps of ranks of which statistics are written, by name.
 type Written = BTreeSet<(String, u32, i64)>;
 
-/// Whether elements were recorded, or statistics in files of dumps.
+/// True if elements were recorded, or statistics in files of dumps.
 pub(super) fn are_there(flags: &ExportFlags, reading: &Reading) -> bool {
     judged::listed(flags, reading, &TensorIndexQuery::default()).is_ok()
 }
@@ -119,7 +119,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Whether it is asked for and not written yet.
+    /// True if it is asked for and not written yet.
     fn is_wanted(&self, name: &str, rank: u32, step: i64) -> bool {
         let is_asked = |regex: &regex::Regex| regex.is_match(name);
         self.flags.tags.as_ref().is_none_or(is_asked)

@@ -129,7 +129,7 @@ fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyV
     .into_any()
 }
 
-/// Why the server refused the draft, beside the fields that it is about.
+/// Reason for which the server refused the draft, beside the fields that it is about.
 fn missing_limit(watching: Watching) -> Option<AnyView> {
     let Some(Refusal::Refused(reason)) = watching.refusal.get() else {
         return None;

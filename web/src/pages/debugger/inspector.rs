@@ -330,7 +330,7 @@ fn kind_of(summary: &TensorSummary) -> String {
     format!("{}{shape}", summary.dtype)
 }
 
-/// Whether a hit is about the program or the run as a whole, so that there are no values to show.
+/// True if a hit is about the program or the run as a whole, so that there are no values to show.
 fn is_about_run(found: &Findings, hit: &Hit) -> bool {
     let watched = found.watchpoints.get(hit.watchpoint as usize);
     watched.is_some_and(|own| own.target == "run")

@@ -20,7 +20,7 @@ const HEIGHT: f64 = 72.0;
 )]
 pub(in crate::pages) fn ClassBar(
     stats: TensorStats,
-    /// Whether each class has a line with its name, instead of its sign in a row.
+    /// True if each class has a line with its name, instead of its sign in a row.
     #[prop(default = false)]
     is_listed: bool,
 ) -> impl IntoView {

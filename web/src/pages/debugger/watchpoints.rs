@@ -135,7 +135,7 @@ struct Listed {
     condition: Condition,
     hits: u64,
     worst: Option<Severity>,
-    /// What could not be judged, if anything.
+    /// Tensors that could not be judged, if any.
     open: Option<String>,
 }
 
@@ -146,7 +146,7 @@ impl Listed {
         target.unwrap_or(TARGETS.len())
     }
 
-    /// Whether it says nothing: it is on and as recommended, was judged everywhere, and has no hits.
+    /// True if it says nothing: it is on and as recommended, was judged everywhere, and has no hits.
     fn is_quiet(&self) -> bool {
         self.hits == 0 && self.open.is_none() && self.keys == self.condition.preset
     }

@@ -38,7 +38,7 @@ pub(super) struct Look {
 }
 
 impl Part {
-    /// Whether its bins are those of binary exponents, as statistics have them.
+    /// True if its bins are those of binary exponents, as statistics have them.
     pub(super) fn is_exponents(&self) -> bool {
         self.id.kind == Kind::Statistics
     }

@@ -84,7 +84,7 @@ pub(super) struct Onset {
 }
 
 impl Onset {
-    /// Whether there is more to see than finite cells: NaN, infinities, growth, or a row of the first cause.
+    /// True if there is more to see than finite cells: NaN, infinities, growth, or a row of the first cause.
     pub(super) fn shows_anything(&self) -> bool {
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
         let is_plain = |cell: &Cell| matches!(cell.state, State::Missing | State::Finite);

@@ -36,7 +36,7 @@ impl Pixels {
         self.read((x, y), (1, 1))?.try_into().ok()
     }
 
-    /// Whether all pixels are opaque black; `None` for pictures above [`MAX_SEARCHED`].
+    /// True if all pixels are opaque black; `None` for pictures above [`MAX_SEARCHED`].
     pub(super) fn is_black(&self) -> Option<bool> {
         let (width, height) = self.size;
         if width.checked_mul(height)? > MAX_SEARCHED {

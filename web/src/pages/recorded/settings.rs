@@ -41,13 +41,13 @@ pub(super) struct Settings {
     pub(super) found: RwSignal<Arc<Found>>,
     /// Steps of the cards whose text at the chosen step has none of the words: the first one that does.
     pub(super) jumps: RwSignal<BTreeMap<String, i64>>,
-    /// Whether the cards go from step to step by themselves.
+    /// True if the cards go from step to step by themselves.
     pub(super) is_playing: RwSignal<bool>,
     /// The tag whose card has the page for itself.
     pub(super) full: Memo<Option<String>>,
 }
 
-/// How long each step is shown while they play.
+/// Time that each step is shown while playing.
 const FRAME: Duration = Duration::from_millis(600);
 
 impl Settings {

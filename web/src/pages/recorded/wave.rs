@@ -35,7 +35,7 @@ pub(super) fn Waveform(
     player: NodeRef<html::Audio>,
     /// The share of it that has been played, 0 to 1.
     progress: RwSignal<f64>,
-    /// Whether there is a picture; set by this component.
+    /// True if there is a picture; set by this component.
     has_wave: RwSignal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();

@@ -41,12 +41,12 @@ struct Term {
     any: Vec<String>,
 }
 
-/// What a run is compared by, beside what the list of runs says of it.
+/// Facts that a run is compared by, beside those of the list of runs.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     /// Its tags, once they have arrived.
     pub(super) tags: Option<&'a TagList>,
-    /// What people have noted.
+    /// Notes and tags of the run.
     pub(super) notes: Option<&'a RunNotes>,
     /// Last value of a scalar that has a column.
     pub(super) scalar: &'a dyn Fn(&str) -> Option<f64>,
@@ -110,7 +110,7 @@ pub(super) fn keys<'a>(runs: &'a [Run], columns: impl Iterator<Item = &'a str>) 
     KEYS.into_iter().chain(more).map(str::to_owned).collect()
 }
 
-/// What the last word of the field may become: keys that begin like it, or values of its key.
+/// Completions of the last word of the field: keys that begin like it, or values of its key.
 pub(super) fn suggestions(draft: &str, runs: &[Run], keys: &[String]) -> Vec<String> {
     let word = draft.rsplit(char::is_whitespace).next().unwrap_or_default();
     let (sign, bare) = match word.strip_prefix('-') {
@@ -255,7 +255,7 @@ fn comparison(value: &str) -> (Comparison, String) {
     (how, number.replace([',', '_'], ""))
 }
 
-/// Whether a word is in the name, the note or the tags of a run; `NaN` and `Inf` are found among the values, too.
+/// True if a word is in the name, the note or the tags of a run; `NaN` and `Inf` are found among the values, too.
 fn is_word(run: &Run, word: &str, known: Known<'_>) -> bool {
     let is_noted = known.notes.is_some_and(|notes| {
         contains(&notes.note, word) || notes.tags.iter().any(|tag| contains(tag, word))
@@ -267,7 +267,7 @@ fn is_word(run: &Run, word: &str, known: Known<'_>) -> bool {
     contains(&run.id, word) || is_noted || has_value()
 }
 
-/// Whether a value is the NaN or the infinity that a text names.
+/// True if a value is the NaN or the infinity that a text names.
 fn is_class(value: f64, text: &str) -> bool {
     match text {
         "nan" => value.is_nan(),
@@ -337,7 +337,7 @@ fn is_value(run: &Run, key: &str, value: &str, known: Known<'_>) -> bool {
     }
 }
 
-/// Whether a run's health is so called, or its first finding says it.
+/// True if a run's health is so called, or its first finding says it.
 fn is_health(run: &Run, value: &str) -> bool {
     let own = Only::of(run).text().unwrap_or_default();
     let first = run.health.as_ref().and_then(|health| health.first.as_ref());
@@ -358,7 +358,7 @@ fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
     }
 }
 
-/// Whether a number is what is wanted. What the list shows alike is equal.
+/// True if a number is what is wanted. What the list shows alike is equal.
 fn is_number(own: f64, wanted: &str, shown: &dyn Fn(f64) -> String) -> bool {
     let (how, number) = comparison(wanted);
     if is_class(own, &number) {

@@ -66,7 +66,7 @@ impl Own {
     }
 }
 
-/// What the runs of the list need.
+/// Data that the runs of the list need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Needs {
     /// The longest name with its chip.
@@ -85,14 +85,14 @@ pub(super) struct Needs {
     pub(super) off: Vec<Own>,
 }
 
-/// Which columns there are, and how wide.
+/// Columns with their widths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Layout {
     /// Columns of every list, in the order of the table.
     pub(super) shown: Vec<Own>,
-    /// Whether there are boxes to select runs.
+    /// True if there are boxes to select runs.
     pub(super) has_check: bool,
-    /// Whether the extra columns are shown.
+    /// True if the extra columns are shown.
     pub(super) has_extra: bool,
     /// Width of the names.
     pub(super) name: f64,
@@ -250,7 +250,7 @@ fn least(part: Part, needs: &Needs) -> f64 {
     }
 }
 
-/// Where the end of a name begins that tells it from its neighbours in the list: behind the separator before the first
+/// Start of the end of a name that tells it from its neighbours in the list: behind the separator before the first
 /// letter that differs. `None` if names do not begin alike.
 pub(super) fn telling_end(name: &str, before: Option<&str>, after: Option<&str>) -> Option<usize> {
     let common = |other: &str| {

@@ -198,7 +198,7 @@ pub(super) struct Model {
     parsed: Memo<Filter>,
     /// Runs that are hidden for everybody who uses these folders.
     pub(super) hidden: Memo<BTreeSet<String>>,
-    /// Whether they are listed all the same, paler.
+    /// True if they are listed all the same, paler.
     pub(super) shows_hidden: Memo<bool>,
     pub(super) counts: Memo<Counts>,
     /// Rows in their order.
@@ -405,7 +405,7 @@ impl Model {
         })
     }
 
-    /// What the last word of the filter may become; reactive.
+    /// Completions of the last word of the filter; reactive.
     pub(super) fn suggestions(self, draft: &str) -> Vec<String> {
         let keys = self.keys();
         self.state

@@ -221,7 +221,7 @@ pub(super) fn RunsTable() -> impl IntoView {
     }
 }
 
-/// What rows follow.
+/// Changes that rows follow.
 #[derive(Clone, Copy)]
 pub(super) struct RowLook {
     /// Width of the names.
@@ -243,7 +243,7 @@ pub(super) fn text_width(text: &str) -> f64 {
     (label::width(text) * LETTERS + PADDING).ceil()
 }
 
-/// What the rows of the list need; reactive.
+/// Data that the rows of the list need; reactive.
 fn needs(model: &Model, i18n: I18n) -> Needs {
     let texts = &i18n.texts().runs;
     let columns = model.columns.get();

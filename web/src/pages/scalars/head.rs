@@ -22,7 +22,7 @@ pub(super) fn Head(
     readings: Memo<Option<Vec<Option<Reading>>>>,
     width: Signal<f64>,
     section: NodeRef<html::Section>,
-    /// Whether the last request failed.
+    /// True if the last request failed.
     has_failed: Signal<bool>,
 ) -> impl IntoView {
     let settings = page.settings;

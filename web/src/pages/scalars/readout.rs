@@ -99,7 +99,7 @@ pub(super) fn HeadValues(
     view! { <span class="ro">{values}</span> }
 }
 
-/// How many values of these widths fit, each whole: a value that is cut reads like another one. Where not all do, a
+/// Number of values of these widths that fit, each whole: a value that is cut reads like another one. Where not all do, a
 /// count of the others takes room, too.
 fn fitting(widths: &[f64], room: f64) -> usize {
     if widths.len() <= MOST_IN_HEAD && widths.iter().sum::<f64>() <= room {

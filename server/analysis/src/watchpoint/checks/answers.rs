@@ -1,4 +1,4 @@
-//! What a model answers, compared with what it should answer: targets that no output can reach, one answer for every
+//! Outputs of a model compared with its targets: targets that no output can reach, one answer for every
 //! sample, and class numbers that are no integers.
 
 use trainscope_format::Severity;
@@ -92,7 +92,7 @@ fn range_of(run: &Run<'_>, labels: &Tensor) -> Option<(f64, f64, String)> {
     (is_limited && is_alike(answer, labels)).then(|| (low, high, answer.subject.module.to_string()))
 }
 
-/// Whether there is one target for each number of an answer, and not one for each sample.
+/// True if there is one target for each number of an answer, and not one for each sample.
 fn is_alike(answer: &Tensor, labels: &Tensor) -> bool {
     let sizes = |tensor: &Tensor| -> Vec<u64> {
         let sizes = tensor.shape.iter().copied();

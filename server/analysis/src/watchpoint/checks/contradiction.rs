@@ -13,7 +13,7 @@ use crate::watchpoint::scalars::{Meaning, Series};
 
 /// A cross-entropy below this is negative by more than rounding.
 const NEGATIVE: f64 = -1e-3;
-/// How far below 1 the least weight of a class may be: a wrong answer of weight w costs at least w ln 2. Balanced weights of
+/// Factor below 1 of the least weight of a class may be: a wrong answer of weight w costs at least w ln 2. Balanced weights of
 /// two classes are at least one half.
 const LEAST_WEIGHT: f64 = 0.25;
 /// Points that have to contradict each other.
@@ -96,7 +96,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
     ))
 }
 
-/// Whether two tags differ in nothing but the word for what they are: `epoch_loss` and `epoch_accuracy`.
+/// True if two tags differ in nothing but the word for what they are: `epoch_loss` and `epoch_accuracy`.
 fn is_beside(loss: &str, accuracy: &str) -> bool {
     let without = |tag: &str, words: &[&str]| {
         let found = words.iter().find_map(|word| {

@@ -1,4 +1,4 @@
-//! What the rules of the guided diagnosis say of the program: its settings, its graph, its data pipeline.
+//! Findings of the guided diagnosis about the program: its settings, its graph, its data pipeline.
 
 use trainscope_format::Severity;
 

@@ -306,7 +306,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
     found.into()
 }
 
-/// Whether the training begins with its recording: one that is continued may be at its best already.
+/// True if the training begins with its recording: one that is continued may be at its best already.
 fn starts_at_zero(loss: &Series) -> bool {
     loss.steps
         .first()

@@ -189,7 +189,7 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
 /// whatever it is.
 const EXPLOSION: f64 = 1e6;
 
-/// Whether a loss may rise in a training that goes well: by its name, or because rewards are recorded beside it.
+/// True if a loss may rise in a training that goes well: by its name, or because rewards are recorded beside it.
 pub(crate) fn is_relative(run: &Run<'_>, series: &Series) -> bool {
     series.is_relative() || run.scalar(series.rank, Meaning::Return).is_some()
 }
@@ -200,7 +200,7 @@ struct Rise {
     to: f64,
     best: f64,
     begun: f64,
-    /// What is compared with the limit.
+    /// Quantity that is compared with the limit.
     times: f64,
     /// The limit, where it is not that of the condition.
     limit: Option<f64>,
@@ -259,13 +259,13 @@ fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
     None
 }
 
-/// How far points scatter around their trend, as a part of their size.
+/// Scatter of points around their trend, as a part of their size.
 fn scatter(values: &[f64]) -> f64 {
     let logs = values.iter().map(|v| v.ln()).filter(|v| v.is_finite());
     noise(&logs.collect::<Vec<f64>>())
 }
 
-/// How many times the best a loss comes to lie when all that was learned is lost again.
+/// Multiple of its best value that a loss reaches when all that was learned is lost again.
 const RELAPSE: f64 = 3.0;
 /// And how many times its noise above it.
 const NOISES: f64 = 4.0;
@@ -311,7 +311,7 @@ fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
     })
 }
 
-/// Whether the learning rate was raised after a step.
+/// True if the learning rate was raised after a step.
 fn is_restarted(run: &Run<'_>, series: &Series, step: i64) -> bool {
     run.scalar(series.rank, Meaning::LearningRate)
         .is_some_and(|rate| {

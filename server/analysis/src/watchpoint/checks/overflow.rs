@@ -135,7 +135,7 @@ pub(crate) fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant:
     }
 }
 
-/// Whether the update of a step was left out because of an overflow: the loss scale came down right after, or the
+/// True if the update of a step was left out because of an overflow: the loss scale came down right after, or the
 /// weights did not change, and the loss remains finite. Where neither is recorded, a loss that remains finite says so.
 fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
     let loss = run.scalar(rank, Meaning::Loss);
@@ -174,7 +174,7 @@ fn is_gradient(tensor: &Tensor) -> bool {
     )
 }
 
-/// Which −∞ are masks: additive masks and masked scores hold −∞ where a softmax is not to look. The sign of a mask is that
+/// Masks of −∞: additive masks and masked scores hold −∞ where a softmax is not to look. The sign of a mask is that
 /// −∞ is all there is beside finite numbers, and that everything computed later in the step, the loss included, is finite
 /// or masked as well.
 struct Masks<'a> {
@@ -194,7 +194,7 @@ impl<'a> Masks<'a> {
         }
     }
 
-    /// Whether what a tensor holds at a step is a mask. Steps of a tensor are asked for in ascending order.
+    /// True if what a tensor holds at a step is a mask. Steps of a tensor are asked for in ascending order.
     fn holds(&mut self, tensor: &Tensor, step: i64) -> bool {
         let Some(digest) = tensor.history.at(step) else {
             return false;
@@ -230,7 +230,7 @@ impl<'a> Masks<'a> {
     }
 }
 
-/// Where in a step the last tensor lies that is not finite and cannot be a mask; after all of them if the loss is not
+/// Place in a step of the last tensor that is not finite and cannot be a mask; after all of them if the loss is not
 /// finite.
 fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
     let loss = run.scalar(rank, Meaning::Loss).and_then(|l| l.at(step));
@@ -247,7 +247,7 @@ fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
     overflows.map(|t| run.flow(t)).max()
 }
 
-/// Whether −∞ is all that is not finite, in a tensor that a mask may be in: neither a weight, a gradient, nor a logarithm.
+/// True if −∞ is all that is not finite, in a tensor that a mask may be in: neither a weight, a gradient, nor a logarithm.
 fn may_be_mask(run: &Run<'_>, tensor: &Tensor, digest: &Digest) -> bool {
     digest.has_neg_inf
         && !digest.has_nan
@@ -257,7 +257,7 @@ fn may_be_mask(run: &Run<'_>, tensor: &Tensor, digest: &Digest) -> bool {
         && run.family(tensor) != Family::Logarithm
 }
 
-/// Whether it is kept or fed, of 0 and −∞ at each step, and never changes: what is added to scores.
+/// True if it is kept or fed, of 0 and −∞ at each step, and never changes: what is added to scores.
 fn is_constant_mask(tensor: &Tensor) -> bool {
     let is_mask = |d: &Digest| d.has_neg_inf && !d.has_nan && !d.has_pos_inf && d.abs_max() == 0.0;
     matches!(

@@ -11,7 +11,7 @@ use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::scalars::{Meaning, Series, median};
 
-/// How near to guessing a loss without a slope lies where an accuracy says that guessing is what it is held against: labels
+/// Distance from guessing of a loss without a slope where an accuracy says that guessing is what it is held against: labels
 /// that are not equally frequent take it a little below.
 const NEAR_GUESSING: f64 = 0.15;
 /// And where only the first loss says so: a language that is hard to predict takes it lower within a few steps.

@@ -121,7 +121,7 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     judged
 }
 
-/// Whether the weights of a gradient that differs between ranks agreed at its step, and differ at their next one: then it
+/// True if the weights of a gradient that differs between ranks agreed at its step, and differ at their next one: then it
 /// was not averaged, or changed on one rank after that. Gradients of shards and those from before the average leave no such
 /// trace.
 fn parts_weights(

@@ -44,7 +44,7 @@ pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// Where a learning rate first exceeds all that it was by a factor, and by how much; NaN or infinite where it is. A warm-up rises in steps; what counts is beyond anything before.
+/// First step at which a learning rate exceeds all before it by a factor, and that factor; NaN or infinite where it is. A warm-up rises in steps; what counts is beyond anything before.
 pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
     let mut highest: f64 = 0.0;
     for (index, (step, rate)) in series.points().enumerate() {

@@ -122,7 +122,7 @@ fn ranks_with_changes(run: &Run<'_>) -> Vec<u32> {
         .collect()
 }
 
-/// Whether a weight is the same to the bit at all of its steps.
+/// True if a weight is the same to the bit at all of its steps.
 fn never_changes(weight: &Tensor) -> bool {
     let mut pairs = weight.history.pairs();
     weight.history.len() > 1 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))

@@ -79,7 +79,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     found.into()
 }
 
-/// Whether the loss is exactly 0 from a step on, and was not before: every sample keeps the margin of a hinge loss, and
+/// True if the loss is exactly 0 from a step on, and was not before: every sample keeps the margin of a hinge loss, and
 /// there is no gradient.
 fn has_come_to_zero(run: &Run<'_>, rank: u32, from: i64) -> bool {
     let Some(loss) = run.scalar(rank, Meaning::Loss) else {

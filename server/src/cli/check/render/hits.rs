@@ -154,7 +154,7 @@ fn drop_at(kept: &mut Vec<usize>, at: usize) {
     kept.remove(at);
 }
 
-/// What was found and what is allowed, of the first limit that was broken.
+/// Found value and limit, of the first limit that was broken.
 fn measured(hit: &Hit) -> (String, String) {
     let first = hit.measures().into_iter().next();
     first.map_or_else(Default::default, |own| (own.found().en, own.threshold()))

@@ -216,7 +216,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// What is said of a run that was not checked, or in part.
+/// Sentence about a run that was not checked, or in part.
 fn unchecked(run: &JudgedRun) -> Option<Notification<'_>> {
     let level = match run.findings.verdict() {
         Verdict::Nothing => "warning",

@@ -73,7 +73,7 @@ fn number(value: Float) -> String {
     text
 }
 
-/// What was found and the limit that it broke, empty where there is none.
+/// Found value and the limit that it broke, empty where there is none.
 fn found(pen: Pen, hit: &Hit) -> (String, String) {
     let first = hit.measures.first();
     first.map_or_else(Default::default, |own| {

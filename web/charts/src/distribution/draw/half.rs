@@ -13,7 +13,7 @@ const HALF: [(f64, &str); 2] = [(65_504.0, "fp16 65,504"), (-65_504.0, "fp16 −
 const TEXT_HEIGHT: f64 = 14.0;
 
 impl<DB: DrawingBackend> Pen<'_, DB> {
-    /// Where half precision ends, if values come so far. Labels lie outside of both ends, away from each other, unless there
+    /// Marks the limits of half precision, if values come so far. Labels lie outside of both ends, away from each other, unless there
     /// is no room for them.
     pub(super) fn half(&self) -> DrawResult<(), DB> {
         let plot = &self.at.plot;
