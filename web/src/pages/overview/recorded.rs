@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use trainscope_api::findings::Findings;
+use trainscope_api::findings::{Findings, Hit};
 use trainscope_api::paths;
 use trainscope_api::records::{Records, RecordsQuery};
 use trainscope_api::runs::Run;
@@ -122,9 +122,14 @@ pub(super) async fn ask(
     };
     let of_hits = || cause.into_iter().chain(hits());
     if own.is_in_files {
-        // Of files not all names are asked for; what was hit and is no scalar is one of them.
+        // Of files not all names are asked for; a tensor that was hit is one of them. Hits of rules about the program
+        // name a node or a setting, and have no values.
         let is_scalar = |name: &str| of_kind(tags, Kind::Scalars).any(|tag| tag.tag == name);
-        let hit = of_hits().filter(|hit| !is_scalar(&hit.tensor));
+        let is_of_program = |hit: &Hit| {
+            let own = findings.watchpoints.get(hit.watchpoint as usize);
+            hit.values.is_empty() && own.is_some_and(|own| own.target == "run")
+        };
+        let hit = of_hits().filter(|hit| !is_scalar(&hit.tensor) && !is_of_program(hit));
         own.names.extend(hit.map(|hit| hit.tensor.clone()));
     }
     // Of the scalars only what was hit belongs there, and the loss.
