@@ -28,7 +28,7 @@ pub(crate) fn first_cause(
 ) -> Option<FirstCause> {
     let placed = || hits.iter().zip(flows).enumerate();
     let alarms = placed().filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
-    // What is wrong with the program is as old as the run, and first only where it can cause the rest: see below.
+    // A fault of the program is as old as the run, but is the first cause only if it can cause the rest: see below.
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
         let is_of_program = is_of_program(hit);
         (
@@ -46,7 +46,7 @@ pub(crate) fn first_cause(
     if let Some((index, fed_by)) = edges.source(first, &others, hits, flows) {
         (first, hit, flow) = (index, fed_by, &flows[index]);
     }
-    // Where signals vanish on the way forward, so do gradients on the way back: they tell which layers are too flat.
+    // Signals that vanish in the forward pass make gradients vanish in the backward pass: they tell the layers that are too flat.
     let mut vanishing = placed().filter(|(_, (other, _))| {
         let is_vanishing = &*other.condition == "gradient_vanishing";
         is_vanishing && other.severity >= Severity::Warning && other.step <= hit.step

@@ -1,7 +1,7 @@
 //! Restarts and concurrent writers: the points of several event files that make one curve.
 //!
 //! A training that resumes from a checkpoint writes some steps a second time. The older points of these steps are
-//! *superseded*: kept, but not part of the curve. Nothing that was written once only is ever hidden:
+//! *superseded*: kept, but not part of the curve. Steps that no later file has reached stay:
 //!
 //! 1. A later file supersedes the steps from its first to its last one, and no others. A first step far before the
 //!    second one (a sanity check before resuming) supersedes nothing.

@@ -298,7 +298,7 @@ fn one_answer_for_every_sample_is_found_and_is_the_cause_of_dead_gradients() {
         .first_hit()
         .map(|hit| hit.condition.to_string());
     assert_eq!(first.as_deref(), Some("gradient_vanishing"));
-    // Where all targets are the same, so may be the answers.
+    // If all targets are the same, the outputs may be too.
     let mut program = Program::new(Some(&keras(1, "linear", r#""mse""#)));
     for step in 0..10 {
         program.tensor(step, "target", &[16], &[1.0; 16]);

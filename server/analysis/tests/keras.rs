@@ -207,7 +207,7 @@ fn layers_without_activation_between_are_found_along_the_edges() {
     ] {
         assert_eq!(state(&layers), State::Fine, "{layers:?}");
     }
-    // Branches of a functional model: what stands before in the file does not feed what comes after.
+    // Branches of a functional model: a layer does not feed the one after it in the file.
     let branch = |name: &str, from: &str| {
         format!(
             r#"{{"class_name": "Dense", "name": "{name}", "config": {{"name": "{name}", "units": 4, "activation": "linear"}},

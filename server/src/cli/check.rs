@@ -258,7 +258,7 @@ pub(super) fn note_special(found: &Found) {
     let mut out = anstream::stderr().lock();
     for (path, what) in &found.special {
         let path = words::name(path, None);
-        // Without a standard error there is nobody to tell.
+        // Without a standard error the message has no reader.
         drop(writeln!(
             out,
             "{QUIET}note: {path} is {what} and was not read{QUIET:#}"

@@ -44,7 +44,7 @@ pub(super) enum What {
     Constant {
         name: String,
     },
-    /// Part of a dump, and of no use here: it is said elsewhere.
+    /// Part of a dump that is reported elsewhere.
     Beside,
     /// The order of operators of this graph.
     Order(u32),

@@ -100,7 +100,7 @@ pub fn scene(graph: &Graph, tree: &Tree, view: &View) -> Scene {
     scene_of(graph, tree, &tree.edges, view)
 }
 
-/// The item that stands for each item of a tree: the outermost closed scope around it, or itself.
+/// Visible item for each item of a tree: the outermost closed scope around it, or itself.
 pub(super) fn shown_as(tree: &Tree, open: &BTreeSet<usize>) -> Vec<usize> {
     let mut shown_as = vec![0; tree.items.len()];
     for (index, item) in tree.items.iter().enumerate().skip(1) {

@@ -73,7 +73,7 @@ impl Labels {
         if !(is_below || is_above) {
             return None;
         }
-        // Where some are at least 2, those from 1 to 2 may all be 1.
+        // If some are at least 2, those from 1 to 2 may all be 1.
         let is_far = self.max >= 2.0 || self.min <= -2.0;
         let large = self.buckets.iter().skip(1 + usize::from(is_far));
         let large = large.sum::<u64>();

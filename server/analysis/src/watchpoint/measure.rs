@@ -53,7 +53,7 @@ impl Measure {
         }
     }
 
-    /// True if value and limit stand in the relation that the operator names; NaN stands in any.
+    /// True if value and limit satisfy the operator; NaN satisfies any.
     pub fn holds(&self) -> bool {
         let Some(Float(limit)) = self.limit else {
             return true;

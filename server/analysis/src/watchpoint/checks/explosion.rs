@@ -19,7 +19,7 @@ pub(super) const NORM_FLOW: Flow = (5, i64::MAX);
 const LARGE: f64 = 100.0;
 /// Points that are needed before one can stand out.
 const ENOUGH: usize = 5;
-/// Points before one that stands out so far that it needs no more of them, and how many times as far that is.
+/// Least number of points before an extreme one, and the factor by which it has to exceed the limit then.
 const FEW: usize = 2;
 const FEW_FACTOR: f64 = 100.0;
 

@@ -58,7 +58,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     judged
 }
 
-/// Steps that a weight has to be recorded at before it is said to be frozen.
+/// Least number of recorded steps before a weight is reported as frozen.
 const FROZEN_STEPS: usize = 3;
 
 /// Weights that never change, and have no gradient, beside others that do: one note for all of a rank.
