@@ -1,9 +1,10 @@
 //! Histograms of tensors: what they say of NaN and infinities, and what they cannot say.
 //!
-//! A histogram has no order and no exact elements, so that neither a change nor a moment of the tensor follows from it:
-//! equal histograms do not prove equal weights.
+//! A histogram has no order and no exact elements, so that neither a change nor a moment of the tensor follows from it.
+//! Equal histograms do not prove that one weight was not updated, but those of all weights are never equal by chance:
+//! the edges are the extremes of the elements.
 
-use trainscope_format::tensor::{DType, TensorStats};
+use trainscope_format::tensor::{ContentHasher, DType, TensorStats};
 use trainscope_format::{Histogram, Role, Severity, TensorSummary};
 
 use super::catalogue::Target;
@@ -36,10 +37,26 @@ pub(crate) fn summary_of(histogram: &Histogram) -> TensorSummary {
         dtype: DType::F64,
         shape: Vec::new(),
         stats,
-        hash: None,
+        hash: (in_bins > 0.0).then(|| hash_of(histogram)),
         change: None,
         channels: None,
     }
+}
+
+/// A hash of the edges and counts, which differ if those of the tensor do.
+fn hash_of(histogram: &Histogram) -> u64 {
+    let mut hasher = ContentHasher::new();
+    let bins = [&histogram.lefts, &histogram.rights, &histogram.counts];
+    let stated = [
+        histogram.min,
+        histogram.max,
+        histogram.sum,
+        histogram.sum_squares,
+    ];
+    for value in bins.into_iter().flatten().chain(stated.iter().flatten()) {
+        hasher.write(&value.to_le_bytes());
+    }
+    hasher.finish()
 }
 
 /// Sets one NaN, Inf or -Inf where a stated figure of the values, or without any an edge of a filled bin, is that.

@@ -164,7 +164,9 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         }
     };
     let without_data = (0..).zip(watchpoints.all());
-    let without_data = without_data.filter(|(_, own)| own.on && is_without_data(own));
+    let has_hit = |index: u32| hits.iter().any(|hit| hit.watchpoint == index);
+    let without_data =
+        without_data.filter(|(index, own)| own.on && is_without_data(own) && !has_hit(*index));
     let without_data = without_data.map(|(index, _)| index).collect();
     let first_cause = blame::first_cause(&hits, &flows, run, watchpoints);
     if let Some(cause) = &first_cause {

@@ -3,6 +3,7 @@
 
 mod blame;
 mod context;
+mod histograms;
 mod learning;
 mod ordinary;
 mod recording;

@@ -6,7 +6,7 @@ use trainscope_analysis::watchpoint::{
     Context, Evaluator, Findings, Observation, Watchpoints, channel_axis,
 };
 use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
-use trainscope_format::{Role, Severity, TensorSummary};
+use trainscope_format::{Histogram, Role, Severity, TensorSummary};
 
 use super::training::noise;
 
@@ -44,6 +44,10 @@ impl Recording {
         for step in 0..steps {
             self.scalar(step, tag, value(step));
         }
+    }
+
+    pub(crate) fn histogram(&mut self, step: i64, name: &str, histogram: &Histogram) {
+        self.evaluator.histogram(0, name, step, histogram);
     }
 
     pub(crate) fn tensor(

@@ -149,8 +149,8 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     judge: Some(standstill::judge),
     says: text("weight not updated", "权重未更新"),
     checks: text(
-        "|now - before| <= atol + rtol * |before| for every element, at consecutive recorded steps; in context: bit-identical, until the end of the recording, and for twice as long as ever before.",
-        "连续若干记录步中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；在上下文中：逐位相同、直到记录结束，且比以往长一倍。",
+        "|now - before| <= atol + rtol * |before| for every element, at consecutive recorded steps; in context: bit-identical, until the end of the recording, and for twice as long as ever before. Of weights with histograms alone: the histograms of all of them, offsets apart, are bit-identical in the last 3 records or more.",
+        "连续若干记录步中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；在上下文中：逐位相同、直到记录结束，且比以往长一倍。仅有直方图的权重：除偏置外，全部权重的直方图在最近 3 次或更多记录中逐位相同。",
     ),
     matters: text(
         "The weight is missing in the optimizer, detached, frozen by mistake, or its updates are rounded away.",

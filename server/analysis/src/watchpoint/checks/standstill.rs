@@ -25,6 +25,11 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     let moves = ranks_with_changes(run);
     let needs_gradient = watchpoint.condition.id == "frozen_but_trainable";
     for &rank in &run.ranks {
+        if !needs_gradient {
+            judged
+                .found
+                .extend(unchanged_histograms(run, rank, watchpoint));
+        }
         let knows_gradients = run.of_class(rank, Class::Gradient).next().is_some();
         let of_rank = run.watched(watchpoint).filter(|t| t.rank == rank);
         for weight in of_rank.filter(|t| t.subject.class == Class::Weight) {
@@ -56,6 +61,56 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         }
     }
     judged
+}
+
+/// Histograms that have to be the same in a row. Keras records one an epoch, so that many updates are between two.
+const UNCHANGED_HISTOGRAMS: usize = 3;
+
+/// Part of its highest value below which a loss is solved: its gradient may be exactly zero, as that of a hinge loss.
+const SOLVED: f64 = 0.01;
+
+/// One finding if the histograms of all weight matrices of a rank are the same to the bit, edges and counts, at its last
+/// records. Offsets are left out: below a dead layer, that of the output still learns the mean of the targets. Weights
+/// that were also recorded by their elements are judged by these.
+fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Option<Found> {
+    let weights = run.histograms.iter().filter(|own| {
+        own.rank == rank
+            && own.subject.class == Class::Weight
+            && !own.subject.is_vector()
+            && watchpoint.watches(&own.name, &own.subject)
+            && run.in_full(own).is_none()
+    });
+    let weights: Vec<&Tensor> = weights.collect();
+    let of_each = weights
+        .iter()
+        .map(|own| final_standstill(own, UNCHANGED_HISTOGRAMS - 1));
+    let of_each: Vec<Still> = of_each.collect::<Option<_>>()?;
+    let latest = of_each.iter().max_by_key(|still| still.first)?;
+    let is_solved = run.loss(rank).is_some_and(|loss| {
+        let sizes = loss.series.values.iter().map(|v| v.abs());
+        let highest = sizes.filter(|v| v.is_finite()).fold(0.0, f64::max);
+        loss.last.abs() < SOLVED * highest
+    });
+    if is_solved || has_faded_out(run, rank, latest) {
+        return None;
+    }
+    let first = weights.iter().min_by_key(|own| run.flow(own))?;
+    let (count, records) = (weights.len(), latest.steps + 1);
+    let found = Found::at(run, first, latest.first, Evidence::one(0, 0.0)).until(latest.last);
+    let (of, of_zh) = if count == 1 {
+        (format!("{} is", first.name), first.name.to_string())
+    } else {
+        (
+            format!("each of the {count} weights is"),
+            format!("全部 {count} 个权重"),
+        )
+    };
+    Some(found.saying(
+        format!(
+            "nothing is learned: the histogram of {of} bit-identical in its last {records} records"
+        ),
+        format!("没有学到任何东西：{of_zh}的直方图在最近 {records} 次记录中逐位相同"),
+    ))
 }
 
 /// Least number of recorded steps before a weight is reported as frozen.
