@@ -132,6 +132,7 @@ fn the_answer_has_the_promised_shape() {
         keys(&answer["judged"]),
         [
             "histograms",
+            "overwritten",
             "scalars",
             "steps",
             "tensors",

@@ -7,11 +7,16 @@ use serde_json::Value;
 use crate::support::lab::{Lab, Recording, STARTED_SECS};
 use crate::support::terminal::trainscope_in;
 
-/// Condition, tag and step of each hit.
-fn hits(lab: &Lab) -> Vec<(String, String, i64)> {
+/// What `check` says of the run, as JSON.
+fn judged(lab: &Lab) -> Value {
     let run = lab.base().join("run").display().to_string();
     let printed = trainscope_in(Path::new("."), &["check", &run, "--format", "json"]);
-    let answer: Value = serde_json::from_str(&printed.out).unwrap();
+    serde_json::from_str(&printed.out).unwrap()
+}
+
+/// Condition, tag and step of each hit.
+fn hits(lab: &Lab) -> Vec<(String, String, i64)> {
+    let answer = judged(lab);
     let hits = answer["hits"].as_array().unwrap().iter();
     hits.map(|hit| {
         let text = |name: &str| hit[name].as_str().unwrap_or_default().to_owned();
@@ -80,4 +85,20 @@ fn a_nan_of_a_machine_whose_clock_is_behind_is_found() {
         resumed.scalar_at("loss", step, STARTED_SECS - 3_600.0 + step as f64, value);
     }
     assert_eq!(hits(&lab)[0], ("loss_nan".into(), "loss".into(), 120));
+}
+
+#[test]
+fn points_that_a_restart_has_overwritten_are_counted() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..100, nan_from(100));
+    let mut resumed = another_file(&lab, STARTED_SECS + 1e4);
+    for step in 50..150 {
+        let time = STARTED_SECS + 1e4 + step as f64;
+        resumed.scalar_at("loss", step, time, 1.0 / (1.0 + step as f32));
+    }
+    let answer = judged(&lab);
+    assert_eq!(answer["judged"]["overwritten"], 50);
+    let summary = answer["runs"][0]["summary"].as_str().unwrap();
+    let sentence = "50 overwritten points were checked for NaN and Inf only.";
+    assert!(summary.contains(sentence), "{summary}");
 }

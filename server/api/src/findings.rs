@@ -462,6 +462,9 @@ pub struct Judged {
     pub histograms: u64,
     /// Scalars that a watchpoint is about, each rank's by itself.
     pub scalars: u64,
+    /// Points of scalars that a restart or the next epoch has overwritten: judged for NaN and infinities alone.
+    #[serde(default)]
+    pub overwritten: u64,
     /// Tensors that no watchpoint is about.
     #[serde(default)]
     pub unwatched: u64,

@@ -167,6 +167,7 @@ pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> F
             tensors: findings.judged.tensors,
             histograms: findings.judged.histograms,
             scalars: findings.judged.scalars,
+            overwritten: findings.judged.overwritten,
             unwatched: findings.judged.unwatched,
             steps: findings.judged.steps,
             ranks: findings.judged.ranks,

@@ -120,10 +120,7 @@ fn read_value(
     }
     let (kind, body) = match content {
         Some((4, message)) => (Kind::Images, media::image(message, at.source)),
-        Some((8, message)) => (
-            Kind::Tensors,
-            tensor::read(message, at.source).map(Body::Tensor),
-        ),
+        Some((8, message)) => (Kind::Tensors, tensor::read(message, at.source)),
         Some((9, message)) => (Kind::Histograms, histogram::read(message)),
         Some((_, message)) => (Kind::Landscapes, landscape::read(message)),
         None => {

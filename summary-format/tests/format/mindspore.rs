@@ -2,7 +2,7 @@
 
 use trainscope_format::lineage::{LineageValue, UserInfo};
 use trainscope_format::tensor::DType;
-use trainscope_format::{Body, Format, Lineage, TensorData};
+use trainscope_format::{Body, Format, Lineage, OpaqueTensor, TensorData};
 
 use crate::support::{
     NOT_A_MESSAGE, WRONG_LEN, bytes_field, double, doubles, event, fixed32_field, frame, one_value,
@@ -97,6 +97,17 @@ fn values_of_mindspore() {
             Err(WRONG_LEN.into())
         );
     }
+    let newer = [
+        varint_field(1, 2),
+        varint_field(2, 48),
+        bytes_field(8, &[0; 32]),
+    ]
+    .concat();
+    let (dtype, shape) = ("MindSpore type 48".to_owned(), vec![2]);
+    assert_eq!(
+        mindspore(&value(8, &newer)),
+        Ok(Body::Opaque(OpaqueTensor { dtype, shape }))
+    );
     for (number, message) in [(9, &[0x0a][..]), (10, &[0x0a, 2, 0x0a, 9])] {
         assert_eq!(
             mindspore(&value(number, message)),

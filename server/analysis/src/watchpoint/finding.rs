@@ -214,6 +214,10 @@ pub struct Judged {
     /// Scalars that a watchpoint is about, each rank's by itself.
     #[serde(default)]
     pub scalars: u64,
+    /// Points of scalars that are not part of a curve, because a restart or the next epoch wrote their steps again, or
+    /// another program wrote them: judged for NaN and infinities alone.
+    #[serde(default)]
+    pub overwritten: u64,
     /// Tensors that no watchpoint is about, each rank's by itself.
     #[serde(default)]
     pub unwatched: u64,

@@ -199,6 +199,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             tensors,
             histograms,
             scalars,
+            overwritten: run.series().map(|own| own.beside.len() as u64).sum(),
             unwatched: (run.tensors.len() + unread.len()) as u64 - tensors,
             steps: if tensors + histograms + scalars == 0 {
                 0

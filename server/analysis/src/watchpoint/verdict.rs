@@ -135,6 +135,16 @@ impl Findings {
                 format!("{} 个直方图仅检查了 NaN 和 Inf。", judged.histograms),
             );
         }
+        if judged.overwritten > 0 {
+            let (en, verb) = (
+                plural(judged.overwritten, "overwritten point"),
+                was(judged.overwritten),
+            );
+            add(
+                format!("{en} {verb} checked for NaN and Inf only."),
+                format!("{} 个被覆盖的点仅检查了 NaN 和 Inf。", judged.overwritten),
+            );
+        }
         if judged.unwatched > 0 {
             let (en, verb) = (plural(judged.unwatched, "tensor"), was(judged.unwatched));
             add(
@@ -173,6 +183,22 @@ const fn was(count: u64) -> &'static str {
 mod tests {
     use super::*;
     use crate::watchpoint::finding::Judged;
+
+    #[test]
+    fn points_that_a_restart_has_overwritten_are_named() {
+        let findings = Findings {
+            judged: Judged {
+                scalars: 1,
+                overwritten: 1_200,
+                steps: 80,
+                ..Judged::default()
+            },
+            ..Findings::default()
+        };
+        let expected = "No problems found in 1 scalar over 80 steps. No tensors were checked. 1,200 overwritten points \
+                        were checked for NaN and Inf only.";
+        assert_eq!(findings.summary().en, expected);
+    }
 
     fn of(tensors: u64, histograms: u64, scalars: u64, unwatched: u64) -> (Verdict, String) {
         let findings = Findings {

@@ -1,19 +1,20 @@
 //! Tensors: the `TensorProto` of summary files.
 
 use super::super::event_file::{Fault, Source};
+use crate::body::Body;
 use crate::surface::Grid;
 use crate::tensor::DType;
-use crate::values::{Tensor, TensorData, len_of};
+use crate::values::{OpaqueTensor, Tensor, TensorData, len_of};
 use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, varints};
 
 const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");
-const UNKNOWN_TYPE: Fault = Fault("a tensor has a type that is not known");
 const TOO_LONG: Fault = Fault("a tensor is written element by element and above 64 MiB");
 const MAX_LISTED_BYTES: usize = 64 << 20;
 
 /// Sizes 1, type 2, and the elements in one of the lists 3 (`f32`), 4 (`i32`), 5 (`i64`), 6 (`f64`), 7 (`u64`) or as
-/// they lie in memory in 8. Its writer makes every type an `f32` and says in field 2 what it was.
-pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Tensor, Fault> {
+/// they lie in memory in 8. Its writer makes every type an `f32` and says in field 2 what it was. Elements of another
+/// type, as newer versions have them, make an opaque tensor.
+pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Body, Fault> {
     let mut shape = Vec::new();
     let mut data_type = 0;
     let mut lists: [List<'_>; 6] = Default::default();
@@ -33,7 +34,15 @@ pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Tensor, Fault> 
     let (dtype, list) = match list {
         // An empty tensor, or one without content.
         None => (DType::F32, List::default()),
-        Some((5, list)) => (original_dtype.ok_or(UNKNOWN_TYPE)?, list),
+        Some((5, list)) => match original_dtype {
+            Some(dtype) => (dtype, list),
+            None => {
+                return Ok(Body::Opaque(OpaqueTensor {
+                    dtype: format!("MindSpore type {data_type}"),
+                    shape,
+                }));
+            }
+        },
         Some((index, list)) => (
             [DType::F32, DType::I32, DType::I64, DType::F64, DType::U64][index],
             list,
@@ -43,7 +52,7 @@ pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Tensor, Fault> 
     if expected != Some(list.len_bytes()) {
         return Err(WRONG_LEN);
     }
-    Ok(Tensor {
+    Ok(Body::Tensor(Tensor {
         dtype,
         original_dtype: original_dtype.filter(|&original| original != dtype),
         shape,
@@ -52,7 +61,7 @@ pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Tensor, Fault> 
             List::Packed(packed) => TensorData::Stretch(source.stretch(packed)),
             List::Listed(listed) => TensorData::Inline(listed),
         },
-    })
+    }))
 }
 
 /// Elements of one list as they would lie in memory.

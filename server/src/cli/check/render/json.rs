@@ -120,6 +120,8 @@ struct JsonJudged {
     /// Tensors of which only histograms were recorded: judged for NaN and infinities alone.
     histograms: u64,
     scalars: u64,
+    /// Points of scalars outside of the curves: judged for NaN and infinities alone.
+    overwritten: u64,
     /// Tensors that no watchpoint is about.
     unwatched: u64,
     steps: u64,
@@ -133,6 +135,7 @@ impl JsonJudged {
             tensors: sum(|judged| judged.tensors),
             histograms: sum(|judged| judged.histograms),
             scalars: sum(|judged| judged.scalars),
+            overwritten: sum(|judged| judged.overwritten),
             unwatched: sum(|judged| judged.unwatched),
             steps: sum(|judged| judged.steps),
             watchpoints,
