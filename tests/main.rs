@@ -20,6 +20,7 @@ mod findings;
 mod formats;
 mod graph_page;
 mod graphs;
+mod hits;
 mod hostile;
 mod live;
 mod odd_pages;

@@ -66,6 +66,28 @@ pub fn short_step(step: i64) -> String {
     }
 }
 
+/// Characters of a name in a sentence; longer ones are cut to their last scopes.
+const NAME_CHARS: usize = 40;
+
+/// The last scopes of a long name, as many as fit, at least one: `…/fc1-Dense/MatMul-op0`.
+pub fn short_name(name: &str) -> String {
+    if name.chars().count() <= NAME_CHARS {
+        return name.to_owned();
+    }
+    let cuts = name.match_indices('/').map(|(at, _)| &name[at + 1..]);
+    let fits = |end: &&str| end.chars().count() <= NAME_CHARS;
+    let last = name
+        .rsplit('/')
+        .next()
+        .filter(|last| last.len() < name.len());
+    let end = cuts
+        .clone()
+        .find(fits)
+        .filter(|end| !end.is_empty())
+        .or(last);
+    end.map_or_else(|| name.to_owned(), |end| format!("…/{end}"))
+}
+
 /// How long ago: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
 pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
     if !then_secs.is_finite() {
@@ -182,6 +204,20 @@ impl CivilTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_names_keep_their_last_scopes() {
+        let long = "Default/network-WithLossCell/_backbone-Lenet/fc1-Dense/MatMul-op0";
+        assert_eq!(short_name(long), "…/_backbone-Lenet/fc1-Dense/MatMul-op0");
+        let last = "Default/_loss_fn-SoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits-op0";
+        assert_eq!(
+            short_name(last),
+            "…/SparseSoftmaxCrossEntropyWithLogits-op0"
+        );
+        assert_eq!(short_name("train/grad_norm"), "train/grad_norm");
+        let without_scopes = "model.layers.0.self_attention.query.weight.grad";
+        assert_eq!(short_name(without_scopes), without_scopes);
+    }
 
     #[test]
     fn short_times_read_well() {

@@ -8,6 +8,7 @@
 use trainscope_api::findings::Words;
 
 use crate::erased::{derive, effect};
+use crate::format;
 use crate::prelude::*;
 use crate::storage;
 
@@ -156,6 +157,8 @@ impl I18n {
     /// What the server says in both languages, in the one in force; reactive.
     pub fn words(self, words: &Words) -> String {
         match self.0.get() {
+            // The same in both languages: a name that a person gave, or one of a file.
+            Locale::En if words.en == words.zh => words.en.clone(),
             Locale::En => capital(&words.en),
             Locale::Zh => words.zh.clone(),
         }
@@ -169,12 +172,19 @@ impl I18n {
         }
     }
 
-    /// What the server says of something that has a name: a sentence that begins with it keeps it as it is.
+    /// Message of the server about something that has a name, which is shortened and keeps its case; reactive.
     pub fn words_of(self, words: &Words, name: &str) -> String {
-        if self.0.get() == Locale::En && words.en.starts_with(name) {
-            return words.en.clone();
+        let text = if self.0.get() == Locale::En && words.en.starts_with(name) {
+            words.en.clone()
+        } else {
+            self.words(words)
+        };
+        let short = format::short_name(name);
+        if short == name {
+            text
+        } else {
+            text.replace(name, &short)
         }
-        self.words(words)
     }
 
     /// The language in force; reactive.

@@ -193,6 +193,12 @@ pub fn scalars_href(run: &str, others: &[String], tag: Option<&str>) -> String {
     href
 }
 
+/// The address of the scalars of `run` with a range of steps, and the crosshair on `step` of the card of `tag`.
+pub fn scalars_at_href(run: &str, tag: &str, (from, to): (i64, i64), step: i64) -> String {
+    let href = scalars_href(run, &[], Some(tag));
+    format!("{href}&range={from},{to}&at={step}")
+}
+
 /// The address of the overview of `run`.
 pub fn overview_href(run: &str) -> String {
     run_href(run, RunPage::Overview)

@@ -5,6 +5,7 @@
 //! does not follow from it; otherwise from the order in which layers ran, otherwise from the order in which a model prints
 //! them, otherwise from the order of recording.
 
+mod advice;
 mod edges;
 
 use std::cmp::Reverse;
@@ -92,19 +93,11 @@ pub(crate) fn first_cause(
         })
         .map(|(index, _)| index)
         .collect();
-    let advice = watchpoints
-        .all()
-        .get(hit.watchpoint as usize)
-        .map(|w| w.condition.advice);
-    let advice = advice.unwrap_or_default();
     Some(FirstCause {
         hit: first,
         sentence: sentence(hit, flows[first], run, &edges, explains.len()),
         explains,
-        advice: Sentence {
-            en: advice.en.to_owned(),
-            zh: advice.zh.to_owned(),
-        },
+        advice: advice::advice(hit, hits, run, watchpoints),
     })
 }
 

@@ -20,10 +20,10 @@ mod named;
 pub mod observation;
 mod report;
 pub(crate) mod run;
-mod scalars;
+pub(crate) mod scalars;
 mod steps;
 mod surroundings;
-mod target;
+pub(crate) mod target;
 mod verdict;
 
 pub use catalogue::{CONDITIONS, Condition};

@@ -244,13 +244,16 @@ fn counts(findings: &watchpoint::Findings) -> Counts {
 /// What others are told of a hit.
 pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) -> HitNotice {
     let watchpoint = judged.watchpoints.all().get(own.watchpoint as usize);
+    let first = judged.findings.first_cause.as_ref();
+    let first = first.filter(|first| is_at(&judged.findings, first.hit, own));
     HitNotice {
         run: run.to_owned(),
         title: watchpoint.map(title).unwrap_or_default(),
         hit: hit(judged, own),
-        advice: watchpoint
-            .map(|own| catalogue_words(own.condition.advice))
-            .unwrap_or_default(),
+        advice: first.map(|first| words(&first.advice)).unwrap_or_else(|| {
+            let own = watchpoint.map(|own| catalogue_words(own.condition.advice));
+            own.unwrap_or_default()
+        }),
     }
 }
 

@@ -54,6 +54,8 @@ pub struct DebuggerTexts {
     pub inspector: &'static str,
     /// Link to the curve of a scalar.
     pub show_curve: &'static str,
+    /// Description of the curve of a hit: tag, step, value there.
+    pub curve_label: fn(&str, &str, &str) -> String,
     /// Nothing is known of the hit's tensor.
     pub no_statistics: &'static str,
     /// Heading of the bar of classes.
@@ -142,6 +144,8 @@ pub struct DebuggerTexts {
     pub several: &'static str,
     /// Field: a range of steps.
     pub steps: &'static str,
+    /// Below the field: this is no range.
+    pub no_range: fn(&str) -> String,
     /// Choice of rank.
     pub all_ranks: &'static str,
     /// Button: from another tensor to that of the hit.
@@ -150,6 +154,10 @@ pub struct DebuggerTexts {
     pub over_steps: &'static str,
     /// Description of the chart: from, to.
     pub over_steps_label: fn(&str, &str) -> String,
+    /// Below the chart, where it leaves steps out: how many it has.
+    pub nearest_steps: fn(u64) -> String,
+    /// Link to a tensor at all steps.
+    pub all_steps: &'static str,
     /// Heading: where the training computes it.
     pub source: &'static str,
     /// Heading: what the tensor is made of, and what is made of it.

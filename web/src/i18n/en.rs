@@ -117,6 +117,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_hits: "No hits.",
         inspector: "Tensor of the hit",
         show_curve: "Show in Scalars",
+        curve_label: |tag, step, value| format!("{tag} around step {step}, value {value}"),
         no_statistics: "Neither values nor statistics were recorded.",
         elements: "Elements",
         finite: "finite values",
@@ -171,12 +172,24 @@ pub(super) static TEXTS: Texts = Texts {
         off: "off",
         several: "comma-separated",
         steps: "Steps, e.g. 10-200",
+        no_range: |text| {
+            format!(
+                "“{text}” is not a range of steps; all steps are shown. Examples: 10-200, 10-, 412"
+            )
+        },
         all_ranks: "all ranks",
         back_to_hit: "Back to the hit",
         over_steps: "Over steps",
         over_steps_label: |from, to| {
             format!("max |x| and mean |x| from step {from} to {to}; click to choose a step")
         },
+        nearest_steps: |count| {
+            format!(
+                "The {} recorded steps nearest to this one.",
+                format::count(count)
+            )
+        },
+        all_steps: "All steps",
         source: "Source",
         around: "Around this tensor",
         guessed: "in recording order: no graph connects them",

@@ -92,6 +92,8 @@ pub struct OverviewTexts {
     pub finite: &'static str,
     /// See `finite`.
     pub grows: &'static str,
+    /// A measured quantity: near its limit, and beyond it.
+    pub limit_parts: [&'static str; 2],
     /// What a cell says to a pointer: tensor, step, what.
     pub cell: fn(&str, &str, &str) -> String,
     /// Nothing was recorded in a cell.
@@ -235,6 +237,7 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     first: "first cause",
     finite: "finite",
     grows: "range growing",
+    limit_parts: ["near the limit", "hit"],
     cell: |tensor, step, what| format!("{tensor}, step {step}: {what}"),
     no_record: "not recorded",
     configuration: "Configuration",
@@ -353,6 +356,7 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     first: "最初原因",
     finite: "有限值",
     grows: "范围增大",
+    limit_parts: ["接近阈值", "命中"],
     cell: |tensor, step, what| format!("{tensor}，迭代 {step}：{what}"),
     no_record: "未记录",
     configuration: "训练配置",

@@ -102,6 +102,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_hits: "没有监测点命中。",
         inspector: "命中的张量",
         show_curve: "在标量中查看",
+        curve_label: |tag, step, value| format!("{tag} 在迭代 {step} 附近的曲线，该处为 {value}"),
         no_statistics: "该训练的文件中既没有它的值，也没有其统计量。",
         elements: "元素",
         finite: "有限值",
@@ -152,12 +153,15 @@ pub(super) static TEXTS: Texts = Texts {
         off: "关闭",
         several: "多个名称用逗号分隔",
         steps: "迭代范围，如 10-200",
+        no_range: |text| format!("“{text}”不是迭代范围，已显示全部迭代。示例：10-200、10-、412"),
         all_ranks: "所有 rank",
         back_to_hit: "返回命中",
         over_steps: "随迭代变化",
         over_steps_label: |from, to| {
             format!("迭代 {from} 至 {to} 的最大绝对值与平均绝对值；点击选择")
         },
+        nearest_steps: |count| format!("仅显示最近的 {} 个已记录迭代。", format::count(count)),
+        all_steps: "全部迭代",
         source: "源码",
         around: "该张量的上下游",
         guessed: "按记录顺序：没有计算图连接它们",

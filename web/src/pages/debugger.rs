@@ -15,6 +15,7 @@ use crate::route;
 mod around;
 mod catalogue;
 mod cause;
+mod curve;
 mod editor;
 mod hits;
 mod inspector;

@@ -13,6 +13,7 @@ mod guide;
 mod heat;
 mod hyperparameters;
 mod matrix;
+mod measured;
 mod model;
 mod onset;
 mod pictures;
@@ -21,6 +22,8 @@ mod undecided;
 mod verdict;
 
 use model::Model;
+
+pub(super) use pictures::line as line_of;
 
 /// The overview of the run that the address names.
 #[component]

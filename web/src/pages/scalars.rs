@@ -61,6 +61,7 @@ pub fn ScalarsPage() -> impl IntoView {
     let settings = Settings::from_address(browse);
     let page = PageState::provide(browse, settings);
     page.follow_axis();
+    page.point_at_target();
     // The card that a link leads to is framed, as one that the keyboard has come to.
     effect(move || {
         if let Some(target) = settings.target.get() {

@@ -224,3 +224,99 @@ fn each_step_of_each_rank_has_a_cause_of_its_own() {
     );
     assert!(sentences[2].contains("all of its inputs are finite"));
 }
+
+/// Points of scalars, one a step, and what is advised about the first cause.
+fn advised(scalars: &[(&str, &dyn Fn(i64) -> f64)], steps: i64) -> String {
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    for step in 0..steps {
+        for (tag, value) in scalars {
+            evaluator.scalar(0, tag, step, step as f64, value(step));
+        }
+    }
+    let cause = evaluator.findings().first_cause.unwrap();
+    assert!(!cause.advice.zh.is_empty());
+    cause.advice.en
+}
+
+#[test]
+fn advice_on_nan_is_chosen_by_what_came_before_it() {
+    let loss = |step: i64| {
+        if step < 60 {
+            2.0 - 0.01 * step as f64
+        } else {
+            f64::NAN
+        }
+    };
+    let steady = |step: i64| 1.0 + 0.05 * (step as f64).sin();
+    let rising = |step: i64| {
+        if step < 50 {
+            steady(step)
+        } else {
+            1.3_f64.powi(step as i32 - 49)
+        }
+    };
+    let overflow = |step: i64| {
+        if step < 59 {
+            rising(step)
+        } else {
+            f64::INFINITY
+        }
+    };
+    let scale = |_: i64| 65_536.0;
+    let alone = advised(&[("train/loss", &loss)], 100);
+    assert!(alone.starts_with("Record statistics"), "{alone}");
+    let grown = advised(&[("train/loss", &loss), ("grad_norm", &overflow)], 100);
+    assert!(grown.starts_with("Clip the gradient norm"), "{grown}");
+    assert!(grown.contains("rises from step 5"), "{grown}");
+    let scaled = [
+        ("train/loss", &loss as &dyn Fn(i64) -> f64),
+        ("grad_norm", &overflow),
+        ("loss_scale", &scale),
+    ];
+    let scaled = advised(&scaled, 100);
+    assert!(scaled.contains("although the loss is scaled"), "{scaled}");
+}
+
+#[test]
+fn advice_on_an_overflow_in_half_precision_names_the_type() {
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    for (step, last) in [(0, 1.0), (1, f32::INFINITY)] {
+        let bytes: Vec<u8> = [1.0, 0.5, last]
+            .iter()
+            .flat_map(|value| half(*value).to_le_bytes())
+            .collect();
+        let computed = Select::new().read(DType::F16, &bytes);
+        let summary = TensorSummary {
+            role: Role::Activation,
+            dtype: DType::F16,
+            shape: vec![3],
+            stats: computed.stats,
+            hash: computed.hash,
+            change: None,
+            channels: None,
+        };
+        evaluator.observe(&Observation {
+            rank: 0,
+            step,
+            name: "activation/fc1",
+            op: "",
+            summary: &summary,
+            tolerance: Tolerance::default(),
+        });
+    }
+    let cause = evaluator.findings().first_cause.unwrap();
+    assert!(
+        cause.advice.en.starts_with("fp16 ends at 65,504"),
+        "{}",
+        cause.advice.en
+    );
+}
+
+/// Bits of the half precision number, of those that the test uses.
+fn half(value: f32) -> u16 {
+    match value {
+        f32::INFINITY => 0x7c00,
+        1.0 => 0x3c00,
+        _ => 0x3800,
+    }
+}

@@ -58,8 +58,13 @@ pub(super) fn Cause() -> impl IntoView {
                 <span>
                     <b>{i18n.texts().debugger.first_cause}</b>
                     " "
-                    <button type="button" class="link mono" on:click=handler(move |_| model.show(&hit))>
-                        {cause.hit.tensor.clone()}
+                    <button
+                        type="button"
+                        class="link mono"
+                        title=cause.hit.tensor.clone()
+                        on:click=handler(move |_| model.show(&hit))
+                    >
+                        {format::short_name(&cause.hit.tensor)}
                     </button>
                     {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
                     {model.rank_of(&cause.hit).map(|rank| format!(", {rank}"))}

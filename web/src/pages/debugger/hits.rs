@@ -29,11 +29,8 @@ const FIRST_SEEN: u64 = 20;
 pub(super) fn Hits() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    // What is typed and is no range leaves all steps, and says so.
-    let is_wrong = move || {
-        let is_range = |text: &String| text.is_empty() || parse_steps(text) != (None, None);
-        !model.steps.with(is_range)
-    };
+    // Anything but a range leaves all steps, with a line that says so.
+    let is_wrong = move || model.steps.with(|text| parse_steps(text).is_none());
     view! {
         <div class="toolbar hits-bar">
             <label class="field grow">
@@ -52,6 +49,7 @@ pub(super) fn Hits() -> impl IntoView {
                     name="steps"
                     placeholder=i18n.text(|t| t.debugger.steps)
                     aria-label=i18n.text(|t| t.debugger.steps)
+                    aria-invalid=move || is_wrong().to_string()
                     prop:value=move || model.steps.get()
                     on:change=move |event| model.set_steps(&event_target_value(&event))
                 />
@@ -59,6 +57,16 @@ pub(super) fn Hits() -> impl IntoView {
             <Ranks />
             <Severities />
         </div>
+        {move || {
+            is_wrong().then(|| {
+                let text = (i18n.texts().debugger.no_range)(&model.steps.get());
+                view! {
+                    <p class="no-range small err" role="alert">
+                        {text}
+                    </p>
+                }
+            })
+        }}
         <List />
     }
 }

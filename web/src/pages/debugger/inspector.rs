@@ -6,6 +6,7 @@ use trainscope_api::tensors::HistoryPoint;
 use trainscope_format::tensor::{ChangeStats, TensorStats};
 use trainscope_format::{Kind, TensorSummary};
 
+use super::curve::Curve;
 use super::model::use_model;
 use super::picture::{ClassBar, Magnitudes};
 use super::steps::OverSteps;
@@ -23,7 +24,7 @@ use crate::state::use_app_state;
 /// Steps shown beside each other.
 const STEPS: usize = 3;
 /// Recorded steps before and after the one that is looked at.
-pub(super) const AROUND: (usize, usize) = (47, 16);
+pub(super) const AROUND: (usize, usize) = (47, 48);
 
 /// What is known of the tensor.
 #[derive(Clone, PartialEq)]
@@ -204,8 +205,8 @@ pub(super) fn Inspector() -> impl IntoView {
                 };
                 let texts = i18n.texts();
                 if is_tag_of(Kind::Scalars) {
-                    let href = route::scalars_href(&run, &[], Some(&hit.tensor));
-                    without(texts.debugger.show_curve, Some(href))
+                    let (tensor, rank, step) = (hit.tensor, hit.rank, hit.step);
+                    view! { <Curve tag=tensor rank=rank step=step /> }.into_any()
                 } else if is_tag_of(Kind::Histograms) {
                     let href = route::histograms_href(&run, &hit.tensor);
                     without(texts.histograms.title, Some(href))
@@ -222,8 +223,11 @@ pub(super) fn Inspector() -> impl IntoView {
     let advice = move || {
         let hit = model.selected.get()?;
         let advice = model.findings.with(|findings| {
+            let first = findings.first_cause.as_ref();
+            let first = first.filter(|first| first.hit.key() == hit.key());
             let own = findings.watchpoints.get(hit.watchpoint as usize)?;
-            Some(own.advice.clone()).filter(|advice| !advice.en.is_empty())
+            Some(first.map_or(&own.advice, |first| &first.advice).clone())
+                .filter(|advice| !advice.en.is_empty())
         })?;
         Some(view! {
             <section>
@@ -336,7 +340,7 @@ fn is_about_run(found: &Findings, hit: &Hit) -> bool {
     watched.is_some_and(|own| own.target == "run")
 }
 
-/// The text in place of values: a link to the curve of a scalar, or to a histogram; a tensor whose files are gone has none.
+/// The text in place of values: a link to a histogram; a tensor whose files are gone has none.
 fn without(text: &'static str, href: Option<String>) -> AnyView {
     view! {
         <section class="small ink2">

@@ -95,14 +95,26 @@ pub(super) const fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
-/// `10-200`, `10-`, `-200` or `10`: from and to.
-pub(super) fn parse_steps(text: &str) -> (Option<i64>, Option<i64>) {
+/// First and last step of a filter.
+type StepRange = (Option<i64>, Option<i64>);
+
+/// `10-200`, `10-`, `-200` or `10`: from and to; all steps of an empty text, `None` of anything else.
+pub(super) fn parse_steps(text: &str) -> Option<StepRange> {
     let text = text.trim();
-    let number = |text: &str| text.trim().parse().ok();
-    match text.split_once(['-', '–']) {
-        Some((from, to)) => (number(from), number(to)),
-        None => (number(text), number(text)),
+    if text.is_empty() {
+        return Some((None, None));
     }
+    let (from, to) = text.split_once(['-', '–']).unwrap_or((text, text));
+    let end = |text: &str| match text.trim() {
+        "" => Some(None),
+        text => text.parse::<i64>().ok().map(Some),
+    };
+    let range = (end(from)?, end(to)?);
+    let is_range = match range {
+        (Some(from), Some(to)) => from <= to,
+        (from, to) => from.is_some() || to.is_some(),
+    };
+    is_range.then_some(range)
 }
 
 impl Model {
@@ -188,7 +200,7 @@ impl Model {
         Effect::new(move |before: Option<FindingsQuery>| {
             live.list_version.track();
             let locate = self.locate.get();
-            let (from_step, to_step) = parse_steps(&self.steps.get());
+            let (from_step, to_step) = parse_steps(&self.steps.get()).unwrap_or_default();
             let mut query = FindingsQuery {
                 run: self.run.get(),
                 severity: self.severity.get(),
@@ -392,10 +404,13 @@ mod tests {
 
     #[test]
     fn ranges_of_steps() {
-        assert_eq!(parse_steps("10-200"), (Some(10), Some(200)));
-        assert_eq!(parse_steps(" 10 – "), (Some(10), None));
-        assert_eq!(parse_steps("-7"), (None, Some(7)));
-        assert_eq!(parse_steps("7"), (Some(7), Some(7)));
-        assert_eq!(parse_steps("x"), (None, None));
+        assert_eq!(parse_steps("10-200"), Some((Some(10), Some(200))));
+        assert_eq!(parse_steps(" 10 – "), Some((Some(10), None)));
+        assert_eq!(parse_steps("-7"), Some((None, Some(7))));
+        assert_eq!(parse_steps("7"), Some((Some(7), Some(7))));
+        assert_eq!(parse_steps(" "), Some((None, None)));
+        for wrong in ["abc", "10-x", "-", "200-10", "1.5"] {
+            assert_eq!(parse_steps(wrong), None, "{wrong}");
+        }
     }
 }

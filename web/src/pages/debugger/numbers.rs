@@ -9,6 +9,8 @@ use crate::i18n::Locale;
 
 /// Scopes of a name that are shown at least.
 const LEAST_SCOPES: usize = 2;
+/// Scopes of an end at most.
+const MOST_SCOPES: usize = 3;
 
 /// Quantity, value, and operator with limit, of the first limit that was broken; empty where there is none. The quantity
 /// is empty where the value says it: `48 of 80 NaN`.
@@ -39,11 +41,11 @@ pub(super) fn steps(hit: &Hit) -> String {
     }
 }
 
-/// The ends of names that tell them apart: names of one scope often differ in the middle only.
+/// The parts of names that tell them apart: names of one scope often differ in the middle only.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Names {
-    /// Names that end with a part, in whole scopes.
-    ending: BTreeMap<String, usize>,
+    /// Names by their ends of each length, in whole scopes.
+    ending: BTreeMap<String, Vec<String>>,
 }
 
 impl Names {
@@ -51,23 +53,47 @@ impl Names {
         let mut distinct: Vec<&str> = all.collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let mut ending = BTreeMap::new();
+        let mut ending: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for name in distinct {
-            for end in ends(name) {
-                *ending.entry(end.to_owned()).or_default() += 1;
+            for end in ends(name).take(MOST_SCOPES) {
+                let names = ending.entry(end.to_owned()).or_default();
+                names.push(name.to_owned());
             }
         }
         Self { ending }
     }
 
-    /// The shortest end, of at least two scopes, that no other name has.
+    /// The shortest end that no other name has, of two or three scopes. Where these are not enough, the first scope that
+    /// tells it from the other names of that end stands before it.
     pub(super) fn short(&self, name: &str) -> String {
-        let mut own = ends(name).skip(LEAST_SCOPES - 1);
-        let end = own.find(|end| self.ending.get(*end).is_none_or(|&names| names == 1));
-        match end {
-            Some(end) if end.len() < name.len() => format!("…/{end}"),
-            _ => name.to_owned(),
+        let alike = |end: &str| self.ending.get(end).map_or(&[][..], Vec::as_slice);
+        let mut own = ends(name).take(MOST_SCOPES).skip(LEAST_SCOPES - 1);
+        if let Some(end) = own.find(|end| alike(end).len() <= 1) {
+            return cut(name, None, end);
         }
+        let Some(end) = ends(name).nth(LEAST_SCOPES - 1) else {
+            return name.to_owned();
+        };
+        let others = || alike(end).iter().filter(|other| *other != name);
+        let mut scopes = name.split('/').enumerate();
+        let differs = |(at, scope): &(usize, &str)| {
+            let mut others = others();
+            others.all(|other| other.split('/').nth(*at) != Some(scope))
+        };
+        match scopes.find(differs) {
+            Some((_, scope)) => cut(name, Some(scope), end),
+            None => name.to_owned(),
+        }
+    }
+}
+
+/// `scope/…/end`, or the name if that is not shorter.
+fn cut(name: &str, scope: Option<&str>, end: &str) -> String {
+    let scope = scope.map(|scope| format!("{scope}/")).unwrap_or_default();
+    if scope.len() + end.len() < name.len() {
+        format!("{scope}…/{end}")
+    } else {
+        name.to_owned()
     }
 }
 
@@ -146,7 +172,8 @@ mod tests {
         ];
         let names = Names::of(all.into_iter());
         assert_eq!(names.short(all[0]), "…/0-Dense/MatMul-op0");
-        assert_eq!(names.short(all[1]), "Default/net/body/2-Dense/MatMul-op0");
+        assert_eq!(names.short(all[1]), "Default/…/2-Dense/MatMul-op0");
+        assert_eq!(names.short(all[2]), "Gradients/…/2-Dense/MatMul-op0");
         assert_eq!(names.short(all[3]), "fc1.weight.grad");
         assert_eq!(names.short(all[4]), "train/loss");
     }

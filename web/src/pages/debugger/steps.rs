@@ -9,9 +9,14 @@ use super::model::use_model;
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::route;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 60.0;
+/// Up to so many steps each has a dot.
+const DOTTED: usize = 12;
+/// Share of the width that a label on the step axis takes.
+const LABEL: f64 = 0.16;
 /// Room below for what is no number.
 const FOOT: f64 = 6.0;
 
@@ -47,11 +52,18 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
             let sign = if is_down { 'L' } else { 'M' };
             let (x, y) = (x(index), scale.y(of(*value)));
             path.extend([format!("{sign}{x:.1} {y:.1}")]);
-            // A point by itself is seen too.
-            if !is_down {
-                path.push_str("h.1");
-            }
             is_down = true;
+        }
+        path
+    };
+    let dots = |of: fn((f64, f64)) -> f64| {
+        let is_there = |index: usize| values.get(index).is_some_and(Option::is_some);
+        let mut path = String::new();
+        for (index, value) in values.iter().enumerate() {
+            let is_alone = !is_there(index.wrapping_sub(1)) && !is_there(index + 1);
+            if let Some(value) = value.filter(|_| is_alone || values.len() <= DOTTED) {
+                path.extend([format!("M{:.1} {:.1}h.01", x(index), scale.y(of(value)))]);
+            }
         }
         path
     };
@@ -75,11 +87,44 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
         }
     };
     let ends = [first, last].map(format::integer);
-    // There are more steps than stand here.
+    // There are more steps than are drawn.
     let (before, after) = (at, records.len().saturating_sub(at + 1));
-    let is_cut = [before >= AROUND.0, after >= AROUND.1];
-    let from = format!("{}{}", if is_cut[0] { "… " } else { "" }, ends[0]);
-    let to = format!("{}{}", ends[1], if is_cut[1] { " …" } else { "" });
+    let cut = (before >= AROUND.0 || after >= AROUND.1).then(|| {
+        let text = (i18n.texts().debugger.nearest_steps)(records.len() as u64);
+        let all = model.place.get_untracked().map(|(tensor, rank, step)| {
+            let run = model.run.get_untracked();
+            let href = route::tensors_href(&run, &tensor, rank, Some(step));
+            view! {
+                <a class="link" href=href>
+                    {i18n.texts().debugger.all_steps}
+                </a>
+            }
+        });
+        view! { <p class="micro ink3">{text} " " {all}</p> }
+    });
+    let labels = labelled(records.len(), at).into_iter().map(|index| {
+        let share = x(index) / WIDTH;
+        let text = records.get(index).map(|own| format::integer(own.step));
+        // Labels at the ends stay within the picture.
+        let shift = if share < LABEL / 2.0 {
+            0.0
+        } else if share > 1.0 - LABEL / 2.0 {
+            -100.0
+        } else {
+            -50.0
+        };
+        view! {
+            <span
+                class:now=index == at
+                style:left=format!("{:.2}%", share * 100.0)
+                style:transform=format!("translateX({shift}%)")
+            >
+                {text}
+            </span>
+        }
+    });
+    let labels = labels.collect_view();
+    let [high, low] = scale.labels();
     let label = move || (i18n.texts().debugger.over_steps_label)(&ends[0], &ends[1]);
     view! {
         <section>
@@ -90,26 +135,29 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
                     <span class="mean">"mean |x|"</span>
                 </span>
             </h3>
-            <svg
-                class="over-steps"
-                viewBox=format!("0 0 {WIDTH} {HEIGHT}")
-                preserveAspectRatio="none"
-                role="img"
-                aria-label=label
-                on:click=pressed
-            >
-                <path class="at" d=format!("M{:.1} 0V{HEIGHT}", x(at)) />
-                <path class="mean" d=line(|pair| pair.1) />
-                <path class="max" d=line(|pair| pair.0) />
-                <path class="bad" d=marks />
-            </svg>
-            <div class="flex micro ink3">
-                <span>{from}</span>
-                <span class="grow"></span>
-                <span>{format::number(scale.low, 2)} " – " {format::number(scale.high, 2)}</span>
-                <span class="grow"></span>
-                <span>{to}</span>
+            <div class="over-grid">
+                <div class="over-y micro ink3">
+                    <span>{high}</span>
+                    <span>{low}</span>
+                </div>
+                <svg
+                    class="over-steps"
+                    viewBox=format!("0 0 {WIDTH} {HEIGHT}")
+                    preserveAspectRatio="none"
+                    role="img"
+                    aria-label=label
+                    on:click=pressed
+                >
+                    <path class="at" d=format!("M{:.1} 0V{HEIGHT}", x(at)) />
+                    <path class="mean" d=line(|pair| pair.1) />
+                    <path class="mean dot" d=dots(|pair| pair.1) />
+                    <path class="max" d=line(|pair| pair.0) />
+                    <path class="max dot" d=dots(|pair| pair.0) />
+                    <path class="bad" d=marks />
+                </svg>
+                <div class="over-x micro ink3">{labels}</div>
             </div>
+            {cut}
         </section>
     }
     .into_any()
@@ -124,6 +172,21 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
 fn index_at(share: f64, len: usize) -> usize {
     let last = len.saturating_sub(1);
     ((share.clamp(0.0, 1.0) * len as f64) as usize).min(last)
+}
+
+/// Places whose step is written below: the one that is looked at, the ends, and others between, none over another.
+fn labelled(len: usize, at: usize) -> Vec<usize> {
+    let last = len.saturating_sub(1);
+    let share = |index: usize| (index as f64 + 0.5) / len.max(1) as f64;
+    let quarters = (0..=4).map(|part| last * part / 4);
+    let mut chosen: Vec<usize> = Vec::new();
+    for index in [at, 0, last].into_iter().chain(quarters) {
+        let is_free = |other: &usize| (share(index) - share(*other)).abs() >= LABEL;
+        if index < len && chosen.iter().all(is_free) {
+            chosen.push(index);
+        }
+    }
+    chosen
 }
 
 /// A logarithmic scale: what goes wrong changes by factors.
@@ -148,6 +211,17 @@ impl Scale {
         Self { low, high }
     }
 
+    /// Numbers at the top and at the bottom; one where all values are equal.
+    fn labels(&self) -> [String; 2] {
+        let [high, low] = [self.high, self.low].map(|value| format::number(value, 2));
+        let low = if self.high > self.low {
+            low
+        } else {
+            String::new()
+        };
+        [high, low]
+    }
+
     fn y(&self, value: f64) -> f64 {
         let room = HEIGHT - FOOT - 4.0;
         let (low, high) = (self.low.ln(), self.high.ln());
@@ -165,6 +239,22 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_below_the_picture_never_overlap() {
+        assert_eq!(labelled(3, 1), [1, 0, 2]);
+        assert_eq!(labelled(1, 0), [0]);
+        assert_eq!(labelled(64, 47), [47, 0, 63, 15, 31]);
+        // The end gives way to the step beside it.
+        assert_eq!(labelled(64, 62)[..2], [62, 0]);
+        assert!(!labelled(64, 62).contains(&63));
+    }
+
+    #[test]
+    fn equal_values_have_one_label() {
+        assert_eq!(Scale::of([2.0, 2.0].into_iter()).labels(), ["2", ""]);
+        assert_eq!(Scale::of([0.5, 2.0].into_iter()).labels(), ["2", "0.50"]);
+    }
 
     #[test]
     fn what_is_larger_is_higher_and_nothing_leaves_the_picture() {

@@ -248,7 +248,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
         let before = (!parts.is_empty()).then_some(texts.semicolon);
         view! {
             {before}
-            <b>{i18n.words_of(&hit.sentence, &hit.tensor)}</b>
+            <b title=hit.tensor.clone()>{i18n.words_of(&hit.sentence, &hit.tensor)}</b>
             {more}
         }
     });

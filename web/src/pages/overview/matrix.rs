@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::measured::{BEYOND, Measured};
 use super::model::Model;
 use super::onset::{Cell, Onset, Row, State};
 use crate::erased::memo;
@@ -36,7 +37,7 @@ pub(super) fn view(model: Model) -> AnyView {
             </div>
             <div class="body">
                 {move || model.onset.get().map(|onset| table(model, &onset, i18n))}
-                {legend(is_wrong, i18n)}
+                {move || legend(model.onset.get().as_deref(), is_wrong.get(), i18n)}
             </div>
         </section>
     }
@@ -93,8 +94,8 @@ fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) 
     let cells = own.cells.iter().zip(&onset.steps).enumerate();
     let cells = cells.map(|(column, (cell, step))| {
         let is_first = is_cause && onset.column == Some(column);
-        let text =
-            (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says(cell, i18n));
+        let says = says(cell, onset.measured.as_ref(), i18n);
+        let text = (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says);
         let mark = view! { <i class=class(cell) class:began=is_first>{mark(cell)}</i> };
         // What was found there, or last before: later hits say what followed from it.
         let hit = hits
@@ -132,6 +133,7 @@ fn class(cell: &Cell) -> String {
         State::Missing => "none".to_owned(),
         State::Finite => "fin".to_owned(),
         State::Grown(level) => format!("grown g{level}"),
+        State::Measured(level) => format!("measured m{level}"),
         State::Inf => "inf-cell".to_owned(),
         State::Nan => "nan-cell".to_owned(),
     };
@@ -152,44 +154,82 @@ fn mark(cell: &Cell) -> &'static str {
     }
 }
 
-fn says(cell: &Cell, i18n: I18n) -> String {
+fn says(cell: &Cell, measured: Option<&Measured>, i18n: I18n) -> String {
     let seen = cell.seen;
     let size = || {
         seen.largest
             .map(|largest| format!("|x| ≤ {}", format::number(largest, 3)))
     };
+    let quantity = || {
+        let name = i18n.words(&measured?.name);
+        Some(match cell.value {
+            Some(value) => format!("{name} {}", format::number(value, 3)),
+            None => name,
+        })
+    };
     match cell.state {
         State::Missing => i18n.texts().overview.no_record.to_owned(),
         State::Nan => format!("NaN ×{}", format::count(seen.nan)),
         State::Inf => format!("±Inf ×{}", format::count(seen.inf)),
+        State::Measured(_) => quantity().unwrap_or_default(),
+        State::Finite | State::Grown(_) if cell.value.is_some() => quantity().unwrap_or_default(),
         State::Finite | State::Grown(_) => size().unwrap_or_default(),
     }
 }
 
-fn legend(is_wrong: Memo<bool>, i18n: I18n) -> AnyView {
+/// The states that the map has.
+fn legend(onset: Option<&Onset>, is_wrong: bool, i18n: I18n) -> AnyView {
+    let texts = &i18n.texts().overview;
+    let has = |is_it: fn(State) -> bool| {
+        let cells = onset
+            .into_iter()
+            .flat_map(|own| &own.rows)
+            .flat_map(|row| &row.cells);
+        cells.map(|cell| cell.state).any(is_it)
+    };
+    let measured = onset.and_then(|own| own.measured.as_ref());
+    let measured = measured.filter(|_| has(|state| matches!(state, State::Measured(_))));
+    let measured = measured.map(|own| {
+        let name = i18n.words(&own.name);
+        let is_near = has(|state| matches!(state, State::Measured(level) if level < BEYOND));
+        let [near, beyond] = texts.limit_parts;
+        let threshold = own.threshold.clone();
+        view! {
+            <span class="measure">
+                {name} ":"
+            </span>
+            {is_near
+                .then(|| {
+                    view! {
+                        <span>
+                            <i class="cell measured m2"></i>
+                            {near}
+                        </span>
+                    }
+                })}
+            <span>
+                <i class="cell measured m4"></i>
+                {if threshold.is_empty() { beyond.to_owned() } else { threshold }}
+            </span>
+        }
+    });
+    let part = |is_there: bool, class: &'static str, text: &'static str| {
+        is_there.then(|| {
+            view! {
+                <span>
+                    <i class=format!("cell {class}")></i>
+                    {text}
+                </span>
+            }
+        })
+    };
     view! {
         <p class="legend onset-legend">
-            <span hidden=move || !is_wrong.get()>
-                <i class="cell began"></i>
-                {i18n.text(|t| t.overview.first)}
-            </span>
-            <span class="grow"></span>
-            <span>
-                <i class="cell fin"></i>
-                {i18n.text(|t| t.overview.finite)}
-            </span>
-            <span>
-                <i class="cell grown g2"></i>
-                {i18n.text(|t| t.overview.grows)}
-            </span>
-            <span>
-                <i class="cell inf-cell"></i>
-                "±Inf"
-            </span>
-            <span>
-                <i class="cell nan-cell"></i>
-                "NaN"
-            </span>
+            {part(is_wrong, "began", texts.first)} <span class="grow"></span> {measured}
+            {part(has(|state| state == State::Finite), "fin", texts.finite)}
+            {part(has(|state| matches!(state, State::Grown(_))), "grown g2", texts.grows)}
+            {part(has(|state| state == State::Inf), "inf-cell", "±Inf")}
+            {part(has(|state| state == State::Nan), "nan-cell", "NaN")}
         </p>
     }
     .into_any()

@@ -3,6 +3,8 @@
 use trainscope_api::scalars::{NonFiniteClass, Series};
 use trainscope_format::tensor::TensorStats;
 
+use super::measured::Measured;
+
 /// Columns of the matrix.
 pub(super) const COLUMNS: usize = 16;
 /// Rows of the matrix.
@@ -44,6 +46,8 @@ pub(super) enum State {
     Finite,
     /// Finite, and larger than before: 1 to 4.
     Grown(u8),
+    /// Finite, and near the limit of the first cause, or beyond it: 1 to 4.
+    Measured(u8),
     /// Infinite.
     Inf,
     /// Not a number.
@@ -59,6 +63,8 @@ pub(super) struct Cell {
     pub(super) is_first: bool,
     /// What is known.
     pub(super) seen: Seen,
+    /// The quantity of the first cause, where it is known.
+    pub(super) value: Option<f64>,
 }
 
 /// A row of the matrix.
@@ -75,15 +81,28 @@ pub(super) struct Row {
 pub(super) struct Onset {
     /// The step of each column.
     pub(super) steps: Vec<i64>,
-    /// The column of the first cause: the first recorded step at or after it.
+    /// The column of the first cause: its step.
     pub(super) column: Option<usize>,
     /// The tensor of the first cause.
     pub(super) tensor: Option<String>,
     /// Tensors in the order of the hits, then by name.
     pub(super) rows: Vec<Row>,
+    /// The quantity that the first cause is about, unless it is about NaN and infinities.
+    pub(super) measured: Option<Measured>,
 }
 
 impl Onset {
+    /// Takes rows away that show nothing and were not hit: they are context of NaN and infinities alone.
+    pub(super) fn leave_out_plain(&mut self, is_hit: impl Fn(&str) -> bool) {
+        let is_plain = |cell: &Cell| matches!(cell.state, State::Missing | State::Finite);
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        let is_not_finite = |cell: &Cell| matches!(cell.state, State::Inf | State::Nan);
+        if self.column.is_some() && !cells.any(is_not_finite) {
+            let shows = |row: &Row| is_hit(&row.name) || !row.cells.iter().all(is_plain);
+            self.rows.retain(shows);
+        }
+    }
+
     /// True if there is more to see than finite cells: NaN, infinities, growth, or a row of the first cause.
     pub(super) fn shows_anything(&self) -> bool {
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
@@ -95,6 +114,16 @@ impl Onset {
                 .any(|row| Some(&row.name) == self.tensor.as_ref());
         has_cause || cells.any(|cell| !is_plain(cell))
     }
+}
+
+/// All recorded steps with that of the first cause, at which only a scalar may have been recorded.
+pub(super) fn with_cause(mut steps: Vec<i64>, cause: Option<i64>) -> Vec<i64> {
+    if let Some(cause) = cause
+        && let Err(at) = steps.binary_search(&cause)
+    {
+        steps.insert(at, cause);
+    }
+    steps
 }
 
 /// The columns among all recorded steps: some before `cause` and some after it, or the last ones.
@@ -142,6 +171,7 @@ pub(super) fn cells(seen: &[Option<Seen>]) -> Vec<Cell> {
                 state,
                 is_first,
                 seen: seen.unwrap_or_default(),
+                value: None,
             }
         })
         .collect()
@@ -224,6 +254,14 @@ mod tests {
         assert_eq!(columns(&steps, None)[0], 120);
         assert_eq!(columns(&steps[..3], Some(5)).len(), 3);
         assert!(columns(&[], Some(5)).is_empty());
+    }
+
+    #[test]
+    fn the_step_of_the_cause_is_a_column_though_no_tensor_was_recorded_then() {
+        let steps = with_cause(vec![0, 20, 40], Some(9));
+        assert_eq!(steps, [0, 9, 20, 40]);
+        assert_eq!(with_cause(vec![0, 20], Some(20)), [0, 20]);
+        assert_eq!(with_cause(vec![0, 20], None), [0, 20]);
     }
 
     #[test]

@@ -66,7 +66,8 @@ pub(super) fn curve(model: Model) -> AnyView {
     .into_any()
 }
 
-fn line(series: &Series, colour: Rgb) -> Line {
+/// A curve as it is drawn.
+pub(in crate::pages) fn line(series: &Series, colour: Rgb) -> Line {
     let stretch = |one: &trainscope_api::scalars::NonFinite| Stretch {
         class: match one.class {
             NonFiniteClass::Nan => Class::Nan,

@@ -11,6 +11,7 @@ use trainscope_api::tags::{Tag, TagList};
 use trainscope_format::tensor::TensorStats;
 use trainscope_format::{Kind, TensorSummary};
 
+use super::measured::Measured;
 use super::model::{Curves, Model, TensorAt, newest, of_kind, put};
 use super::onset::{self, Onset, ROWS, Row, Seen};
 use crate::client::{self, ClientError};
@@ -115,7 +116,8 @@ pub(super) async fn ask(
     };
     let rank = own.rank;
     let hits = || findings.hits.iter().filter(move |hit| hit.rank == rank);
-    let all_steps = own.steps().await?;
+    let all_steps = onset::with_cause(own.steps().await?, cause.map(|hit| hit.step));
+    let measured = Measured::of(findings);
     let steps = onset::columns(&all_steps, cause.map(|hit| hit.step)).to_vec();
     let (Some(&from), Some(&to)) = (steps.first(), steps.last()) else {
         return Ok(true);
@@ -145,30 +147,39 @@ pub(super) async fn ask(
     let mut rows = Vec::with_capacity(wanted.len());
     for name in wanted {
         let curve = curves.iter().find(|curve| curve.0 == name);
-        let seen = if let Some((_, series)) = curve {
-            onset::of_series(series, &steps)
+        let (seen, stats) = if let Some((_, series)) = curve {
+            (onset::of_series(series, &steps), Vec::new())
         } else {
-            let found = own.between(name, (from, to)).await?;
+            let mut found = own.between(name, (from, to)).await?;
             let at = |step: &i64| {
-                let (_, stats) = found.iter().find(|(at, _)| at == step)?;
-                Some(Seen::of(stats))
+                let at = found.iter().position(|(at, _)| at == step)?;
+                Some(found.swap_remove(at).1)
             };
-            steps.iter().map(at).collect()
+            let stats: Vec<Option<TensorStats>> = steps.iter().map(at).collect();
+            let seen = stats.iter().map(|stats| stats.as_ref().map(Seen::of));
+            (seen.collect(), stats)
         };
+        let mut cells = onset::cells(&seen);
+        if let Some(measured) = &measured {
+            let of_row = of_hits().filter(|hit| hit.tensor == name);
+            measured.put_in(&mut cells, &steps, &stats, &of_row.collect::<Vec<_>>());
+        }
         rows.push(Row {
             name: name.to_owned(),
-            cells: onset::cells(&seen),
+            cells,
         });
     }
-    let column = cause.and_then(|hit| steps.iter().position(|step| *step >= hit.step));
+    let column = cause.and_then(|hit| steps.iter().position(|step| *step == hit.step));
     // A file that was written once has nothing that begins.
     if !own.is_in_files || steps.len() > 1 {
-        let onset = Onset {
+        let mut onset = Onset {
             steps,
             column,
             tensor: cause.map(|hit| hit.tensor.clone()),
             rows,
+            measured,
         };
+        onset.leave_out_plain(|name| of_hits().any(|hit| hit.tensor == name));
         put(model.onset, Some(Arc::new(onset)));
     }
     // The first tensor of which anything is wrong, else the first weight as it is now.

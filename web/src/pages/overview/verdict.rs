@@ -80,13 +80,12 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     };
     let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
     let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
-    let (before, after) = words
-        .split_once(&cause.hit.tensor)
-        .unwrap_or(("", words.as_str()));
+    let name = format::short_name(&cause.hit.tensor);
+    let (before, after) = words.split_once(&name).unwrap_or(("", words.as_str()));
     let tensor = (after.len() < words.len()).then(|| {
         view! {
-            <a class="link mono" href=href.clone()>
-                <bdi>{cause.hit.tensor.clone()}</bdi>
+            <a class="link mono" href=href.clone() title=cause.hit.tensor.clone()>
+                <bdi>{name.clone()}</bdi>
             </a>
         }
     });

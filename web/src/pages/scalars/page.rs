@@ -250,6 +250,16 @@ impl PageState {
         pointed.or_else(|| self.current.get()).or_else(first)
     }
 
+    /// Puts the crosshair where a link leads to.
+    pub(super) fn point_at_target(self) {
+        Effect::new(move || {
+            let place = self.settings.at.get().zip(self.settings.target.get());
+            if let Some((x, tag)) = place {
+                self.pointer.set(Some(Pointer { x, tag }));
+            }
+        });
+    }
+
     /// Removes the crosshair when what x counts has changed.
     pub(super) fn follow_axis(self) {
         Effect::new(move |before: Option<(XChoice, Option<String>)>| {

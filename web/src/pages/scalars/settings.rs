@@ -70,6 +70,8 @@ pub(super) struct Settings {
     pub(super) full: Memo<Option<String>>,
     /// The tag that a link leads to.
     pub(super) target: Memo<Option<String>>,
+    /// The step of that tag at which the crosshair is at first.
+    pub(super) at: Memo<Option<f64>>,
 }
 
 impl Settings {
@@ -83,6 +85,7 @@ impl Settings {
         let own_y = url.list("ys");
         let group = url.param("group");
         let smooth = url.param("smooth");
+        let at = url.param("at");
         let settings = Self {
             url,
             own: browse.own,
@@ -106,6 +109,7 @@ impl Settings {
             card_size: chosen(url, "size", &CardSize::ALL),
             full: url.param("full"),
             target: browse.target,
+            at: memo(move || at.with(|at| typed::number(at.as_deref()?))),
         };
         effect(move || {
             let weight = smooth.with(|text| parse_smoothing(text.as_deref()));

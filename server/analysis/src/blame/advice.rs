@@ -1,0 +1,135 @@
+//! Advice on the first cause, chosen by what else was found before it. The text of its condition remains where nothing was.
+//!
+//! NaN and infinities are the end of several faults that need opposite remedies: each is told by the hits that came before,
+//! by the type of the elements, or by the place in the step.
+
+use trainscope_format::digits;
+use trainscope_format::tensor::DType;
+
+use super::{is, is_not_finite};
+use crate::watchpoint::config::Watchpoints;
+use crate::watchpoint::finding::{Hit, Sentence};
+use crate::watchpoint::run::Run;
+use crate::watchpoint::scalars::Meaning;
+use crate::watchpoint::target::Class;
+
+/// Steps before the first NaN or infinity in which a rise of the loss or of a gradient norm is a part of the same failure:
+/// the window of the gradient norm's own median, see `exploding_norm`.
+const LEAD: i64 = 128;
+
+/// The advice on `first`, one of `hits`.
+pub(super) fn advice(
+    first: &Hit,
+    hits: &[Hit],
+    run: &Run<'_>,
+    watchpoints: &Watchpoints,
+) -> Sentence {
+    let of_condition = || {
+        let own = watchpoints.all().get(first.watchpoint as usize);
+        let own = own.map(|own| own.condition.advice).unwrap_or_default();
+        sentence(own.en, own.zh)
+    };
+    if !is_not_finite(first) && !is(first, &["scalar_not_finite"]) {
+        return of_condition();
+    }
+    reason(first, hits, run).unwrap_or_else(of_condition)
+}
+
+fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
+    let earlier = |conditions: &'static [&'static str]| {
+        let near = first.step.saturating_sub(LEAD)..=first.step;
+        let mut all = hits.iter();
+        all.find(|hit| hit.rank == first.rank && near.contains(&hit.step) && is(hit, conditions))
+    };
+    let mut tensors = run.tensors.iter().filter(|own| own.rank == first.rank);
+    let own = tensors.clone().find(|own| own.name == first.tensor);
+    if own.is_some_and(|own| matches!(run.class(own), Class::Input | Class::Labels)) {
+        return Some(sentence(
+            "The data themselves are NaN or Inf: drop or repair these samples, and check the preprocessing (division by \
+             a standard deviation of zero, missing values).",
+            "数据本身含 NaN 或 Inf：剔除或修复这些样本，并检查预处理（除以为零的标准差、缺失值）。",
+        ));
+    }
+    let mut rates = hits.iter().filter(|hit| is(hit, &["learning_rate_range"]));
+    let is_high = |hit: &Hit| hit.values.of("rate_gt").is_some();
+    let has_high = rates.any(|hit| hit.step <= first.step && is_high(hit));
+    if has_high || earlier(&["learning_rate_jump"]).is_some() {
+        return Some(sentence(
+            "Correct the learning rate: it is implausible before the first NaN or Inf.",
+            "修正学习率：在首次出现 NaN 或 Inf 之前它已不合理。",
+        ));
+    }
+    let is_half = own.is_some_and(|own| own.dtype == DType::F16);
+    if is_half || earlier(&["near_overflow"]).is_some() {
+        return Some(sentence(
+            "fp16 ends at 65,504: compute this part in fp32 or bf16, or normalize its input; for gradients use dynamic loss \
+             scaling (GradScaler).",
+            "fp16 的上限为 65,504：此处改用 fp32 或 bf16，或归一化其输入；梯度请使用动态损失缩放（GradScaler）。",
+        ));
+    }
+    if let Some(update) = earlier(&["weight_change_too_large"]) {
+        return Some(after(
+            update,
+            "Lower the learning rate or clip the gradient: an update was larger than the weight itself at step",
+            "降低学习率或裁剪梯度：更新超过权重本身，见迭代",
+        ));
+    }
+    let is_scaled = run.scalar(first.rank, Meaning::LossScale).is_some();
+    if is_scaled {
+        return Some(sentence(
+            "The fp16 range is exceeded although the loss is scaled: let the scale fall on overflow and skip that update \
+             (GradScaler), start from a lower scale, or train in bf16.",
+            "虽有损失缩放仍超出 fp16 范围：溢出时应降低缩放并跳过该次更新（GradScaler），调低初始缩放，或改用 bf16。",
+        ));
+    }
+    let growth = earlier(&["exploding_norm", "grad_norm_zscore", "gradient_too_large"]);
+    if let Some(growth) = growth.filter(|hit| hit.step < first.step) {
+        return Some(after(
+            growth,
+            "Clip the gradient norm (1 is usual) and lower the learning rate or lengthen its warm-up; in fp16 use dynamic loss \
+             scaling, or bf16. The gradient norm rises from step",
+            "裁剪梯度范数（通常为 1），降低学习率或延长预热；fp16 请使用动态损失缩放，或改用 bf16。梯度范数开始上升于迭代",
+        ));
+    }
+    let loss = earlier(&["loss_divergence", "loss_spike"]);
+    if let Some(loss) = loss.filter(|hit| hit.step < first.step) {
+        return Some(after(
+            loss,
+            "Lower the learning rate or clip the gradient. The loss diverges from step",
+            "降低学习率或裁剪梯度。损失开始发散于迭代",
+        ));
+    }
+    if !is(first, &["loss_nan"]) {
+        return None;
+    }
+    // The loss is the end of a step: either its tensors show where it began, or they were not recorded.
+    Some(if tensors.any(|own| own.history.at(first.step).is_some()) {
+        sentence(
+            "The recorded tensors of this step are finite: check the loss function itself (log of zero, division by the \
+             number of samples) and the labels.",
+            "该步记录的张量都是有限值：请检查损失函数本身（零的对数、除以样本数）与标签。",
+        )
+    } else {
+        sentence(
+            "Record statistics of activations and gradients around this step: the first tensor that is NaN or Inf shows the \
+             cause. Otherwise lower the learning rate and inspect the batch.",
+            "请记录该步附近激活与梯度的统计量：首个出现 NaN 或 Inf 的张量即为原因。此外可降低学习率并检查该批次数据。",
+        )
+    })
+}
+
+fn sentence(en: &str, zh: &str) -> Sentence {
+    Sentence {
+        en: en.to_owned(),
+        zh: zh.to_owned(),
+    }
+}
+
+/// Sentences that end with the step of a hit.
+fn after(hit: &Hit, en: &str, zh: &str) -> Sentence {
+    let step = digits::integer(hit.step);
+    Sentence {
+        en: format!("{en} {step}."),
+        zh: format!("{zh} {step}。"),
+    }
+}
