@@ -28,7 +28,8 @@ pub use chart::{
 };
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
 pub use graph::{
-    Colour, GraphCanvas, Look, NodeGraph, Shade, View, figure_of, first_view, hit_at, use_graph_ink,
+    Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
+    hit_at, use_graph_ink,
 };
 pub use icon::{Icon, IconName, fixed_icon};
 pub(crate) use marked::{marked, places};

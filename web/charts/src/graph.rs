@@ -219,12 +219,7 @@ pub fn draw(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
     let shown = || figure.nodes.iter().filter(|node| window.shows(node.at));
     for node in shown().filter(|node| node.is_open) {
         let (_, stroke) = colours(node.tone, ink);
-        // Scopes in scopes take turns, so that their borders are seen.
-        let fill = if node.depth % 2 == 1 {
-            ink.surface_2
-        } else {
-            ink.surface
-        };
+        let fill = ground(node, ink);
         pen.boxes(&[node.at], 10.0, Some(fill), Some((stroke, 1.0)));
     }
     curves(pen, figure, ink, window);
@@ -329,6 +324,15 @@ fn colours(tone: Tone, ink: &Ink) -> (Rgb, Rgb) {
     }
 }
 
+/// Ground of an open scope: scopes in scopes take turns, so that their borders are seen.
+fn ground(node: &Node, ink: &Ink) -> Rgb {
+    if node.depth % 2 == 1 {
+        ink.surface_2
+    } else {
+        ink.surface
+    }
+}
+
 fn write(pen: &mut dyn Pen, node: &Node, ink: &Ink) {
     let [x, y, w, _] = node.at;
     let middle = y + ROW / 2.0;
@@ -364,6 +368,12 @@ fn write(pen: &mut dyn Pen, node: &Node, ink: &Ink) {
     } else {
         room
     };
+    if node.is_open {
+        // Edges into the scope end at its words.
+        let words = name_width.min(for_name) + if has_detail { 10.0 + detail_width } else { 0.0 };
+        let under = [left - 2.0, middle - 9.0, words + 4.0, 18.0];
+        pen.boxes(&[under], 3.0, Some(ground(node, ink)), None);
+    }
     let name = Letters {
         size: 12.0,
         is_strong: true,

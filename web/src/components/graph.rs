@@ -4,28 +4,28 @@
 use std::sync::Arc;
 
 use leptos::html;
-use trainscope_charts::graph::{self, Figure, Ink, Window};
+use trainscope_charts::graph::{self, Figure};
 
 mod figure;
 mod ink;
 mod near;
+mod overview;
 mod pen;
 mod view;
 
 pub use figure::{Colour, Look, Shade, figure_of, first_view, hit_at};
 pub use ink::use_graph_ink;
 pub use near::NodeGraph;
+pub use overview::GraphOverview;
 pub use view::View;
 
 use super::chart::{Ticket, use_size};
-use crate::erased::{effect, handler, memo};
+use crate::erased::{effect, handler};
 use crate::prelude::*;
 use pen::CanvasPen;
 
 /// Pixels that a drag must cross to be one.
 const DRAG_PIXELS: f64 = 4.0;
-/// Size of the small picture, pixels.
-const SMALL: (f64, f64) = (132.0, 108.0);
 
 /// A graph that fills its parent.
 #[component]
@@ -40,18 +40,17 @@ pub fn GraphCanvas(
     /// What it says to a screen reader.
     #[prop(into)]
     label: Signal<String>,
-    /// Whether there is a small picture of the whole.
-    #[prop(default = true)]
-    has_small: bool,
+    /// Views of other graphs, which the wheel zooms too.
+    #[prop(optional)]
+    together: Vec<RwSignal<View>>,
     /// A place was pressed, in units of the figure; with the flag, twice.
     on_press: Callback<((f64, f64), bool)>,
 ) -> impl IntoView {
     let ink = use_graph_ink();
     let holder = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
-    let small = NodeRef::<html::Canvas>::new();
     let measured = use_size(holder);
-    let (ticket, small_ticket) = (Ticket::new(), Ticket::new());
+    let ticket = Ticket::new();
     effect(move || {
         let (width, height, dpr) = measured.get();
         if width < 1.0 || height < 1.0 {
@@ -75,31 +74,7 @@ pub fn GraphCanvas(
             }
         });
     });
-    effect(move || {
-        let (width, height, dpr) = measured.get();
-        let (figure, view, ink) = (figure.get(), view.get(), ink.get());
-        if !has_small || width < 1.0 {
-            return;
-        }
-        small_ticket.ask(move || {
-            if let Some(canvas) = small.try_get_untracked().flatten() {
-                draw_small(&canvas, &figure, &ink, &view.window(width, height), dpr);
-            }
-        });
-    });
-    on_cleanup(move || {
-        ticket.give_up();
-        small_ticket.give_up();
-    });
-
-    let place =
-        move |event: &web_sys::MouseEvent, of: NodeRef<html::Canvas>| -> Option<(f64, f64)> {
-            let rect = of.get_untracked()?.get_bounding_client_rect();
-            Some((
-                f64::from(event.client_x()) - rect.left(),
-                f64::from(event.client_y()) - rect.top(),
-            ))
-        };
+    on_cleanup(move || ticket.give_up());
     // Where the pointer went down, the view then, and whether it has moved.
     let drag = StoredValue::new(None::<((f64, f64), View, bool)>);
     let on_down = move |event: web_sys::PointerEvent| {
@@ -151,29 +126,10 @@ pub fn GraphCanvas(
         // Lines and pages as pixels.
         let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
         let factor = (-event.delta_y() * unit / 400.0).clamp(-0.6, 0.6).exp();
-        view.update(|view| *view = view.zoomed(factor, at));
+        for view in std::iter::once(&view).chain(&together) {
+            view.update(|view| *view = view.zoomed(factor, at));
+        }
     };
-    let jump = move |event: &web_sys::PointerEvent| {
-        let Some(at) = place(event, small) else {
-            return;
-        };
-        let (scale, left, top) = small_place(&figure.get_untracked());
-        let wanted = ((at.0 - left) / scale, (at.1 - top) / scale);
-        let size = size.get_untracked();
-        view.update(|view| *view = view.centred(wanted, size));
-    };
-    let jumping = StoredValue::new(false);
-    // The whole is in view: there is nowhere to jump to, and the small picture would only cover a part of it.
-    let is_whole = memo(move || {
-        let (width, height) = size.get();
-        let (view, figure) = (view.get(), figure.get());
-        let seen = view.window(width, height);
-        let slack = 1.0 / view.scale;
-        seen.left <= slack
-            && seen.top <= slack
-            && seen.right + slack >= figure.width
-            && seen.bottom + slack >= figure.height
-    });
     view! {
         <div class="graph-canvas" node_ref=holder>
             <canvas
@@ -187,63 +143,15 @@ pub fn GraphCanvas(
                 on:dblclick=on_double
                 on:wheel=on_wheel
             ></canvas>
-            {has_small
-                .then(|| {
-                    view! {
-                        <canvas
-                            class="small-graph"
-                            class:whole=move || is_whole.get()
-                            node_ref=small
-                            aria-hidden="true"
-                            on:pointerdown=move |event| {
-                                jumping.set_value(true);
-                                jump(&event);
-                            }
-                            on:pointermove=move |event| {
-                                if jumping.get_value() {
-                                    jump(&event);
-                                }
-                            }
-                            on:pointerup=handler(move |_| jumping.set_value(false))
-                            on:pointerleave=handler(move |_| jumping.set_value(false))
-                        ></canvas>
-                    }
-                })}
         </div>
     }
 }
 
-/// Scale and place of the whole figure in the small picture.
-fn small_place(figure: &Figure) -> (f64, f64, f64) {
-    let scale = (SMALL.0 / figure.width.max(1.0)).min(SMALL.1 / figure.height.max(1.0));
-    let left = (SMALL.0 - figure.width * scale) / 2.0;
-    (scale, left, (SMALL.1 - figure.height * scale) / 2.0)
-}
-
-fn draw_small(
-    canvas: &web_sys::HtmlCanvasElement,
-    figure: &Figure,
-    ink: &Ink,
-    window: &Window,
-    dpr: f64,
-) {
-    let (scale, left, top) = small_place(figure);
-    let size = (SMALL.0 * dpr, SMALL.1 * dpr);
-    let at = (left * dpr, top * dpr);
-    if let Some(mut pen) = CanvasPen::new(canvas, size, scale * dpr, at, &ink.font) {
-        graph::draw_small(&mut pen, figure, ink, scale);
-        let shown = [
-            window.left,
-            window.top,
-            window.right - window.left,
-            window.bottom - window.top,
-        ];
-        graph::Pen::boxes(
-            &mut pen,
-            &[shown],
-            0.0,
-            None,
-            Some((ink.accent, 1.5 / scale)),
-        );
-    }
+/// Place of the pointer in a canvas, CSS pixels.
+fn place(event: &web_sys::MouseEvent, canvas: NodeRef<html::Canvas>) -> Option<(f64, f64)> {
+    let rect = canvas.get_untracked()?.get_bounding_client_rect();
+    Some((
+        f64::from(event.client_x()) - rect.left(),
+        f64::from(event.client_y()) - rect.top(),
+    ))
 }

@@ -55,6 +55,7 @@ pub(super) fn HelpPanel() -> impl IntoView {
                 keys.in_steps,
                 vec![
                     ("← →", keys.other_step),
+                    ("space", keys.play),
                     ("j k", keys.other_tensor),
                     ("j k", keys.operations),
                 ],

@@ -235,6 +235,7 @@ pub(super) static TEXTS: Texts = Texts {
         edit: "edit the watchpoint",
         in_steps: "Images, text, tensors, data pipeline",
         other_step: "previous, next step",
+        play: "play or stop all steps of images",
         other_tensor: "next, previous tensor",
         operations: "next, previous operation",
         version: |version| format!("trainscope {version}"),

@@ -130,6 +130,8 @@ pub struct KeyTexts {
     pub in_steps: &'static str,
     /// `← →` on those pages.
     pub other_step: &'static str,
+    /// Space on the page of pictures.
+    pub play: &'static str,
     /// `j` `k` among tensors.
     pub other_tensor: &'static str,
     /// `j` `k` among operations of a data pipeline.

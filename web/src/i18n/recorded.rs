@@ -36,6 +36,24 @@ pub struct RecordedTexts {
     pub contrast: &'static str,
     /// Button: as recorded.
     pub reset: &'static str,
+    /// Before the choice of what pictures are subtracted from.
+    pub difference: &'static str,
+    /// Choice: no difference.
+    pub as_recorded: &'static str,
+    /// Choice: the recorded step before is subtracted.
+    pub minus_previous: &'static str,
+    /// Choice: the first recorded step is subtracted.
+    pub minus_first: &'static str,
+    /// Choice: a run is subtracted: its name.
+    pub minus_run: fn(&str) -> String,
+    /// Two pictures are the same.
+    pub equal: &'static str,
+    /// Pixels that differ, all pixels, greatest difference of a channel.
+    pub pixels_differ: fn(&str, &str, u8) -> String,
+    /// Two pictures cannot be subtracted.
+    pub sizes_differ: &'static str,
+    /// Recorded steps of a run.
+    pub recorded_steps: fn(&str) -> String,
     /// Size of pictures.
     pub size: &'static str,
     /// Fitted into the card.
@@ -140,6 +158,17 @@ pub(super) static EN: RecordedTexts = RecordedTexts {
     brightness: "Brightness",
     contrast: "Contrast",
     reset: "Reset",
+    difference: "Show",
+    as_recorded: "as recorded",
+    minus_previous: "− previous step",
+    minus_first: "− first step",
+    minus_run: |run| format!("− {run}"),
+    equal: "equal",
+    pixels_differ: |differing, pixels, greatest| {
+        format!("{differing} of {pixels} pixels differ, by at most {greatest} of 255")
+    },
+    sizes_differ: "The sizes differ, so there is no difference to show.",
+    recorded_steps: |steps| format!("{steps} recorded steps"),
     size: "Size of pictures",
     fit: "Fit",
     no_picture: "Not an image format this browser can display.",
@@ -210,6 +239,17 @@ pub(super) static ZH: RecordedTexts = RecordedTexts {
     brightness: "亮度",
     contrast: "对比度",
     reset: "复位",
+    difference: "显示",
+    as_recorded: "原图",
+    minus_previous: "− 上一迭代",
+    minus_first: "− 首个迭代",
+    minus_run: |run| format!("− {run}"),
+    equal: "相同",
+    pixels_differ: |differing, pixels, greatest| {
+        format!("{pixels} 个像素中 {differing} 个不同，最大相差 {greatest}/255")
+    },
+    sizes_differ: "图像大小不同，无法求差。",
+    recorded_steps: |steps| format!("{steps} 个已记录的迭代"),
     size: "图像大小",
     fit: "适应",
     no_picture: "这些字节不是浏览器能显示的图像。",

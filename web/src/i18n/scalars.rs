@@ -10,6 +10,10 @@ pub struct ScalarsTexts {
     pub runs: &'static str,
     /// How many of the runs are shown.
     pub of: fn(&str, &str) -> String,
+    /// Link in the head of a card that is drawn by time because its steps start again with each epoch.
+    pub per_epoch: &'static str,
+    /// Its title.
+    pub per_epoch_title: &'static str,
     /// Button and field.
     pub add_run: &'static str,
     /// Nothing to add.
@@ -265,6 +269,8 @@ pub struct ScalarsTexts {
 }
 
 pub(super) const EN: ScalarsTexts = ScalarsTexts {
+    per_epoch: "by time: steps restart each epoch",
+    per_epoch_title: "The steps of this tag start again with each epoch, so the card counts relative time. Click to show all cards by relative time.",
     title: "Scalars",
     runs: "Runs",
     of: |shown, all| format!("{shown} of {all}"),
@@ -433,6 +439,8 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
 };
 
 pub(super) const ZH: ScalarsTexts = ScalarsTexts {
+    per_epoch: "按时间：迭代数每轮重计",
+    per_epoch_title: "此标签的迭代数在每轮开始时重新计数，因此卡片按相对时间显示。点击后所有卡片按相对时间显示。",
     title: "标量",
     runs: "训练",
     of: |shown, all| format!("{shown} / {all}"),

@@ -207,6 +207,7 @@ pub(super) static TEXTS: Texts = Texts {
         edit: "编辑监测点",
         in_steps: "图像、文本、张量、数据流水线",
         other_step: "上一个、下一个迭代",
+        play: "播放或停止图像的各迭代",
         other_tensor: "下一个、上一个张量",
         operations: "下一个、上一个操作",
         version: |version| format!("trainscope {version}"),

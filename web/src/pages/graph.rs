@@ -2,7 +2,9 @@
 //!
 //! Which graph, what is open, what is looked at, the way between two nodes, the colours and the view are in the address.
 
-use crate::components::{IconName, StatePage};
+use std::sync::Arc;
+
+use crate::components::{IconName, StatePage, figure_of};
 use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -48,6 +50,14 @@ pub fn GraphPage() -> impl IntoView {
         }
         .into_any()
     };
+    let drawn = memo(move || {
+        let look = model.look();
+        let scene = model.scene.get();
+        let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph.nodes);
+        (Arc::new(figure), kinds)
+    });
+    let figure = derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
+    let kinds = derive(move || drawn.with(|(_, kinds)| kinds.clone()));
     // Each scene is ready; the page stays when it was before.
     let load = memo(move || model.load.get());
     view! {
@@ -59,8 +69,8 @@ pub fn GraphPage() -> impl IntoView {
                 Load::Ready => {
                     view! {
                         <main class="main flush graph-page">
-                            <Side />
-                            <Middle />
+                            <Side figure=figure />
+                            <Middle figure=figure kinds=kinds />
                             <NodePanel />
                         </main>
                     }

@@ -19,9 +19,11 @@ use crate::prelude::*;
 mod audio;
 mod card;
 mod curve;
+mod difference;
 mod image;
 mod load;
 mod pixel;
+mod ruler;
 mod search;
 mod settings;
 mod step;
@@ -116,6 +118,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
             <Side browse=browse totals=totals />
             <div class="right">
                 <Toolbar settings=settings />
+                <ruler::Ruler settings=settings />
                 <DamageNote browse=browse />
                 {move || match nothing.get() {
                     Some(reason) => {

@@ -98,7 +98,6 @@ pub fn NodeGraph(
                 view=view
                 size=size
                 label=derive(label)
-                has_small=false
                 on_press=on_press
             />
         </div>

@@ -9,6 +9,7 @@ use trainscope_api::paths;
 use super::columns::{BESIDE, NAMES, here, there};
 use super::model::{Model, place};
 use super::press::{Pressed, pressed};
+use super::shape::{innermost, with_scopes_around};
 use crate::client::{self, ClientError};
 use crate::components::{Look, View, ask_again, first_view};
 use crate::erased::memo;
@@ -41,7 +42,9 @@ pub(super) fn use_beside() -> [Beside; BESIDE] {
 /// Makes the state of all graphs beside.
 pub(super) fn provide(model: &Model) {
     let model = *model;
-    provide_context::<[Beside; BESIDE]>(std::array::from_fn(|slot| Beside::new(&model, slot)));
+    let beside: [Beside; BESIDE] = std::array::from_fn(|slot| Beside::new(&model, slot));
+    model.others.set_value(beside.to_vec());
+    provide_context(beside);
 }
 
 impl Beside {
@@ -52,7 +55,10 @@ impl Beside {
         let beside = Self {
             model,
             slot,
-            open: model.url.list(open),
+            open: {
+                let innermost = model.url.list(open);
+                memo(move || innermost.with(|paths| with_scopes_around(paths)))
+            },
             node: memo(move || match model.node.get() {
                 // Other pairs are linked by name.
                 Some(own) if model.compares((0, slot + 1)) => {
@@ -178,6 +184,22 @@ impl Beside {
         }
     }
 
+    /// Zooms its picture around its middle.
+    pub(super) fn zoom(self, factor: f64) {
+        let (width, height) = self.size.get_untracked();
+        let middle = (width / 2.0, height / 2.0);
+        self.view.update(|view| *view = view.zoomed(factor, middle));
+    }
+
+    /// Shows its whole picture.
+    pub(super) fn fit(self) {
+        let size = self.size.get_untracked();
+        if let Some(scene) = self.scene.get_untracked() {
+            let whole = (f64::from(scene.width), f64::from(scene.height));
+            self.view.set(View::fitting(whole, size, false));
+        }
+    }
+
     /// Looks at a node of this graph, and at its like in the others.
     pub(super) fn select(self, path: Option<&str>) {
         let own = path.and_then(|path| {
@@ -206,7 +228,7 @@ impl Beside {
             open.push("/".to_owned());
         }
         self.anchor.set_value(Some(path.to_owned()));
-        let open = join_list(&open);
+        let open = join_list(&innermost(&open));
         let [.., name, _] = NAMES[self.slot];
         self.model.url.set(&[(name, Some(&open))], History::Replace);
     }

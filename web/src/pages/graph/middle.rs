@@ -2,30 +2,31 @@
 
 use std::sync::Arc;
 
+use trainscope_charts::graph::Figure;
+
+use super::beside::use_beside;
 use super::legend::Legend;
 use super::model::use_model;
 use super::pane::Others;
 use super::press::{Pressed, pressed};
 use super::shape::short;
 use super::toolbar::Toolbar;
-use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
-use crate::erased::{derive, memo};
+use crate::components::{GraphCanvas, IconButton, IconName, RunChip};
+use crate::erased::derive;
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
 
 /// Toolbar and picture.
 #[component]
-pub(super) fn Middle() -> impl IntoView {
+pub(super) fn Middle(
+    /// The picture.
+    figure: Signal<Arc<Figure>>,
+    /// Kinds of nodes that have a colour.
+    kinds: Signal<Vec<String>>,
+) -> impl IntoView {
     let model = use_model();
+    let beside = use_beside();
     let i18n = use_i18n();
-    let drawn = memo(move || {
-        let look = model.look();
-        let scene = model.scene.get();
-        let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph.nodes);
-        (Arc::new(figure), kinds)
-    });
-    let figure = derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
-    let kinds = derive(move || drawn.with(|(_, kinds)| kinds.clone()));
     let on_press = Callback::new(move |(at, is_twice): ((f64, f64), bool)| {
         let scene = model.scene.get_untracked();
         match pressed(&scene, at, is_twice) {
@@ -139,6 +140,7 @@ pub(super) fn Middle() -> impl IntoView {
                     figure=figure
                     view=model.view
                     size=model.size
+                    together=beside.iter().map(|other| other.view).collect()
                     label=derive(label)
                     on_press=on_press
                 />

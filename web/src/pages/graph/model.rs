@@ -8,7 +8,9 @@ use trainscope_api::graphs::{
 };
 use trainscope_api::paths;
 
+use super::beside::Beside;
 use super::columns::{self, BESIDE, Column};
+use super::shape::{innermost, with_scopes_around};
 use crate::client::{self, ClientError};
 use crate::components::{Colour, Look, View, ask_again, first_view};
 use crate::erased::{effect, memo};
@@ -69,6 +71,8 @@ pub(super) struct Model {
     pub(super) diff: RwSignal<Option<Arc<GraphDiff>>>,
     pub(super) view: RwSignal<View>,
     pub(super) size: RwSignal<(f64, f64)>,
+    /// The graphs beside this one, which are zoomed together with it.
+    pub(super) others: StoredValue<Vec<Beside>>,
     /// Width and height of a figure that fits into the page as it was opened.
     room: (u32, u32),
     /// The box that stays where it is when the next picture arrives.
@@ -95,7 +99,10 @@ impl Model {
             run,
             tag: url.param(TAG),
             rank: memo(move || rank.with(|text| text.as_ref()?.parse().ok())),
-            open: url.list(OPEN),
+            open: {
+                let innermost = url.list(OPEN);
+                memo(move || innermost.with(|paths| with_scopes_around(paths)))
+            },
             node: url.param(NODE),
             from: url.param(FROM),
             to: url.param(TO),
@@ -116,6 +123,7 @@ impl Model {
             diff: RwSignal::new(None),
             view: RwSignal::new(View::default()),
             size: RwSignal::new((0.0, 0.0)),
+            others: StoredValue::new(Vec::new()),
             room: room(),
             anchor: StoredValue::new(None),
             viewed: StoredValue::new(None),
@@ -382,7 +390,7 @@ impl Model {
                 open.push(path[..at].to_owned());
             }
         }
-        let open = crate::url_state::join_list(&open);
+        let open = crate::url_state::join_list(&innermost(&open));
         self.url
             .set(&[(NODE, Some(path)), (OPEN, Some(&open))], History::Push);
     }
@@ -407,7 +415,7 @@ impl Model {
             .node
             .get_untracked()
             .is_some_and(|node| is_open && node.starts_with(&inside));
-        let open = crate::url_state::join_list(&open);
+        let open = crate::url_state::join_list(&innermost(&open));
         let mut changes = vec![(OPEN, Some(&*open))];
         if hidden {
             changes.push((NODE, Some(path)));
@@ -436,12 +444,16 @@ impl Model {
             .with_untracked(|s| (f64::from(s.width), f64::from(s.height)));
         self.view
             .set(View::fitting(whole, self.size.get_untracked(), false));
+        self.others
+            .with_value(|others| others.iter().for_each(|other| other.fit()));
     }
 
     pub(super) fn zoom(self, factor: f64) {
         let (width, height) = self.size.get_untracked();
         let middle = (width / 2.0, height / 2.0);
         self.view.update(|view| *view = view.zoomed(factor, middle));
+        self.others
+            .with_value(|others| others.iter().for_each(|other| other.zoom(factor)));
     }
 
     pub(super) fn press_key(self, key: &str) -> bool {

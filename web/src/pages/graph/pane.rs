@@ -27,6 +27,14 @@ fn pane(beside: &Beside) -> AnyView {
         };
         Arc::new(figure_of(&scene, &beside.look(), i18n.texts().graph.nodes).0)
     });
+    let all = use_beside();
+    let together = move |slot: usize| {
+        let others = all.iter().filter(|other| other.slot != slot);
+        let others = others.map(|other| other.view);
+        std::iter::once(model.view)
+            .chain(others)
+            .collect::<Vec<_>>()
+    };
     let on_press = Callback::new(move |(at, is_twice)| beside.press(at, is_twice));
     let name = move || {
         let shown = beside.scene.get().map(|scene| scene.shown.tag.clone());
@@ -70,7 +78,7 @@ fn pane(beside: &Beside) -> AnyView {
                             view=beside.view
                             size=beside.size
                             label=derive(label)
-                            has_small=false
+                            together=together(beside.slot)
                             on_press=on_press
                         />
                     </div>

@@ -25,9 +25,54 @@ pub(super) fn short(name: &str) -> &str {
     &name[from..]
 }
 
+/// Open scopes without those around them, which are open too: a short list for the address.
+pub(super) fn innermost(open: &[String]) -> Vec<String> {
+    let is_around = |path: &str| {
+        let inside = format!("{path}/");
+        open.iter().any(|other| other.starts_with(&inside))
+    };
+    let inner = open.iter().filter(|path| !is_around(path));
+    inner.cloned().collect()
+}
+
+/// Paths from an address with every scope around them, each once.
+pub(super) fn with_scopes_around(paths: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for path in paths {
+        let around = path.match_indices('/').map(|(at, _)| &path[..at]);
+        for scope in around.chain([&**path]) {
+            if !scope.is_empty() && !all.iter().any(|known| known == scope) {
+                all.push(scope.to_owned());
+            }
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_names_the_innermost_open_scopes_alone() {
+        let list = |paths: &[&str]| {
+            paths
+                .iter()
+                .map(|path| (*path).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let open = list(&["net", "net/body", "net/body/0", "net/body/1", "loss"]);
+        let short = innermost(&open);
+        assert_eq!(short, ["net/body/0", "net/body/1", "loss"]);
+        let again = with_scopes_around(&short);
+        assert_eq!(
+            again,
+            ["net", "net/body", "net/body/0", "net/body/1", "loss"]
+        );
+        // Addresses that name every scope, or none, mean what they meant.
+        assert_eq!(with_scopes_around(&open), open);
+        assert_eq!(with_scopes_around(&list(&["/"])), ["/"]);
+    }
 
     #[test]
     fn names_are_cut_in_front() {

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound, GraphScene};
+use trainscope_charts::graph::Figure;
 
 use super::differing::Differing;
 use super::model::{is_scope, use_model};
-use crate::components::{Icon, IconName, RowsInView, fixed_icon, marked, severity_icon};
+use crate::components::{
+    GraphOverview, Icon, IconName, RowsInView, fixed_icon, marked, severity_icon,
+};
 use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
@@ -27,7 +30,10 @@ struct Row {
 
 /// Search, tree and what is drawn of how much.
 #[component]
-pub(super) fn Side() -> impl IntoView {
+pub(super) fn Side(
+    /// The picture.
+    figure: Signal<Arc<Figure>>,
+) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     // The result that the keyboard is at.
@@ -98,6 +104,7 @@ pub(super) fn Side() -> impl IntoView {
             </div>
             <Differing />
             {rows}
+            <GraphOverview figure=figure view=model.view size=model.size />
             <p class="micro ink3 foot">{drawn}</p>
         </aside>
     }

@@ -6,6 +6,7 @@ use trainscope_format::{Kind, PrCurve};
 
 use super::audio::Clips;
 use super::curve::Curves;
+use super::difference::references;
 use super::image::Pictures;
 use super::load::{Loading, Shown};
 use super::settings::Settings;
@@ -37,10 +38,20 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
         Some(Kind::Images) => {
             let loading = Loading::<Images>::start(settings, tag, series, paths::IMAGES);
             let pointed = RwSignal::new(None);
+            let references = references(settings, tag, loading.shown);
             let cell = move |shown: Shown<Images>| {
-                let record = shown.record;
-                view! { <Pictures settings=settings tag=tag record=record pointed=pointed /> }
-                    .into_any()
+                let id = shown.id;
+                let other = derive(move || references.with(|all| all.get(&id).cloned()));
+                view! {
+                    <Pictures
+                        settings=settings
+                        tag=tag
+                        record=shown.record
+                        other=other
+                        pointed=pointed
+                    />
+                }
+                .into_any()
             };
             frame(settings, tag, loading, cell).into_any()
         }

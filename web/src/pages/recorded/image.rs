@@ -8,12 +8,13 @@ use trainscope_api::records::{At, Blob, Images};
 use trainscope_format::ImageEncoding;
 use wasm_bindgen::JsCast;
 
+use super::difference::{Compared, Subtracted};
 use super::pixel::{self, Pixels};
 use super::settings::Settings;
 use crate::client;
 use crate::components::download::file_name;
 use crate::components::{IconName, fixed_icon};
-use crate::erased::handler;
+use crate::erased::{derive, handler};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -27,6 +28,8 @@ pub(super) fn Pictures(
     settings: Settings,
     tag: StoredValue<String>,
     record: Option<Arc<At<Images>>>,
+    /// Record that is subtracted.
+    other: Signal<Option<Arc<At<Images>>>>,
     /// Shared by the pictures of a card.
     pointed: PixelUnder,
 ) -> impl IntoView {
@@ -45,6 +48,9 @@ pub(super) fn Pictures(
                 said=said
                 encoding=encoding
                 name=file_name(&name)
+                other=derive(move || {
+                    other.with(|other| other.as_ref()?.body.items.get(index).cloned())
+                })
                 pointed=pointed
             />
         }
@@ -61,6 +67,8 @@ fn Picture(
     encoding: ImageEncoding,
     /// Of the downloaded file, without its extension.
     name: String,
+    /// Picture that is subtracted.
+    other: Signal<Option<Blob>>,
     pointed: PixelUnder,
 ) -> impl IntoView {
     let i18n = use_i18n();
@@ -71,6 +79,7 @@ fn Picture(
     let image = NodeRef::<html::Img>::new();
     // A canvas of the picture, made when the pointer first asks for a value.
     let pixels = LocalValue::new_local(None::<Pixels>);
+    let compared = Compared::default();
     let on_load = move |event: ev::Event| {
         let image = event
             .target()
@@ -78,6 +87,7 @@ fn Picture(
         if let Some(image) = image {
             size.set(Some((image.natural_width(), image.natural_height())));
             pixels.set_value(None);
+            compared.own_loaded();
             let black = Pixels::of(&image).and_then(|pixels| pixels.is_black());
             is_black.set(black.unwrap_or(false));
         }
@@ -103,7 +113,10 @@ fn Picture(
             pixels.set_value(Pixels::of(&image));
         }
         let value = pixels.with_value(|pixels| pixels.as_ref()?.at(place))?;
-        Some(pixel::text(place, value))
+        Some(match compared.other_at(place) {
+            Some(other) => pixel::difference_text(place, value, other),
+            None => pixel::text(place, value),
+        })
     };
     let filter = move || {
         let (brightness, contrast) = settings.light.get();
@@ -113,17 +126,20 @@ fn Picture(
             format!("brightness({brightness}%) contrast({contrast}%)")
         }
     };
-    let width = move || {
+    let width = derive(move || {
         let zoom = settings.zoom.get();
         let (width, _) = size.get()?;
         (zoom > 0).then(|| {
             let ratio = window().device_pixel_ratio().max(0.25);
             format!("{:.2}px", f64::from(width) * f64::from(zoom) / ratio)
         })
-    };
+    });
     let caption = move || {
         let texts = i18n.texts().recorded;
         let len = format::bytes(item.len_bytes);
+        if let Some(text) = compared.caption(texts) {
+            return text;
+        }
         match size.get() {
             Some((width, height)) if said != (0, 0) && said != (width, height) => {
                 let (w, h) = said;
@@ -151,7 +167,7 @@ fn Picture(
                         .into_any()
                 } else {
                     view! {
-                        <div class="frame">
+                        <div class="frame" class:subtracted=move || compared.is_painted()>
                             <img
                                 node_ref=image
                                 src=address.clone()
@@ -159,12 +175,13 @@ fn Picture(
                                 loading="lazy"
                                 decoding="async"
                                 style:filter=filter
-                                style:width=width
+                                style:width=move || width.get()
                                 on:load=on_load
                                 on:error=handler(move |_| is_broken.set(true))
                                 on:pointermove=on_move
                                 on:pointerleave=handler(move |_| pointed.set(None))
                             />
+                            <Subtracted compared=compared image=image other=other width=width />
                         </div>
                     }
                         .into_any()

@@ -19,6 +19,10 @@ pub(super) struct Shown<T> {
     pub(super) id: SeriesId,
     /// The record; `None` while it is asked for.
     pub(super) record: Option<Arc<At<T>>>,
+    /// First recorded step of the series.
+    pub(super) first_step: Option<i64>,
+    /// Recorded step before that of the record.
+    pub(super) step_before: Option<i64>,
 }
 
 /// What a card has of its runs.
@@ -95,6 +99,13 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             let other = other.answer.get();
             let found = want.into_iter().enumerate().zip(last.iter());
             let shown = found.map(|((index, (id, step)), (_, records))| {
+                let steps = &records.steps;
+                let at = step.or_else(|| steps.last().copied());
+                let before = at.map_or(0, |at| steps.partition_point(|step| *step < at));
+                let (first_step, step_before) = (
+                    steps.first().copied(),
+                    before.checked_sub(1).map(|before| steps[before]),
+                );
                 let record = match step {
                     None => records.records.last(),
                     Some(step) => other
@@ -106,6 +117,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
                 Shown {
                     id,
                     record: record.cloned().map(Arc::new),
+                    first_step,
+                    step_before,
                 }
             });
             shown.collect::<Vec<_>>()
@@ -123,10 +136,14 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             Arc::new(steps)
         });
         effect(move || {
-            steps.with(|steps| {
-                settings
-                    .known
-                    .update(|known| known.extend(steps.iter().copied()));
+            let Some(last) = last.answer.get() else {
+                return;
+            };
+            settings.known.update(|known| {
+                for (id, (_, records)) in series.get_untracked().into_iter().zip(last.iter()) {
+                    let steps = known.entry(id.run).or_default();
+                    steps.extend(records.steps.iter().copied());
+                }
             });
         });
         Self {
@@ -136,6 +153,36 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             has_failed: derive(move || last.has_failed.get() || other.has_failed.get()),
         }
     }
+}
+
+/// Single records of some series, each at one of its recorded steps.
+pub(super) fn at_steps<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    tag: StoredValue<String>,
+    want: impl Fn() -> Vec<(SeriesId, i64)> + Send + Sync + 'static,
+    path: &'static str,
+) -> Signal<Vec<(SeriesId, Arc<At<T>>)>> {
+    let want = memo(move || {
+        let want: Want = want()
+            .into_iter()
+            .map(|(id, step)| (id, Some(step)))
+            .collect();
+        (!want.is_empty()).then_some(want)
+    });
+    let answers = Asking::start(want, Signal::stored(Arc::new(Vec::new())), move |want| {
+        ask::<T>(path, tag.get_value(), want)
+    });
+    derive(move || {
+        let (Some(want), Some(answers)) = (want.get(), answers.answer.get()) else {
+            return Vec::new();
+        };
+        let records = want.into_iter().zip(answers.iter());
+        let records = records.filter(|((_, wanted), (asked, _))| wanted == asked);
+        let records =
+            records.filter_map(|((id, _), (_, records))| Some((id, records.records.last()?)));
+        records
+            .map(|(id, record)| (id, Arc::new(record.clone())))
+            .collect()
+    })
 }
 
 async fn ask<T: DeserializeOwned>(

@@ -27,8 +27,10 @@ pub(super) struct Settings {
     pub(super) own: Memo<BTreeMap<String, i64>>,
     /// First and last step of all tags.
     pub(super) whole: Memo<(i64, i64)>,
-    /// Recorded steps of the cards that have been in view.
-    pub(super) known: RwSignal<BTreeSet<i64>>,
+    /// Recorded steps of each run, of the cards that have been in view.
+    pub(super) known: RwSignal<BTreeMap<String, BTreeSet<i64>>>,
+    /// Record that pictures are subtracted from; `None` shows pictures as recorded.
+    pub(super) against: Memo<Option<Against>>,
     /// Brightness and contrast in percent, 100 as recorded.
     pub(super) light: RwSignal<(u32, u32)>,
     /// One of [`ZOOMS`].
@@ -56,7 +58,8 @@ impl Settings {
         let url = browse.url;
         let (step, own, light) = (url.param("step"), url.list("own"), url.param("light"));
         let (zoom, source, find) = (url.param("zoom"), url.param("source"), url.param("find"));
-        let known = RwSignal::new(BTreeSet::new());
+        let known = RwSignal::new(BTreeMap::<String, BTreeSet<i64>>::new());
+        let against = url.param("against");
         let settings = Self {
             browse,
             shelf,
@@ -68,10 +71,14 @@ impl Settings {
                     let last = entries.iter().filter_map(|entry| entry.last_step).max();
                     let (first, last) = first.zip(last).unwrap_or((0, 0));
                     // Records of a growing run come before its list of tags.
-                    known.with(|known| (first, last.max(known.last().copied().unwrap_or(last))))
+                    known.with(|known| {
+                        let newest = known.values().filter_map(|steps| steps.last().copied());
+                        (first, newest.fold(last, i64::max))
+                    })
                 })
             }),
             known,
+            against: memo(move || against.with(|text| Against::parse(text.as_deref()?))),
             light: RwSignal::new((100, 100)),
             zoom: memo(move || {
                 let asked = zoom.with(|text| text.as_deref()?.parse().ok());
@@ -151,8 +158,9 @@ impl Settings {
             return;
         }
         let (first, last) = self.known.with_untracked(|known| {
-            let first = known.first().copied();
-            (first, known.last().copied())
+            let first = known.values().filter_map(BTreeSet::first).min();
+            let last = known.values().filter_map(BTreeSet::last).max();
+            (first.copied(), last.copied())
         });
         if self
             .step
@@ -187,9 +195,12 @@ impl Settings {
         let now = now.unwrap_or_else(|| self.whole.get_untracked().1);
         let next = self.known.with_untracked(|known| {
             if is_forward {
-                known.range(now.saturating_add(1)..).next().copied()
+                let later =
+                    |steps: &BTreeSet<i64>| steps.range(now.saturating_add(1)..).next().copied();
+                known.values().filter_map(later).min()
             } else {
-                known.range(..now).next_back().copied()
+                let earlier = |steps: &BTreeSet<i64>| steps.range(..now).next_back().copied();
+                known.values().filter_map(earlier).max()
             }
         });
         if let Some(next) = next {
@@ -205,6 +216,11 @@ impl Settings {
             ((brightness, contrast) != (100, 100)).then(|| format!("{brightness}:{contrast}"));
         let changes = [("light", text.as_deref())];
         self.browse.url.set(&changes, History::Replace);
+    }
+
+    /// Shows how pictures differ from other ones, or pictures as recorded.
+    pub(super) fn set_against(self, against: Option<&Against>) {
+        self.set("against", against.map(Against::to_text).as_deref());
     }
 
     /// Chooses the size of pictures.
@@ -234,6 +250,37 @@ impl Settings {
     }
 }
 
+/// Picture that is subtracted from another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Against {
+    /// The same tag at the recorded step before.
+    Previous,
+    /// The same tag at its first recorded step.
+    First,
+    /// The same tag and step of another run.
+    Run(String),
+}
+
+impl Against {
+    /// As in the address; `None` for another word.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "previous" => Some(Self::Previous),
+            "first" => Some(Self::First),
+            _ => Some(Self::Run(text.strip_prefix("run:")?.to_owned())),
+        }
+    }
+
+    /// As in the address.
+    pub(super) fn to_text(&self) -> String {
+        match self {
+            Self::Previous => "previous".to_owned(),
+            Self::First => "first".to_owned(),
+            Self::Run(run) => format!("run:{run}"),
+        }
+    }
+}
+
 /// Items like `400:eval/sample`.
 fn parse_own(items: &[String]) -> BTreeMap<String, i64> {
     let own = items.iter().filter_map(|item| {
@@ -246,6 +293,18 @@ fn parse_own(items: &[String]) -> BTreeMap<String, i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_difference_is_read_back_from_the_address() {
+        for against in [
+            Against::Previous,
+            Against::First,
+            Against::Run("previous".to_owned()),
+        ] {
+            assert_eq!(Against::parse(&against.to_text()), Some(against));
+        }
+        assert_eq!(Against::parse("mlp/healthy"), None);
+    }
 
     #[test]
     fn steps_of_single_cards_are_read_back() {

@@ -1,11 +1,9 @@
 //! What changes all cards: the step, and what the page has of its own.
 
-use trainscope_charts::label;
-
 use super::Shelf;
-use super::settings::{Settings, ZOOMS};
+use super::settings::{Against, Settings, ZOOMS};
 use crate::components::{IconButton, IconName, SegOption, Segmented};
-use crate::erased::{Show, derive, handler};
+use crate::erased::{derive, handler};
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::prelude::*;
 use crate::url_state::History;
@@ -16,15 +14,6 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let word = move |word: fn(&RecordedTexts) -> &'static str| {
         derive(move || word(i18n.texts().recorded).to_owned())
-    };
-    let now = move || {
-        let (first, last) = settings.whole.get();
-        settings.step.get().unwrap_or(last).clamp(first, last)
-    };
-    let share = move || {
-        let (first, last) = settings.whole.get();
-        let span = (last as f64 - first as f64).max(1.0);
-        format!("{:.1}%", 100.0 * (now() as f64 - first as f64) / span)
     };
     let own = match settings.shelf {
         Shelf::Images => view! { <LightAndSize settings=settings /> }.into_any(),
@@ -39,26 +28,6 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 label=word(|t| t.before)
                 on_press=move || {
                     settings.go(false);
-                }
-            />
-            <input
-                type="range"
-                class="range step"
-                name="step"
-                aria-label=i18n.text(|t| t.recorded.step_cap)
-                min=move || settings.whole.get().0.to_string()
-                max=move || settings.whole.get().1.to_string()
-                prop:value=move || now().to_string()
-                style:--v=share
-                on:input=move |event| {
-                    if let Ok(step) = event_target_value(&event).parse() {
-                        settings.step.set(Some(step));
-                    }
-                }
-                on:change=move |event| {
-                    if let Ok(step) = event_target_value(&event).parse::<i64>() {
-                        settings.set_step(Some(step), History::Push);
-                    }
                 }
             />
             <IconButton
@@ -88,19 +57,14 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                         />
                     }
                 })}
-            <b class="med small now">{move || label::step(now())}</b>
-            <span class="small ink3">
-                {move || (i18n.texts().scalars.of_all)(&label::step(settings.whole.get().1))}
-            </span>
-            <Show when=move || settings.step.get().is_some()>
-                <button
-                    type="button"
-                    class="link small"
-                    on:click=handler(move |_| settings.set_step(None, History::Push))
-                >
-                    {i18n.text(|t| t.recorded.last)}
-                </button>
-            </Show>
+            <button
+                type="button"
+                class="link small"
+                class:unseen=move || settings.step.get().is_none()
+                on:click=handler(move |_| settings.set_step(None, History::Push))
+            >
+                {i18n.text(|t| t.recorded.last)}
+            </button>
             {own}
         </div>
     }
@@ -155,24 +119,71 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
     view! {
         {slider(false)}
         {slider(true)}
-        <Show when=move || settings.light.get() != (100, 100)>
-            <button
-                type="button"
-                class="link small"
-                on:click=handler(move |_| {
-                    settings.light.set((100, 100));
-                    settings.keep_light();
-                })
-            >
-                {i18n.text(|t| t.recorded.reset)}
-            </button>
-        </Show>
+        <button
+            type="button"
+            class="link small"
+            class:unseen=move || settings.light.get() == (100, 100)
+            on:click=handler(move |_| {
+                settings.light.set((100, 100));
+                settings.keep_light();
+            })
+        >
+            {i18n.text(|t| t.recorded.reset)}
+        </button>
+        <Difference settings=settings />
         <Segmented
             label=i18n.label(|t| t.recorded.size)
             options=options.to_vec()
             value=derive(move || settings.zoom.get() as usize)
             on_choose=move |zoom: usize| settings.set_zoom(u32::try_from(zoom).unwrap_or(0))
         />
+    }
+}
+
+/// The record that pictures are subtracted from.
+#[component]
+fn Difference(settings: Settings) -> impl IntoView {
+    let i18n = use_i18n();
+    let chosen = move || settings.against.get();
+    let options = move || {
+        let texts = i18n.texts().recorded;
+        let runs = settings.browse.shown.get();
+        let runs = (runs.len() > 1)
+            .then_some(runs)
+            .into_iter()
+            .flat_map(|runs| (*runs).clone());
+        let runs = runs.map(|run| {
+            let name = (texts.minus_run)(&settings.browse.name_of(&run));
+            (Some(Against::Run(run)), name)
+        });
+        let fixed = [
+            (None, texts.as_recorded.to_owned()),
+            (Some(Against::Previous), texts.minus_previous.to_owned()),
+            (Some(Against::First), texts.minus_first.to_owned()),
+        ];
+        let options = fixed.into_iter().chain(runs).map(|(against, name)| {
+            let value = against.as_ref().map(Against::to_text);
+            view! {
+                <option value=value.unwrap_or_default() selected=move || chosen() == against>
+                    {name}
+                </option>
+            }
+        });
+        options.collect_view()
+    };
+    view! {
+        <label class="ctl">
+            {i18n.text(|t| t.recorded.difference)}
+            <select
+                name="against"
+                on:change=move |event| {
+                    let against = Against::parse(&event_target_value(&event));
+                    settings.set_against(against.as_ref());
+                }
+            >
+                {options}
+            </select>
+        </label>
     }
 }
 

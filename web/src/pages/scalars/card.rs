@@ -61,7 +61,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
     );
     let readings = Memo::new_with_compare(
         move |_| {
-            let x = page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
+            let x = tag.with_value(|tag| page.pointer_x(tag));
             picture.with(|picture| x.map(|x| picture.readings(x)))
         },
         |_, _| true,
@@ -70,7 +70,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
         if !is_in_view.get() {
             return None;
         }
-        let x = page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x))?;
+        let x = tag.with_value(|tag| page.pointer_x(tag))?;
         let readings = readings.get().unwrap_or_default();
         let dots = picture.with(|picture| {
             let found = readings.iter().flatten();
@@ -79,7 +79,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
         });
         Some(Crosshair {
             x,
-            text: x_text(settings.x.get(), x),
+            text: x_text(tag.with_value(|tag| settings.x_of(tag)), x),
             dots,
         })
     });
@@ -197,7 +197,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
                     wheel_zooms=is_full
                 />
                 <Show when=move || is_pointed.get()>
-                    <ReadOut page=page picture=picture readings=readings geometry=geometry />
+                    <ReadOut page=page tag=tag picture=picture readings=readings geometry=geometry />
                 </Show>
                 <Show when=is_empty>
                     <p class="on-plot">{why_empty}</p>

@@ -65,7 +65,7 @@ pub(super) fn picture_of(
         }
     };
     let threshold = |run: &str| page.threshold(run, tag);
-    let x = settings.x.get();
+    let x = settings.x_of(tag);
     let count = |only: &LimitOf<'_>| {
         let x_of = |curve: &Curve| x_values(curve, x, start(&curve.id.run));
         limits::count(&loaded, zoomed, &x_of, only)
@@ -141,7 +141,7 @@ fn limits_of(
 /// The figure of a picture over a range of x; reactive.
 pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture, range: Range) -> Figure {
     let settings = page.settings;
-    let x = settings.x.get();
+    let x = settings.x_of(tag);
     let lines = if picture.superseded.is_empty() {
         Arc::clone(&picture.lines)
     } else {
@@ -161,7 +161,7 @@ pub(super) fn figure_of(page: PageState, tag: &str, picture: &Picture, range: Ra
 
 /// The range of x that shows everything; reactive.
 pub(super) fn whole_range(page: PageState, tag: &str, picture: &Picture) -> Range {
-    let x = page.settings.x.get();
+    let x = page.settings.x_of(tag);
     let is_live = picture.lines.iter().any(|line| line.is_live);
     let steps = || {
         let entry = page.entry(tag);
@@ -204,7 +204,7 @@ pub(super) fn describe(
     i18n: I18n,
 ) -> String {
     let texts = &i18n.texts().scalars;
-    let x = page.settings.x.get();
+    let x = page.settings.x_of(tag);
     let first = if x == XChoice::Step {
         (texts.at_step)(&x_text(x, lo))
     } else {

@@ -105,7 +105,7 @@ pub(super) fn save(page: PageState, pens: Pens, mut tags: Vec<String>, format: F
 /// All points of a tag in the shown range; for a picture as many as it can show, of the whole recording.
 fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
     let settings = page.settings;
-    let x = settings.x.get();
+    let x = settings.x_of(tag);
     let range = page.zoom.range(tag);
     let steps = range.filter(|_| x == XChoice::Step);
     let whole = |bound: f64| format!("{bound:.0}").parse::<i64>().ok();

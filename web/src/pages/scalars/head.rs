@@ -3,13 +3,13 @@
 use leptos::html;
 
 use super::card_menu::CardMenu;
-use super::choices::ScaleChoice;
+use super::choices::{ScaleChoice, XChoice};
 use super::page::PageState;
 use super::picture::Picture;
 use super::reading::Reading;
 use super::readout::HeadValues;
 use crate::components::{CardFault, IconButton, IconName};
-use crate::erased::{Show, derive};
+use crate::erased::{Show, derive, handler};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -71,6 +71,16 @@ pub(super) fn Head(
                 })
                 on_press=move || page.toggle_pin(&tag.get_value())
             />
+            <Show when=move || tag.with_value(|tag| settings.is_by_time_instead(tag))>
+                <button
+                    type="button"
+                    class="link micro per-epoch"
+                    title=move || texts().per_epoch_title
+                    on:click=handler(move |_| settings.set_x(XChoice::Relative, None))
+                >
+                    {move || texts().per_epoch}
+                </button>
+            </Show>
             {move || shared().map(|text| view! { <span class="micro ink3 cut">{text}</span> })}
             <span class="grow"></span>
             <CardFault has_failed=has_failed is_drawn=is_drawn />

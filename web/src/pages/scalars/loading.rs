@@ -115,7 +115,7 @@ impl Loading {
     ) -> Option<Want> {
         let settings = page.settings;
         let entry = tag.with_value(|tag| page.entry(tag))?;
-        let x = settings.x.get();
+        let x = tag.with_value(|tag| settings.x_of(tag));
         let width = width.get();
         if width < 1.0 {
             return None;

@@ -182,6 +182,8 @@ impl PageState {
     /// Keeps the last answer for a card.
     pub(super) fn keep(self, tag: &str, loaded: &Arc<Loaded>) {
         self.browse.card_arrived();
+        let is_per_epoch = loaded.curves.iter().any(|curve| curve.series.per_epoch);
+        self.settings.set_per_epoch(tag, is_per_epoch);
         self.cache.update_value(|cache| {
             if cache.len() >= CACHED {
                 cache.clear();
@@ -202,6 +204,15 @@ impl PageState {
             own
         };
         (first as f64, last as f64)
+    }
+
+    /// Place of the crosshair on the card of a tag, if that has the axis of the card that is pointed at; reactive.
+    pub(super) fn pointer_x(self, tag: &str) -> Option<f64> {
+        let x_of = |tag: &str| self.settings.x_of(tag);
+        self.pointer.with(|pointer| {
+            let pointer = pointer.as_ref()?;
+            (pointer.tag == tag || x_of(&pointer.tag) == x_of(tag)).then_some(pointer.x)
+        })
     }
 
     /// Puts the crosshair to the last step of the current or first card, for the keyboard to begin with; `false` if

@@ -124,6 +124,7 @@ fn rank_of(curve: &super::data::Curve) -> String {
 #[component]
 pub(super) fn ReadOut(
     page: PageState,
+    tag: StoredValue<String>,
     picture: Memo<Picture>,
     readings: Memo<Option<Vec<Option<Reading>>>>,
     geometry: RwSignal<Option<Arc<Geometry>>>,
@@ -174,7 +175,7 @@ pub(super) fn ReadOut(
     };
     let title = move || {
         let at = x().unwrap_or_default();
-        let choice = settings.x.get();
+        let choice = tag.with_value(|tag| settings.x_of(tag));
         let text = x_text(choice, at);
         if choice == XChoice::Step {
             let step = (texts().at_step)(&text);

@@ -1,6 +1,6 @@
 //! What a person has chosen on this page, all of it in the address: a link opens the same view.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::erased::{effect, memo};
 use crate::prelude::*;
@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub(super) baseline: Memo<Option<String>>,
     /// The x axis.
     pub(super) x: Memo<XChoice>,
+    /// Tags whose steps start again with each epoch; by step their curves would run back and forth.
+    per_epoch: RwSignal<BTreeSet<String>>,
     /// The scalar that it counts, if it is one.
     pub(super) x_tag: Memo<Option<String>>,
     /// Its scale.
@@ -92,6 +94,7 @@ impl Settings {
             shown: browse.shown,
             baseline: browse.baseline,
             x: memo(move || x.with(|(x, _)| *x)),
+            per_epoch: RwSignal::new(BTreeSet::new()),
             x_tag: memo(move || x.with(|(_, tag)| tag.clone())),
             x_scale: chosen(url, "xs", &ScaleChoice::ALL),
             y: chosen(url, "y", &ScaleChoice::ALL),
@@ -197,6 +200,7 @@ impl Settings {
         let items: Vec<String> = own
             .iter()
             .map(|(tag, range)| {
+                let x = untrack(|| self.x_of(tag));
                 let range = range.map_or_else(|| ":".to_owned(), |range| range_text(range, x, ':'));
                 format!("{range}:{tag}")
             })
@@ -204,6 +208,34 @@ impl Settings {
         let items = (!items.is_empty()).then(|| crate::url_state::join_list(&items));
         let changes = [("range", text.as_deref()), ("zooms", items.as_deref())];
         self.url.set(&changes, History::Push);
+    }
+
+    /// The x axis of a card: relative time in place of steps that start again with each epoch; reactive.
+    pub(super) fn x_of(self, tag: &str) -> XChoice {
+        match self.x.get() {
+            XChoice::Step if self.is_per_epoch(tag) => XChoice::Relative,
+            x => x,
+        }
+    }
+
+    /// True if a card is drawn by time because its steps start again with each epoch; reactive.
+    pub(super) fn is_by_time_instead(self, tag: &str) -> bool {
+        self.x.get() == XChoice::Step && self.is_per_epoch(tag)
+    }
+
+    fn is_per_epoch(self, tag: &str) -> bool {
+        self.per_epoch.with(|tags| tags.contains(tag))
+    }
+
+    /// Remembers whether the steps of a tag start again with each epoch.
+    pub(super) fn set_per_epoch(self, tag: &str, is_per_epoch: bool) {
+        self.per_epoch.maybe_update(|tags| {
+            if is_per_epoch {
+                tags.insert(tag.to_owned())
+            } else {
+                tags.remove(tag)
+            }
+        });
     }
 
     /// Groups runs, or draws each for itself; what is typed is no new page.

@@ -56,7 +56,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             return;
         };
         let range = page.zoom.range(&name);
-        let x = page.settings.x.get();
+        let x = page.settings.x_of(&name);
         let mut want = Want {
             points: (MOST_ROWS / entry.series.len().max(1)).max(1),
             series: entry.series,

@@ -45,12 +45,15 @@ impl Zoom {
 
     /// The range of a card; `None` if it shows everything; reactive.
     pub(super) fn range(self, tag: &str) -> Option<Range> {
+        // Ranges of steps are none of time.
+        let is_apart = self.settings.is_by_time_instead(tag);
         self.moving.with(|moving| {
             if let Some((range, own)) = moving {
-                return own.get(tag).copied().unwrap_or(*range);
+                let shared = range.filter(|_| !is_apart);
+                return own.get(tag).copied().unwrap_or(shared);
             }
             let own = self.settings.own_ranges.with(|own| own.get(tag).copied());
-            own.unwrap_or_else(|| self.settings.range.get())
+            own.unwrap_or_else(|| self.settings.range.get().filter(|_| !is_apart))
         })
     }
 
@@ -89,7 +92,7 @@ impl Zoom {
     /// Moves there at once, and keeps it when it has rested.
     pub(super) fn go(self, tag: &str, range: Option<Range>) {
         // As it will be kept, so that nothing moves then.
-        let range = range.map(|range| rounded(range, self.settings.x.get_untracked()));
+        let range = range.map(|range| rounded(range, untrack(|| self.settings.x_of(tag))));
         self.moving.set(Some(self.with(tag, range)));
         self.round.update_value(|round| *round += 1);
         let round = self.round.get_value();
@@ -127,10 +130,11 @@ impl Zoom {
     fn with(self, tag: &str, range: Option<Range>) -> Ranges {
         let now = self.moving.get_untracked();
         let (shared, mut own) = now.unwrap_or_else(|| self.kept());
-        if self.settings.is_linked.get_untracked() {
+        let is_apart = untrack(|| self.settings.is_by_time_instead(tag));
+        if self.settings.is_linked.get_untracked() && !is_apart {
             return (range, OwnRanges::new());
         }
-        if range == shared {
+        if range == shared.filter(|_| !is_apart) {
             own.remove(tag);
         } else {
             own.insert(tag.to_owned(), range);
