@@ -10,7 +10,7 @@ use crate::theme::Rgb;
 mod draw;
 mod layout;
 
-pub use draw::{draw, draw_hit};
+pub use draw::{draw, draw_hit, heat_colour};
 pub use layout::{Hit, Layout};
 
 /// The ways to look at it.
@@ -82,6 +82,13 @@ pub struct Spec {
 
 impl Row {
     /// The share of its values that lies in a bin.
+    /// Greatest share of the finite values of this row that is in one bin, 0 to 1.
+    pub fn greatest_share(&self) -> f64 {
+        (0..self.counts.len())
+            .map(|bin| self.share(bin))
+            .fold(0.0, f64::max)
+    }
+
     pub(crate) fn share(&self, bin: usize) -> f64 {
         let count = self.counts.get(bin).copied().unwrap_or(0.0);
         if self.finite > 0.0 {

@@ -26,6 +26,8 @@ pub struct HistogramsTexts {
     pub spacing: &'static str,
     /// What tensors are shown.
     pub role: &'static str,
+    /// Title of the scale of a heat map.
+    pub heat_scale: &'static str,
     /// All of them.
     pub all: &'static str,
     /// Weights.
@@ -104,6 +106,7 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
     auto: "Auto",
     spacing: "Bin spacing",
     role: "Tensors shown",
+    heat_scale: "Share of the finite values of a step that are in one bin",
     all: "All tensors",
     weights: "Weights",
     gradients: "Gradients",
@@ -162,6 +165,7 @@ pub(super) static ZH: HistogramsTexts = HistogramsTexts {
     auto: "自动",
     spacing: "分箱间距",
     role: "显示的张量",
+    heat_scale: "一个迭代的有限值中落在一个分箱内的比例",
     all: "全部张量",
     weights: "权重",
     gradients: "梯度",

@@ -14,6 +14,13 @@ use crate::theme::{Rgb, Theme};
 const SHADES: f64 = 48.0;
 /// Small shares are raised so far that single values are still seen.
 const SHADE_POWER: f64 = 0.6;
+/// Place in the sequence of colours of a bin that is nearly empty, 0 to 1.
+const FAINTEST: f64 = 0.08;
+
+/// Colour of a heat map for a share of its greatest share, 0 to 1.
+pub fn heat_colour(theme: &Theme, relative: f64) -> Rgb {
+    theme.sequence(FAINTEST + (1.0 - FAINTEST) * relative.clamp(0.0, 1.0).powf(SHADE_POWER))
+}
 /// Distance of the names of percentiles, pixels.
 const NAME_HEIGHT: f64 = 11.0;
 
@@ -287,7 +294,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             let places = edges.and_then(|(a, b)| Some((self.at.value_y(a)?, self.at.value_y(b)?)));
             if let (true, Some((low, high))) = (colour > 0.0, places) {
                 let (top, bottom) = (self.painter.snap(high), self.painter.snap(low));
-                let ink = self.theme.sequence(0.08 + 0.92 * colour);
+                let ink = self.theme.sequence(FAINTEST + (1.0 - FAINTEST) * colour);
                 self.painter.rect((left, top), (right, bottom), ink)?;
             }
             from = to;

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-/// Rules by prefix; a prefix that ends in `/` (or is empty) is a group, any other is one tag.
+/// Characters that groups end in.
+const PARTINGS: [char; 2] = ['/', '.'];
+
+/// Rules by prefix; a prefix that ends in `/` or `.` (or is empty) is a group, any other is one tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
     rules: BTreeMap<String, bool>,
@@ -46,8 +49,8 @@ impl Selection {
 
     /// What the groups above say of a tag or group.
     fn inherited(&self, path: &str) -> bool {
-        let mut inner = path.strip_suffix('/').unwrap_or(path);
-        while let Some(slash) = inner.rfind('/') {
+        let mut inner = path.strip_suffix(PARTINGS).unwrap_or(path);
+        while let Some(slash) = inner.rfind(PARTINGS) {
             if let Some(&is_ticked) = self.rules.get(&inner[..=slash]) {
                 return is_ticked;
             }
@@ -64,7 +67,7 @@ impl Selection {
         }
     }
 
-    /// Ticks all of a group (a path that ends in `/`, or the empty one for everything), or none of it.
+    /// Ticks all of a group (a path that ends in `/` or `.`, or the empty one for everything), or none of it.
     pub(crate) fn set_group(&mut self, group: &str, is_ticked: bool) {
         self.rules.retain(|prefix, _| !prefix.starts_with(group));
         let inherited = if group.is_empty() {
@@ -92,6 +95,9 @@ mod tests {
         assert!(chosen.has("train/loss") && !chosen.has("train/acc"));
         assert_eq!(chosen.to_items(), ["-train/", "+train/loss"]);
         chosen.set_group("train/", true);
+        let mut modules = Selection::default();
+        modules.set_group("fc1.", false);
+        assert!(!modules.has("fc1.weight.grad") && modules.has("fc10.weight"));
         assert!(chosen.to_items().is_empty());
     }
 

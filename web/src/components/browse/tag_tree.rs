@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use trainscope_api::order::natural;
+use trainscope_format::Role;
 
-use super::Browse;
 use super::tree::{Row, rows};
+use super::{Browse, ROLES, TagEntry};
 use crate::components::{Check, Icon, IconName, RowsInView};
 use crate::erased::{Show, derive, handler, memo};
 use crate::format;
@@ -32,8 +33,10 @@ enum TreeRow {
     Pin(String),
     /// Heading of all tags: how many are ticked of how many.
     All(usize, usize),
-    /// A group or tag, with its full name and its points.
-    Tag(Row, String, u64),
+    /// Heading of the tensors of one role.
+    Role(Role),
+    /// A group or tag, with its full name and its points; under the heading of a role, if there is one.
+    Tag(Row, String, u64, Option<Role>),
 }
 
 /// The tree.
@@ -119,20 +122,59 @@ fn tree_rows(browse: Browse, folds: RwSignal<HashMap<String, bool>>) -> Vec<Tree
                 let by_hand = folds.with(|folds| folds.get(path).copied());
                 by_hand.unwrap_or(is_filtering || tags <= MOST_OPEN)
             };
-            out.extend(rows(&tags, &selection, &open).into_iter().map(|row| {
-                let (name, points) = match &row {
-                    Row::Leaf { index, .. } => {
-                        seen.get(*index).map_or((String::new(), 0), |entry| {
-                            (entry.tag.clone(), entry.points)
-                        })
-                    }
-                    Row::Group { path, .. } => (path.clone(), 0),
-                };
-                TreeRow::Tag(row, name, points)
-            }));
+            for (role, seen) in by_role(seen) {
+                out.extend(role.map(TreeRow::Role));
+                let tags: Vec<&str> = seen.iter().map(|entry| entry.tag.as_str()).collect();
+                out.extend(rows(&tags, &selection, &open).into_iter().map(|row| {
+                    let (name, points) = match &row {
+                        Row::Leaf { index, .. } => {
+                            seen.get(*index).map_or((String::new(), 0), |entry| {
+                                (entry.tag.clone(), entry.points)
+                            })
+                        }
+                        Row::Group { path, .. } => (path.clone(), 0),
+                    };
+                    TreeRow::Tag(row, name, points, role)
+                }));
+            }
         });
     });
     out
+}
+
+/// Tags in their order under headings: those of each role where several roles are among them, else all under none.
+fn by_role(seen: Vec<&TagEntry>) -> Vec<(Option<Role>, Vec<&TagEntry>)> {
+    let mut parts: Vec<(Option<Role>, Vec<&TagEntry>)> = Vec::new();
+    for role in ROLES.iter().map(|(role, _)| Some(*role)).chain([None]) {
+        let of_role = seen.iter().filter(|entry| entry.role == role);
+        let of_role: Vec<_> = of_role.copied().collect();
+        if !of_role.is_empty() {
+            parts.push((role, of_role));
+        }
+    }
+    if parts.len() > 1 {
+        parts
+    } else {
+        vec![(None, seen)]
+    }
+}
+
+/// Ticks the tags of a group, or takes their ticks away; below a heading those of its role alone.
+fn tick_group(browse: Browse, group: &str, role: Option<Role>, is_ticked: bool) {
+    let Some(role) = role else {
+        browse.change_selection(|chosen| chosen.set_group(group, is_ticked));
+        return;
+    };
+    let tags: Vec<String> = browse.entries.with_untracked(|entries| {
+        let inside = entries.iter().filter(|entry| entry.role == Some(role));
+        let inside = inside.filter(|entry| entry.tag.starts_with(group));
+        inside.map(|entry| entry.tag.clone()).collect()
+    });
+    browse.change_selection(|chosen| {
+        for tag in tags {
+            chosen.set_tag(&tag, is_ticked);
+        }
+    });
 }
 
 #[component]
@@ -200,6 +242,22 @@ fn TreeRowView(
             }
             .into_any()
         }
+        TreeRow::Role(role) => {
+            let name = move || {
+                let texts = i18n.texts().histograms;
+                match role {
+                    Role::Gradient => texts.gradients,
+                    Role::Activation => texts.activations,
+                    _ => texts.weights,
+                }
+            };
+            view! {
+                <div class="t role" style:top=top>
+                    <b class="med">{name}</b>
+                </div>
+            }
+            .into_any()
+        }
         TreeRow::Tag(
             Row::Group {
                 path,
@@ -209,7 +267,9 @@ fn TreeRowView(
                 ticked,
                 is_open,
             },
-            ..,
+            _,
+            _,
+            role,
         ) => {
             let (is_all, is_some) = (ticked == tags, ticked > 0);
             let (folded, group, label) = (path.clone(), path.clone(), path.clone());
@@ -238,7 +298,7 @@ fn TreeRowView(
                         some=is_some
                         label=derive(move || (i18n.texts().scalars.show_tag)(&label))
                         on_press=move || {
-                            browse.change_selection(|chosen| chosen.set_group(&group, !is_all));
+                            tick_group(browse, &group, role, !is_all);
                         }
                     />
                     <span class="n">{of(ticked, tags)}</span>
@@ -255,6 +315,7 @@ fn TreeRowView(
             },
             tag,
             points,
+            _,
         ) => {
             let (pressed, by_name, alone) = (tag.clone(), tag.clone(), tag.clone());
             let current = tag.clone();
@@ -306,4 +367,45 @@ fn TreeRowView(
 
 fn depth_class(depth: usize) -> String {
     format!("t d{}", depth.min(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_stand_under_their_roles_where_there_are_several() {
+        let of = |tag: &str, role| TagEntry {
+            tag: tag.to_owned(),
+            role,
+            ..TagEntry::default()
+        };
+        let all = [
+            of("fc1.weight", Some(Role::Weight)),
+            of("fc1.weight.grad", Some(Role::Gradient)),
+            of("fc2.weight", Some(Role::Weight)),
+            of("other", None),
+        ];
+        let names = |seen: &[TagEntry]| {
+            let parts = by_role(seen.iter().collect());
+            let part = |(role, of): (Option<Role>, Vec<&TagEntry>)| {
+                (
+                    role,
+                    of.iter()
+                        .map(|entry| entry.tag.clone())
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                )
+            };
+            parts.into_iter().map(part).collect::<Vec<_>>()
+        };
+        let expected = [
+            (Some(Role::Weight), "fc1.weight fc2.weight".to_owned()),
+            (Some(Role::Gradient), "fc1.weight.grad".to_owned()),
+            (None, "other".to_owned()),
+        ];
+        assert_eq!(names(&all), expected);
+        assert_eq!(names(&all[3..]), [(None, "other".to_owned())]);
+        assert_eq!(names(&all[..1]), [(None, "fc1.weight".to_owned())]);
+    }
 }

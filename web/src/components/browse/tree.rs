@@ -1,4 +1,4 @@
-//! The tags as a tree by `/`, flattened to the rows that are open.
+//! The tags as a tree by `/` (names without one by `.`), flattened to the rows that are open.
 
 use super::selection::Selection;
 
@@ -66,11 +66,13 @@ impl Walk<'_> {
         while at < to {
             let tag = self.tags[at];
             let rest = &tag[prefix..];
+            // Names of modules are parted by dots, names of summaries by slashes.
+            let parting = if tag.contains('/') { '/' } else { '.' };
             // A slash at either end names nothing and belongs to the segment beside it.
             let slash = rest
                 .char_indices()
                 .skip(1)
-                .find(|&(index, c)| c == '/' && index + 1 < rest.len());
+                .find(|&(index, c)| c == parting && index + 1 < rest.len());
             let Some((slash, _)) = slash else {
                 self.leaf(at, prefix, depth);
                 at += 1;
@@ -156,6 +158,30 @@ mod tests {
         );
         let folded = rows(&tags, &selection, &|path, _| path != "train/");
         assert_eq!(names(&folded), ["eval/loss", "lr", "train 2/3"]);
+    }
+
+    #[test]
+    fn names_of_modules_are_grouped_by_their_dots() {
+        let tags = [
+            "fc1.bias",
+            "fc1.weight",
+            "fc10.weight",
+            "v1.0/loss",
+            "v1.0/lr",
+        ];
+        let all = rows(&tags, &Selection::default(), &|_, _| true);
+        assert_eq!(
+            names(&all),
+            [
+                "fc1 2/2",
+                ">bias",
+                ">weight",
+                "fc10.weight",
+                "v1.0 2/2",
+                ">loss",
+                ">lr"
+            ]
+        );
     }
 
     #[test]

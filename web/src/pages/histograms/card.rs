@@ -6,8 +6,9 @@ use leptos::html;
 use trainscope_api::distributions::{
     DistributionKey, DistributionsAnswer, DistributionsRequest, Fault, MAX_SERIES, Source,
 };
-use trainscope_charts::distribution::View;
+use trainscope_charts::distribution::{self, View};
 use trainscope_charts::label;
+use trainscope_charts::theme::{Rgb, Theme};
 use trainscope_format::Kind;
 
 use super::drawing::{Look, Part, in_order, spec, steps_between, view_of};
@@ -25,6 +26,9 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
+
+/// Colours between which the scale of a heat map is blended.
+const STOPS: u32 = 8;
 
 /// Rows of each picture: as many as can be told apart.
 const fn rows_of(view: View) -> usize {
@@ -400,9 +404,30 @@ fn Picture(
                 .collect_view()
         })
     };
+    let palette = use_palette();
+    let heat_scale = move || {
+        let is_heat = look.with(|look| look.view == View::HeatMap);
+        let greatest = drawn.with(|drawn| {
+            let rows = drawn.stacks.first().map(|stack| stack.rows.as_slice());
+            let rows = rows.unwrap_or_default().iter();
+            rows.map(distribution::Row::greatest_share)
+                .fold(0.0, f64::max)
+        });
+        (is_heat && greatest > 0.0).then(|| {
+            let colours = palette.with(|palette| ramp(&palette.theme));
+            let title = i18n.texts().histograms.heat_scale;
+            view! {
+                <span class="heat-scale ink3" role="img" aria-label=title title=title>
+                    "0 "
+                    <i style:background=colours></i>
+                    {format!(" {} %", label::value(100.0 * greatest))}
+                </span>
+            }
+        })
+    };
     view! {
         <div class="picture" node_ref=holder>
-            <div class="names micro ink2">{names}</div>
+            <div class="names micro ink2">{names} {heat_scale}</div>
             <DistributionChart
                 spec=drawn
                 label=label
@@ -428,5 +453,29 @@ fn Picture(
                 )
             }}
         </div>
+    }
+}
+
+/// CSS gradient of the colours of a heat map, from no values in a bin to the fullest one.
+fn ramp(theme: &Theme) -> String {
+    let stops = (0..=STOPS).map(|stop| {
+        let Rgb(red, green, blue) =
+            distribution::heat_colour(theme, f64::from(stop) / f64::from(STOPS));
+        format!("rgb({red} {green} {blue})")
+    });
+    let stops: Vec<String> = stops.collect();
+    format!("linear-gradient(to right, {})", stops.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_of_a_heat_map_ends_in_the_colour_of_the_fullest_bin() {
+        let theme = Theme::light();
+        let Rgb(red, green, blue) = theme.sequence(1.0);
+        let last = format!("rgb({red} {green} {blue}))");
+        assert!(ramp(&theme).ends_with(&last), "{}", ramp(&theme));
     }
 }
