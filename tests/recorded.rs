@@ -424,6 +424,39 @@ async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
 }
 
 #[tokio::test]
+async fn pictures_are_subtracted_and_the_ruler_is_their_slider() {
+    let lab = Lab::new();
+    let server = samples(&lab);
+    let browser = Browser::open().await;
+    let page = "/run/mlp/healthy/images?runs=mlp/healthy,mlp/overflow";
+    browser
+        .goto(&server, &format!("{page}&step=79&against=run:mlp/healthy"))
+        .await;
+    // The black picture differs from the other run's, which is shown as recorded.
+    browser
+        .wait_for_text("4,096 of 4,096 pixels differ, by at most")
+        .await;
+    assert_eq!(browser.count(".shot canvas:not([hidden])").await, 1);
+    let own = "return document.querySelector('.cell:nth-child(2) .shot canvas').width";
+    assert_eq!(browser.run(own).await, 64);
+    // Each run has a row with a mark a step; the slider goes to a step.
+    assert_eq!(browser.count(".ruler-row svg").await, 2);
+    let marks =
+        "return document.querySelector('.ruler-row path').getAttribute('d').split('M').length - 1";
+    assert_eq!(browser.run(marks).await, 3);
+    browser
+        .run(
+            "const step = document.querySelector('.ruler input[name=step]'); step.value = 143;
+             step.dispatchEvent(new Event('input', {bubbles: true}));
+             step.dispatchEvent(new Event('change', {bubbles: true}));",
+        )
+        .await;
+    browser.wait_for_text("3/3").await;
+    assert!(browser.url().await.contains("step=143"));
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn sound_text_and_curves_of_precision_are_shown() {
     let lab = Lab::new();
     let server = samples(&lab);

@@ -1,7 +1,7 @@
 //! What stands around the curves in a real browser: the runs and tags at the left, the toolbar, the menus of cards. Each
 //! control is used, and what it changes is seen.
 
-use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Server};
 
 const ESCAPE: char = '\u{e00c}';
@@ -431,5 +431,37 @@ async fn a_smoothed_value_is_that_of_its_point_from_near_and_far() {
         let tip = browser.text_of(".tip").await.unwrap();
         assert!(tip.contains(&wanted), "{wanted} in {tip} of {range}");
     }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn steps_that_restart_each_epoch_are_drawn_by_time() {
+    let lab = Lab::new();
+    let mut run = lab.record("run");
+    for epoch in 0..5 {
+        for step in 0..50 {
+            let time = STARTED_SECS + f64::from(epoch * 50 + step);
+            run.scalar_at("loss", i64::from(step), time, 1.0 / (1.0 + step as f32));
+        }
+    }
+    run.curve("lr", 0..50, |_| 0.1);
+    let server = lab.start();
+    server.wait_for_points("run", "lr", 50);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/scalars").await;
+    let link = "section[data-tag=loss] .per-epoch";
+    browser.wait_for_element(link).await;
+    assert_eq!(browser.count("section[data-tag=lr] .per-epoch").await, 0);
+    // From the first to the last second, not from step 0 to 49.
+    let said =
+        "return document.querySelector('section[data-tag=loss] canvas').getAttribute('aria-label')";
+    let said = browser.run(said).await.to_string();
+    assert!(said.contains("4:0"), "{said}");
+    browser.click(link).await;
+    browser
+        .wait_for("relative time", async || {
+            browser.url().await.contains("x=relative").then_some(())
+        })
+        .await;
     browser.close().await;
 }

@@ -318,7 +318,7 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     undecided: |n, why| format!("{} 项检查跳过：{why}", format::count(n)),
     unread: |n, types| format!("{} 个张量未判断：不读取 {types} 类型的值", format::count(n)),
     shared: |files, tensor, step| {
-        format!("{files} 个文件在第 {step} 步都含有 {tensor}：文件名中没有可识别的步数")
+        format!("{files} 个文件在迭代 {step} 都含有 {tensor}：文件名中没有可识别的迭代数")
     },
     missing: |reason| match reason {
         "nan" => "值为 NaN",

@@ -158,6 +158,7 @@ fn on_key(page: PageState, key: &str, is_far: bool) -> bool {
                 settings.set_full((!is_full).then_some(&*tag));
             }
         }
+        "Escape" if page.panel.with_untracked(Option::is_some) => page.panel.set(None),
         "Escape" if settings.full.with_untracked(Option::is_some) => settings.set_full(None),
         "Escape" if page.pointer.with_untracked(Option::is_some) => page.pointer.set(None),
         "Escape" if page.current.with_untracked(Option::is_some) => page.current.set(None),

@@ -137,7 +137,7 @@ pub(super) fn difference_text((x, y): (u32, u32), own: [u8; 4], other: [u8; 4]) 
     };
     let [own, other] = [own, other].map(values);
     format!(
-        "x {x}, y {y}: {own} − {other} = {sign}{}",
+        "x {x}, y {y}: {sign}{} ({own} − {other})",
         by.unsigned_abs()
     )
 }
@@ -147,7 +147,7 @@ fn values([red, green, blue, _]: [u8; 4]) -> String {
     if red == green && green == blue {
         red.to_string()
     } else {
-        format!("({red} {green} {blue})")
+        format!("{red} {green} {blue}")
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(Difference::of(&own, &own, 3).greatest, 0);
         assert_eq!(
             difference_text((1, 0), [0, 0, 0, 255], [220, 220, 220, 255]),
-            "x 1, y 0: 0 − 220 = −220"
+            "x 1, y 0: −220 (0 − 220)"
         );
     }
 

@@ -4,7 +4,7 @@ use trainscope_charts::{label, ticks};
 
 use super::settings::Settings;
 use crate::components::RunChip;
-use crate::erased::Show;
+use crate::erased::{Show, handler};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -68,9 +68,18 @@ pub(super) fn Ruler(settings: Settings) -> impl IntoView {
         <Show when=move || settings.whole.with(|(first, last)| first < last)>
             <div class="ruler">
                 {rows}
-                <div class="ruler-row axis micro ink3" aria-hidden="true">
-                    <span></span>
-                    <div class="labels">{labels}</div>
+                <div class="ruler-row axis micro ink3">
+                    <button
+                        type="button"
+                        class="link micro"
+                        class:unseen=move || settings.step.get().is_none()
+                        on:click=handler(move |_| settings.set_step(None, History::Push))
+                    >
+                        {i18n.text(|t| t.recorded.last)}
+                    </button>
+                    <div class="labels" aria-hidden="true">
+                        {labels}
+                    </div>
                 </div>
                 <div class="over">
                     <i class="cursor" style:left=place>

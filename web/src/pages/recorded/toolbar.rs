@@ -6,7 +6,6 @@ use crate::components::{IconButton, IconName, SegOption, Segmented};
 use crate::erased::{derive, handler};
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::prelude::*;
-use crate::url_state::History;
 
 /// The bar over the cards.
 #[component]
@@ -57,14 +56,6 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                         />
                     }
                 })}
-            <button
-                type="button"
-                class="link small"
-                class:unseen=move || settings.step.get().is_none()
-                on:click=handler(move |_| settings.set_step(None, History::Push))
-            >
-                {i18n.text(|t| t.recorded.last)}
-            </button>
             {own}
         </div>
     }
@@ -175,6 +166,7 @@ fn Difference(settings: Settings) -> impl IntoView {
         <label class="ctl">
             {i18n.text(|t| t.recorded.difference)}
             <select
+                class="field"
                 name="against"
                 on:change=move |event| {
                     let against = Against::parse(&event_target_value(&event));
