@@ -209,7 +209,7 @@ fn gather(pages: &[Page]) -> Notebook {
         if let Some(reason) = &page.broken {
             let path = page.path.display();
             notebook.problems.push(format!(
-                "{path} is not understood and stays as it is; what was read before counts: {reason}"
+                "{path} is invalid and was left unchanged; the last valid notes are used: {reason}"
             ));
         } else if page.path != page.homes[0] {
             notebook.problems.push(format!(

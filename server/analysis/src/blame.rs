@@ -218,7 +218,7 @@ fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: 
     } else if is_overflow(hit) && is_all_finite_before(hit, flow, run) {
         said.en
             .push_str("; all earlier tensors of this step are finite");
-        said.zh.push_str("；该步中此前的张量都是有限值");
+        said.zh.push_str("；该迭代中此前的张量都是有限值");
     }
     let (en, zh) = match explained {
         0 => (String::new(), String::new()),

@@ -162,12 +162,12 @@ fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File 
         (
             FileStatus::Gone,
             None,
-            Some("the file was removed or renamed; what was read of it stays".to_owned()),
+            Some("the file was removed or renamed; what was read before is still shown".to_owned()),
         )
     } else if let Some(reason) = &state.unreadable {
         (FileStatus::Unreadable, None, Some(reason.clone()))
     } else if torn {
-        let reason = "the last record is not whole: its writer was interrupted, or still writes it"
+        let reason = "the last record is truncated: its writer was interrupted or is still writing"
             .to_owned();
         (FileStatus::Truncated, Some(state.offset), Some(reason))
     } else if is_live(source, state, now) {

@@ -231,7 +231,7 @@ impl Index {
         check(&source, stretch, decoded)?;
         let len_bytes = file.metadata().map_or(0, |metadata| metadata.len());
         if len_bytes < stretch.offset + stretch.len_bytes {
-            return Err(unreadable(&source, &"it was cut short"));
+            return Err(unreadable(&source, &"it was truncated"));
         }
         Ok(Blob { file, stretch })
     }
@@ -274,7 +274,7 @@ fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
         .and_then(|_| file.take(stretch.len_bytes).read_to_end(&mut bytes))
         .map_err(|e| unreadable(source, &e))?;
     if (bytes.len() as u64) < stretch.len_bytes {
-        return Err(unreadable(source, &"it was cut short"));
+        return Err(unreadable(source, &"it was truncated"));
     }
     Ok(bytes)
 }

@@ -84,7 +84,7 @@ fn common() -> Vec<Parameter> {
             "from_step",
             ParameterKind::Step,
             "skip steps before",
-            "此前的步不判断",
+            "此前的迭代不判断",
         ),
         key(
             "warmup",

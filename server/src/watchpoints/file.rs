@@ -163,7 +163,7 @@ impl WatchpointFile {
             return Err(ChangeError::Conflict);
         }
         if let Some(problem) = &self.problem {
-            let reason = format!("what is there is not understood and stays as it is: {problem}");
+            let reason = format!("the file is invalid and was left unchanged: {problem}");
             return Err(unwritable(&self.path, reason));
         }
         let list = list.map(configs).transpose()?;

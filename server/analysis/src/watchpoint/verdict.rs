@@ -113,7 +113,11 @@ impl Findings {
         let steps = plural(judged.steps, "step");
         let mut said = Sentence {
             en: format!("No problems found in {} over {steps}.", en.join(" and ")),
-            zh: format!("在 {} 步的{}中未发现问题。", judged.steps, zh.join("和")),
+            zh: format!(
+                "在 {} 次迭代的{}中未发现问题。",
+                judged.steps,
+                zh.join("和")
+            ),
         };
         let mut add = |en: String, zh: String| {
             said.en = format!("{} {en}", said.en);

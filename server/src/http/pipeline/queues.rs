@@ -85,7 +85,7 @@ impl Reader<'_> {
         };
         let batches = Batches::read(&bytes);
         if batches.is_torn {
-            self.fault(found, "its last line is not whole");
+            self.fault(found, "its last line is truncated");
         }
         if batches.skipped_lines > 0 {
             let lines = batches.skipped_lines;

@@ -58,7 +58,7 @@ pub(super) static CONSTANT_OUTPUT: Condition = Condition {
         Range::Percentage,
         text(
             "percentage of the recorded steps at least",
-            "占记录步的百分比不小于",
+            "占记录的迭代的百分比不小于",
         ),
     )
     .at(80.0)],
@@ -74,7 +74,7 @@ pub(super) static CONSTANT_OUTPUT: Condition = Condition {
     checks: text(
         "Each unit of the last layer differs between the samples of a batch by less than a millionth of its size, at \
          percentage_gte percent of the recorded steps, while the targets (or, if they were not recorded, the inputs) differ.",
-        "在 percentage_gte % 的记录步中，最后一层每个单元在批次内样本间的差异小于其大小的百万分之一，而目标（未记录时为输入）各不相同。",
+        "在 percentage_gte % 的已记录迭代中，最后一层每个单元在批次内样本间的差异小于其大小的百万分之一，而目标（未记录时为输入）各不相同。",
     ),
     matters: text(
         "The input does not reach the output, so no gradient reaches the layers: gradients of zeros follow from it.",
@@ -83,7 +83,7 @@ pub(super) static CONSTANT_OUTPUT: Condition = Condition {
     not_judged: text(
         "Batches of fewer than 4 samples, fewer than 3 recorded steps, an unknown last layer. A last layer \
          initialized with zeros gives the same output at first, so 80 percent of the steps are required.",
-        "批次少于 4 个样本、记录步少于 3、最后一层未知。以零初始化的最后一层开始时输出相同，因此要求 80 % 的步。",
+        "批次少于 4 个样本、记录的迭代少于 3、最后一层未知。以零初始化的最后一层开始时输出相同，因此要求 80 % 的迭代。",
     ),
     advice: text(
         "Softmax over a single unit? A ReLU at the end, or a narrow one before it, that is 0 for every sample? Saturated units \

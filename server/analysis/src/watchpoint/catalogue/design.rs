@@ -27,7 +27,7 @@ pub(super) static SETTINGS: Condition = Condition {
     matters: text(
         "Each step subtracts learning rate × gradient (Goodfellow et al., Deep Learning, algorithm 8.1): outside of these \
          ranges the formula of the optimizer does not converge for any model.",
-        "每步减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
+        "每次迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
     ),
     not_judged: text(
         "Neither a learning rate nor a batch size was recorded.",

@@ -25,7 +25,7 @@ pub(super) static GRADIENT_EXPLODING: Condition = Condition {
     ),
     not_judged: text(
         "In context: steps that loss scaling skipped (the scale falls, the weights do not change, or, where neither is recorded, the loss remains finite), unless the loss scale never stabilizes.",
-        "在上下文中：因此跳过的步（损失缩放的做法）不算，除非缩放一直不稳定。",
+        "在上下文中：因此跳过的迭代（损失缩放的做法）不算，除非缩放一直不稳定。",
     ),
     advice: text(
         "Check the inputs of the backward operators and the loss scale; sqrt and log have infinite slopes at zero.",
@@ -58,7 +58,7 @@ pub(super) static GRADIENT_VANISHING: Condition = Condition {
     says: text("vanishing gradient", "梯度消失"),
     checks: text(
         "Mean |x| (or another statistic) is below its threshold; in context: at 3 consecutive steps, or below 1e-7 if the norm of the first layer is a thousandth of that of the last, or the loss stays at chance level.",
-        "|x| 的均值（或其他统计量）小于阈值；在上下文中：连续 3 步，或首层范数只有末层千分之一或损失停在随机猜测时小于 1e-7。",
+        "|x| 的均值（或其他统计量）小于阈值；在上下文中：连续 3 次迭代，或首层范数只有末层千分之一或损失停在随机猜测时小于 1e-7。",
     ),
     matters: text(
         "Layers far from the loss do not learn.",
@@ -135,11 +135,11 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
     says: text("gradient norm spike", "梯度范数突增"),
     checks: text(
         "The gradient norm is above factor_gt times the median of up to 128 previous norms, or grows by that factor over nearly every step.",
-        "梯度范数大于此前（至多 128 个）中位数的 factor_gt 倍，或几乎每步增长直至该倍数。",
+        "梯度范数大于此前（至多 128 个）中位数的 factor_gt 倍，或几乎每次迭代增长直至该倍数。",
     ),
     matters: text(
         "A single step of this size can undo many earlier ones.",
-        "这样一步会抵消许多步。",
+        "这样一次迭代会抵消许多次迭代。",
     ),
     not_judged: text(
         "Fewer than 2 previous norms; fewer than 5, unless the factor is 100 times factor_gt. Only a note if the loss sets no new maximum, unless it is still high and the norm spikes again.",
@@ -147,7 +147,7 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
     ),
     advice: text(
         "Clip the gradient; inspect the batch; check that gradients are zeroed before each step.",
-        "裁剪梯度；查看该批次；每步前是否清零梯度？",
+        "裁剪梯度；查看该批次；每次迭代前是否清零梯度？",
     ),
     ..BASE
 };
@@ -170,7 +170,7 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
             Range::Count,
             text(
                 "number of previous norms to compare with",
-                "用于比较的此前步数",
+                "用于比较的此前迭代数",
             ),
         )
         .at(128.0)
@@ -193,7 +193,7 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
         "在范数平稳时能发现固定倍数遗漏的异常。",
     ),
     not_judged: text("Fewer than 16 previous norms.", "此前少于 16 个范数。"),
-    advice: text("Inspect the batch of that step.", "查看该步的批次。"),
+    advice: text("Inspect the batch of that step.", "查看该迭代的批次。"),
     ..BASE
 };
 
@@ -217,7 +217,7 @@ pub(super) static UNDERFLOW_FP16: Condition = Condition {
     says: text("underflow of fp16 gradients", "fp16 梯度下溢"),
     checks: text(
         "The share of nonzero elements below 2^-14 (fp16 subnormals), over all fp16 gradients of a step, is above share_gt at 3 consecutive steps.",
-        "半精度梯度的非零元素中，小于 2^-14 的比例大于 share_gt，按步合计，连续 3 步。",
+        "半精度梯度的非零元素中，小于 2^-14 的比例大于 share_gt，按迭代合计，连续 3 次迭代。",
     ),
     matters: text(
         "Subnormals lose precision, and below 2^-24 they become zero: weights stop learning.",
@@ -240,7 +240,7 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
     parameters: &[limit(
         "share_gt",
         Range::Share,
-        text("share of clipped steps above", "被裁剪的步数比例大于"),
+        text("share of clipped steps above", "被裁剪的迭代比例大于"),
     )
     .at(0.9)],
     severity: Severity::Info,
@@ -252,11 +252,11 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
     judge: Some(explosion::always_clipped),
     says: text(
         "gradients clipped at almost every step",
-        "几乎每一步都在裁剪梯度",
+        "几乎每次迭代都在裁剪梯度",
     ),
     checks: text(
         "The norm of the recorded gradients is below the recorded norm before clipping at more than share_gt of the steps.",
-        "记录的梯度范数低于所记录的裁剪前范数的步数比例大于 share_gt。",
+        "记录的梯度范数低于所记录的裁剪前范数的迭代比例大于 share_gt。",
     ),
     matters: text(
         "The clipping threshold, not the gradient, then sets the step size.",
@@ -264,7 +264,7 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
     ),
     not_judged: text(
         "Fewer than 8 steps, or loss scaling is used. A warning if less than 0.1 % of the norm is left, or less than 5 % while the loss is flat from step 0 on.",
-        "少于 8 步，或使用损失缩放。剩余不足千分之一，或不足 5 % 而损失从第 0 步起一直平坦时为警告。",
+        "少于 8 次迭代，或使用损失缩放。剩余不足千分之一，或不足 5 % 而损失从迭代 0 起一直平坦时为警告。",
     ),
     advice: text(
         "Raise max_norm to the typical gradient norm.",

@@ -20,7 +20,7 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
     says: text("replicas differ between ranks", "各 rank 的副本不一致"),
     checks: text(
         "The hash of a replicated weight, or of an averaged gradient, differs between ranks; a gradient that never agreed counts if its weight agreed at that step and differs at the next.",
-        "复制的权重或平均后的梯度的哈希在各 rank 间不同；从未一致的梯度，若其权重在该步一致而在下一步不同，也算在内。",
+        "复制的权重或平均后的梯度的哈希在各 rank 间不同；从未一致的梯度，若其权重在该迭代一致而在下一迭代不同，也算在内。",
     ),
     matters: text(
         "Diverged replicas train different models and average them.",
@@ -32,9 +32,9 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
     ),
     advice: text(
         "Check for a skipped all-reduce or broadcast, that all ranks run every step, and that seeds match where required.",
-        "是否漏掉规约或广播？所有 rank 是否都执行每一步？该相同的随机种子是否相同？",
+        "是否漏掉规约或广播？所有 rank 是否都执行每次迭代？该相同的随机种子是否相同？",
     ),
-    counts: text("steps differ", "步不一致"),
+    counts: text("steps differ", "次迭代不一致"),
     ..BASE
 };
 
@@ -60,7 +60,7 @@ pub(super) static SILENT_CORRUPTION: Condition = Condition {
     ),
     not_judged: text(
         "More than one tensor differs at that step.",
-        "该步有多个张量不同。",
+        "该迭代有多个张量不同。",
     ),
     advice: text("Test the device of that rank.", "检测该 rank 的设备。"),
     counts: text("weight differs", "个权重不同"),

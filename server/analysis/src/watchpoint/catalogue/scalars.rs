@@ -460,11 +460,11 @@ pub(super) static LOSSSCALE_THRASH: Condition = Condition {
     says: text("unstable loss scale", "损失缩放不稳定"),
     checks: text(
         "After the initial search the loss scale falls 3 times within 50 steps, or it falls at half of all steps, or below 1.",
-        "初始搜索之后 50 步内下降 3 次；或在一半的步中下降，或低于 1。",
+        "初始搜索之后 50 次迭代内下降 3 次；或在一半的迭代中下降，或低于 1。",
     ),
     matters: text(
         "Each decrease is a skipped step.",
-        "每次下降都意味着丢掉一步。",
+        "每次下降都意味着丢掉一次迭代。",
     ),
     not_judged: text(
         "No loss scale was recorded; the initial search.",
@@ -506,7 +506,7 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
     not_judged: text("The first two points.", "前两个点。"),
     advice: text(
         "Check the schedule and its units (steps or epochs).",
-        "检查学习率计划及其单位（步或轮）。",
+        "检查学习率计划及其单位（迭代或轮）。",
     ),
     ..BASE
 };

@@ -28,7 +28,7 @@ pub(super) static TENSOR_OVERFLOW: Condition = Condition {
     ),
     not_judged: text(
         "In context: masks, where only -Inf occurs and all later tensors of the step are finite or masked as well, or that were masks at earlier steps; buffers of 0 and -Inf that never change. Weights and gradients have their own conditions.",
-        "在上下文中：仅有 -Inf 且该步后续全为有限值或同为掩码，或此前步已是掩码；只含 0 与 -Inf 且从不变化的缓冲区。权重与梯度另有条件。",
+        "在上下文中：仅有 -Inf 且该迭代后续全为有限值或同为掩码，或此前的迭代已是掩码；只含 0 与 -Inf 且从不变化的缓冲区。权重与梯度另有条件。",
     ),
     advice: text(
         "Check the operator's inputs: log or sqrt of zero, division by zero, exp of large values, fp16 range, or the data itself.",
@@ -51,7 +51,7 @@ pub(super) static OPERATOR_OVERFLOW: Condition = Condition {
     ),
     checks: text(
         "The device reported that an operator overflowed.",
-        "设备记录某算子在某一步溢出。",
+        "设备记录某算子在某一迭代溢出。",
     ),
     matters: text(
         "It is reported even if the result was clipped to a finite value afterwards.",
@@ -291,11 +291,11 @@ pub(super) static INPUT_RANGE: Condition = Condition {
     ),
     not_judged: text(
         "Integer inputs (images, tokens), or inputs followed by a normalization layer. A warning only if the RMS is above 1000, the loss is affected, the next layer dies, saturates or comes near an overflow at the same step, or a single batch is an outlier.",
-        "整数输入（图像、词元），或紧接归一化层。仅当均方根大于 1000、损失有所体现、下一层在同一步失活、饱和或接近溢出，或某批次突出时才警告。",
+        "整数输入（图像、词元），或紧接归一化层。仅当均方根大于 1000、损失有所体现、下一层在同一迭代失活、饱和或接近溢出，或某批次突出时才警告。",
     ),
     advice: text(
         "Normalize the data; inspect the batch of that step.",
-        "归一化数据；查看该步的批次。",
+        "归一化数据；查看该迭代的批次。",
     ),
     ..BASE
 };
@@ -351,10 +351,10 @@ pub(super) static REPEATED_BATCH: Condition = Condition {
     },
     watches: |subject, _| subject.class == Class::Input,
     judge: Some(data::repeated),
-    says: text("same batch at every step", "每一步都是同一批数据"),
+    says: text("same batch at every step", "每次迭代都是同一批数据"),
     checks: text(
         "The hash of an input is the same at all recorded steps, at least 5.",
-        "输入的哈希在所有记录步（至少 5 步）中都相同。",
+        "输入的哈希在所有记录的迭代（至少 5 次）中都相同。",
     ),
     matters: text(
         "A model that is given one batch again and again memorizes it. A note only: full-batch training gives the same hashes.",
@@ -362,12 +362,12 @@ pub(super) static REPEATED_BATCH: Condition = Condition {
     ),
     not_judged: text(
         "Fewer than 5 steps; no hashes; every element is the same number.",
-        "少于 5 步；没有哈希；所有元素相同。",
+        "少于 5 次迭代；没有哈希；所有元素相同。",
     ),
     advice: text(
         "Check that the iterator of the data loader is made once per epoch, not once per step.",
-        "检查数据加载器的迭代器是否每轮创建一次，而不是每步创建一次。",
+        "检查数据加载器的迭代器是否每轮创建一次，而不是每次迭代创建一次。",
     ),
-    counts: text("equal steps", "个相同的步"),
+    counts: text("equal steps", "次相同的迭代"),
     ..BASE
 };

@@ -66,7 +66,7 @@ pub(super) static BAD_INITIALIZATION: Condition = Condition {
     says: text("bad weight initialization", "权重初始化不当"),
     checks: text(
         "At step 0 or 1 a matrix is all zero without a gradient, is constant, or fan_in × variance is outside variance_lt to variance_gt (Glorot 1, He 2, PyTorch 1/3).",
-        "第 0 或 1 步时矩阵全零且无梯度、处处相同，或 fan_in × 方差超出 variance_lt 至 variance_gt（Glorot 1，He 2，PyTorch 1/3）。",
+        "迭代 0 或 1 时矩阵全零且无梯度、处处相同，或 fan_in × 方差超出 variance_lt 至 variance_gt（Glorot 1，He 2，PyTorch 1/3）。",
     ),
     matters: text(
         "The model does not learn, or diverges at once.",
@@ -150,7 +150,7 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     says: text("weight not updated", "权重未更新"),
     checks: text(
         "|now - before| <= atol + rtol * |before| for every element, at consecutive recorded steps; in context: bit-identical, until the end of the recording, and for twice as long as ever before. Of weights with histograms alone: the histograms of all of them, offsets apart, are bit-identical in the last 3 records or more.",
-        "连续若干记录步中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；在上下文中：逐位相同、直到记录结束，且比以往长一倍。仅有直方图的权重：除偏置外，全部权重的直方图在最近 3 次或更多记录中逐位相同。",
+        "连续若干记录的迭代中每个元素都满足 |现在 - 之前| <= atol + rtol * |之前|；在上下文中：逐位相同、直到记录结束，且比以往长一倍。仅有直方图的权重：除偏置外，全部权重的直方图在最近 3 次或更多记录中逐位相同。",
     ),
     matters: text(
         "The weight is missing in the optimizer, detached, frozen by mistake, or its updates are rounded away.",
@@ -158,7 +158,7 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     ),
     not_judged: text(
         "The previous step or its change was not recorded. In context: the weight has no gradient while others have (frozen on purpose), its gradient is zero or far below all others, the learning rate has decayed to zero, or tiny updates are rounded away in a model that is already good.",
-        "上一步或其变化未记录。在上下文中：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，学习率已自然降到零，或模型已很好而更新因学习率极小被舍入。",
+        "上一迭代或其变化未记录。在上下文中：其他权重有梯度而它没有（有意冻结），梯度为零或远小于其他，学习率已自然降到零，或模型已很好而更新因学习率极小被舍入。",
     ),
     advice: text(
         "Check that it is in the optimizer (compare model.parameters() with param_groups), that the learning rate is not 0, and that step() is called.",
@@ -212,7 +212,7 @@ pub(super) static FROZEN_WEIGHTS: Condition = Condition {
     says: text("frozen weights", "冻结的权重"),
     checks: text(
         "The hash of a weight is the same at all recorded steps, at least 3; no gradient is recorded for it; and other weights of the run change. One note for all such weights.",
-        "权重的哈希在所有记录步（至少 3 步）中都相同，没有记录其梯度，而其他权重有变化。所有这类权重合为一条提示。",
+        "权重的哈希在所有记录的迭代（至少 3 次）中都相同，没有记录其梯度，而其他权重有变化。所有这类权重合为一条提示。",
     ),
     matters: text(
         "Usual in fine-tuning (frozen backbones, adapters), and a mistake where the whole model should learn.",
@@ -220,7 +220,7 @@ pub(super) static FROZEN_WEIGHTS: Condition = Condition {
     ),
     not_judged: text(
         "Fewer than 3 steps; no hashes; the program itself gives the role of a frozen weight; no weight changes at all, which is weight_not_changed.",
-        "少于 3 步；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
+        "少于 3 次迭代；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
     ),
     advice: text(
         "If it is not meant: set requires_grad to true, and give the weights to the optimizer.",
@@ -272,7 +272,7 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     ),
     not_judged: text(
         "The previous step is missing, or either holds NaN or Inf. In context: the records are more than one step apart, or the weight was zero. Only a note if the loss did not suffer and the learning rate had not jumped.",
-        "缺少上一步，或任一含 NaN/Inf。在上下文中：间隔多于一步、之前全零，或损失未受影响且学习率没有突增（仅作提示）。",
+        "缺少上一迭代，或任一含 NaN/Inf。在上下文中：间隔多于一次迭代、之前全零，或损失未受影响且学习率没有突增（仅作提示）。",
     ),
     advice: text(
         "Lower the learning rate, add a warmup, or clip the gradient.",
@@ -315,7 +315,7 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
     says: text("weight update too small", "权重更新过小"),
     checks: text(
         "The same ratio is below the threshold; in context: for all weights, averaged over all steps, while the loss stays at chance level.",
-        "同一比值小于阈值；在上下文中：所有权重、全部步数平均，且损失停在随机猜测水平。",
+        "同一比值小于阈值；在上下文中：所有权重、全部迭代平均，且损失停在随机猜测水平。",
     ),
     matters: text("The model hardly changes.", "模型几乎不变。"),
     not_judged: text(
@@ -366,7 +366,7 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
         "Updates that are too small learn nothing; updates that are too large overwrite what was learned.",
         "过小学不到，过大留不住。",
     ),
-    not_judged: text("Fewer than 6 steps; vectors.", "少于 6 步；向量。"),
+    not_judged: text("Fewer than 6 steps; vectors.", "少于 6 次迭代；向量。"),
     advice: text(
         "Set the learning rate so that updates are about 1e-3 of the weight; lower the weight decay.",
         "调节学习率使更新约为权重的 1e-3；减小权重衰减。",
@@ -470,7 +470,7 @@ pub(super) static SHARED_WEIGHTS: Condition = Condition {
     says: text("tied weights", "权重共享"),
     checks: text(
         "Two weights have identical content at every step.",
-        "两个权重在每一步内容都相同。",
+        "两个权重在每次迭代内容都相同。",
     ),
     matters: text(
         "If not intended, a layer was inserted twice.",

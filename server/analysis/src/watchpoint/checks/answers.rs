@@ -152,7 +152,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
                 if labels.is_some() { "targets" } else { "inputs" }
             ),
             format!(
-                "{all} 个记录步中有 {count} 步，{name} 对所有样本都相同，而{}各不相同",
+                "{all} 个记录的迭代中有 {count} 个，{name} 对所有样本都相同，而{}各不相同",
                 if labels.is_some() { "目标" } else { "输入" }
             ),
         ));

@@ -136,7 +136,7 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let name = &input.name;
         found.push(hit.until(last.step).called(Severity::Info).saying(
             format!("{name} is the same batch at all {steps} recorded steps"),
-            format!("{name} 在全部 {steps} 个记录步中是同一批数据"),
+            format!("{name} 在全部 {steps} 个记录的迭代中是同一批数据"),
         ));
     }
     found.into()

@@ -300,7 +300,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         let left = percent(usual);
         found.push(hit.saying(
             format!("gradients are clipped at almost every step, to {left} of their norm"),
-            format!("几乎每一步都在裁剪梯度，只保留其范数的 {left}"),
+            format!("几乎每次迭代都在裁剪梯度，只保留其范数的 {left}"),
         ));
     }
     found.into()

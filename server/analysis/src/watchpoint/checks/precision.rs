@@ -211,7 +211,7 @@ pub(crate) fn thrash_judge(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
         let (tag, falls) = (&series.tag, thrash.falls);
         found.push(hit.until(thrash.last).called(Severity::Warning).saying(
             format!("{tag} is unstable: it fell {falls} times, and each time a step was skipped"),
-            format!("{tag} 不稳定：下降了 {falls} 次，每次都会跳过一步"),
+            format!("{tag} 不稳定：下降了 {falls} 次，每次都会跳过一次迭代"),
         ));
     }
     found.into()

@@ -56,7 +56,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let steps = still.steps;
             judged.found.push(found.saying(
                 format!("{name} was not updated in the last {steps} recorded steps"),
-                format!("{name} 在最近 {steps} 个记录步中没有更新"),
+                format!("{name} 在最近 {steps} 个记录的迭代中没有更新"),
             ));
         }
     }

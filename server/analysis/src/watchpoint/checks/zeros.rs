@@ -73,7 +73,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         let name = &tensor.name;
         found.push(hit.called(severity).saying(
             format!("{name} is all zero for {steps} consecutive recorded steps"),
-            format!("{name} 连续 {steps} 个记录步全部为零"),
+            format!("{name} 连续 {steps} 个记录的迭代全部为零"),
         ));
     }
     found.into()
