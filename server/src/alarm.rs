@@ -19,8 +19,8 @@ use trainscope_analysis::watchpoint::Hit;
 use trainscope_api::findings::HitNotice;
 use trainscope_format::Severity;
 
-use crate::diagnosis::Judged;
 use crate::http::notice_of;
+use crate::judging::service::Judged;
 
 /// What is told at the same time.
 const WORKERS: usize = 2;

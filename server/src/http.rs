@@ -13,26 +13,21 @@ use axum::{Extension, Router, middleware};
 use tokio::sync::watch;
 use tower_http::compression::CompressionLayer;
 
-use crate::diagnosis::Diagnosis;
 use crate::index::Index;
+use crate::judging::service::Diagnosis;
 use crate::notebook::Notebooks;
+use crate::queries::{distributions, error, findings, graph, neighbours, pipeline};
 
 pub mod access;
 mod assets;
 mod blob;
-mod distributions;
-mod error;
-mod findings;
-mod graph;
-mod guard;
+pub(crate) mod guard;
 mod live;
 mod markdown;
-mod neighbours;
 mod notebook;
 mod openapi;
-mod pipeline;
 mod records;
-mod request;
+pub(crate) mod request;
 mod runs;
 mod scalars;
 mod status;
@@ -137,7 +132,7 @@ pub fn router(site: Site) -> Router {
 }
 
 /// An answer of the API: `value` as JSON, never kept by caches.
-fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
     json_text(serde_json::to_vec(value))
 }
 
@@ -149,7 +144,7 @@ fn json_text(text: serde_json::Result<Vec<u8>>) -> Result<Response, error::Failu
 }
 
 /// Runs what may wait for the disk off the async threads.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, error::Failure> + Send + 'static,
 ) -> Result<T, error::Failure> {
     match tokio::task::spawn_blocking(work).await {

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use trainscope_api::status;
 
+use crate::discovery::watch::{self, Base, Found, Hints};
 use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
-use crate::watch::{self, Base, Found, Hints};
 
 /// Published bytes that wait in memory before they are committed: what is read at once is committed when it is answerable.
 const COMMIT_BYTES: usize = 32 << 20;

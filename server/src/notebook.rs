@@ -15,8 +15,8 @@ use trainscope_api::notebook::{
     MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes,
 };
 
+use crate::discovery::watch::{self, Base};
 use crate::files;
-use crate::watch::{self, Base};
 
 /// Bytes of a file at most; people do not write that much.
 const MAX_FILE_BYTES: u64 = 8 << 20;

@@ -9,9 +9,9 @@ use std::sync::mpsc;
 
 use trainscope_format::{Checkpoint, Decoder};
 
+use crate::discovery::watch::identity;
 use crate::files;
 use crate::index::{Block, Index, Source, Staging, head};
-use crate::watch::identity;
 
 /// Bytes decoded at a time.
 const BLOCK_BYTES: usize = 1 << 20;

@@ -3,12 +3,10 @@
 //! Nothing is copied: a catalogue keeps names and steps, and each answer reads the bytes that it needs from the file
 //! that holds them. Tensors are looked up among those that were found, never joined to a path.
 
-pub(crate) mod catalog;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod history;
 pub(crate) mod list;
-pub(crate) mod stored;
 pub(crate) mod summary;
 pub(crate) mod values;
 

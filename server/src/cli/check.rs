@@ -12,8 +12,8 @@ use trainscope_format::Severity;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::{Failed, words};
-use crate::recording::find::{self, Found, FoundRun};
-use crate::recording::judge;
+use crate::discovery::find::{self, Found, FoundRun};
+use crate::judging::judge;
 use crate::watchpoints::Sets;
 
 mod baseline;

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::check::{Screen, cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::{Failed, words};
-use crate::recording::find::FoundRun;
+use crate::discovery::find::FoundRun;
 
 mod compare;
 mod measure;

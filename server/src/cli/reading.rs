@@ -12,11 +12,11 @@ use trainscope_format::Kind;
 use super::check::{cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
-use crate::diagnosis::JudgedRun;
+use crate::discovery::find::FoundRun;
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
-use crate::recording::find::FoundRun;
-use crate::recording::judge;
+use crate::judging::judge;
+use crate::judging::service::JudgedRun;
 use crate::watchpoints::WatchpointFile;
 
 /// Between two looks at how far reading is.

@@ -18,10 +18,10 @@ use super::style::{LINK, QUIET, STRONG};
 use super::{Failed, words};
 use crate::alarm::Alarms;
 use crate::colours::Colours;
-use crate::diagnosis::{Diagnosis, Judged};
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Graphs, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
+use crate::judging::service::{Diagnosis, Judged};
 use crate::notebook::Notebooks;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 

@@ -22,7 +22,7 @@ use super::error::Failure;
 use super::{Site, assets};
 
 /// Answers that change with the files must not be kept by anybody.
-pub(super) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
+pub(crate) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 /// `wasm-unsafe-eval` is what browsers call starting WebAssembly. `base-uri` is `'self'` because the page names its
 /// base: below a prefix, and for addresses with several parts such as `/run/a/b/scalars`.

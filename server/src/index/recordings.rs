@@ -10,8 +10,8 @@ use trainscope_format::Format;
 
 use super::Index;
 use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
-use crate::recording::find::{FoundRun, TensorKind, TensorSource};
-use crate::tensors::catalog::Recorded;
+use crate::discovery::find::{FoundRun, TensorKind, TensorSource};
+use crate::tensor_files::catalog::Recorded;
 
 /// By name.
 pub(super) type Recordings = BTreeMap<Arc<str>, Arc<Recorded>>;

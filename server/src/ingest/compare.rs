@@ -7,10 +7,10 @@ use std::time::Instant;
 use trainscope_format::sniff;
 
 use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Known, Loop};
+use crate::discovery::find::is_of_tensors;
+use crate::discovery::watch::{self, Found, Scan};
 use crate::files;
 use crate::index::{Identity, head};
-use crate::recording::find::is_of_tensors;
-use crate::watch::{self, Found, Scan};
 
 impl Loop {
     /// Takes note of everything a walk has found; `first` is the first walk of this server.

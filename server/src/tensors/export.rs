@@ -3,8 +3,8 @@
 use trainscope_api::tensors::{Axis, Slice};
 use trainscope_format::tensor::DType;
 
-use super::stored::Stored;
-use crate::recording::read::Unread;
+use crate::tensor_files::read::Unread;
+use crate::tensor_files::stored::Stored;
 
 /// Where the next piece of a file goes; `false` means that nobody wants more.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Vec<u8>) -> bool;

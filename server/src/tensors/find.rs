@@ -8,10 +8,10 @@ use trainscope_api::tensors::{TensorPlace, TensorSource};
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::{Body, Format, Kind, OpaqueTensor, Stretch, TensorData};
 
-use super::stored::Stored;
 use crate::index::{Found, Index, ReadError};
-use crate::recording::listing::Content;
-use crate::recording::read::Unread;
+use crate::tensor_files::listing::Content;
+use crate::tensor_files::read::Unread;
+use crate::tensor_files::stored::Stored;
 
 /// Why a tensor cannot be answered.
 #[derive(Debug, thiserror::Error)]

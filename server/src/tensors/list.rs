@@ -17,8 +17,8 @@ use trainscope_format::{Body, Format, Kind, OpaqueTensor, Role, TensorSummary};
 use super::Memory;
 use super::find::TensorError;
 use crate::index::{Index, ReadError};
-use crate::recording::listing::Content;
-use crate::recording::read::Unread;
+use crate::tensor_files::listing::Content;
+use crate::tensor_files::read::Unread;
 
 /// Forms remembered; with more, all are forgotten.
 const MAX_FORMS: usize = 100_000;

@@ -10,10 +10,10 @@ use trainscope_api::tensors::{
 use trainscope_format::tensor::{ChangeStats, DType, Histogram, Select, TensorStats};
 
 use super::find::{Opened, TensorError};
-use super::stored::{Plan, Stored};
 use super::values::{open, other, slice_or_whole, tolerance};
 use crate::index::Index;
-use crate::recording::read::Unread;
+use crate::tensor_files::read::Unread;
+use crate::tensor_files::stored::{Plan, Stored};
 
 /// What the slice of a query comes to.
 ///

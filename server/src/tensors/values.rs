@@ -6,8 +6,8 @@ use trainscope_api::tensors::{
 use trainscope_format::tensor::Tolerance;
 
 use super::find::{Opened, Steps, TensorError};
-use super::stored::elements;
 use crate::index::Index;
+use crate::tensor_files::stored::elements;
 
 /// Elements as they were asked for, and their bytes.
 pub(crate) fn values(

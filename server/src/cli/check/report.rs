@@ -5,7 +5,7 @@ use std::time::Duration;
 use trainscope_analysis::watchpoint::{Hit, Verdict, Watchpoints};
 use trainscope_format::Severity;
 
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 /// The result of a check.
 pub(super) struct Report {

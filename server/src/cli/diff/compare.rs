@@ -10,10 +10,10 @@ use trainscope_format::tensor::Tolerance;
 
 use super::measure::{exceeds, of_numbers, of_tensors};
 use super::recorded::Recorded;
-use crate::recording::dumps::DumpGraphs;
-use crate::recording::find::FoundRun;
-use crate::recording::listing::{self, Content, ListedTensor};
-use crate::recording::read::{Before, Reader, Unread};
+use crate::discovery::find::FoundRun;
+use crate::tensor_files::dumps::DumpGraphs;
+use crate::tensor_files::listing::{self, Content, ListedTensor};
+use crate::tensor_files::read::{Before, Reader, Unread};
 
 /// What a comparison has found.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use trainscope_analysis::watchpoint::Context;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Hparams, TensorSummary};
 
-use crate::recording::events::{EventFile, Listener};
-use crate::recording::find::FoundRun;
+use crate::discovery::find::FoundRun;
+use crate::judging::events::{EventFile, Listener};
 
 /// What was recorded, by rank and tag.
 #[derive(Debug, Default)]

@@ -11,10 +11,10 @@ use tokio::sync::watch;
 use tower::ServiceExt;
 use trainscope_api::error::{ApiError, ErrorCode};
 
-use crate::diagnosis::Diagnosis;
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Graphs, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
+use crate::judging::service::Diagnosis;
 use crate::notebook::Notebooks;
 
 pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";

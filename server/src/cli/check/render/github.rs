@@ -10,7 +10,7 @@ use trainscope_format::Severity;
 use super::super::report::Report;
 use super::source::source;
 use crate::cli::words;
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let first = report.first_cause();

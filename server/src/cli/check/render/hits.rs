@@ -9,7 +9,7 @@ use super::screen::Screen;
 use super::text::word;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 /// Lines of one watchpoint at one step, unless all are wanted.
 const MAX_LINES: usize = 4;

@@ -9,7 +9,7 @@ use trainscope_analysis::watchpoint::{
 use trainscope_format::Severity;
 
 use super::super::report::Report;
-use crate::recording::judge::{Fault, JudgedRun};
+use crate::judging::judge::{Fault, JudgedRun};
 
 /// Of the shape; raised when a key changes its meaning.
 const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use trainscope_analysis::watchpoint::Hit;
 
 use super::super::report::Report;
 use crate::cli::words;
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 /// Hits told of one watchpoint.
 const MAX_HITS: usize = 50;

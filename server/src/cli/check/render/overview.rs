@@ -7,7 +7,7 @@ use super::screen::Screen;
 use super::text::{WORD_COLUMNS, sentence, took, verdict};
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 /// Names get no more of a terminal's line.
 const NAME_COLUMNS: usize = 48;

@@ -10,7 +10,7 @@ use trainscope_format::Severity;
 
 use super::super::report::Report;
 use super::source::source;
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 

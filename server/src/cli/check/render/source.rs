@@ -4,7 +4,7 @@ use std::path::Path;
 
 use trainscope_analysis::watchpoint::Hit;
 
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 /// Where the tensor is computed, if that file is below the current folder, as the repository is that is tested. The
 /// training may have run elsewhere: the longest end of its path that leads to a file is the file.

@@ -19,7 +19,7 @@ use super::screen::Screen;
 use super::unjudged;
 use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
-use crate::recording::judge::JudgedRun;
+use crate::judging::judge::JudgedRun;
 
 /// What the flags say of text.
 #[derive(Clone, Copy, Debug)]
@@ -221,7 +221,7 @@ pub(super) fn block(
 fn damaged(
     out: &mut dyn Write,
     screen: Screen,
-    fault: &crate::recording::judge::Fault,
+    fault: &crate::judging::judge::Fault,
 ) -> io::Result<()> {
     let file = words::name(&fault.file, None);
     let place = if fault.len_bytes > 0 {

@@ -1,0 +1,8 @@
+//! One walk over folders: the runs they hold, the files of each run, and what their names say of rank, step and tensor.
+
+mod evaluations;
+pub(crate) mod find;
+pub(crate) mod names;
+mod stamp;
+mod steps;
+pub(crate) mod watch;

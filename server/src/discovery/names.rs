@@ -1,0 +1,338 @@
+//! What the path of a file says of it: which run, rank and step its tensors are of, and what they are called.
+//!
+//! Paths come from whoever writes dumps: `steps/step_00012.safetensors`, `steps/12/weight.fc1.npy`,
+//! `checkpoint-500/model.safetensors`, `rank_1/dump/step_3.safetensors`, `rank_0/Net/0/12/….npy`.
+
+use std::path::Path;
+
+use trainscope_format::Format;
+use trainscope_format::formats::mindspore_dump::DumpedFile;
+
+use super::steps::step_of;
+
+/// A file that holds tensors, or belongs to some that do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The folder of its run, below the one that was given.
+    pub(super) run: Vec<String>,
+    pub(super) rank: u32,
+    pub(super) what: What,
+}
+
+/// What it holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Safetensors {
+        /// The step of its folder.
+        above: Option<i64>,
+        /// Its name without extension and attempt: other files of the folder tell what of it is a step.
+        stem: String,
+        prefix: String,
+        /// Number of the attempt at that step: a training that was started again wrote another file.
+        attempt: u32,
+    },
+    Npy {
+        step: i64,
+        name: String,
+    },
+    /// Whatever `MindSpore` writes into the folder of an iteration.
+    Dumped {
+        step: i64,
+        graph: u32,
+    },
+    /// A constant of a `MindSpore` graph, which is of all steps.
+    Constant {
+        name: String,
+    },
+    /// Part of a dump that is reported elsewhere.
+    Beside,
+    /// The order of operators of this graph.
+    Order(u32),
+    /// The graph of this number.
+    Graph(u32),
+}
+
+/// Names of folders that are never a run of their own.
+const TENSOR_PARTS: [&str; 6] = [
+    "steps",
+    "dump",
+    "dumps",
+    "tensors",
+    "tensor_dump",
+    "checkpoints",
+];
+/// What tensors are to a training, as the first part of their names.
+const ROLES: [&str; 12] = [
+    "weight",
+    "weights",
+    "param",
+    "grad",
+    "gradient",
+    "activation",
+    "activation_grad",
+    "buffer",
+    "input",
+    "output",
+    "optimizer",
+    "target",
+];
+
+/// What a file with these folders above it is, if it is of tensors at all.
+pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
+    if let Some(part) = dump_of_mindspore(folders, file_name) {
+        return Some(part);
+    }
+    // Copies of what summary files hold too.
+    if folders.iter().any(|name| is_export(name)) {
+        return None;
+    }
+    let (stem, extension) = file_name.rsplit_once('.')?;
+    let mut folders = folders.to_vec();
+    let rank = take_rank(&mut folders).unwrap_or(0);
+    let (run_len, above) = match folders.iter().rposition(|name| step_of(name).is_some()) {
+        Some(at) => (at, step_of(&folders[at])),
+        None => (folders.len(), None),
+    };
+    let inner = folders.get(run_len + 1..).unwrap_or_default().join("/");
+    let run = |mut folders: Vec<String>| {
+        folders.truncate(run_len);
+        folders.pop_if(|name| TENSOR_PARTS.contains(&&**name));
+        folders
+    };
+    let what = match &*extension.to_ascii_lowercase() {
+        // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
+        "safetensors" => {
+            let (attempt, stem) = attempt_of(stem);
+            What::Safetensors {
+                above,
+                stem: stem.to_owned(),
+                prefix: if inner.is_empty() {
+                    inner
+                } else {
+                    format!("{inner}/")
+                },
+                attempt,
+            }
+        }
+        "npy" => What::Npy {
+            step: above.unwrap_or(0),
+            name: tensor_name(&inner, stem),
+        },
+        _ => return None,
+    };
+    Some(Part {
+        run: run(folders),
+        rank,
+        what,
+    })
+}
+
+/// Whether a file of this format lies in a folder that is a part of the run around it: what `MindSpore` has profiled.
+pub(crate) fn is_profile(format: Format, folder: &str) -> bool {
+    matches!(format, Format::Queues(_)) && folder.starts_with("profiler")
+}
+
+/// A rank that is a folder, which is taken out of the path.
+pub(super) fn take_rank(folders: &mut Vec<String>) -> Option<u32> {
+    let rank_of = |name: &String| name.strip_prefix("rank_")?.parse().ok();
+    let (at, rank) = folders
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, name)| Some((at, rank_of(name)?)))?;
+    folders.remove(at);
+    Some(rank)
+}
+
+/// The number of the attempt at a step, and the name without it: `step_attempt_2.step_100` is the second at step 100.
+fn attempt_of(stem: &str) -> (u32, &str) {
+    let again = stem
+        .strip_prefix("step_attempt_")
+        .and_then(|rest| rest.split_once('.'))
+        .and_then(|(attempt, stem)| Some((attempt.parse().ok()?, stem)));
+    again.unwrap_or((1, stem))
+}
+
+/// Where a file name cannot have `/`, its writer has put something else behind the role.
+fn tensor_name(folders: &str, stem: &str) -> String {
+    if !folders.is_empty() {
+        return format!("{folders}/{stem}");
+    }
+    match stem.split_once('.') {
+        Some((role, rest)) if ROLES.contains(&role) => format!("{role}/{rest}"),
+        _ => stem.to_owned(),
+    }
+}
+
+/// `rank_<r>/<net>/<graph>/<iteration>/<file>`, and what lies beside it.
+fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
+    let at = folders
+        .iter()
+        .rposition(|name| name.strip_prefix("rank_").is_some_and(is_number))?;
+    let rank = folders[at].strip_prefix("rank_")?.parse().ok()?;
+    let number = |name: &str, before: &str, after: &str| -> Option<u32> {
+        name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
+    };
+    let what = match &folders[at + 1..] {
+        [net, graph, iteration]
+            if is_number(graph) && is_number(iteration) && step_of(net).is_none() =>
+        {
+            What::Dumped {
+                step: iteration.parse().ok()?,
+                graph: graph.parse().ok()?,
+            }
+        }
+        [files, iteration] if files == "debug_files" && is_number(iteration) => What::Dumped {
+            step: iteration.parse().ok()?,
+            graph: 0,
+        },
+        [order] if order == "execution_order" => {
+            number(file_name, "ms_execution_order_graph_", ".csv").map_or(What::Beside, What::Order)
+        }
+        [graphs] if graphs == "graphs" => number(file_name, "ms_output_trace_code_graph_", ".pb")
+            .map_or(What::Beside, What::Graph),
+        [net, graph, constants]
+            if is_number(graph) && constants == "constants" && step_of(net).is_none() =>
+        {
+            match DumpedFile::of(file_name) {
+                DumpedFile::Tensor(name) if graph == "0" => What::Constant {
+                    name: format!("constants/{}", name.op_name),
+                },
+                DumpedFile::Tensor(name) => What::Constant {
+                    name: format!("constants/graph_{graph}/{}", name.op_name),
+                },
+                _ => What::Beside,
+            }
+        }
+        [metadata] if metadata == ".dump_metadata" => What::Beside,
+        _ => return None,
+    };
+    Some(Part {
+        run: folders[..at].to_vec(),
+        rank,
+        what,
+    })
+}
+
+/// The folder that `MindSpore` exports summaries to.
+fn is_export(name: &str) -> bool {
+    name.strip_prefix("export_").is_some_and(is_number)
+}
+
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.len() < 19 && name.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// A path below a folder, with `/` between parts, for people.
+pub(crate) fn shown(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, What, part_of};
+
+    #[test]
+    fn paths_of_tensors() {
+        let part = |path: &str| {
+            let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+            let file = parts.pop().unwrap();
+            part_of(&parts, &file)
+        };
+        let safetensors = |above, stem: &str, prefix: &str| What::Safetensors {
+            above,
+            stem: stem.to_owned(),
+            prefix: prefix.to_owned(),
+            attempt: 1,
+        };
+        let second = What::Safetensors {
+            above: None,
+            stem: "step_100".to_owned(),
+            prefix: String::new(),
+            attempt: 2,
+        };
+        let npy = |step, name: &str| What::Npy {
+            step,
+            name: name.to_owned(),
+        };
+        for (path, run, rank, what) in [
+            (
+                "steps/step_00012.safetensors",
+                "",
+                0,
+                safetensors(None, "step_00012", ""),
+            ),
+            (
+                "a/rank_3/steps/step_1.safetensors",
+                "a",
+                3,
+                safetensors(None, "step_1", ""),
+            ),
+            (
+                "a/rank_3/dump/step_1.safetensors",
+                "a",
+                3,
+                safetensors(None, "step_1", ""),
+            ),
+            (
+                "a/checkpoint-5/model.safetensors",
+                "a",
+                0,
+                safetensors(Some(5), "model", ""),
+            ),
+            (
+                "a/step_5/ema/model.safetensors",
+                "a",
+                0,
+                safetensors(Some(5), "model", "ema/"),
+            ),
+            ("model.safetensors", "", 0, safetensors(None, "model", "")),
+            ("a/dump/step_attempt_2.step_100.safetensors", "a", 0, second),
+            (
+                "steps/3/weight.0.weight.npy",
+                "",
+                0,
+                npy(3, "weight/0.weight"),
+            ),
+            ("x/3/grad/fc.npy", "x", 0, npy(3, "grad/fc")),
+            (
+                "d/rank_1/Net/0/12/Add.x.0.0.1.output.0.DefaultFormat.npy",
+                "d",
+                1,
+                What::Dumped { step: 12, graph: 0 },
+            ),
+            (
+                "rank_0/Net/2/12/statistic.csv",
+                "",
+                0,
+                What::Dumped { step: 12, graph: 2 },
+            ),
+            (
+                "rank_0/execution_order/ms_execution_order_graph_1.csv",
+                "",
+                0,
+                What::Order(1),
+            ),
+            (
+                "rank_0/graphs/ms_output_trace_code_graph_0.pb",
+                "",
+                0,
+                What::Graph(0),
+            ),
+            (
+                "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.npy",
+                "",
+                0,
+                What::Constant {
+                    name: "constants/data-1".to_owned(),
+                },
+            ),
+            ("rank_0/Net/0/constants/notes.txt", "", 0, What::Beside),
+        ] {
+            let run: Vec<String> = run.split_terminator('/').map(str::to_owned).collect();
+            assert_eq!(part(path), Some(Part { run, rank, what }), "{path}");
+        }
+        assert_eq!(part("README.md"), None);
+    }
+}

@@ -1,0 +1,14 @@
+//! Judgement of runs by watchpoints: all files of a run shown to an evaluator, once for `check`, or as they grow for the
+//! server.
+//!
+//! `check`, `diff`, `export` and the server report the same findings for the same files, because all of them judge here.
+
+pub(crate) mod events;
+mod hit_list;
+pub(crate) mod judge;
+pub(crate) mod ongoing;
+mod scheduler;
+pub mod service;
+mod shown;
+
+pub(crate) use hit_list::Listing;

@@ -1,0 +1,534 @@
+//! Judges one run: everything its files hold is shown to an evaluator, step by step.
+//!
+//! Tensors of many steps at a time are read on all threads and shown in order, so that what is found does not depend
+//! on how many threads there are. What is kept of them are summaries; their bytes are not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trainscope_analysis::diagnosis::{Framework, Remark};
+use trainscope_analysis::dump::own_source;
+use trainscope_analysis::watchpoint::{
+    Context, Findings, Needs, Observation, Surroundings, Watchpoints,
+};
+use trainscope_format::{Role, TensorSummary};
+
+use super::events::{EventFile, Listener as _};
+use super::shown::{Shown, Unreadable};
+use crate::discovery::find::{FoundRun, TensorSource};
+use crate::tensor_files::dumps::DumpGraphs;
+use crate::tensor_files::listing::{self, Content, ListedTensor};
+use crate::tensor_files::read::{Before, Place, Reader, Unread};
+use crate::tensor_files::shared::SharedNames;
+
+/// Tensors read before what they told is shown: enough steps that few are read twice for a comparison.
+const WINDOW_TENSORS: usize = 64 << 10;
+/// And bytes, so that progress can be told.
+const WINDOW_BYTES: u64 = 1 << 30;
+/// Below this, starting threads takes longer than reading.
+const PARALLEL_BYTES: u64 = 4 << 20;
+
+/// A run and what was found in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JudgedRun {
+    /// The name of the run.
+    pub(crate) name: String,
+    /// As it would be typed.
+    pub(crate) title: String,
+    /// What the evaluator says.
+    pub(crate) findings: Findings,
+    /// Files, or parts of them, that could not be read.
+    pub(crate) damaged: Vec<Fault>,
+    /// Files whose last record is cut off: they may still be written.
+    pub(crate) truncated: Vec<Fault>,
+    /// How many files it has.
+    pub(crate) files: u64,
+    /// Their length.
+    pub(crate) len_bytes: u64,
+    /// How many ranks it has.
+    pub(crate) ranks: u64,
+    /// What was watched for.
+    pub(crate) watchpoints: Watchpoints,
+    /// What lies around each layer; nothing unless it was asked for.
+    pub(crate) surroundings: Surroundings,
+    /// What is said of the model and of what feeds it.
+    pub(crate) remarks: Vec<Remark>,
+    /// How long it took.
+    pub(crate) took: Duration,
+    /// Files of one step that hold tensors of the same names, the first case of each rank.
+    pub(crate) shared: Vec<SharedNames>,
+    /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
+    pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
+}
+
+/// A place in a file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Relative to the folder that was given.
+    pub(crate) file: Arc<str>,
+    /// In bytes from the start of the file.
+    pub(crate) offset: u64,
+    /// What is wrong, as a sentence without the file's name.
+    pub(crate) reason: String,
+    /// How long the file is.
+    pub(crate) len_bytes: u64,
+}
+
+/// A tensor of a step, before it is read.
+struct Item {
+    rank: u32,
+    step: i64,
+    name: Arc<str>,
+    op: Arc<str>,
+    role: Role,
+    shown: Arc<str>,
+    len_bytes: u64,
+    content: Content,
+    /// Where it was at the step before, if it is compared with that.
+    before: Option<Place>,
+    /// The same tensor at the next step of the window, which is compared with this one.
+    next: Option<usize>,
+    /// Whether it is read after another one, as its `next`.
+    is_next: bool,
+    needs: Needs,
+}
+
+/// Judges a run on so many threads. Progress is told in bytes that were read.
+pub(crate) fn judge(
+    run: &FoundRun,
+    watchpoints: &Watchpoints,
+    threads: usize,
+    mut progress: impl FnMut(u64),
+) -> JudgedRun {
+    let started = Instant::now();
+    let mut judging = Judging::new(run, watchpoints.clone());
+    judging.show(run, |_, _| true, threads, &mut progress);
+    let mut judged = judging.judged();
+    judged.took = started.elapsed();
+    judged
+}
+
+/// The judgement of a run, as far as it is shown.
+pub(super) struct Judging {
+    shown: Shown,
+    pub(super) events: Vec<EventFile>,
+    /// Where each tensor was at the step before.
+    /// With the window it was listed in, and its place there.
+    before: FxHashMap<(u32, Arc<str>), (Place, u64, usize)>,
+    /// How many windows there were.
+    window: u64,
+    /// The last step of each rank: what is cut there may still be written.
+    last_steps: FxHashMap<u32, i64>,
+    readers: Vec<Reader>,
+    buffer: Vec<u8>,
+    orders: FxHashMap<u32, String>,
+    /// What `MindSpore` wrote beside its dumps, by rank.
+    graphs: BTreeMap<u32, DumpGraphs>,
+    faulty: FxHashSet<Arc<str>>,
+    pub(super) judged: JudgedRun,
+}
+
+impl Judging {
+    pub(super) fn new(run: &FoundRun, watchpoints: Watchpoints) -> Self {
+        let events = run.ranks.iter();
+        let events = events.flat_map(|(&rank, found)| EventFile::open_all(found, rank));
+        let mut judging = Self {
+            shown: Shown::new(watchpoints.clone()),
+            events: events.collect(),
+            before: FxHashMap::default(),
+            window: 0,
+            last_steps: FxHashMap::default(),
+            readers: Vec::new(),
+            buffer: Vec::new(),
+            orders: FxHashMap::default(),
+            graphs: BTreeMap::new(),
+            faulty: FxHashSet::default(),
+            judged: JudgedRun {
+                name: run.name.clone(),
+                title: run.title.clone(),
+                files: run.files,
+                len_bytes: run.len_bytes,
+                ranks: run.ranks.len() as u64,
+                watchpoints,
+                ..JudgedRun::default()
+            },
+        };
+        judging.read_graphs(run);
+        judging
+    }
+
+    /// Whether something was shown after what should have come after it: then all in order may say something else.
+    pub(super) fn is_disordered(&self) -> bool {
+        self.shown.is_disordered
+    }
+
+    /// What lies around each layer.
+    pub(super) fn surroundings(&self) -> Surroundings {
+        self.shown.evaluator.surroundings()
+    }
+
+    /// How much is remembered: tensors at steps.
+    pub(super) fn weight(&self) -> usize {
+        self.shown.evaluator.remembered()
+    }
+
+    /// Shows the tensors of those steps of those ranks, and all that event files hold.
+    pub(super) fn show(
+        &mut self,
+        run: &FoundRun,
+        is_wanted: impl Fn(u32, i64) -> bool,
+        threads: usize,
+        progress: &mut dyn FnMut(u64),
+    ) {
+        let last_steps = run
+            .ranks
+            .iter()
+            .filter_map(|(&rank, found)| Some((rank, *found.steps.last_key_value()?.0)));
+        self.last_steps = last_steps.collect();
+        let mut steps: Vec<i64> = run
+            .ranks
+            .iter()
+            .flat_map(|(&rank, found)| found.steps.keys().map(move |&step| (rank, step)))
+            .filter(|&(rank, step)| is_wanted(rank, step))
+            .map(|(_, step)| step)
+            .collect();
+        steps.sort_unstable();
+        steps.dedup();
+
+        let mut window = Vec::new();
+        let mut bytes = 0;
+        for step in steps {
+            if window.is_empty() {
+                // What is known of the model decides what is needed.
+                self.advance(step, progress);
+            }
+            for (&rank, found) in &run.ranks {
+                let sources = found.steps.get(&step).filter(|_| is_wanted(rank, step));
+                let sources = sources.map(Vec::as_slice).unwrap_or_default();
+                self.list(rank, step, sources, &mut window);
+                bytes += sources.iter().map(|source| source.len_bytes).sum::<u64>();
+            }
+            if window.len() >= WINDOW_TENSORS || bytes >= WINDOW_BYTES {
+                self.read(&mut window, threads, bytes, progress);
+                progress(std::mem::take(&mut bytes));
+            }
+        }
+        self.read(&mut window, threads, bytes, progress);
+        progress(bytes);
+        self.advance(i64::MAX, progress);
+    }
+
+    /// Reads and shows what `MindSpore` has written beside its dumps.
+    fn read_graphs(&mut self, run: &FoundRun) {
+        for (&rank, found) in &run.ranks {
+            let mut faults = Vec::new();
+            let graphs = DumpGraphs::read(&found.dump, |path, unread| {
+                faults.push((path.to_owned(), unread));
+            });
+            for (path, unread) in faults {
+                let (offset, reason) = unread.offset_and_reason();
+                self.judged.damaged.push(Fault {
+                    file: path.display().to_string().into(),
+                    offset,
+                    reason,
+                    len_bytes: 0,
+                });
+            }
+            if let Some(order) = graphs.order() {
+                let names: Vec<&str> = order.iter().map(String::as_str).collect();
+                self.shown
+                    .evaluator
+                    .context(rank, Context::ExecutionOrder(&names));
+            }
+            for graph in &graphs.drawn {
+                self.shown.context(rank, Context::Graph(graph));
+            }
+            self.graphs.insert(rank, graphs);
+        }
+    }
+
+    /// Shows what event files hold up to and with this step.
+    pub(super) fn advance(&mut self, step: i64, progress: &mut dyn FnMut(u64)) {
+        for (number, file) in (0..).zip(&mut self.events) {
+            self.shown.evaluator.begin_file(number);
+            file.advance(step, &mut self.shown, &mut self.buffer, progress);
+        }
+        for Unreadable {
+            rank,
+            step,
+            file,
+            unread,
+        } in std::mem::take(&mut self.shown.unreadable)
+        {
+            self.unread(rank, step, (&file, 0), unread);
+        }
+    }
+
+    /// Appends the tensors of a step.
+    fn list(&mut self, rank: u32, step: i64, sources: &[TensorSource], items: &mut Vec<Item>) {
+        let graphs = self.graphs.entry(rank).or_default();
+        let listing = listing::list(sources, graphs);
+        self.learn(rank, &listing.execution_order);
+        for operator in &listing.overflows {
+            let context = Context::OperatorOverflow { step, operator };
+            self.shown.evaluator.context(rank, context);
+        }
+        if let Some(reason) = &listing.unread_overflows {
+            let context = Context::OperatorOverflowUnread { step, reason };
+            self.shown.evaluator.context(rank, context);
+        }
+        if let Some(shared) = listing.shared {
+            shared.note(rank, step, &mut self.judged.shared);
+        }
+        for (source, unread) in listing.faults {
+            self.unread(rank, step, (&source.shown, source.len_bytes), unread);
+        }
+        // Constants are listed, and not judged: nothing computes or changes them.
+        let is_computed = |tensor: &ListedTensor<'_>| !tensor.source.is_constant();
+        for tensor in listing.tensors.into_iter().filter(is_computed) {
+            let name: Arc<str> = tensor.name.into();
+            let needs = self.shown.evaluator.needs(&name, tensor.role, &tensor.op);
+            let mut before = None;
+            let mut is_next = false;
+            let place_in_window = items.len();
+            if let (Content::At(place), Some(_)) = (&tensor.content, needs.change) {
+                let key = (rank, Arc::clone(&name));
+                let last = (place.clone(), self.window, place_in_window);
+                if let Some((place, window, at)) = self.before.insert(key, last) {
+                    before = Some(place);
+                    if window == self.window
+                        && let Some(last) = items.get_mut(at)
+                    {
+                        last.next = Some(place_in_window);
+                        is_next = true;
+                    }
+                }
+            }
+            items.push(Item {
+                rank,
+                step,
+                name,
+                op: tensor.op.into(),
+                role: tensor.role,
+                shown: Arc::clone(&tensor.source.shown),
+                len_bytes: tensor.source.len_bytes,
+                content: tensor.content,
+                before,
+                next: None,
+                is_next,
+                needs,
+            });
+        }
+    }
+
+    /// The order in which modules ran, where it is news.
+    fn learn(&mut self, rank: u32, order: &str) {
+        if order.is_empty() || self.orders.get(&rank).is_some_and(|known| known == order) {
+            return;
+        }
+        let names: Vec<&str> = order.split(',').map(str::trim).collect();
+        let context = Context::ExecutionOrder(&names);
+        self.shown.evaluator.context(rank, context);
+        self.orders.insert(rank, order.to_owned());
+    }
+
+    /// Reads all of them and shows them in order.
+    fn read(
+        &mut self,
+        items: &mut Vec<Item>,
+        threads: usize,
+        bytes: u64,
+        progress: &mut dyn FnMut(u64),
+    ) {
+        let threads = if bytes < PARALLEL_BYTES { 1 } else { threads };
+        self.readers.resize_with(threads.max(1), Reader::default);
+        let summaries = summaries(items, &mut self.readers);
+        self.window += 1;
+        let mut step = None;
+        for (item, summary) in items.drain(..).zip(summaries) {
+            if step != Some(item.step) {
+                self.advance(item.step, progress);
+                step = Some(item.step);
+            }
+            // Statistics that the training recorded itself come first.
+            let key = (item.rank, Arc::clone(&item.name));
+            let is_known = self.shown.holds(&key, item.step);
+            self.shown.is_disordered |= !is_known && self.shown.is_beyond(&key, item.step);
+            match summary {
+                Ok(_) if is_known => {}
+                Ok(mut summary) => {
+                    summary.role = item.role;
+                    self.shown.dumped.insert(key, item.step);
+                    self.shown.evaluator.observe(&Observation {
+                        rank: item.rank,
+                        step: item.step,
+                        name: &item.name,
+                        op: &item.op,
+                        summary: &summary,
+                        tolerance: item.needs.change.unwrap_or_default(),
+                    });
+                }
+                Err(Unread::Opaque(opaque)) => {
+                    let evaluator = &mut self.shown.evaluator;
+                    evaluator.unread(item.rank, item.step, &item.name, &opaque.dtype);
+                }
+                Err(unread) => {
+                    let file = (&item.shown, item.len_bytes);
+                    self.unread(item.rank, item.step, file, unread);
+                }
+            }
+        }
+    }
+
+    /// One fault a file: what follows from it is not news. Of the last step, what is cut may still be written; where
+    /// others came after it, it will not.
+    fn unread(&mut self, rank: u32, step: i64, file: (&Arc<str>, u64), unread: Unread) {
+        if !self.faulty.insert(Arc::clone(file.0)) {
+            return;
+        }
+        let is_last = self.last_steps.get(&rank) == Some(&step);
+        let faults = if matches!(unread, Unread::Truncated { .. }) && is_last {
+            &mut self.judged.truncated
+        } else {
+            &mut self.judged.damaged
+        };
+        let (offset, reason) = unread.offset_and_reason();
+        faults.push(Fault {
+            file: Arc::clone(file.0),
+            offset,
+            reason,
+            len_bytes: file.1,
+        });
+    }
+
+    /// What is to be said of all that was shown.
+    pub(super) fn judged(&self) -> JudgedRun {
+        let mut judged = self.judged.clone();
+        for file in self.events.iter().filter(|file| !file.is_beside()) {
+            let fault = |offset, reason| Fault {
+                file: Arc::clone(file.shown()),
+                offset,
+                reason,
+                len_bytes: file.len_bytes(),
+            };
+            if let Some(reason) = &file.unreadable {
+                judged.damaged.push(fault(0, reason.clone()));
+            }
+            let before = judged.damaged.len();
+            let damages = file.damages();
+            judged
+                .damaged
+                .extend(damages.map(|damage| fault(damage.offset, damage.reason)));
+            if judged.damaged.len() == before
+                && let Some(offset) = file.torn_at()
+            {
+                let reason = "the last record is not complete".to_owned();
+                judged.truncated.push(fault(offset, reason));
+            }
+        }
+        judged.remarks = self.shown.examiner.remarks(self.framework());
+        judged.findings = self.shown.evaluator.findings_with(&judged.remarks);
+        judged.sources = self.sources(&judged.findings);
+        judged
+    }
+
+    /// What trained, by what only its own writers write.
+    fn framework(&self) -> Framework {
+        let ends = |end: &str| self.events.iter().any(|file| file.shown().ends_with(end));
+        if !self.graphs.is_empty() || ends("_MS") || ends("_lineage") {
+            Framework::MindSpore
+        } else if !self.shown.recorded.is_empty() {
+            Framework::Collector
+        } else if ends(".v2") {
+            Framework::Keras
+        } else {
+            Framework::Python
+        }
+    }
+
+    fn sources(&self, findings: &Findings) -> FxHashMap<Arc<str>, (String, u32)> {
+        let drawn = self.graphs.values().flat_map(|graphs| &graphs.drawn);
+        let nodes = drawn.flat_map(|graph| &graph.nodes);
+        let by_name: FxHashMap<&str, &str> = nodes
+            .filter(|node| !node.source.is_empty())
+            .map(|node| (&*node.name, &*node.source))
+            .collect();
+        let mut sources = FxHashMap::default();
+        for hit in &findings.hits {
+            let node = hit.tensor.split(':').next().unwrap_or_default();
+            let source = by_name.get(node).and_then(|source| own_source(source));
+            if let Some((file, line)) = source {
+                sources.insert(Arc::clone(&hit.tensor), (file.to_owned(), line));
+            }
+        }
+        sources
+    }
+}
+
+/// Boxed: they are moved from thread to thread.
+type Summary = Result<Box<TensorSummary>, Unread>;
+
+/// What is known of each, in order. A tensor and what becomes of it in the steps that follow is read by one thread.
+fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
+    let firsts: Vec<usize> = (0..items.len()).filter(|&at| !items[at].is_next).collect();
+    let next = AtomicUsize::new(0);
+    let work = |reader: &mut Reader| {
+        let mut mine = Vec::new();
+        while let taken = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(&first) = firsts.get(taken)
+        {
+            let mut at = Some(first);
+            while let Some((number, item)) = at.and_then(|at| Some((at, items.get(at)?))) {
+                mine.push((number, item.read(reader)));
+                at = item.next;
+            }
+        }
+        mine
+    };
+    let mut done: Vec<Option<Summary>> = Vec::new();
+    done.resize_with(items.len(), || None);
+    let mut put = |mine: Vec<(usize, Summary)>| {
+        for (at, summary) in mine {
+            done[at] = Some(summary);
+        }
+    };
+    if let [reader] = readers {
+        put(work(reader));
+    } else {
+        std::thread::scope(|scope| {
+            let threads = readers
+                .iter_mut()
+                .map(|reader| scope.spawn(|| work(reader)));
+            for thread in threads.collect::<Vec<_>>() {
+                put(thread.join().unwrap_or_default());
+            }
+        });
+    }
+    let lost = || Unread::Damaged {
+        offset: 0,
+        reason: "it could not be read".to_owned(),
+    };
+    let all = done.into_iter();
+    all.map(|summary| summary.unwrap_or_else(|| Err(lost())))
+        .collect()
+}
+
+impl Item {
+    fn read(&self, reader: &mut Reader) -> Summary {
+        let place = match &self.content {
+            Content::Known(known) => return Ok(known.clone()),
+            Content::Opaque(opaque) => return Err(Unread::Opaque(opaque.clone())),
+            Content::At(place) => place,
+        };
+        let before = match &self.before {
+            Some(before) if self.is_next => Before::Last(before),
+            Some(before) => Before::At(before),
+            None => Before::Nothing,
+        };
+        let summary = reader.summary(place, before, &self.needs, self.next.is_some())?;
+        Ok(Box::new(summary))
+    }
+}

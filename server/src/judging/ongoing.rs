@@ -1,0 +1,368 @@
+//! A run that is judged while it grows: what was judged stays, and only what is new is read.
+//!
+//! What comes out is what [`judge`](super::judge::judge) says of the same files. Where going on could end otherwise (a
+//! file was replaced, a dump was written again, two writers share a tensor) the run has to be judged anew.
+
+use std::hash::{Hash as _, Hasher as _};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use trainscope_analysis::watchpoint::Watchpoints;
+
+use super::events::{EventFile, Growth};
+use super::judge::{JudgedRun, Judging};
+use crate::discovery::find::{FoundRun, TensorSource};
+
+/// A dump that was written so lately may not be whole, unless the training has gone on to the next one.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// A run that is being judged.
+pub(crate) struct Ongoing {
+    judging: Judging,
+    /// Of which files the tensors that were shown are, by rank and step.
+    shown: FxHashMap<(u32, i64), u64>,
+    /// The last step of each rank that was shown. Ranks do not wait for each other.
+    newest: FxHashMap<u32, i64>,
+    beside: u64,
+    /// Whether something was left for later.
+    is_waiting: bool,
+}
+
+impl Ongoing {
+    /// Judges all there is.
+    pub(crate) fn begin(
+        run: &FoundRun,
+        watchpoints: &Watchpoints,
+        threads: usize,
+        progress: &mut dyn FnMut(u64),
+    ) -> (Self, JudgedRun) {
+        let began = Instant::now();
+        let mut ongoing = Self {
+            judging: Judging::new(run, watchpoints.clone()),
+            shown: FxHashMap::default(),
+            newest: FxHashMap::default(),
+            beside: beside(run),
+            is_waiting: false,
+        };
+        ongoing.show(run, threads, progress);
+        let judged = ongoing.judged(began);
+        (ongoing, judged)
+    }
+
+    /// Whether a dump was left for later, because it may still be written.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// How much is remembered: tensors at steps.
+    pub(crate) fn weight(&self) -> usize {
+        self.judging.weight()
+    }
+
+    /// Judges what is new among the files of the run; `None`: the run has to be judged anew.
+    pub(crate) fn go_on(
+        &mut self,
+        run: &FoundRun,
+        threads: usize,
+        progress: &mut dyn FnMut(u64),
+    ) -> Option<JudgedRun> {
+        let began = Instant::now();
+        let mut is_kept = 0;
+        let mut is_new = false;
+        for (&rank, found) in &run.ranks {
+            for (&step, sources) in &found.steps {
+                match self.shown.get(&(rank, step)) {
+                    Some(&known) if known == hash_of(sources) => is_kept += 1,
+                    Some(_) => return None,
+                    None if self.newest.get(&rank).is_some_and(|&newest| step <= newest) => {
+                        return None;
+                    }
+                    None => is_new = true,
+                }
+            }
+        }
+        // One that was cut off as the last one of all was not still being written if there is a later one.
+        let was_cut = is_new && !self.judging.judged.truncated.is_empty();
+        if is_kept < self.shown.len() || self.beside != beside(run) || was_cut {
+            return None;
+        }
+        let known = self.judging.events.len();
+        let mut at = 0;
+        for (&rank, found) in &run.ranks {
+            let beside = found.evaluations.iter().map(|source| (source, true));
+            let own = found.events.iter().map(|source| (source, false));
+            for (source, is_beside) in own.chain(beside) {
+                let known = self.judging.events[..known]
+                    .iter()
+                    .find(|file| file.path() == source.path && file.is_beside() == is_beside);
+                match known {
+                    Some(_) => at += 1,
+                    None if is_beside => {
+                        let file = EventFile::open_beside(source, rank);
+                        self.judging.events.push(file);
+                    }
+                    None => self.judging.events.push(EventFile::open(source, rank)),
+                }
+            }
+        }
+        if at < known {
+            return None;
+        }
+        self.have_grown()?;
+        self.judging.judged.files = run.files;
+        self.judging.judged.len_bytes = run.len_bytes;
+        self.judging.judged.ranks = run.ranks.len() as u64;
+        self.show(run, threads, progress);
+        (!self.is_muddled()).then(|| self.judged(began))
+    }
+
+    /// Judges what event files have grown by: `Ok(None)` if none has, `Err` if the run has to be judged anew.
+    pub(crate) fn follow(&mut self) -> Result<Option<JudgedRun>, Anew> {
+        let began = Instant::now();
+        if !self.have_grown().ok_or(Anew)? {
+            return Ok(None);
+        }
+        self.judging.advance(i64::MAX, &mut |_| {});
+        if self.is_muddled() {
+            return Err(Anew);
+        }
+        Ok(Some(self.judged(began)))
+    }
+
+    /// Whether event files have grown; `None` if one is not what it was.
+    fn have_grown(&mut self) -> Option<bool> {
+        let mut is_grown = false;
+        for file in &mut self.judging.events {
+            match file.look() {
+                Growth::Same => {}
+                Growth::Grown => is_grown = true,
+                Growth::Other => return None,
+            }
+        }
+        Some(is_grown)
+    }
+
+    fn show(&mut self, run: &FoundRun, threads: usize, progress: &mut dyn FnMut(u64)) {
+        let waits_from = waits_from(run);
+        self.is_waiting = waits_from.is_some();
+        let shown = &self.shown;
+        let is_wanted = |rank, step| {
+            waits_from.is_none_or(|waiting| step < waiting) && !shown.contains_key(&(rank, step))
+        };
+        self.judging.show(run, is_wanted, threads, progress);
+        for (&rank, found) in &run.ranks {
+            for (&step, sources) in &found.steps {
+                if waits_from.is_none_or(|waiting| step < waiting) {
+                    self.shown.insert((rank, step), hash_of(sources));
+                    let newest = self.newest.entry(rank).or_insert(step);
+                    *newest = step.max(*newest);
+                }
+            }
+        }
+    }
+
+    /// Whether what was shown last should have been shown before something else: statistics of an event file come before
+    /// those of the files after it.
+    fn is_muddled(&self) -> bool {
+        let mut before: FxHashMap<u32, &EventFile> = FxHashMap::default();
+        let mut files = self
+            .judging
+            .events
+            .iter()
+            .filter(|file| file.has_statistics());
+        let is_late = files.any(|file| {
+            let last = before.insert(file.rank(), file);
+            last.is_some_and(|last| last.is_grown() || last.path() > file.path())
+        });
+        is_late || self.judging.is_disordered()
+    }
+
+    fn judged(&self, began: Instant) -> JudgedRun {
+        let mut judged = self.judging.judged();
+        judged.surroundings = self.judging.surroundings();
+        judged.took = began.elapsed();
+        judged
+    }
+}
+
+/// The run has to be judged anew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anew;
+
+/// The first step whose dump may still be written: the last one of its rank, if it is fresh.
+fn waits_from(run: &FoundRun) -> Option<i64> {
+    let fresh = SystemTime::now().checked_sub(SETTLED)?;
+    let lasts = run
+        .ranks
+        .values()
+        .filter_map(|found| found.steps.last_key_value());
+    let waiting = lasts.filter(|(_, sources)| sources.iter().any(|s| s.stamp.modified > fresh));
+    waiting.map(|(&step, _)| step).min()
+}
+
+/// The same as long as none of the files has changed.
+fn hash_of(sources: &[TensorSource]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for source in sources {
+        (&source.path, source.stamp).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// What stands beside dumps: it is read once.
+fn beside(run: &FoundRun) -> u64 {
+    let mut hasher = FxHasher::default();
+    for (rank, found) in &run.ranks {
+        for path in found.dump.orders.values().chain(found.dump.graphs.values()) {
+            let modified = path
+                .metadata()
+                .and_then(|metadata| metadata.modified())
+                .ok();
+            (rank, path, modified).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write as _;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::discovery::find::find;
+    use crate::judging::judge::judge;
+
+    /// Files below a folder, relative to it, in order.
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let mut folders = vec![folder.to_owned()];
+        let mut files = Vec::new();
+        while let Some(next) = folders.pop() {
+            for entry in fs::read_dir(next).unwrap().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_none_or(|extension| extension != "toml") {
+                    files.push(path.strip_prefix(folder).unwrap().to_owned());
+                }
+            }
+        }
+        // Step 45 before step 100.
+        files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+        files
+    }
+
+    /// Has a sample run grow in six parts; how often it had to be judged anew.
+    fn grow(sample: &str) -> usize {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../sample-runs")
+            .join(sample);
+        let to = tempfile::tempdir().unwrap();
+        let all = files(&from);
+        let is_stream = |path: &Path| path.to_string_lossy().contains("tfevents");
+        let whole: Vec<&PathBuf> = all.iter().filter(|path| !is_stream(path)).collect();
+        let watchpoints = Watchpoints::recommended();
+        let mut ongoing: Option<Ongoing> = None;
+        let mut anew = 0;
+        for part in 1..=6 {
+            for path in &all {
+                let bytes = fs::read(from.join(path)).unwrap();
+                let target = to.path().join(path);
+                let upto = if is_stream(path) {
+                    bytes.len() * part / 6
+                } else {
+                    let place = whole.iter().position(|own| *own == path).unwrap();
+                    if place * 6 >= whole.len() * part {
+                        continue;
+                    }
+                    bytes.len()
+                };
+                fs::create_dir_all(target.parent().unwrap()).unwrap();
+                let has =
+                    fs::metadata(&target).map_or(0, |own| usize::try_from(own.len()).unwrap());
+                if has < upto {
+                    let mut file = File::options()
+                        .create(true)
+                        .append(true)
+                        .open(&target)
+                        .unwrap();
+                    file.write_all(&bytes[has..upto]).unwrap();
+                    // Long ago: nothing waits to be whole.
+                    let then =
+                        SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + part as u64);
+                    file.set_modified(then).unwrap();
+                }
+            }
+            let run = find(to.path(), 1).unwrap().runs.remove(0);
+            let gone_on = ongoing
+                .as_mut()
+                .and_then(|own| own.go_on(&run, 1, &mut |_| {}));
+            let seen = gone_on.unwrap_or_else(|| {
+                let (made, judged) = Ongoing::begin(&run, &watchpoints, 1, &mut |_| {});
+                anew += usize::from(ongoing.is_some());
+                ongoing = Some(made);
+                judged
+            });
+            let expected = judge(&run, &watchpoints, 1, |_| {});
+            assert_eq!(seen.findings, expected.findings, "{sample}, part {part}");
+            assert_eq!(seen.damaged, expected.damaged, "{sample}, part {part}");
+            assert_eq!(seen.truncated, expected.truncated, "{sample}, part {part}");
+            assert!(part < 6 || seen.findings.judged.steps > 0);
+        }
+        anew
+    }
+
+    #[test]
+    fn what_is_judged_in_parts_is_what_is_judged_at_once() {
+        for sample in ["mlp/overflow", "mlp/vanishing", "torch/run1", "candle"] {
+            assert_eq!(grow(sample), 0, "{sample}");
+        }
+        // Ranks that grow apart.
+        assert!(grow("mlp/diverging") < 2);
+        // Two files of one training, written at the same time: told, if not gone on with.
+        grow("mlp/restarted");
+        grow("mlp/torn");
+    }
+
+    #[test]
+    fn a_dump_that_may_still_be_written_waits_and_one_written_again_begins_anew() {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs/mlp/overflow");
+        let to = tempfile::tempdir().unwrap();
+        let all = files(&from);
+        for path in &all {
+            let target = to.path().join(path);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::copy(from.join(path), &target).unwrap();
+        }
+        let look = || find(to.path(), 1).unwrap().runs.remove(0);
+        let watchpoints = Watchpoints::recommended();
+        let (mut ongoing, _) = Ongoing::begin(&look(), &watchpoints, 1, &mut |_| {});
+        assert!(ongoing.is_waiting());
+        let dump = all
+            .iter()
+            .find(|path| path.ends_with("step_100.safetensors"))
+            .unwrap();
+        let dump = File::options()
+            .append(true)
+            .open(to.path().join(dump))
+            .unwrap();
+        let then = SystemTime::now()
+            .checked_sub(Duration::from_mins(1))
+            .unwrap();
+        dump.set_modified(then).unwrap();
+        let seen = ongoing.go_on(&look(), 1, &mut |_| {}).unwrap();
+        assert!(!ongoing.is_waiting());
+        assert_eq!(
+            seen.findings,
+            judge(&look(), &watchpoints, 1, |_| {}).findings
+        );
+        // Nothing new is nothing new; the same dump written again is another one.
+        assert_eq!(
+            ongoing.go_on(&look(), 1, &mut |_| {}).unwrap().findings,
+            seen.findings
+        );
+        dump.set_modified(then + Duration::from_secs(1)).unwrap();
+        assert!(ongoing.go_on(&look(), 1, &mut |_| {}).is_none());
+    }
+}

@@ -1,0 +1,389 @@
+//! The thread that judges: what it looks at, and when.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use trainscope_analysis::watchpoint::Watchpoints;
+use trainscope_api::watchpoints::Origin;
+
+use super::judge;
+use super::ongoing::Ongoing;
+use super::service::{Diagnosis, Judged, JudgedRun, Reading, Wish, shown};
+use crate::discovery::find::{FoundRun, find_new};
+use crate::discovery::watch::Base;
+use crate::files::Visited;
+use crate::index::Index;
+
+/// After a change, others are awaited for so long.
+const SETTLE: Duration = Duration::from_millis(50);
+/// Without a change, files are looked at so often: dumps are no part of the index, and nobody tells of them.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+/// So often if something waits to be whole.
+const SHORT_INTERVAL: Duration = Duration::from_millis(500);
+/// Time between two judgements, as a multiple of what the last one took.
+const PAUSE_SHARE: u32 = 3;
+/// Pages are told of progress so often.
+const TELL_INTERVAL: Duration = Duration::from_millis(200);
+/// Growing runs whose judgement is kept to go on with.
+const MAX_KEPT: usize = 8;
+/// What all of them may remember, in tensors at steps: some 400 MB.
+const MAX_WEIGHT: usize = 2_000_000;
+
+pub(super) struct Thread<F> {
+    diagnosis: Diagnosis,
+    index: Index,
+    on_judged: F,
+    threads: usize,
+    /// Growing runs, the last one that grew at the end.
+    kept: VecDeque<(String, Ongoing)>,
+    /// Whether all runs were looked at once.
+    has_looked: bool,
+    /// Runs that are to be judged from their first record on.
+    anew: BTreeSet<String>,
+    grown: BTreeSet<String>,
+}
+
+/// What is watched for in a run.
+struct Watched {
+    watchpoints: Watchpoints,
+    file: Option<PathBuf>,
+    problem: Option<String>,
+    version: u64,
+}
+
+impl<F: FnMut(&Judged<'_>)> Thread<F> {
+    pub(super) fn new(diagnosis: &Diagnosis, index: &Index, on_judged: F) -> Self {
+        Self {
+            diagnosis: diagnosis.clone(),
+            index: index.clone(),
+            on_judged,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
+            kept: VecDeque::new(),
+            has_looked: false,
+            anew: BTreeSet::new(),
+            grown: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn run(mut self, wishes: &Receiver<Wish>) {
+        let known = self.diagnosis.0.known.read();
+        let bases: Vec<Base> = known.files.iter().map(|(base, _)| base.clone()).collect();
+        drop(known);
+        let mut next_look = Instant::now();
+        loop {
+            let wait = if self.grown.is_empty() {
+                next_look.saturating_duration_since(Instant::now())
+            } else {
+                // Something grew during the rest.
+                Duration::ZERO
+            };
+            match wishes.recv_timeout(wait) {
+                Ok(wish) => {
+                    next_look = self.note(wish, next_look);
+                    std::thread::sleep(SETTLE);
+                    while let Ok(wish) = wishes.try_recv() {
+                        next_look = self.note(wish, next_look);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            // Reading comes first.
+            if !self.index.ingest().idle {
+                next_look = next_look.max(Instant::now() + SETTLE);
+                continue;
+            }
+            let began = Instant::now();
+            if !self.follow() {
+                next_look = began;
+            }
+            if next_look <= began {
+                let mut is_waiting = false;
+                // As the index does: a folder that several base directories lead to belongs to the first one.
+                let mut visited = Visited::default();
+                for base in &bases {
+                    is_waiting |= self.look(base, &mut visited);
+                }
+                self.has_looked = true;
+                next_look = Instant::now()
+                    + if is_waiting {
+                        SHORT_INTERVAL
+                    } else {
+                        LOOK_INTERVAL
+                    };
+            }
+            let rested = Instant::now() + began.elapsed() * PAUSE_SHARE;
+            if !self.rest(wishes, rested, &mut next_look) {
+                return;
+            }
+        }
+    }
+
+    /// Leaves the machine to others until then, or until a person wishes for something; `false`: it is over.
+    fn rest(&mut self, wishes: &Receiver<Wish>, until: Instant, next_look: &mut Instant) -> bool {
+        loop {
+            match wishes.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(wish) => {
+                    let is_growth = matches!(wish, Wish::Grown(_));
+                    *next_look = self.note(wish, *next_look);
+                    if !is_growth {
+                        return true;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+    }
+
+    fn note(&mut self, wish: Wish, next_look: Instant) -> Instant {
+        match wish {
+            Wish::Grown(runs) => {
+                self.grown.extend(runs);
+                return next_look;
+            }
+            Wish::Anew(run) => drop(self.anew.insert(run)),
+            Wish::Watchpoints => {}
+        }
+        Instant::now()
+    }
+
+    /// Goes on with runs that have grown, as far as only their event files have; `false`: one of them has to be looked
+    /// at from its folder on.
+    fn follow(&mut self) -> bool {
+        let mut is_enough = true;
+        for run in std::mem::take(&mut self.grown) {
+            let known = self.diagnosis.0.known.read();
+            let name = known.judged_as(&run).unwrap_or(&run).to_owned();
+            let changes = known.changes.get(&name).copied().unwrap_or(0);
+            let before = known.runs.get(&name).cloned();
+            drop(known);
+            let at = self.kept.iter().position(|(kept, _)| *kept == name);
+            let (Some(at), Some(before)) = (at, before) else {
+                is_enough = false;
+                continue;
+            };
+            let Some((_, mut ongoing)) = self.kept.remove(at) else {
+                continue;
+            };
+            match ongoing.follow() {
+                Ok(judged) => {
+                    let is_waiting = ongoing.is_waiting();
+                    self.kept.push_back((name.clone(), ongoing));
+                    let Some(judged) = judged else {
+                        // A file that is new to it, most likely.
+                        is_enough = false;
+                        continue;
+                    };
+                    let judged = JudgedRun {
+                        watchpoints_file: before.watchpoints_file.clone(),
+                        watchpoints_problem: before.watchpoints_problem.clone(),
+                        // Files were not looked at: the next look goes on from here.
+                        ..JudgedRun::of(judged, (0, before.signature.1), changes, is_waiting)
+                    };
+                    self.keep(&name, judged, Some(&before));
+                }
+                Err(_) => is_enough = false,
+            }
+        }
+        is_enough
+    }
+
+    /// Judges what has changed below a base directory; whether something waits to be whole.
+    fn look(&mut self, base: &Base, visited: &mut Visited) -> bool {
+        let mut known = self.diagnosis.0.known.write();
+        if let Some((_, file)) = known.files.iter_mut().find(|(own, _)| own == base) {
+            file.look();
+        }
+        drop(known);
+        // What is told from here on may not be in what is found.
+        let told = self.diagnosis.0.known.read().changes.clone();
+        let found = match find_new(&base.dir, 1, visited) {
+            Ok(found) => found.runs,
+            Err(error) => {
+                tracing::warn!("{} cannot be judged: {error}", base.dir.display());
+                return false;
+            }
+        };
+        let mut is_waiting = false;
+        for run in &found {
+            is_waiting |= self.look_at(base, run, &told);
+            // What grows meanwhile does not wait for all others.
+            self.follow();
+        }
+        let names: BTreeSet<String> = found.iter().map(|run| shown(base, run)).collect();
+        let is_gone = |name: &str| base.run_below(name).is_some() && !names.contains(name);
+        let mut known = self.diagnosis.0.known.write();
+        known.runs.retain(|name, _| !is_gone(name));
+        known.changes.retain(|name, _| !is_gone(name));
+        known.progress.retain(|name, _| !is_gone(name));
+        drop(known);
+        self.kept.retain(|(name, _)| !is_gone(name));
+        is_waiting
+    }
+
+    /// Judges a run if it has changed; whether something of it waits to be whole.
+    fn look_at(&mut self, base: &Base, run: &FoundRun, told: &BTreeMap<String, u64>) -> bool {
+        let name = shown(base, run);
+        let changes = told.get(&name).copied().unwrap_or(0);
+        let mut known = self.diagnosis.0.known.write();
+        let Some(watched) = watched(&mut known, &name) else {
+            return false;
+        };
+        let signature = (run.signature(), watched.version);
+        let before = known.runs.get(&name).cloned();
+        let is_anew = self.anew.remove(&name);
+        let is_same = before
+            .as_ref()
+            .is_some_and(|before| before.signature == signature && !before.is_waiting && !is_anew);
+        if let Some(before) = before.as_ref().filter(|_| is_same) {
+            let is_told = before.watchpoints_problem == watched.problem
+                && before.watchpoints_file == watched.file
+                && before.changes >= changes;
+            if !is_told {
+                let told = JudgedRun {
+                    changes,
+                    watchpoints_file: watched.file,
+                    watchpoints_problem: watched.problem,
+                    ..JudgedRun::clone(before)
+                };
+                known.runs.insert(name, Arc::new(told));
+                drop(known);
+                self.index.notify(true);
+            }
+            return false;
+        }
+        drop(known);
+
+        let at = self.kept.iter().position(|(kept, _)| *kept == name);
+        let kept = at
+            .and_then(|at| self.kept.remove(at))
+            .map(|(_, ongoing)| ongoing);
+        let is_same_watch = before
+            .as_ref()
+            .is_some_and(|own| own.signature.1 == watched.version);
+        let gone_on = kept
+            .filter(|_| is_same_watch && !is_anew)
+            .and_then(|mut ongoing| {
+                let judged = ongoing.go_on(run, self.threads, &mut |_| {})?;
+                Some((ongoing, judged))
+            });
+        let (ongoing, judged) = match gone_on {
+            Some(gone_on) => gone_on,
+            None => self.begin(&name, run, &watched.watchpoints),
+        };
+        let judged = JudgedRun {
+            watchpoints_file: watched.file,
+            watchpoints_problem: watched.problem,
+            ..JudgedRun::of(judged, signature, changes, ongoing.is_waiting())
+        };
+        let is_waiting = judged.is_waiting;
+        // What was judged before and is judged again grows, and so does what was not there at the start.
+        if before.is_some() || self.has_looked || is_waiting {
+            self.kept.push_back((name.clone(), ongoing));
+            self.forget();
+        }
+        self.keep(&name, judged, before.as_deref());
+        is_waiting
+    }
+
+    /// Judges a run from its first record on, and tells how far that is.
+    fn begin(
+        &mut self,
+        name: &str,
+        run: &FoundRun,
+        watchpoints: &Watchpoints,
+    ) -> (Ongoing, judge::JudgedRun) {
+        let reading = Arc::new(Reading {
+            total_bytes: run.len_bytes,
+            ..Reading::default()
+        });
+        let mut known = self.diagnosis.0.known.write();
+        known.progress.insert(name.to_owned(), Arc::clone(&reading));
+        drop(known);
+        let mut told = Instant::now();
+        let index = &self.index;
+        let result = Ongoing::begin(run, watchpoints, self.threads, &mut |bytes| {
+            reading.done_bytes.fetch_add(bytes, Ordering::Relaxed);
+            if told.elapsed() >= TELL_INTERVAL {
+                told = Instant::now();
+                index.notify(true);
+            }
+        });
+        self.diagnosis.0.known.write().progress.remove(name);
+        result
+    }
+
+    /// Only so much is kept to go on with.
+    fn forget(&mut self) {
+        let weights: Vec<usize> = self.kept.iter().map(|(_, own)| own.weight()).collect();
+        let mut weight: usize = weights.iter().sum();
+        for own in weights {
+            if self.kept.len() <= MAX_KEPT && weight <= MAX_WEIGHT {
+                return;
+            }
+            weight -= own;
+            self.kept.pop_front();
+        }
+    }
+
+    /// Publishes a judgement and tells of it.
+    fn keep(&mut self, name: &str, judged: JudgedRun, before: Option<&JudgedRun>) {
+        let judged = Arc::new(judged);
+        let mut known = self.diagnosis.0.known.write();
+        known.runs.insert(name.to_owned(), Arc::clone(&judged));
+        drop(known);
+        self.index.notify(true);
+        (self.on_judged)(&Judged {
+            run: name,
+            now: &judged,
+            is_from_before: !self.has_looked && before.is_none(),
+            is_watched_otherwise: before
+                .is_some_and(|before| before.signature.1 != judged.signature.1),
+        });
+    }
+}
+
+/// What is watched for in a run.
+fn watched(known: &mut super::service::Known, run: &str) -> Option<Watched> {
+    let (file, name) = known.file_of(run)?;
+    let (watchpoints, origin) = file.of(&name);
+    Some(Watched {
+        watchpoints: watchpoints.clone(),
+        file: (origin != Origin::Recommended).then(|| file.path().to_owned()),
+        problem: file.problem().map(str::to_owned),
+        version: file.version_of(&name),
+    })
+}
+
+impl JudgedRun {
+    pub(crate) fn of(
+        judged: judge::JudgedRun,
+        signature: (u64, u64),
+        changes: u64,
+        is_waiting: bool,
+    ) -> Self {
+        let damaged = judged.damaged.into_iter();
+        Self {
+            findings: Arc::new(judged.findings),
+            remarks: Arc::new(judged.remarks),
+            damaged: damaged
+                .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
+                .collect(),
+            shared: judged.shared,
+            watchpoints: judged.watchpoints,
+            watchpoints_file: None,
+            watchpoints_problem: None,
+            surroundings: Arc::new(judged.surroundings),
+            sources: Arc::new(judged.sources),
+            listing: Arc::default(),
+            signature,
+            changes,
+            is_waiting,
+        }
+    }
+}

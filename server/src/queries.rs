@@ -1,0 +1,10 @@
+//! Answers to questions about runs, in the types of the API: for HTTP, the command line, reports and alarms.
+
+pub(crate) mod distributions;
+pub(crate) mod error;
+pub(crate) mod findings;
+pub(crate) mod graph;
+mod hit_page;
+pub(crate) mod neighbours;
+pub(crate) mod pipeline;
+mod pipeline_queues;

@@ -1,0 +1,405 @@
+//! `/api/findings`: what watchpoints have found in one run.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_analysis::diagnosis;
+use trainscope_analysis::watchpoint::{self, Watchpoint};
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::findings::{
+    Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
+    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Measure, Remark, RemarkState, RemarkTopic,
+    SharedNames, UnreadTensor, Verdict, Watched, Words,
+};
+use trainscope_format::Severity;
+use trainscope_format::float::Float;
+
+use super::error::Failure;
+use super::hit_page::Page;
+use crate::http::request::Params;
+use crate::http::{Site, blocking, json};
+use crate::judging::service::JudgedRun;
+use crate::watchpoints::{name_of, words as catalogue_words};
+
+/// Ranks that are told of.
+const MAX_RANKS: usize = 1_000;
+
+/// What watchpoints have found in a run
+#[utoipa::path(
+    get,
+    path = "/api/findings",
+    operation_id = "findings",
+    params(FindingsQuery),
+    responses(
+        (status = 200, description = "Hits, and where it began", body = Findings),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(crate) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<FindingsQuery>,
+) -> Result<Response, Failure> {
+    let limit = query.limit.unwrap_or(DEFAULT_HITS);
+    if !(1..=MAX_HITS).contains(&limit) {
+        let message = format!("`limit` wants 1 to {MAX_HITS}, not {limit}");
+        return Err(Failure::bad_request(message));
+    }
+    blocking(move || match site.diagnosis.of(&query.run) {
+        Some(judged) => json(&Findings {
+            state: if site.diagnosis.is_behind(&query.run) {
+                Judging::Behind
+            } else {
+                Judging::Done
+            },
+            progress: site.diagnosis.progress(&query.run),
+            ..told(&judged, &query, limit)
+        }),
+        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => json(&Findings {
+            progress: site.diagnosis.progress(&query.run),
+            ..Findings::default()
+        }),
+        None => {
+            let message = format!("there is no run `{}`", query.run);
+            Err(Failure::new(ErrorCode::UnknownRun, message))
+        }
+    })
+    .await
+}
+
+/// What is told of a run that is judged as it is.
+pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
+    let findings = &*judged.findings;
+    let listing = judged.listing();
+    let number_of = |name: &str| number_of(&judged.watchpoints, name);
+    // One that is not there has no hits.
+    let watchpoint = query.watchpoint.as_deref();
+    let watchpoint = watchpoint.map(|name| number_of(name).unwrap_or(u32::MAX));
+    let page = Page::new(&findings.hits, listing, query, watchpoint);
+    let (from, first_line) = match query.line {
+        Some(line) => page.at_line(line),
+        None => (query.from, page.line_of(query.from)),
+    };
+    let sent = page.hits.iter().skip(from).take(limit);
+    let starts_group = page.groups.binary_search(&from).is_ok();
+    let own_hit = |own: &watchpoint::Hit| hit(judged, own);
+    let wanted = query
+        .hit
+        .as_ref()
+        .and_then(|key| page.wanted(&findings.hits, key, number_of, own_hit));
+    let first_cause = findings.first_cause.as_ref().and_then(|cause| {
+        Some(FirstCause {
+            hit: hit(judged, findings.hits.get(cause.hit)?),
+            line: page.line_of_hit(&findings.hits, cause.hit),
+            explains: cause.explains.len() as u64,
+            sentence: words(&cause.sentence),
+            advice: words(&cause.advice),
+        })
+    });
+    let inconclusive = findings
+        .inconclusive
+        .iter()
+        .take(limit)
+        .map(|item| Inconclusive {
+            condition: item.condition.to_string(),
+            rank: item.rank,
+            step: item.step,
+            tensor: item.tensor.to_string(),
+            reason: name_of(&item.reason),
+            steps: item.steps,
+        });
+    let damaged = judged
+        .damaged
+        .iter()
+        .map(|(file, offset, reason)| DamagedPlace {
+            file: file.clone(),
+            offset: *offset,
+            reason: reason.clone(),
+        });
+    let all = (0..).zip(judged.watchpoints.all());
+    let mut unjudged: BTreeMap<u32, u64> = BTreeMap::new();
+    for item in &findings.inconclusive {
+        *unjudged.entry(item.watchpoint).or_default() += 1;
+    }
+    let mut worst: BTreeMap<u32, Severity> = BTreeMap::new();
+    for hit in &findings.hits {
+        let worst = worst.entry(hit.watchpoint).or_insert(hit.severity);
+        *worst = hit.severity.max(*worst);
+    }
+    let of = |counts: &BTreeMap<u32, u64>, index| counts.get(&index).copied().unwrap_or(0);
+    Findings {
+        state: Judging::Done,
+        progress: None,
+        verdict: verdict(findings),
+        summary: words(&findings.summary()),
+        first_cause,
+        total: page.hits.len() as u64,
+        lines: page.lines(),
+        first_line,
+        starts_group,
+        hits: sent
+            .filter_map(|&at| findings.hits.get(at))
+            .map(own_hit)
+            .collect(),
+        wanted,
+        ranks: listing.ranks.iter().copied().take(MAX_RANKS).collect(),
+        counts: counts(findings),
+        inconclusive: inconclusive.collect(),
+        unread: findings
+            .unread
+            .iter()
+            .take(limit)
+            .map(|own| UnreadTensor {
+                rank: own.rank,
+                tensor: own.tensor.to_string(),
+                dtype: own.dtype.to_string(),
+                step: own.step,
+                steps: own.steps,
+            })
+            .collect(),
+        shared: judged.shared.iter().map(shared_names).collect(),
+        remarks: judged.remarks.iter().map(remark).collect(),
+        damaged: damaged.collect(),
+        judged: Judged {
+            tensors: findings.judged.tensors,
+            histograms: findings.judged.histograms,
+            scalars: findings.judged.scalars,
+            overwritten: findings.judged.overwritten,
+            unwatched: findings.judged.unwatched,
+            steps: findings.judged.steps,
+            ranks: findings.judged.ranks,
+        },
+        watchpoints: all
+            .map(|(index, own)| Watched {
+                has_data: findings.without_data.binary_search(&index).is_err(),
+                worst: worst.get(&index).copied(),
+                ..watched(own, of(&listing.hits_of, index), of(&unjudged, index))
+            })
+            .collect(),
+        watchpoints_file: judged
+            .watchpoints_file
+            .as_ref()
+            .map(|path| path.display().to_string()),
+        watchpoints_problem: judged.watchpoints_problem.clone(),
+    }
+}
+
+fn shared_names(own: &crate::tensor_files::shared::SharedNames) -> SharedNames {
+    SharedNames {
+        rank: own.rank,
+        step: own.step,
+        files: own.files,
+        examples: own.examples.iter().map(ToString::to_string).collect(),
+        tensor: own.tensor.clone(),
+        tensors: own.tensors,
+    }
+}
+
+/// How a run is, in the list of runs.
+pub(crate) fn health(judged: &JudgedRun) -> Health {
+    let findings = &judged.findings;
+    let first = findings.first_hit().map(|hit| {
+        let watchpoint = judged.watchpoints.all().get(hit.watchpoint as usize);
+        FirstHit {
+            condition: hit.condition.to_string(),
+            severity: hit.severity,
+            title: watchpoint.map(title).unwrap_or_default(),
+            step: hit.step,
+            tensor: hit.tensor.to_string(),
+            rank: hit.rank,
+        }
+    });
+    Health {
+        counts: counts(findings),
+        first,
+        verdict: verdict(findings),
+        summary: words(&findings.summary()),
+    }
+}
+
+fn verdict(findings: &watchpoint::Findings) -> Verdict {
+    match findings.verdict() {
+        watchpoint::Verdict::Nothing => Verdict::Nothing,
+        watchpoint::Verdict::InPart => Verdict::InPart,
+        watchpoint::Verdict::NoProblem => Verdict::NoProblem,
+        watchpoint::Verdict::Problem => Verdict::Problem,
+    }
+}
+
+fn counts(findings: &watchpoint::Findings) -> Counts {
+    let mut counts = Counts::default();
+    for hit in &findings.hits {
+        match hit.severity {
+            Severity::Error => counts.error += 1,
+            Severity::Warning => counts.warning += 1,
+            Severity::Info => counts.info += 1,
+        }
+    }
+    counts
+}
+
+/// What others are told of a hit.
+pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) -> HitNotice {
+    let watchpoint = judged.watchpoints.all().get(own.watchpoint as usize);
+    let first = judged.findings.first_cause.as_ref();
+    let first = first.filter(|first| is_at(&judged.findings, first.hit, own));
+    HitNotice {
+        run: run.to_owned(),
+        title: watchpoint.map(title).unwrap_or_default(),
+        hit: hit(judged, own),
+        advice: first.map(|first| words(&first.advice)).unwrap_or_else(|| {
+            let own = watchpoint.map(|own| catalogue_words(own.condition.advice));
+            own.unwrap_or_default()
+        }),
+    }
+}
+
+/// A hit in the words of the API.
+pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
+    let numbers = |numbers: &watchpoint::Figures| {
+        let named = numbers
+            .iter()
+            .map(|(name, number)| (name.to_string(), *number));
+        named.collect::<BTreeMap<_, _>>()
+    };
+    // What everything began with says so, and how much follows, wherever it is told of.
+    let first = judged.findings.first_cause.as_ref();
+    let first = first.filter(|first| is_at(&judged.findings, first.hit, hit));
+    let cause = first
+        .map(|first| (&first.sentence, first.explains.len()))
+        .or_else(|| {
+            let cause = cause(&judged.findings, hit)?;
+            Some((&cause.sentence, cause.explains.len()))
+        });
+    let before = judged.watchpoints.all().get(..hit.watchpoint as usize);
+    let alike = before.into_iter().flatten();
+    let alike = alike.filter(|own| own.condition.id == &*hit.condition);
+    Hit {
+        condition: hit.condition.to_string(),
+        watchpoint: hit.watchpoint,
+        nth: u32::try_from(alike.count()).unwrap_or(u32::MAX),
+        severity: hit.severity,
+        rank: hit.rank,
+        step: hit.step,
+        last_step: hit.last_step,
+        tensor: hit.tensor.to_string(),
+        node: hit.node.as_ref().map(ToString::to_string),
+        values: numbers(&hit.values),
+        thresholds: numbers(&hit.thresholds),
+        measures: hit.measures().iter().map(measure).collect(),
+        sentence: words(cause.map_or(&hit.sentence, |(sentence, _)| sentence)),
+        explains: cause.map(|(_, explains)| explains as u64),
+        source: judged.source(hit).cloned(),
+    }
+}
+
+fn measure(own: &watchpoint::measure::Measure) -> Measure {
+    Measure {
+        name: own.name.clone(),
+        quantity: words(&own.quantity),
+        operator: own.operator,
+        unit: own.unit,
+        value: own.value,
+        limit: own.limit,
+        of: own.of,
+        found: words(&own.found()),
+        threshold: own.threshold(),
+    }
+}
+
+/// What is said of a hit, one of these findings, if its step of its rank began with it.
+fn cause<'a>(
+    findings: &'a watchpoint::Findings,
+    hit: &watchpoint::Hit,
+) -> Option<&'a watchpoint::Cause> {
+    let of = |cause: &watchpoint::Cause| findings.hits.get(cause.hit);
+    let at = findings
+        .causes
+        .binary_search_by_key(&Some((hit.step, hit.rank)), |cause| {
+            of(cause).map(|hit| (hit.step, hit.rank))
+        });
+    let cause = findings.causes.get(at.ok()?)?;
+    is_at(findings, cause.hit, hit).then_some(cause)
+}
+
+/// Whether the hit of that number is this one.
+fn is_at(findings: &watchpoint::Findings, at: usize, hit: &watchpoint::Hit) -> bool {
+    let own = findings.hits.get(at);
+    own.is_some_and(|own| std::ptr::eq(own, hit))
+}
+
+/// The watchpoint of a name, as [`watchpoint_name`](trainscope_api::findings::watchpoint_name) makes it, or of a number.
+fn number_of(watchpoints: &watchpoint::Watchpoints, name: &str) -> Option<u32> {
+    if let Ok(number) = name.parse() {
+        return Some(number);
+    }
+    let (condition, place) = match name.split_once('~') {
+        Some((condition, place)) => (condition, place.parse::<usize>().ok()?),
+        None => (name, 1),
+    };
+    let mut alike = (0..).zip(watchpoints.all());
+    let alike = alike
+        .by_ref()
+        .filter(|(_, own)| own.condition.id == condition);
+    let mut alike = alike.skip(place.checked_sub(1)?);
+    alike.next().map(|(number, _)| number)
+}
+
+fn remark(own: &diagnosis::Remark) -> Remark {
+    Remark {
+        rule: own.rule.name().to_owned(),
+        topic: match own.rule.topic() {
+            diagnosis::Topic::Hyperparameters => RemarkTopic::Hyperparameters,
+            diagnosis::Topic::Model => RemarkTopic::Model,
+            diagnosis::Topic::Input => RemarkTopic::Input,
+        },
+        state: match own.state {
+            diagnosis::State::Unknown => RemarkState::Unknown,
+            diagnosis::State::Fine => RemarkState::Fine,
+            diagnosis::State::Note => RemarkState::Note,
+            diagnosis::State::Fault | diagnosis::State::Error => RemarkState::Fault,
+        },
+        sentence: words(&own.sentence),
+        node: own.node.clone(),
+        places: own.places,
+        record: own.record.to_owned(),
+    }
+}
+
+fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
+    let limits = own.condition.parameters.iter().zip(own.limits);
+    let limits = limits.filter(|(_, limit)| !limit.is_nan());
+    Watched {
+        condition: own.condition.id.to_owned(),
+        title: title(own),
+        target: name_of(&own.condition.target),
+        limits: limits
+            .map(|(parameter, limit)| (parameter.name.to_owned(), Float(limit)))
+            .collect(),
+        is_on: own.on,
+        has_data: true,
+        severity: own.severity,
+        worst: None,
+        hits,
+        unjudged,
+        advice: catalogue_words(own.condition.advice),
+    }
+}
+
+/// The name that somebody gave a watchpoint, or what its condition says.
+pub(crate) fn title(own: &Watchpoint) -> Words {
+    match &own.name {
+        Some(name) => Words {
+            en: name.clone(),
+            zh: name.clone(),
+        },
+        None => catalogue_words(own.condition.says),
+    }
+}
+
+fn words(sentence: &watchpoint::finding::Sentence) -> Words {
+    Words {
+        en: sentence.en.clone(),
+        zh: sentence.zh.clone(),
+    }
+}

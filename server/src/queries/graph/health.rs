@@ -1,0 +1,72 @@
+//! Which parts of a graph watchpoints have found something in.
+
+use std::collections::{BTreeMap, HashMap};
+
+use trainscope_analysis::graph::names::Names;
+use trainscope_analysis::watchpoint::{Findings, Hit};
+use trainscope_format::Severity;
+
+/// Hits by item of the tree.
+#[derive(Debug, Default)]
+pub(crate) struct Health {
+    /// The worst in it, and the hits as indices.
+    of_item: BTreeMap<usize, (Severity, Vec<usize>)>,
+    first_cause: Option<usize>,
+}
+
+impl Health {
+    pub(crate) fn new(findings: &Findings, names: &Names) -> Self {
+        let mut places: HashMap<(&str, Option<&str>), Option<usize>> = HashMap::new();
+        let mut health = Self::default();
+        for (index, hit) in findings.hits.iter().enumerate() {
+            // A tensor is hit at many steps: its name is looked up once.
+            let key: (&str, Option<&str>) = (&hit.tensor, hit.node.as_deref());
+            let item = *places.entry(key).or_insert_with(|| place(hit, names));
+            let Some(item) = item else { continue };
+            let own = health
+                .of_item
+                .entry(item)
+                .or_insert((hit.severity, Vec::new()));
+            own.0 = own.0.max(hit.severity);
+            own.1.push(index);
+            if findings
+                .first_cause
+                .as_ref()
+                .is_some_and(|cause| cause.hit == index)
+            {
+                health.first_cause = Some(item);
+            }
+        }
+        health
+    }
+
+    /// The worst that was found in the items of a range.
+    pub(crate) fn worst(&self, items: std::ops::Range<usize>) -> Option<Severity> {
+        self.of_item
+            .range(items)
+            .map(|(_, (severity, _))| *severity)
+            .max()
+    }
+
+    pub(crate) fn is_first_cause_in(&self, items: &std::ops::Range<usize>) -> bool {
+        self.first_cause.is_some_and(|item| items.contains(&item))
+    }
+
+    /// Hits in the items of a range, in their order.
+    pub(crate) fn hits(&self, items: std::ops::Range<usize>) -> Vec<usize> {
+        let all = self.of_item.range(items).flat_map(|(_, (_, hits))| hits);
+        let mut hits: Vec<usize> = all.copied().collect();
+        hits.sort_unstable();
+        hits
+    }
+}
+
+/// The tensor's own name says more than that of what computes it.
+fn place(hit: &Hit, names: &Names) -> Option<usize> {
+    if hit.tensor.is_empty() {
+        return None;
+    }
+    names
+        .find(&hit.tensor)
+        .or_else(|| hit.node.as_deref().and_then(|node| names.find(node)))
+}

@@ -1,0 +1,146 @@
+//! Graphs with their trees, kept while somebody looks at them: reading a large one takes longer than drawing it.
+//!
+//! What is kept is of one content of a source file: a file that took its place is read anew.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use trainscope_analysis::graph::names::Names;
+use trainscope_analysis::graph::tree::Tree;
+use trainscope_analysis::graph::walk::Walk;
+use trainscope_api::graphs::GraphQuery;
+use trainscope_format::{Body, Graph, GraphFormat};
+
+use super::health::Health;
+use super::times::{self, Times};
+use super::{Chosen, choose};
+use crate::index::Index;
+use crate::judging::service::JudgedRun;
+use crate::queries::error::Failure;
+
+/// Graphs that are kept, at most.
+const MAX_GRAPHS: usize = 4;
+/// Nodes that are kept, at most, unless one graph alone has more.
+const MAX_KEPT_NODES: usize = 1_000_000;
+
+/// Graphs that somebody looks at, the last one first. Cloning is cheap.
+#[derive(Clone, Default)]
+pub struct Graphs(Arc<Mutex<Vec<Entry>>>);
+
+/// What names the content of a source file, and its graph.
+type Entry = (String, Arc<Kept>);
+
+/// A graph, ready to be looked at.
+pub(crate) struct Kept {
+    pub(super) format: GraphFormat,
+    pub(super) graph: Graph,
+    pub(super) tree: Tree,
+    pub(super) walk: Walk,
+    names: OnceLock<Names>,
+    health: Mutex<Option<(Arc<JudgedRun>, Arc<Health>)>>,
+    /// Of how many profiles, and what they say.
+    times: Mutex<(u64, Arc<Times>)>,
+}
+
+impl Kept {
+    fn new(format: GraphFormat, graph: Graph) -> Self {
+        let tree = Tree::new(&graph);
+        Self {
+            format,
+            walk: Walk::new(&tree),
+            graph,
+            tree,
+            names: OnceLock::new(),
+            health: Mutex::new(None),
+            times: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        self.names
+            .get_or_init(|| Names::new(&self.graph, &self.tree))
+    }
+
+    /// What was found in each part of the graph.
+    pub(crate) fn health(&self, judged: Option<Arc<JudgedRun>>) -> Arc<Health> {
+        let Some(judged) = judged.filter(|judged| !judged.findings.hits.is_empty()) else {
+            return Arc::default();
+        };
+        let mut known = self.health.lock();
+        if let Some((of, health)) = &*known
+            && Arc::ptr_eq(of, &judged)
+        {
+            return Arc::clone(health);
+        }
+        let health = Arc::new(Health::new(&judged.findings, self.names()));
+        *known = Some((judged, Arc::clone(&health)));
+        health
+    }
+
+    /// How long each part of the graph takes, as far as the run has profiles of that rank.
+    pub(crate) fn times(&self, index: &Index, run: &str, rank: u32) -> Result<Arc<Times>, Failure> {
+        let profiles = times::profiles(index, run, rank)?;
+        if profiles == 0 {
+            return Ok(Arc::default());
+        }
+        let mut known = self.times.lock();
+        if known.0 != profiles {
+            Arc::make_mut(&mut known.1).read_on(index, run, rank, self.names())?;
+            known.0 = profiles;
+        }
+        Ok(Arc::clone(&known.1))
+    }
+}
+
+impl Graphs {
+    /// The graph that a query means, read if it is not kept.
+    pub(super) fn get(
+        &self,
+        index: &Index,
+        query: &GraphQuery,
+    ) -> Result<(Chosen, Arc<Kept>), Failure> {
+        let chosen = choose(index, query)?;
+        let at = chosen.record(index, |found| {
+            let Body::Graph(source) = &found.body else {
+                return Ok(None);
+            };
+            Ok(Some(found.blob_id(source.data)))
+        })?;
+        let key = format!("{}@{}", at.body, at.wall_time_secs.to_bits());
+        if let Some(kept) = self.known(&key) {
+            return Ok((chosen, kept));
+        }
+        let record = chosen.record(index, |found| {
+            let Body::Graph(source) = &found.body else {
+                return Ok(None);
+            };
+            Ok(Some((source.format, found.graph(*source)?)))
+        })?;
+        let (format, graph) = record.body;
+        let kept = Arc::new(Kept::new(format, chosen.readable(graph)?));
+        self.keep(key, &kept);
+        Ok((chosen, kept))
+    }
+
+    fn known(&self, key: &str) -> Option<Arc<Kept>> {
+        let mut all = self.0.lock();
+        let at = all.iter().position(|(known, _)| known == key)?;
+        let found = all.remove(at);
+        let kept = Arc::clone(&found.1);
+        all.insert(0, found);
+        Some(kept)
+    }
+
+    fn keep(&self, key: String, kept: &Arc<Kept>) {
+        let mut all = self.0.lock();
+        all.retain(|(known, _)| *known != key);
+        all.insert(0, (key, Arc::clone(kept)));
+        let mut nodes = 0;
+        let mut position = 0;
+        all.retain(|(_, kept)| {
+            nodes += kept.graph.nodes.len();
+            position += 1;
+            position == 1 || position <= MAX_GRAPHS && nodes <= MAX_KEPT_NODES
+        });
+    }
+}

@@ -1,0 +1,99 @@
+//! `/api/neighbours`: what a tensor is computed from, what is computed from it, and how all of that is.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_analysis::watchpoint::{Hit, Layer};
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::findings::{MAX_NEIGHBOURS, Neighbour, Neighbours, NeighboursQuery};
+
+use super::error::Failure;
+use super::findings::title;
+use crate::http::request::Params;
+use crate::http::{Site, blocking, json};
+use crate::judging::service::JudgedRun;
+
+/// What lies up- and downstream of a tensor
+#[utoipa::path(
+    get,
+    path = "/api/neighbours",
+    operation_id = "neighbours",
+    params(NeighboursQuery),
+    responses(
+        (
+            status = 200,
+            description = "Nearest recorded layers, by the graph or by the order in which layers run; nothing for \
+                           what is no tensor of a layer",
+            body = Neighbours
+        ),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(crate) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<NeighboursQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || match site.diagnosis.of(&query.run) {
+        Some(judged) => json(&answer(&judged, &query)),
+        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => {
+            json(&Neighbours::default())
+        }
+        None => {
+            let message = format!("there is no run `{}`", query.run);
+            Err(Failure::new(ErrorCode::UnknownRun, message))
+        }
+    })
+    .await
+}
+
+fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours {
+    let around = judged.surroundings.around(&query.tensor);
+    let is_now =
+        |hit: &&Hit| hit.rank == query.rank && (hit.step..=hit.last_step).contains(&query.step);
+    let now: Vec<&Hit> = judged.findings.hits.iter().filter(is_now).collect();
+    let told = |layer: &Layer, tensor: &str| {
+        let own = now.iter().filter(|hit| &*hit.tensor == tensor);
+        let worst = own.max_by_key(|hit| hit.severity);
+        let says = worst.and_then(|hit| {
+            let all = judged.watchpoints.all();
+            Some(title(all.get(hit.watchpoint as usize)?))
+        });
+        Neighbour {
+            layer: layer.name.to_string(),
+            tensor: tensor.to_owned(),
+            severity: worst.map(|hit| hit.severity),
+            says,
+        }
+    };
+    // Of another layer: what flows the same way, which is what the tensor is made of; of these the worst.
+    let one = |layer: &&Layer| {
+        let all = layer.tensors.iter().map(|tensor| told(layer, tensor));
+        let rank = |own: &Neighbour| {
+            (
+                judged.surroundings.flow_alike(&own.tensor, &query.tensor),
+                own.severity,
+            )
+        };
+        // The first of several that are equal.
+        all.reduce(|best, own| if rank(&own) > rank(&best) { own } else { best })
+    };
+    let sides = [&around.upstream, &around.downstream];
+    let [upstream, downstream] = sides.map(|layers| {
+        let layers = layers.iter().take(MAX_NEIGHBOURS);
+        layers.filter_map(one).collect()
+    });
+    let own = around.own.into_iter().flat_map(|layer| {
+        let tensors = layer.tensors.iter();
+        tensors.map(move |tensor| (layer, tensor))
+    });
+    let own_count = own.clone().count();
+    Neighbours {
+        upstream,
+        own: own
+            .take(MAX_NEIGHBOURS)
+            .map(|(layer, tensor)| told(layer, tensor))
+            .collect(),
+        downstream,
+        is_guessed: judged.surroundings.is_guessed(),
+        cut: own_count > MAX_NEIGHBOURS || sides.iter().any(|side| side.len() > MAX_NEIGHBOURS),
+    }
+}

@@ -1,0 +1,288 @@
+//! `/api/pipeline`: the data-set graphs that a run has recorded, how they ran, and what its profiles say of waiting for data.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use serde_json::Value;
+use trainscope_analysis::pipeline::{self, Clock, Waiting};
+use trainscope_api::error::ApiError;
+use trainscope_api::pipeline::{
+    InputClock, InputQueue, InputTimes, MAX_PIPELINES, MAX_SAMPLES, MAX_STRETCHES, Pipeline,
+    PipelineAnswer, PipelineOperation, PipelinePart, Running, SlowOperation, StepTime,
+    WorkersEstimate,
+};
+use trainscope_api::records::{MAX_RECORDS, RecordsQuery, RunQuery};
+use trainscope_format::lineage::TrainLineage;
+use trainscope_format::{Body, Kind, Lineage, Profile};
+
+use super::error::Failure;
+use super::pipeline_queues;
+use crate::http::request::Params;
+use crate::http::{Site, blocking, json};
+use crate::index::Index;
+
+/// How the data of a run are made, and how long the training waits for them
+#[utoipa::path(
+    get,
+    path = "/api/pipeline",
+    operation_id = "pipeline",
+    params(RunQuery),
+    responses(
+        (status = 200, description = "Data pipelines, and waiting by step; empty where neither was recorded", body = PipelineAnswer),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(crate) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<RunQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&answer(&site.index, &query.run)?)).await
+}
+
+fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
+    let mut answer = PipelineAnswer::default();
+    let (mut pipelines, mut trainings) = (Vec::new(), Vec::new());
+    let watched = pipeline_queues::watched(index, run, &mut answer)?;
+    for (tag, rank) in index.tags_of(run, Kind::Lineage)? {
+        let records = index.records(Kind::Lineage, &query(run, &tag, rank), |found| {
+            Ok(match found.body {
+                Body::Lineage(body) => Some(*body),
+                _ => None,
+            })
+        })?;
+        answer.cut |= records.cut;
+        for at in records.records {
+            match at.body {
+                Lineage::Dataset(node) => {
+                    let found = pipeline::Pipeline::new(&node);
+                    pipelines.push((at.wall_time_secs, rank, at.step, found));
+                }
+                Lineage::Train(own) => trainings.push((at.wall_time_secs, own)),
+                Lineage::Evaluation(_) | Lineage::UserDefined(_) => {}
+            }
+        }
+    }
+    let times = waiting(index, run, watched.times, &mut answer)?;
+    // The newest first, of equals the lowest rank.
+    pipelines.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (rank, ran) in watched.pipelines {
+        let mut own = pipelines.iter_mut().filter(|own| own.1 == rank);
+        if !own.any(|(.., own)| own.take_running(&ran)) {
+            // As new as any: it is what ran.
+            pipelines.insert(0, (f64::INFINITY, rank, 0, ran));
+        }
+    }
+    for (_, rank, step, own) in pipelines {
+        let own = told(&own, rank, step, times.get(&rank));
+        let mut known = answer.pipelines.iter();
+        if known.all(|known| known.operations != own.operations) {
+            answer.pipelines.push(own);
+        }
+    }
+    answer.cut |= answer.pipelines.len() > MAX_PIPELINES;
+    answer.pipelines.truncate(MAX_PIPELINES);
+    let last = trainings.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let TrainLineage {
+        dataset_size,
+        batch_size,
+        ..
+    } = last.map(|(_, own)| own).unwrap_or_default();
+    (answer.dataset_size, answer.batch_size) = (dataset_size, batch_size);
+
+    let times = times.iter();
+    answer.inputs = times.map(|(rank, own)| input(*rank, own)).collect();
+    Ok(answer)
+}
+
+/// How long each rank waited: as its own spans say, else as `batches` do.
+fn waiting(
+    index: &Index,
+    run: &str,
+    batches: BTreeMap<u32, pipeline::InputTimes>,
+    answer: &mut PipelineAnswer,
+) -> Result<BTreeMap<u32, pipeline::InputTimes>, Failure> {
+    let mut ranks: BTreeMap<u32, Waiting> = BTreeMap::new();
+    for (tag, rank) in index.tags_of(run, Kind::Profile)? {
+        answer.has_profile = true;
+        if ranks.len() >= MAX_PIPELINES && !ranks.contains_key(&rank) {
+            answer.cut = true;
+            continue;
+        }
+        let waiting = RefCell::new(ranks.remove(&rank).unwrap_or_default());
+        let records = index.records(Kind::Profile, &query(run, &tag, rank), |found| {
+            let Body::Profile(source) = &found.body else {
+                return Ok(None);
+            };
+            // It was read when it was indexed; now it is another file.
+            let profile = Profile::read(&found.read(source.data)?).ok();
+            Ok(profile.map(|profile| waiting.borrow_mut().observe(&profile)))
+        })?;
+        answer.cut |= records.cut;
+        ranks.insert(rank, waiting.into_inner());
+    }
+    let spans = ranks
+        .into_iter()
+        .filter_map(|(rank, own)| Some((rank, own.times()?)));
+    let mut times = batches;
+    times.extend(spans);
+    answer.has_profile |= !times.is_empty();
+    Ok(times)
+}
+
+pub(super) fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
+    RecordsQuery {
+        run: run.to_owned(),
+        tag: tag.to_owned(),
+        rank,
+        points: Some(MAX_RECORDS),
+        ..RecordsQuery::default()
+    }
+}
+
+fn told(
+    own: &pipeline::Pipeline,
+    rank: u32,
+    step: i64,
+    times: Option<&pipeline::InputTimes>,
+) -> Pipeline {
+    let judged = times.filter(|times| times.is_judged());
+    let slow = own.slow(judged.map(|times| times.severity().is_some()));
+    let more_workers = |slow: usize| {
+        let running = own.operations.get(slow)?.running.as_ref()?;
+        let all = pipeline::more_workers(times?, running.workers).into_iter();
+        let all = all.map(|own| WorkersEstimate {
+            workers: own.workers,
+            step_nanos: own.step_nanos,
+        });
+        Some(all.collect())
+    };
+    let index = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+    let operations = own.operations.iter().map(|own| PipelineOperation {
+        name: own.name.clone(),
+        parameters: unfolded(&own.parameters),
+        transforms: own.transforms.iter().map(part).collect(),
+        sampler: own.sampler.as_ref().map(part),
+        inputs: own.inputs.iter().map(|input| index(*input)).collect(),
+        column: index(own.column),
+        row: index(own.row),
+        running: own.running.as_ref().map(running),
+    });
+    Pipeline {
+        rank,
+        step,
+        operations: operations.collect(),
+        total: own.total as u64,
+        interval_millis: own.interval_millis,
+        slow: slow.map(|slow| SlowOperation {
+            operation: index(slow),
+            fill_before: own.fill_before(slow),
+            more_workers: more_workers(slow).unwrap_or_default(),
+        }),
+        processors: own.processors,
+    }
+}
+
+fn running(own: &pipeline::Running) -> Running {
+    let room = own.workers as f64 * 100.0;
+    let each = own.cpu_percent.len().div_ceil(MAX_SAMPLES).max(1);
+    let greatest = own.cpu_percent.chunks(each);
+    let greatest = greatest.filter_map(|taken| taken.iter().copied().max());
+    let busy = own.busy();
+    let alone = Running {
+        workers: own.workers,
+        busy,
+        busy_samples: greatest
+            .filter(|_| busy.is_some())
+            .map(|taken| (taken as f64 / room).min(1.0))
+            .collect(),
+        ..Running::default()
+    };
+    let Some(queue) = &own.queue else {
+        return alone;
+    };
+    let each = queue.sizes.len().div_ceil(MAX_SAMPLES).max(1);
+    let sizes = queue.sizes.chunks(each);
+    Running {
+        capacity: queue.capacity,
+        fill: queue.mean_fill().unwrap_or(0.0),
+        samples: queue.sizes.len() as u64,
+        judged: queue.sizes.len() >= pipeline::MIN_SAMPLES,
+        empty: queue.empty_samples() as u64,
+        sizes: sizes
+            .filter_map(|sizes| sizes.iter().copied().min())
+            .collect(),
+        ..alone
+    }
+}
+
+fn part(own: &pipeline::Part) -> PipelinePart {
+    PipelinePart {
+        name: own.name.clone(),
+        parameters: unfolded(&own.parameters),
+    }
+}
+
+/// `MindSpore` writes what an operation is given as one text of JSON; here each value stands by itself.
+fn unfolded(parameters: &[(String, String)]) -> Vec<(String, String)> {
+    let unfold = |(name, text): &(String, String)| {
+        if name != "tensor_op_params" {
+            return vec![(name.clone(), text.clone())];
+        }
+        match serde_json::from_str(text) {
+            Ok(Value::Object(values)) => {
+                let values = values.into_iter().map(|(name, value)| match value {
+                    Value::String(text) => (name, text),
+                    other => (name, other.to_string()),
+                });
+                values.collect()
+            }
+            _ if text == "None" => Vec::new(),
+            _ => vec![(name.clone(), text.clone())],
+        }
+    };
+    parameters.iter().flat_map(unfold).collect()
+}
+
+fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
+    let told = |own: &pipeline::StepTime, last_step: i64| StepTime {
+        step: own.step,
+        last_step,
+        whole_nanos: own.whole_nanos,
+        input_nanos: own.input_nanos,
+    };
+    let mean = |of: fn(&pipeline::StepTime) -> u64| {
+        let sum: u128 = times.steps.iter().map(|own| u128::from(of(own))).sum();
+        let mean = sum / (times.steps.len() as u128).max(1);
+        u64::try_from(mean).unwrap_or(u64::MAX)
+    };
+    let each = times.steps.len().div_ceil(MAX_STRETCHES).max(1);
+    let stretches = times.steps.chunks(each).filter_map(|steps| {
+        let worst = steps.iter().max_by_key(|own| own.input_nanos)?;
+        Some(told(worst, steps.last()?.step))
+    });
+    let longest = times.longest();
+    InputTimes {
+        rank,
+        clock: match times.clock {
+            Clock::Spans => InputClock::Spans,
+            Clock::Iterator => InputClock::Iterator,
+            Clock::Device => InputClock::Device,
+        },
+        lane: times.lane.clone(),
+        steps: times.steps.len() as u64,
+        share: times.share(),
+        judged: times.is_judged(),
+        severity: times.severity(),
+        mean_whole_nanos: mean(|own| own.whole_nanos),
+        mean_input_nanos: mean(|own| own.input_nanos),
+        longest: longest.map_or_else(StepTime::default, |own| told(&own, own.step)),
+        found: times.found.map(|own| InputQueue {
+            batches: own.batches,
+            empty: own.empty,
+            first_nanos: own.first_nanos,
+        }),
+        stretches: stretches.collect(),
+    }
+}

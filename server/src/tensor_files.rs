@@ -1,0 +1,8 @@
+//! Files that hold tensors: the tensors in each, and their bytes, read by range.
+
+pub(crate) mod catalog;
+pub(crate) mod dumps;
+pub(crate) mod listing;
+pub(crate) mod read;
+pub(crate) mod shared;
+pub(crate) mod stored;

@@ -1,0 +1,281 @@
+//! Which tensors lie in the files of a run, by rank and step: names alone. Where the elements of one lie is looked up
+//! when it is asked for, because that takes the header of a file.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use trainscope_analysis::watchpoint::role_of;
+use trainscope_format::Role;
+
+use crate::discovery::find::{FoundRun, TensorKind, TensorSource, stamp};
+use crate::tensor_files::dumps::DumpGraphs;
+use crate::tensor_files::listing::{self, Content};
+
+/// Bytes of tables that are read while a list of runs waits: some milliseconds.
+const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;
+
+/// A run with tensors in files of their own, as one walk has found it.
+pub(crate) struct Recorded {
+    /// Its files.
+    pub(crate) run: FoundRun,
+    /// Equal as long as they are.
+    pub(crate) stamp: u64,
+    /// True if an earlier walk found others.
+    pub(crate) has_grown: bool,
+    /// About how many tensors there are.
+    count: Arc<OnceLock<u64>>,
+    is_counting: AtomicBool,
+    /// Made when somebody asks; before that, the one of an earlier walk.
+    catalog: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    catalog: Option<Arc<Catalog>>,
+    is_current: bool,
+}
+
+/// The tensors of a run, by name.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    /// In the order in which a step lists them, the newest step first.
+    pub(crate) tensors: Vec<Listed>,
+    by_name: FxHashMap<Arc<str>, u32>,
+    /// By rank and step.
+    steps: BTreeMap<(u32, i64), StepFiles>,
+    graphs: BTreeMap<u32, Arc<DumpGraphs>>,
+}
+
+/// A tensor that some files hold.
+pub(crate) struct Listed {
+    pub(crate) name: Arc<str>,
+    pub(crate) role: Role,
+    /// Ranks, each with its steps, ascending, and whether the elements are there or only statistics of them.
+    pub(crate) steps: BTreeMap<u32, Vec<(i64, bool)>>,
+}
+
+/// What the files of a step were, and which tensors they hold.
+struct StepFiles {
+    stamp: u64,
+    held: Vec<Held>,
+}
+
+/// A tensor in the files of a step.
+#[derive(Clone, Copy)]
+struct Held {
+    tensor: u32,
+    has_elements: bool,
+}
+
+/// What a step lists of a tensor: name, role, whether the elements are there.
+type Named = (Arc<str>, Role, bool);
+
+/// One tensor at one step.
+pub(crate) struct Located {
+    /// Where its elements are, or what is known without them.
+    pub(crate) content: Content,
+    /// Its file, for people.
+    pub(crate) shown: Arc<str>,
+}
+
+impl Recorded {
+    /// What a walk has found; what is known of an earlier state is used as far as it still holds.
+    pub(crate) fn new(run: FoundRun, before: Option<&Self>) -> Self {
+        let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
+        Self {
+            stamp: run.tensors_stamp(),
+            has_grown: before.is_some(),
+            run,
+            count: Arc::default(),
+            is_counting: AtomicBool::new(false),
+            catalog: Mutex::new(Known {
+                catalog,
+                is_current: false,
+            }),
+        }
+    }
+
+    /// Number of tensors in the newest step of any rank, for lists of runs. Large tables are counted by a thread of
+    /// their own, so that no list waits for them: until then, number of files.
+    pub(crate) fn count(&self) -> u64 {
+        let newest = || {
+            let ranks = self.run.ranks.values();
+            ranks.filter_map(|rank| rank.steps.last_key_value().map(|(_, sources)| sources))
+        };
+        if let Some(count) = self.count.get() {
+            return *count;
+        }
+        let is_table = |source: &&TensorSource| {
+            matches!(source.kind, TensorKind::Dumped { .. })
+                && source.path.extension() == Some(OsStr::new("csv"))
+        };
+        let tables = newest().flatten().filter(is_table);
+        if tables.map(|table| table.len_bytes).sum::<u64>() <= MAX_TABLE_BYTES_AT_ONCE {
+            return *self.count.get_or_init(|| most_tensors(newest()));
+        }
+        let files = newest().map(|sources| sources.len() as u64).max();
+        if !self.is_counting.swap(true, Ordering::Relaxed) {
+            let count = Arc::clone(&self.count);
+            let newest: Vec<Vec<TensorSource>> = newest().cloned().collect();
+            std::thread::spawn(move || {
+                count.get_or_init(|| most_tensors(newest.iter())).to_owned()
+            });
+        }
+        files.unwrap_or(0)
+    }
+
+    /// All tensors. Reads the headers of files that were not looked at yet; whoever asks meanwhile waits.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        let mut known = self.catalog.lock();
+        if let (true, Some(catalog)) = (known.is_current, &known.catalog) {
+            return Arc::clone(catalog);
+        }
+        let before = known.catalog.take().unwrap_or_default();
+        let catalog = Arc::new(Catalog::new(&self.run, &before));
+        known.catalog = Some(Arc::clone(&catalog));
+        known.is_current = true;
+        catalog
+    }
+
+    /// Where all tensors of a step lie, by name.
+    pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<String, Content> {
+        let sources = self.run.ranks.get(&rank).and_then(|r| r.steps.get(&step));
+        let graphs = self
+            .catalog()
+            .graphs
+            .get(&rank)
+            .cloned()
+            .unwrap_or_default();
+        let listing = listing::list(sources.map(Vec::as_slice).unwrap_or_default(), &graphs);
+        let mut contents = FxHashMap::default();
+        for tensor in listing.tensors {
+            contents.entry(tensor.name).or_insert(tensor.content);
+        }
+        contents
+    }
+
+    /// Where a tensor lies at a step; `None` if its files do not hold it (any more).
+    pub(crate) fn locate(&self, name: &str, rank: u32, step: i64) -> Option<Located> {
+        let sources = self.run.ranks.get(&rank)?.steps.get(&step)?;
+        let graphs = self
+            .catalog()
+            .graphs
+            .get(&rank)
+            .cloned()
+            .unwrap_or_default();
+        // Only the file of that name, where names are those of files.
+        let of_that_name = |source: &&TensorSource| match &source.kind {
+            TensorKind::Npy { name: own } | TensorKind::Constant { name: own } => own == name,
+            _ => true,
+        };
+        let wanted: Vec<TensorSource> = sources.iter().filter(of_that_name).cloned().collect();
+        let listing = listing::list(&wanted, &graphs);
+        let mut tensors = listing.tensors.into_iter();
+        let found = tensors.find(|tensor| tensor.name == name)?;
+        Some(Located {
+            content: found.content,
+            shown: Arc::clone(&found.source.shown),
+        })
+    }
+}
+
+/// The most tensors that the files of one of these steps hold.
+fn most_tensors<'a>(steps: impl Iterator<Item = &'a Vec<TensorSource>>) -> u64 {
+    // Names do not matter here, so the graphs that make them are not read.
+    let count = |sources: &Vec<TensorSource>| {
+        let listing = listing::list(sources, &DumpGraphs::default());
+        listing.tensors.len() as u64
+    };
+    steps.map(count).max().unwrap_or(0)
+}
+
+impl Catalog {
+    fn new(run: &FoundRun, before: &Self) -> Self {
+        let mut catalog = Self::default();
+        for (&rank, found) in &run.ranks {
+            let has_dumps = found
+                .steps
+                .values()
+                .flatten()
+                .any(|source| matches!(source.kind, TensorKind::Dumped { .. }));
+            if has_dumps {
+                // What cannot be read of graphs is said by whoever judges the run.
+                let graphs = DumpGraphs::read(&found.dump, |_, _| {});
+                catalog.graphs.insert(rank, Arc::new(graphs));
+            }
+        }
+        for (&rank, found) in &run.ranks {
+            for (&step, sources) in found.steps.iter().rev() {
+                let stamp = stamp(sources);
+                let known = before.steps.get(&(rank, step));
+                let names: Vec<Named> = match known.filter(|known| known.stamp == stamp) {
+                    Some(known) => {
+                        let named = known.held.iter().map(|held| {
+                            let tensor = &before.tensors[held.tensor as usize];
+                            (Arc::clone(&tensor.name), tensor.role, held.has_elements)
+                        });
+                        named.collect()
+                    }
+                    None => catalog.read(rank, sources),
+                };
+                catalog.add(rank, step, stamp, names);
+            }
+        }
+        for tensor in &mut catalog.tensors {
+            tensor.steps.values_mut().for_each(|steps| steps.reverse());
+        }
+        catalog
+    }
+
+    fn read(&self, rank: u32, sources: &[TensorSource]) -> Vec<Named> {
+        let graphs = self.graphs.get(&rank).cloned().unwrap_or_default();
+        let listing = listing::list(sources, &graphs);
+        let tensors = listing.tensors.into_iter();
+        let named = tensors.map(|tensor| {
+            let role = role_of(tensor.role, &tensor.name, &tensor.op);
+            let has_elements = !matches!(tensor.content, Content::Known(_));
+            (tensor.name.into(), role, has_elements)
+        });
+        named.collect()
+    }
+
+    fn add(&mut self, rank: u32, step: i64, stamp: u64, named: Vec<Named>) {
+        let mut held = Vec::with_capacity(named.len());
+        for (name, role, has_elements) in named {
+            let next = u32::try_from(self.tensors.len()).unwrap_or(u32::MAX);
+            let index = *self.by_name.entry(Arc::clone(&name)).or_insert(next);
+            if index == next {
+                self.tensors.push(Listed {
+                    name,
+                    role,
+                    steps: BTreeMap::new(),
+                });
+            }
+            let steps = self.tensors[index as usize].steps.entry(rank).or_default();
+            // A file may hold a name twice; the first one counts.
+            if steps.last().is_none_or(|last| last.0 != step) {
+                steps.push((step, has_elements));
+                held.push(Held {
+                    tensor: index,
+                    has_elements,
+                });
+            }
+        }
+        self.steps.insert((rank, step), StepFiles { stamp, held });
+    }
+
+    /// Equal as long as the files of a step are.
+    pub(crate) fn stamp(&self, rank: u32, step: i64) -> u64 {
+        self.steps.get(&(rank, step)).map_or(0, |known| known.stamp)
+    }
+
+    /// The tensor of a name.
+    pub(crate) fn tensor(&self, name: &str) -> Option<&Listed> {
+        let index = *self.by_name.get(name)?;
+        self.tensors.get(index as usize)
+    }
+}

@@ -1,0 +1,252 @@
+//! Lists the tensors of one iteration of a `MindSpore` dump: names from the graph, statistics where elements are missing,
+//! and what the device said of overflows.
+
+use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trainscope_analysis::dump::DumpedGraph;
+use trainscope_format::formats::mindspore_dump::{
+    self, CONVERTER, DumpedFile, DumpedName, StatisticRow,
+};
+use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
+
+use super::listing::{Content, ListedTensor, Listing};
+use super::read::{Place, Unread};
+use crate::discovery::find::{DumpFiles, TensorSource};
+use crate::files;
+
+/// Tables above this are none.
+const MAX_TABLE_BYTES: u64 = 1 << 28;
+
+/// A tensor of an iteration: its name, its file, and what a table says of one that has no file of its own.
+type Dumped<'a> = (
+    DumpedName,
+    &'a TensorSource,
+    Option<Result<TensorSummary, OpaqueTensor>>,
+);
+
+/// The graphs of a rank, by number.
+#[derive(Debug, Default)]
+pub(crate) struct DumpGraphs {
+    known: BTreeMap<u32, DumpedGraph>,
+    /// As they were drawn.
+    pub(crate) drawn: Vec<Graph>,
+}
+
+impl DumpGraphs {
+    /// Reads orders and graphs; what cannot be read is reported and done without.
+    pub(crate) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, Unread)) -> Self {
+        let mut graphs = Self::default();
+        let mut numbers: Vec<u32> = files
+            .orders
+            .keys()
+            .chain(files.graphs.keys())
+            .copied()
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        for number in numbers {
+            let order = files.orders.get(&number).map(|path| {
+                let table = table(path).inspect_err(|unread| fault(path, unread.clone()));
+                mindspore_dump::execution_order(&table.unwrap_or_default())
+            });
+            let graph = files.graphs.get(&number).and_then(|path| {
+                let read = files::open(path).and_then(|file| {
+                    let len_bytes = file.metadata()?.len();
+                    let mut file = BufReader::new(file);
+                    Graph::read_file(GraphFormat::MindsporeModel, &mut file, len_bytes)
+                });
+                read.inspect_err(|error| {
+                    let reason = format!("the graph cannot be read: {error}");
+                    fault(path, Unread::Damaged { offset: 0, reason });
+                })
+                .ok()
+            });
+            let known = DumpedGraph::new(order.unwrap_or_default(), graph.as_ref());
+            graphs.known.insert(number, known);
+            graphs.drawn.extend(graph);
+        }
+        graphs
+    }
+
+    /// Full names of operators as they ran, of the first graph that trains.
+    pub(crate) fn order(&self) -> Option<&[String]> {
+        let mut graphs = self.known.values();
+        let training = graphs.find(|graph| graph.is_training());
+        training
+            .map(DumpedGraph::order)
+            .filter(|order| !order.is_empty())
+    }
+}
+
+/// Adds the files of one iteration of one graph.
+pub(crate) fn add_iteration<'a>(
+    all: &mut Listing<'a>,
+    graph: u32,
+    sources: &[&'a TensorSource],
+    graphs: &DumpGraphs,
+) {
+    let mut files: Vec<Dumped<'_>> = Vec::new();
+    let mut mapping: BTreeMap<String, DumpedName> = BTreeMap::new();
+    let (mut rows, mut hashed, mut raw, mut overflows) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for &source in sources {
+        let file_name = source
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        match DumpedFile::of(&file_name) {
+            DumpedFile::Tensor(name) => files.push((name, source, None)),
+            DumpedFile::Statistics => {
+                let table = all.table(source, mindspore_dump::statistics);
+                rows.extend(table.into_iter().flatten().map(|row| (row, source)));
+            }
+            DumpedFile::Mapping => {
+                for (short, long) in all
+                    .table(source, mindspore_dump::mapping)
+                    .unwrap_or_default()
+                {
+                    if let Some(name) = DumpedName::of_stem(&long) {
+                        mapping.insert(short, name);
+                    }
+                }
+            }
+            DumpedFile::Hashed => hashed.push((file_name.into_owned(), source)),
+            DumpedFile::Overflow => {
+                let found = all.table(source, mindspore_dump::overflows);
+                overflows.extend(found.unwrap_or_default());
+            }
+            DumpedFile::RawOverflow => {
+                all.unread_overflows = Some(format!(
+                    "{} is in the device's own form; {CONVERTER} converts it to JSON",
+                    source.shown
+                ));
+            }
+            DumpedFile::Raw => raw.push((file_name.into_owned(), source)),
+            DumpedFile::Other => {}
+        }
+    }
+    for (file_name, source) in hashed {
+        let stem = file_name.strip_suffix(".npy").unwrap_or(&file_name);
+        if let Some(name) = mapping.get(stem) {
+            files.push((name.clone(), source, None));
+        } else {
+            let reason =
+                "its name is neither that of a dumped tensor nor in mapping.csv".to_owned();
+            all.faults
+                .push((source, Unread::Refused { offset: 0, reason }));
+        }
+    }
+    all.refuse(&raw, &files);
+    // Statistics of what is not there in full.
+    let key = |name: &DumpedName| (name.op_name.clone(), name.is_input, name.slot);
+    let mut known: FxHashSet<_> = files.iter().map(|(name, ..)| key(name)).collect();
+    for (StatisticRow { name, summary }, source) in rows {
+        if known.insert(key(&name)) {
+            files.push((name, source, Some(summary)));
+        }
+    }
+    let nothing_known = DumpedGraph::default();
+    let known = graphs.known.get(&graph).unwrap_or(&nothing_known);
+    let names: Vec<DumpedName> = files.iter().map(|(name, ..)| name.clone()).collect();
+    let mut by_task: FxHashMap<(u64, u64), &str> = FxHashMap::default();
+    for name in names.iter().filter(|_| !overflows.is_empty()) {
+        let task = by_task.entry((name.task, name.stream));
+        task.or_insert(&name.op_name);
+    }
+    for (task, stream) in overflows {
+        all.overflows.push(by_task.get(&(task, stream)).map_or_else(
+            || format!("task {task} of stream {stream}"),
+            |name| (*name).to_owned(),
+        ));
+    }
+    let is_first = graphs
+        .known
+        .keys()
+        .next()
+        .is_none_or(|first| *first == graph);
+    for tensor in known.tensors(&names) {
+        let (name, source, summary) = &files[tensor.file];
+        let is_parameter = name.op_type == "Parameter";
+        all.tensors.push(ListedTensor {
+            // A graph that evaluates has operators and parameters of the same names.
+            name: if is_first {
+                tensor.name
+            } else {
+                format!("graph_{graph}/{}", tensor.name)
+            },
+            op: name.op_type.clone(),
+            // A graph that evaluates only reads them.
+            role: if is_parameter && !known.is_training() {
+                Role::FrozenWeight
+            } else {
+                Role::Other
+            },
+            source,
+            content: match summary {
+                Some(Ok(summary)) => Content::Known(Box::new(summary.clone())),
+                Some(Err(opaque)) => Content::Opaque(opaque.clone()),
+                None => Content::At(Place {
+                    path: source.path.as_path().into(),
+                    tensor: None,
+                    dtype: name.dtype,
+                }),
+            },
+        });
+    }
+}
+
+impl<'a> Listing<'a> {
+    fn table<T>(
+        &mut self,
+        source: &'a TensorSource,
+        parse: impl Fn(&[u8]) -> Result<T, mindspore_dump::BadTable>,
+    ) -> Option<T> {
+        let read = table(&source.path).and_then(|bytes| {
+            parse(&bytes).map_err(|error| Unread::Damaged {
+                offset: error.offset,
+                reason: error.reason,
+            })
+        });
+        read.map_err(|unread| self.faults.push((source, unread)))
+            .ok()
+    }
+
+    /// Files of the device's own form, unless they were converted already.
+    fn refuse(&mut self, raw: &[(String, &'a TensorSource)], files: &[Dumped<'_>]) {
+        if raw.is_empty() {
+            return;
+        }
+        // Converted files are called as the raw one, with more behind a dot.
+        let mut converted: FxHashSet<String> = FxHashSet::default();
+        for (_, source, _) in files {
+            let name = source
+                .path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy();
+            let dots = name.match_indices('.');
+            converted.extend(dots.map(|(dot, _)| name[..dot].to_owned()));
+        }
+        let is_converted = |raw: &str| converted.contains(raw);
+        let mut left = raw.iter().filter(|(name, _)| !is_converted(name));
+        if let Some((_, first)) = left.next() {
+            let more = match left.count() {
+                0 => String::new(),
+                more => format!(", as {more} more beside it"),
+            };
+            let reason = format!(
+                "it is a dump in the device's own form{more}; {CONVERTER} converts it to npy"
+            );
+            self.faults
+                .push((first, Unread::Refused { offset: 0, reason }));
+        }
+    }
+}
+
+fn table(path: &Path) -> Result<Vec<u8>, Unread> {
+    Ok(files::read(path, MAX_TABLE_BYTES)?)
+}

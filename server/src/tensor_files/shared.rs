@@ -1,0 +1,147 @@
+//! Files of one step that hold tensors of the same names: told apart by what else their names say.
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::listing::ListedTensor;
+use crate::discovery::find::{TensorKind, TensorSource};
+use crate::discovery::names;
+
+/// Files named in a note.
+const TOLD_FILES: usize = 3;
+
+/// Files of one step that hold tensors of the same names, and whose own names carry no step that is understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedNames {
+    /// Rank and step, set by [`Self::note`].
+    pub(crate) rank: u32,
+    pub(crate) step: i64,
+    /// Number of the files.
+    pub(crate) files: u64,
+    /// The first of them, relative to the folder that was given.
+    pub(crate) examples: Vec<Arc<str>>,
+    /// A tensor in several of them.
+    pub(crate) tensor: String,
+    /// Number of such tensors.
+    pub(crate) tensors: u64,
+}
+
+impl SharedNames {
+    /// Adds the first case of a rank to a list.
+    pub(crate) fn note(self, rank: u32, step: i64, all: &mut Vec<Self>) {
+        if all.iter().all(|known| known.rank != rank) {
+            all.push(Self { rank, step, ..self });
+        }
+    }
+
+    /// The note in English.
+    pub(crate) fn sentence(&self) -> String {
+        let more = match self.tensors - 1 {
+            0 => String::new(),
+            1 => " and 1 more tensor".to_owned(),
+            more => format!(" and {more} more tensors"),
+        };
+        let dots = if self.files > self.examples.len() as u64 {
+            ", …"
+        } else {
+            ""
+        };
+        format!(
+            "{} files hold {}{more} at step {}: names of these files carry no step that is understood; tensors are \
+             shown under the names of their files ({}{dots})",
+            self.files,
+            self.tensor,
+            self.step,
+            self.examples.join(", ")
+        )
+    }
+}
+
+/// Puts what differs between the names of files before the names of their tensors, where several files hold one of the
+/// same name.
+pub(super) fn tell_apart(tensors: &mut [ListedTensor<'_>]) -> Option<SharedNames> {
+    let mut first: FxHashMap<&str, &TensorSource> = FxHashMap::default();
+    let mut sources: Vec<&TensorSource> = Vec::new();
+    let mut names: FxHashSet<&str> = FxHashSet::default();
+    let mut example = "";
+    for tensor in &*tensors {
+        let kind = &tensor.source.kind;
+        if matches!(
+            kind,
+            TensorKind::Dumped { .. } | TensorKind::Constant { .. }
+        ) {
+            continue;
+        }
+        let other = *first.entry(&tensor.name).or_insert(tensor.source);
+        if !std::ptr::eq(other, tensor.source) {
+            if names.is_empty() {
+                example = &tensor.name;
+            }
+            names.insert(&tensor.name);
+            sources.extend([other, tensor.source]);
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    sources.sort_by_key(|source| std::ptr::from_ref(*source));
+    sources.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    let has_step = |source: &&TensorSource| {
+        matches!(source.kind, TensorKind::Safetensors { has_step: true, .. })
+    };
+    let shared = SharedNames {
+        rank: 0,
+        step: 0,
+        files: sources.len() as u64,
+        examples: sources
+            .iter()
+            .take(TOLD_FILES)
+            .map(|source| Arc::clone(&source.shown))
+            .collect(),
+        tensor: example.to_owned(),
+        tensors: names.len() as u64,
+    };
+    let is_understood = sources.iter().all(has_step);
+    let labels: FxHashMap<*const TensorSource, String> = sources
+        .iter()
+        .map(|source| std::ptr::from_ref(*source))
+        .zip(labels(&sources))
+        .collect();
+    for tensor in tensors {
+        if let Some(label) = labels.get(&std::ptr::from_ref(tensor.source)) {
+            tensor.name = format!("{label}/{}", tensor.name);
+        }
+    }
+    (!is_understood).then_some(shared)
+}
+
+/// A label for each file, the shortest kind that differs in all: its name without step, its folder, its path.
+fn labels(sources: &[&TensorSource]) -> Vec<String> {
+    let stem = |source: &TensorSource| match &source.kind {
+        TensorKind::Safetensors { stem, .. } => stem.clone(),
+        _ => String::new(),
+    };
+    let folder = |source: &TensorSource| {
+        let folder = source.path.parent().and_then(|folder| folder.file_name());
+        folder
+            .and_then(OsStr::to_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let path = |source: &TensorSource| {
+        let path = std::path::Path::new(&*source.shown).with_extension("");
+        names::shown(&path)
+    };
+    let kinds: [&dyn Fn(&TensorSource) -> String; 2] = [&stem, &folder];
+    let differ = |labels: &Vec<String>| {
+        let distinct: FxHashSet<&str> = labels.iter().map(|label| &**label).collect();
+        distinct.len() == labels.len() && !distinct.contains("")
+    };
+    let all = |label: &dyn Fn(&TensorSource) -> String| -> Vec<String> {
+        sources.iter().map(|source| label(source)).collect()
+    };
+    let mut found = kinds.into_iter().map(all);
+    found.find(differ).unwrap_or_else(|| all(&path))
+}
