@@ -19,8 +19,8 @@ use trainscope_analysis::watchpoint::Hit;
 use trainscope_api::findings::HitNotice;
 use trainscope_format::Severity;
 
-use crate::http::notice_of;
-use crate::judging::service::Judged;
+use crate::judging::Judged;
+use crate::queries::findings::notice_of;
 
 /// What is told at the same time.
 const WORKERS: usize = 2;

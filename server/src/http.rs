@@ -14,20 +14,26 @@ use tokio::sync::watch;
 use tower_http::compression::CompressionLayer;
 
 use crate::index::Index;
-use crate::judging::service::Diagnosis;
+use crate::judging::Judgements;
 use crate::notebook::Notebooks;
-use crate::queries::{distributions, error, findings, graph, neighbours, pipeline};
 
 pub mod access;
 mod assets;
 mod blob;
-pub(crate) mod guard;
+mod distributions;
+mod error;
+mod findings;
+mod graph;
+mod guard;
+mod headers;
 mod live;
 mod markdown;
+mod neighbours;
 mod notebook;
 mod openapi;
+mod pipeline;
 mod records;
-pub(crate) mod request;
+mod request;
 mod runs;
 mod scalars;
 mod status;
@@ -39,10 +45,6 @@ mod tests;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
-pub(crate) use distributions::answer as distributions_of;
-pub(crate) use findings::{notice_of, told as findings_of};
-pub use graph::Graphs;
-pub(crate) use records::{audio_of, images_of};
 
 /// Bytes a request may send.
 const BODY_LIMIT_BYTES: usize = 4 << 20;
@@ -55,10 +57,10 @@ pub struct Site(Arc<Parts>);
 pub struct Parts {
     /// What has been read.
     pub index: Index,
-    /// What is wrong with each run.
-    pub diagnosis: Diagnosis,
-    /// Graphs that somebody looks at.
-    pub graphs: Graphs,
+    /// Findings of each run.
+    pub judgements: Judgements,
+    /// Graphs that are looked at.
+    pub graphs: crate::queries::Graphs,
     /// The colours of the runs.
     pub colours: crate::colours::Colours,
     /// What people have noted.
@@ -132,7 +134,7 @@ pub fn router(site: Site) -> Router {
 }
 
 /// An answer of the API: `value` as JSON, never kept by caches.
-pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
+fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
     json_text(serde_json::to_vec(value))
 }
 
@@ -140,11 +142,15 @@ pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Fa
 fn json_text(text: serde_json::Result<Vec<u8>>) -> Result<Response, error::Failure> {
     let body =
         text.map_err(|error| error::Failure::internal("an answer cannot be written", &error))?;
-    Ok(([(CONTENT_TYPE, "application/json"), guard::NO_STORE], body).into_response())
+    Ok((
+        [(CONTENT_TYPE, "application/json"), headers::NO_STORE],
+        body,
+    )
+        .into_response())
 }
 
 /// Runs what may wait for the disk off the async threads.
-pub(crate) async fn blocking<T: Send + 'static>(
+async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, error::Failure> + Send + 'static,
 ) -> Result<T, error::Failure> {
     match tokio::task::spawn_blocking(work).await {

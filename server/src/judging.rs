@@ -8,7 +8,11 @@ mod hit_list;
 pub(crate) mod judge;
 pub(crate) mod ongoing;
 mod scheduler;
-pub mod service;
+mod service;
 mod shown;
+mod state;
 
-pub(crate) use hit_list::Listing;
+pub use hit_list::Listing;
+pub use scheduler::Judged;
+pub use service::Judgements;
+pub use state::JudgedRun;

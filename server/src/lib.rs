@@ -10,7 +10,7 @@ pub mod index;
 pub mod ingest;
 pub mod judging;
 pub mod notebook;
-mod queries;
+pub mod queries;
 pub mod settings;
 mod tail;
 mod tensor_files;

@@ -5,6 +5,9 @@ pub(crate) mod error;
 pub(crate) mod findings;
 pub(crate) mod graph;
 mod hit_page;
+pub(crate) mod media;
 pub(crate) mod neighbours;
 pub(crate) mod pipeline;
 mod pipeline_queues;
+
+pub use graph::Graphs;

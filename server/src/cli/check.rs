@@ -12,7 +12,7 @@ use trainscope_format::Severity;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::{Failed, words};
-use crate::discovery::find::{self, Found, FoundRun};
+use crate::discovery::find::{self, Found, RunFiles};
 use crate::judging::judge;
 use crate::watchpoints::Sets;
 
@@ -183,7 +183,7 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
         took: began.elapsed(),
     };
     let threads = flags.threads.map_or_else(cores, usize::from);
-    let mut runs: Vec<(FoundRun, Watchpoints)> = Vec::new();
+    let mut runs: Vec<(RunFiles, Watchpoints)> = Vec::new();
     for dir in &flags.dirs {
         let mut found = look(dir, threads)?;
         if found.runs.is_empty() && found.unreadable.is_empty() {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::check::{Screen, cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::{Failed, words};
-use crate::discovery::find::FoundRun;
+use crate::discovery::find::RunFiles;
 
 mod compare;
 mod measure;
@@ -89,7 +89,7 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, Failed> {
 }
 
 /// The run that a folder holds, which must be one.
-fn only_run(dir: &Path) -> Result<FoundRun, Mistake> {
+fn only_run(dir: &Path) -> Result<RunFiles, Mistake> {
     let mut found = look(dir, cores())?;
     note_special(&found);
     let count = found.runs.len();
@@ -113,7 +113,7 @@ fn only_run(dir: &Path) -> Result<FoundRun, Mistake> {
     }
 }
 
-fn nothing_in_common(a: &FoundRun, b: &FoundRun, outcome: &compare::Outcome) -> Mistake {
+fn nothing_in_common(a: &RunFiles, b: &RunFiles, outcome: &compare::Outcome) -> Mistake {
     let what = "the two runs share no tensor and no tag, so there is nothing to compare";
     let mut mistake = Mistake::new(2, what);
     for (letter, run, only) in [("A", a, &outcome.only_a), ("B", b, &outcome.only_b)] {

@@ -12,11 +12,11 @@ use trainscope_format::Kind;
 use super::check::{cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
-use crate::discovery::find::FoundRun;
+use crate::discovery::find::RunFiles;
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
+use crate::judging::JudgedRun;
 use crate::judging::judge;
-use crate::judging::service::JudgedRun;
 use crate::watchpoints::WatchpointFile;
 
 /// Between two looks at how far reading is.
@@ -29,7 +29,7 @@ pub(super) struct Reading {
     pub(super) run: String,
     /// As it was typed.
     pub(super) title: String,
-    found: FoundRun,
+    found: RunFiles,
     dir: PathBuf,
     /// Reads until it is dropped.
     _ingester: Ingester,
@@ -133,7 +133,7 @@ impl Reading {
 }
 
 /// The run that a folder holds: its own, or the only one below it.
-fn only_run(dir: &Path, command: &str) -> Result<FoundRun, Mistake> {
+fn only_run(dir: &Path, command: &str) -> Result<RunFiles, Mistake> {
     if dir.is_file() {
         let folder = dir.parent().filter(|folder| *folder != Path::new(""));
         let folder = words::path(folder.unwrap_or(Path::new(".")));

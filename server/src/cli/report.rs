@@ -20,7 +20,7 @@ use super::export::pictures::{COLOURS, curve, heat_map, heat_request, read_curve
 use super::mistake::Mistake;
 use super::reading::Reading;
 use super::{Failed, words};
-use crate::http::findings_of;
+use crate::queries::{distributions, findings, media};
 
 mod page;
 mod texts;
@@ -118,7 +118,7 @@ pub(super) fn run(flags: &ReportFlags) -> Result<u8, Failed> {
 }
 
 fn gather(reading: &Reading) -> Result<Contents, Mistake> {
-    let findings = findings_of(&reading.judged(), &FindingsQuery::default(), page::MAX_HITS);
+    let findings = findings::answer(&reading.judged(), &FindingsQuery::default(), page::MAX_HITS);
     let info = reading.info();
     let files = info.iter().flat_map(|run| &run.files);
     let files = files.map(|file| (file.path.clone(), file.status, file.len_bytes));
@@ -208,7 +208,7 @@ fn heat_maps(reading: &Reading, findings: &Findings) -> Result<Vec<(String, Stri
     let mut maps = Vec::with_capacity(tags.len());
     for tag in tags {
         let request = heat_request(reading, &tag);
-        let answer = crate::http::distributions_of(&reading.index, &request, HEAT.0, HEAT.1);
+        let answer = distributions::answer(&reading.index, &request, HEAT.0, HEAT.1);
         let answer = answer.map_err(|error| reading.unread(&error))?;
         let spec: distribution::Spec = heat_map(&answer, PLOT);
         maps.push((tag.tag, svg::distribution(&spec, &theme())));
@@ -233,9 +233,7 @@ fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
             points: Some(1),
             ..Default::default()
         };
-        let records = reading
-            .index
-            .records(Kind::Images, &query, crate::http::images_of);
+        let records = reading.index.records(Kind::Images, &query, media::images);
         let records = records.map_err(|error| reading.unread(&error))?.records;
         let Some((step, blob)) = records
             .into_iter()

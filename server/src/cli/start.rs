@@ -19,10 +19,11 @@ use super::{Failed, words};
 use crate::alarm::Alarms;
 use crate::colours::Colours;
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Graphs, Parts, Site, router};
+use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
-use crate::judging::service::{Diagnosis, Judged};
+use crate::judging::{Judged, Judgements};
 use crate::notebook::Notebooks;
+use crate::queries::Graphs;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 
 mod background;
@@ -132,10 +133,11 @@ async fn serve(
             alarms.see(judged);
         }
     };
+    let judgements = Judgements::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?;
     let app = router(Site::new(Parts {
         index: index.clone(),
-        diagnosis: Diagnosis::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?,
-        graphs: Graphs::default(),
+        graphs: Graphs::new(&index, &judgements),
+        judgements,
         colours: Colours::open(&settings.base_dirs, &settings.cache_dir),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         tensors: crate::tensors::Memory::default(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::find::{EventSource, FoundRun};
+use super::find::{EventSource, RunFiles};
 
 /// Folders of runs that train, and of runs beside them that evaluate.
 const TRAINING: [&str; 2] = ["train", "training"];
@@ -19,7 +19,7 @@ const EVALUATIONS: [&str; 7] = [
 
 /// Keras, and many programs, write `train` and `validation` as two runs of one folder, with the same tags: a loss that only
 /// rises on one of them means something else on both. The training is judged with what evaluates it.
-pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, FoundRun>) {
+pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, RunFiles>) {
     let is_training = |folders: &&Vec<String>| {
         let last = folders.last();
         last.is_some_and(|name| TRAINING.contains(&&*name.to_ascii_lowercase()))

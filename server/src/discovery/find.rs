@@ -23,13 +23,13 @@ use crate::files::{self, Entry, EntryKind, Visited};
 
 /// A run and its files.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FoundRun {
+pub(crate) struct RunFiles {
     /// Relative to the folder that was given, with `/` between parts; `.` for that folder itself.
     pub(crate) name: String,
     /// As it would be typed; empty until somebody says so.
     pub(crate) title: String,
     /// By rank.
-    pub(crate) ranks: BTreeMap<u32, FoundRank>,
+    pub(crate) ranks: BTreeMap<u32, RankFiles>,
     /// How many files.
     pub(crate) files: u64,
     /// Their length.
@@ -38,7 +38,7 @@ pub(crate) struct FoundRun {
     pub(crate) modified: Option<SystemTime>,
 }
 
-impl FoundRun {
+impl RunFiles {
     /// The same as long as the files with tensors are as this walk has found them. Nothing is asked of the disk.
     pub(crate) fn tensors_stamp(&self) -> u64 {
         let mut hasher = FxHasher::default();
@@ -87,7 +87,7 @@ impl FoundRun {
 
 /// What one rank of a run has written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FoundRank {
+pub(crate) struct RankFiles {
     /// Event files and graphs, by path.
     pub(crate) events: Vec<EventSource>,
     /// Event files of runs beside this one that evaluate what it trains.
@@ -156,7 +156,7 @@ pub(crate) struct DumpFiles {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// By name.
-    pub(crate) runs: Vec<FoundRun>,
+    pub(crate) runs: Vec<RunFiles>,
     /// Folders that cannot be listed: path and reason.
     pub(crate) unreadable: Vec<(String, String)>,
     /// Pipes, sockets and devices that are named like recorded files and not read: path and type.
@@ -355,7 +355,7 @@ impl Claims {
     }
 
     /// Brings the parts of each run together.
-    pub(crate) fn join(mut self) -> Vec<FoundRun> {
+    pub(crate) fn join(mut self) -> Vec<RunFiles> {
         steps::resolve(self.0.iter_mut().filter_map(Claim::named).collect());
         let runs_with = |claims: &[Claim], is_meant: fn(&What) -> bool| -> BTreeSet<Vec<String>> {
             let meant = claims.iter().filter(|claim| is_meant(&claim.what));
@@ -371,7 +371,7 @@ impl Claims {
             }
         }
         let with_events = runs_with(&self.0, |what| matches!(what, What::Event(_)));
-        let mut runs: BTreeMap<Vec<String>, FoundRun> = BTreeMap::new();
+        let mut runs: BTreeMap<Vec<String>, RunFiles> = BTreeMap::new();
         for mut claim in self.0 {
             // Tensors in a folder of any name, below the events of the run.
             if let (What::Tensors { source, .. } | What::Constant(source), Some((last, above))) =

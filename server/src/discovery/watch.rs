@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_format::{Format, rank_hint, sniff};
 
-use crate::discovery::find::{Claims, FoundRun, Stamp, is_of_tensors, is_wanted};
+use crate::discovery::find::{Claims, RunFiles, Stamp, is_of_tensors, is_wanted};
 use crate::discovery::names::is_profile;
 use crate::files::{self, Entry, EntryKind, Visited};
 use crate::index::{Identity, Place};
@@ -46,7 +46,7 @@ pub(crate) struct Scan {
     /// By path.
     pub(crate) files: Vec<Found>,
     /// Runs with tensors in files of their own, by name.
-    pub(crate) recordings: BTreeMap<Arc<str>, FoundRun>,
+    pub(crate) recordings: BTreeMap<Arc<str>, RunFiles>,
     /// Folders that cannot be listed, as sentences.
     pub(crate) problems: Vec<String>,
 }
@@ -191,7 +191,7 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
 
 /// Brings the parts of each run together: event files beside tensors are of the run of these. Says which runs have
 /// tensors in files of their own.
-fn join(base: &Base, claims: Claims, files: &mut [Found]) -> Vec<(Arc<str>, FoundRun)> {
+fn join(base: &Base, claims: Claims, files: &mut [Found]) -> Vec<(Arc<str>, RunFiles)> {
     let mut recordings = Vec::new();
     let mut runs: FxHashMap<PathBuf, (Arc<str>, u32)> = FxHashMap::default();
     for mut run in claims.join() {

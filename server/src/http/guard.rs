@@ -19,15 +19,8 @@ use trainscope_api::error::ErrorCode;
 
 use super::access::{Access, Token};
 use super::error::Failure;
+use super::headers::{NO_STORE, POLICY};
 use super::{Site, assets};
-
-/// Answers that change with the files must not be kept by anybody.
-pub(crate) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
-
-/// `wasm-unsafe-eval` is what browsers call starting WebAssembly. `base-uri` is `'self'` because the page names its
-/// base: below a prefix, and for addresses with several parts such as `/run/a/b/scalars`.
-pub(super) const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' blob: data:; \
-                                 frame-ancestors 'none'; base-uri 'self'";
 
 /// Answers below this size are sent as they are.
 const COMPRESS_FROM_BYTES: u64 = 64 << 10;

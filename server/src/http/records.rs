@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ApiError;
 use trainscope_api::records::{
-    At, Audio, Blob, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records,
-    RecordsQuery, RunQuery, Tensor,
+    At, Audio, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery,
+    RunQuery, Tensor,
 };
 use trainscope_format::{
     Body, ChartLayout, CollectorLoss, DumpRef, Explanation, Histogram, Kind, Landscape, PrCurve,
@@ -16,6 +16,7 @@ use super::error::Failure;
 use super::request::Params;
 use super::{Site, blocking, json};
 use crate::index::{Found, Index, ReadError};
+use crate::queries::media;
 
 pub(super) async fn list<T: serde::Serialize + Send + 'static>(
     site: Site,
@@ -150,54 +151,6 @@ pub(super) async fn profiles(
     .await
 }
 
-/// Pictures of a record; they are fetched as blobs.
-#[expect(
-    clippy::needless_pass_by_value,
-    clippy::unnecessary_wraps,
-    reason = "the signature is that of all that describe records"
-)]
-pub(crate) fn images_of(found: Found) -> Result<Option<Images>, ReadError> {
-    let Body::Images(body) = &found.body else {
-        return Ok(None);
-    };
-    let items = body.items.iter().map(|stretch| blob(&found, *stretch));
-    Ok(Some(Images {
-        width: body.width,
-        height: body.height,
-        channels: body.channels,
-        encoding: body.encoding,
-        items: items.collect(),
-    }))
-}
-
-/// Clips of a record; they are fetched as blobs.
-#[expect(
-    clippy::needless_pass_by_value,
-    clippy::unnecessary_wraps,
-    reason = "the signature is that of all that describe records"
-)]
-pub(crate) fn audio_of(found: Found) -> Result<Option<Audio>, ReadError> {
-    let Body::Audio(body) = &found.body else {
-        return Ok(None);
-    };
-    let items = body.items.iter().map(|stretch| blob(&found, *stretch));
-    Ok(Some(Audio {
-        sample_rate_hz: body.sample_rate_hz,
-        channels: body.channels,
-        frames: body.frames,
-        content_type: body.content_type.clone(),
-        labels: body.labels.clone(),
-        items: items.collect(),
-    }))
-}
-
-fn blob(found: &Found, stretch: Stretch) -> Blob {
-    Blob {
-        id: found.blob_id(stretch),
-        len_bytes: stretch.len_bytes,
-    }
-}
-
 /// Pictures of one tag
 #[utoipa::path(
     get,
@@ -213,7 +166,7 @@ pub(super) async fn images(
     State(site): State<Site>,
     Params(query): Params<RecordsQuery>,
 ) -> Result<Response, Failure> {
-    list(site, Kind::Images, query, images_of).await
+    list(site, Kind::Images, query, media::images).await
 }
 
 /// Sound of one tag
@@ -231,7 +184,7 @@ pub(super) async fn audio(
     State(site): State<Site>,
     Params(query): Params<RecordsQuery>,
 ) -> Result<Response, Failure> {
-    list(site, Kind::Audio, query, audio_of).await
+    list(site, Kind::Audio, query, media::audio).await
 }
 
 /// Tensors of one tag
@@ -290,7 +243,7 @@ fn describe_tensor(found: Found) -> Result<Option<Tensor>, ReadError> {
         len: body.len().unwrap_or(u64::MAX),
         values,
         data: match &body.data {
-            TensorData::Stretch(stretch) => Some(blob(&found, *stretch)),
+            TensorData::Stretch(stretch) => Some(media::blob(&found, *stretch)),
             TensorData::Inline(_) => None,
         },
     }))

@@ -11,7 +11,7 @@ use trainscope_api::error::ErrorCode;
 use super::error::Failure;
 
 /// The query of a request.
-pub(crate) struct Params<T>(pub(crate) T);
+pub(super) struct Params<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     type Rejection = Failure;
@@ -28,7 +28,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
 }
 
 /// The JSON body of a request, whatever type it is said to be of.
-pub(crate) struct Body<T>(pub(crate) T);
+pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Failure;

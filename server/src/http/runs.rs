@@ -9,8 +9,8 @@ use trainscope_api::order::natural;
 use trainscope_api::runs::{File, FileStatus, Run, RunList};
 
 use super::error::Failure;
-use super::findings;
 use super::{Site, blocking, json};
+use crate::queries::findings;
 
 /// All runs and the state of their files
 #[utoipa::path(
@@ -28,7 +28,7 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
         list.runs.sort_by(|a, b| natural(&a.id, &b.id));
         site.colours.give(&mut list.runs);
         for run in &mut list.runs {
-            let Some(judged) = site.diagnosis.of(&run.id) else {
+            let Some(judged) = site.judgements.of(&run.id) else {
                 continue;
             };
             run.health = Some(findings::health(&judged));

@@ -11,7 +11,7 @@ use trainscope_api::scalars::{
 };
 
 use super::error::Failure;
-use super::guard::NO_STORE;
+use super::headers::NO_STORE;
 use super::request::{Body, Params};
 use super::{Site, blocking, json_text};
 

@@ -15,7 +15,7 @@ use trainscope_api::tensors::{
 };
 
 use super::error::Failure;
-use super::guard::NO_STORE;
+use super::headers::NO_STORE;
 use super::request::Params;
 use super::{Site, blocking, json, stream};
 use crate::tensors::export::{self, MAX_CSV_ELEMENTS};

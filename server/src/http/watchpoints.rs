@@ -44,7 +44,7 @@ pub(super) async fn get(
 ) -> Result<Response, Failure> {
     blocking(move || {
         check_run(&site, &query.run)?;
-        let list = site.diagnosis.watchpoints(&query.run);
+        let list = site.judgements.watchpoints(&query.run);
         json(&list.ok_or_else(|| unknown(&query.run))?)
     })
     .await
@@ -72,7 +72,7 @@ pub(super) async fn put(
 ) -> Result<Response, Failure> {
     blocking(move || {
         check_run(&site, &change.run)?;
-        let changed = site.diagnosis.change_watchpoints(
+        let changed = site.judgements.change_watchpoints(
             &change.run,
             change.only_this_run,
             &change.version,
@@ -115,7 +115,7 @@ pub(super) async fn recheck(
 ) -> Result<Response, Failure> {
     blocking(move || {
         check_run(&site, &wish.run)?;
-        json(&site.diagnosis.recheck(&wish.run))
+        json(&site.judgements.recheck(&wish.run))
     })
     .await
 }
@@ -123,7 +123,7 @@ pub(super) async fn recheck(
 /// Names are looked up among the runs that were found or judged.
 fn check_run(site: &Site, run: &str) -> Result<(), Failure> {
     let is_known =
-        site.index.runs().runs.iter().any(|own| own.id == run) || site.diagnosis.of(run).is_some();
+        site.index.runs().runs.iter().any(|own| own.id == run) || site.judgements.of(run).is_some();
     if is_known { Ok(()) } else { Err(unknown(run)) }
 }
 

@@ -10,7 +10,7 @@ use trainscope_format::Format;
 
 use super::Index;
 use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
-use crate::discovery::find::{FoundRun, TensorKind, TensorSource};
+use crate::discovery::find::{RunFiles, TensorKind, TensorSource};
 use crate::tensor_files::catalog::Recorded;
 
 /// By name.
@@ -18,7 +18,7 @@ pub(super) type Recordings = BTreeMap<Arc<str>, Arc<Recorded>>;
 
 impl Index {
     /// Takes what a walk has found in the place of what the one before it found; says whether that is anything else.
-    pub(crate) fn set_recordings(&self, found: BTreeMap<Arc<str>, FoundRun>) -> bool {
+    pub(crate) fn set_recordings(&self, found: BTreeMap<Arc<str>, RunFiles>) -> bool {
         let before = Arc::clone(&self.0.recordings.read());
         let mut has_changed = before.len() != found.len();
         let mut recordings = Recordings::new();

@@ -18,7 +18,7 @@ use trainscope_format::{
     TagInfo, Tensor, TensorSummary,
 };
 
-use crate::discovery::find::{EventSource, FoundRank};
+use crate::discovery::find::{EventSource, RankFiles};
 use crate::files;
 
 /// Bytes decoded at a time.
@@ -131,7 +131,7 @@ impl EventFile {
     }
 
     /// The files of a rank, and of the runs that evaluate what it trains.
-    pub(crate) fn open_all(found: &FoundRank, rank: u32) -> impl Iterator<Item = Self> {
+    pub(crate) fn open_all(found: &RankFiles, rank: u32) -> impl Iterator<Item = Self> {
         let own = found
             .events
             .iter()

@@ -18,7 +18,7 @@ use trainscope_format::{Role, TensorSummary};
 
 use super::events::{EventFile, Listener as _};
 use super::shown::{Shown, Unreadable};
-use crate::discovery::find::{FoundRun, TensorSource};
+use crate::discovery::find::{RunFiles, TensorSource};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing::{self, Content, ListedTensor};
 use crate::tensor_files::read::{Before, Place, Reader, Unread};
@@ -33,7 +33,7 @@ const PARALLEL_BYTES: u64 = 4 << 20;
 
 /// A run and what was found in it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct JudgedRun {
+pub(crate) struct Judgement {
     /// The name of the run.
     pub(crate) name: String,
     /// As it would be typed.
@@ -98,11 +98,11 @@ struct Item {
 
 /// Judges a run on so many threads. Progress is told in bytes that were read.
 pub(crate) fn judge(
-    run: &FoundRun,
+    run: &RunFiles,
     watchpoints: &Watchpoints,
     threads: usize,
     mut progress: impl FnMut(u64),
-) -> JudgedRun {
+) -> Judgement {
     let started = Instant::now();
     let mut judging = Judging::new(run, watchpoints.clone());
     judging.show(run, |_, _| true, threads, &mut progress);
@@ -128,11 +128,11 @@ pub(super) struct Judging {
     /// What `MindSpore` wrote beside its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
-    pub(super) judged: JudgedRun,
+    pub(super) judged: Judgement,
 }
 
 impl Judging {
-    pub(super) fn new(run: &FoundRun, watchpoints: Watchpoints) -> Self {
+    pub(super) fn new(run: &RunFiles, watchpoints: Watchpoints) -> Self {
         let events = run.ranks.iter();
         let events = events.flat_map(|(&rank, found)| EventFile::open_all(found, rank));
         let mut judging = Self {
@@ -146,14 +146,14 @@ impl Judging {
             orders: FxHashMap::default(),
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
-            judged: JudgedRun {
+            judged: Judgement {
                 name: run.name.clone(),
                 title: run.title.clone(),
                 files: run.files,
                 len_bytes: run.len_bytes,
                 ranks: run.ranks.len() as u64,
                 watchpoints,
-                ..JudgedRun::default()
+                ..Judgement::default()
             },
         };
         judging.read_graphs(run);
@@ -178,7 +178,7 @@ impl Judging {
     /// Shows the tensors of those steps of those ranks, and all that event files hold.
     pub(super) fn show(
         &mut self,
-        run: &FoundRun,
+        run: &RunFiles,
         is_wanted: impl Fn(u32, i64) -> bool,
         threads: usize,
         progress: &mut dyn FnMut(u64),
@@ -222,7 +222,7 @@ impl Judging {
     }
 
     /// Reads and shows what `MindSpore` has written beside its dumps.
-    fn read_graphs(&mut self, run: &FoundRun) {
+    fn read_graphs(&mut self, run: &RunFiles) {
         for (&rank, found) in &run.ranks {
             let mut faults = Vec::new();
             let graphs = DumpGraphs::read(&found.dump, |path, unread| {
@@ -405,7 +405,7 @@ impl Judging {
     }
 
     /// What is to be said of all that was shown.
-    pub(super) fn judged(&self) -> JudgedRun {
+    pub(super) fn judged(&self) -> Judgement {
         let mut judged = self.judged.clone();
         for file in self.events.iter().filter(|file| !file.is_beside()) {
             let fault = |offset, reason| Fault {

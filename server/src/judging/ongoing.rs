@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 use trainscope_analysis::watchpoint::Watchpoints;
 
 use super::events::{EventFile, Growth};
-use super::judge::{JudgedRun, Judging};
-use crate::discovery::find::{FoundRun, TensorSource};
+use super::judge::{Judgement, Judging};
+use crate::discovery::find::{RunFiles, TensorSource};
 
 /// A dump that was written so lately may not be whole, unless the training has gone on to the next one.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -31,11 +31,11 @@ pub(crate) struct Ongoing {
 impl Ongoing {
     /// Judges all there is.
     pub(crate) fn begin(
-        run: &FoundRun,
+        run: &RunFiles,
         watchpoints: &Watchpoints,
         threads: usize,
         progress: &mut dyn FnMut(u64),
-    ) -> (Self, JudgedRun) {
+    ) -> (Self, Judgement) {
         let began = Instant::now();
         let mut ongoing = Self {
             judging: Judging::new(run, watchpoints.clone()),
@@ -62,10 +62,10 @@ impl Ongoing {
     /// Judges what is new among the files of the run; `None`: the run has to be judged anew.
     pub(crate) fn go_on(
         &mut self,
-        run: &FoundRun,
+        run: &RunFiles,
         threads: usize,
         progress: &mut dyn FnMut(u64),
-    ) -> Option<JudgedRun> {
+    ) -> Option<Judgement> {
         let began = Instant::now();
         let mut is_kept = 0;
         let mut is_new = false;
@@ -117,7 +117,7 @@ impl Ongoing {
     }
 
     /// Judges what event files have grown by: `Ok(None)` if none has, `Err` if the run has to be judged anew.
-    pub(crate) fn follow(&mut self) -> Result<Option<JudgedRun>, Anew> {
+    pub(crate) fn follow(&mut self) -> Result<Option<Judgement>, Anew> {
         let began = Instant::now();
         if !self.have_grown().ok_or(Anew)? {
             return Ok(None);
@@ -142,7 +142,7 @@ impl Ongoing {
         Some(is_grown)
     }
 
-    fn show(&mut self, run: &FoundRun, threads: usize, progress: &mut dyn FnMut(u64)) {
+    fn show(&mut self, run: &RunFiles, threads: usize, progress: &mut dyn FnMut(u64)) {
         let waits_from = waits_from(run);
         self.is_waiting = waits_from.is_some();
         let shown = &self.shown;
@@ -177,7 +177,7 @@ impl Ongoing {
         is_late || self.judging.is_disordered()
     }
 
-    fn judged(&self, began: Instant) -> JudgedRun {
+    fn judged(&self, began: Instant) -> Judgement {
         let mut judged = self.judging.judged();
         judged.surroundings = self.judging.surroundings();
         judged.took = began.elapsed();
@@ -190,7 +190,7 @@ impl Ongoing {
 pub(crate) struct Anew;
 
 /// The first step whose dump may still be written: the last one of its rank, if it is fresh.
-fn waits_from(run: &FoundRun) -> Option<i64> {
+fn waits_from(run: &RunFiles) -> Option<i64> {
     let fresh = SystemTime::now().checked_sub(SETTLED)?;
     let lasts = run
         .ranks
@@ -210,7 +210,7 @@ fn hash_of(sources: &[TensorSource]) -> u64 {
 }
 
 /// What stands beside dumps: it is read once.
-fn beside(run: &FoundRun) -> u64 {
+fn beside(run: &RunFiles) -> u64 {
     let mut hasher = FxHasher::default();
     for (rank, found) in &run.ranks {
         for path in found.dump.orders.values().chain(found.dump.graphs.values()) {

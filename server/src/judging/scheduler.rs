@@ -1,4 +1,4 @@
-//! The thread that judges: what it looks at, and when.
+//! The thread that judges: order and pace of judgements, and evaluators that are kept for growing runs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -7,13 +7,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use parking_lot::RwLock;
 use trainscope_analysis::watchpoint::Watchpoints;
 use trainscope_api::watchpoints::Origin;
 
-use super::judge;
+use super::judge::Judgement;
 use super::ongoing::Ongoing;
-use super::service::{Diagnosis, Judged, JudgedRun, Reading, Wish, shown};
-use crate::discovery::find::{FoundRun, find_new};
+use super::state::{JudgedRun, ReadProgress, State};
+use crate::discovery::find::{RunFiles, find_new};
 use crate::discovery::watch::Base;
 use crate::files::Visited;
 use crate::index::Index;
@@ -33,8 +34,31 @@ const MAX_KEPT: usize = 8;
 /// What all of them may remember, in tensors at steps: some 400 MB.
 const MAX_WEIGHT: usize = 2_000_000;
 
-pub(super) struct Thread<F> {
-    diagnosis: Diagnosis,
+/// Work for the thread.
+pub(super) enum Request {
+    /// Runs that have new points.
+    Growth(Vec<String>),
+    /// A run that is to be judged from its first record on.
+    Restart(String),
+    /// The watchpoints have changed.
+    Watchpoints,
+}
+
+/// A judgement.
+pub struct Judged<'a> {
+    /// The name of the run.
+    pub run: &'a str,
+    /// What was found.
+    pub now: &'a JudgedRun,
+    /// Whether it tells of what was there when the server started.
+    pub is_from_before: bool,
+    /// Whether something else had been watched for until now.
+    pub is_watched_otherwise: bool,
+}
+
+/// The thread.
+pub(super) struct Scheduler<F> {
+    state: Arc<RwLock<State>>,
     index: Index,
     on_judged: F,
     threads: usize,
@@ -55,10 +79,10 @@ struct Watched {
     version: u64,
 }
 
-impl<F: FnMut(&Judged<'_>)> Thread<F> {
-    pub(super) fn new(diagnosis: &Diagnosis, index: &Index, on_judged: F) -> Self {
+impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
+    pub(super) fn new(state: &Arc<RwLock<State>>, index: &Index, on_judged: F) -> Self {
         Self {
-            diagnosis: diagnosis.clone(),
+            state: Arc::clone(state),
             index: index.clone(),
             on_judged,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
@@ -69,8 +93,8 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
         }
     }
 
-    pub(super) fn run(mut self, wishes: &Receiver<Wish>) {
-        let known = self.diagnosis.0.known.read();
+    pub(super) fn run(mut self, requests: &Receiver<Request>) {
+        let known = self.state.read();
         let bases: Vec<Base> = known.files.iter().map(|(base, _)| base.clone()).collect();
         drop(known);
         let mut next_look = Instant::now();
@@ -81,12 +105,12 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
                 // Something grew during the rest.
                 Duration::ZERO
             };
-            match wishes.recv_timeout(wait) {
-                Ok(wish) => {
-                    next_look = self.note(wish, next_look);
+            match requests.recv_timeout(wait) {
+                Ok(request) => {
+                    next_look = self.note(request, next_look);
                     std::thread::sleep(SETTLE);
-                    while let Ok(wish) = wishes.try_recv() {
-                        next_look = self.note(wish, next_look);
+                    while let Ok(request) = requests.try_recv() {
+                        next_look = self.note(request, next_look);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -117,19 +141,24 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
                     };
             }
             let rested = Instant::now() + began.elapsed() * PAUSE_SHARE;
-            if !self.rest(wishes, rested, &mut next_look) {
+            if !self.rest(requests, rested, &mut next_look) {
                 return;
             }
         }
     }
 
-    /// Leaves the machine to others until then, or until a person wishes for something; `false`: it is over.
-    fn rest(&mut self, wishes: &Receiver<Wish>, until: Instant, next_look: &mut Instant) -> bool {
+    /// Leaves the machine to others until then, or until a person requests for something; `false`: it is over.
+    fn rest(
+        &mut self,
+        requests: &Receiver<Request>,
+        until: Instant,
+        next_look: &mut Instant,
+    ) -> bool {
         loop {
-            match wishes.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(wish) => {
-                    let is_growth = matches!(wish, Wish::Grown(_));
-                    *next_look = self.note(wish, *next_look);
+            match requests.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(request) => {
+                    let is_growth = matches!(request, Request::Growth(_));
+                    *next_look = self.note(request, *next_look);
                     if !is_growth {
                         return true;
                     }
@@ -140,14 +169,14 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
         }
     }
 
-    fn note(&mut self, wish: Wish, next_look: Instant) -> Instant {
-        match wish {
-            Wish::Grown(runs) => {
+    fn note(&mut self, request: Request, next_look: Instant) -> Instant {
+        match request {
+            Request::Growth(runs) => {
                 self.grown.extend(runs);
                 return next_look;
             }
-            Wish::Anew(run) => drop(self.anew.insert(run)),
-            Wish::Watchpoints => {}
+            Request::Restart(run) => drop(self.anew.insert(run)),
+            Request::Watchpoints => {}
         }
         Instant::now()
     }
@@ -157,7 +186,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     fn follow(&mut self) -> bool {
         let mut is_enough = true;
         for run in std::mem::take(&mut self.grown) {
-            let known = self.diagnosis.0.known.read();
+            let known = self.state.read();
             let name = known.judged_as(&run).unwrap_or(&run).to_owned();
             let changes = known.changes.get(&name).copied().unwrap_or(0);
             let before = known.runs.get(&name).cloned();
@@ -195,13 +224,13 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
 
     /// Judges what has changed below a base directory; whether something waits to be whole.
     fn look(&mut self, base: &Base, visited: &mut Visited) -> bool {
-        let mut known = self.diagnosis.0.known.write();
+        let mut known = self.state.write();
         if let Some((_, file)) = known.files.iter_mut().find(|(own, _)| own == base) {
             file.look();
         }
         drop(known);
         // What is told from here on may not be in what is found.
-        let told = self.diagnosis.0.known.read().changes.clone();
+        let told = self.state.read().changes.clone();
         let found = match find_new(&base.dir, 1, visited) {
             Ok(found) => found.runs,
             Err(error) => {
@@ -215,9 +244,9 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
             // What grows meanwhile does not wait for all others.
             self.follow();
         }
-        let names: BTreeSet<String> = found.iter().map(|run| shown(base, run)).collect();
+        let names: BTreeSet<String> = found.iter().map(|run| base.run_name(&run.name)).collect();
         let is_gone = |name: &str| base.run_below(name).is_some() && !names.contains(name);
-        let mut known = self.diagnosis.0.known.write();
+        let mut known = self.state.write();
         known.runs.retain(|name, _| !is_gone(name));
         known.changes.retain(|name, _| !is_gone(name));
         known.progress.retain(|name, _| !is_gone(name));
@@ -227,10 +256,10 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     }
 
     /// Judges a run if it has changed; whether something of it waits to be whole.
-    fn look_at(&mut self, base: &Base, run: &FoundRun, told: &BTreeMap<String, u64>) -> bool {
-        let name = shown(base, run);
+    fn look_at(&mut self, base: &Base, run: &RunFiles, told: &BTreeMap<String, u64>) -> bool {
+        let name = base.run_name(&run.name);
         let changes = told.get(&name).copied().unwrap_or(0);
-        let mut known = self.diagnosis.0.known.write();
+        let mut known = self.state.write();
         let Some(watched) = watched(&mut known, &name) else {
             return false;
         };
@@ -295,14 +324,14 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     fn begin(
         &mut self,
         name: &str,
-        run: &FoundRun,
+        run: &RunFiles,
         watchpoints: &Watchpoints,
-    ) -> (Ongoing, judge::JudgedRun) {
-        let reading = Arc::new(Reading {
+    ) -> (Ongoing, Judgement) {
+        let reading = Arc::new(ReadProgress {
             total_bytes: run.len_bytes,
-            ..Reading::default()
+            ..ReadProgress::default()
         });
-        let mut known = self.diagnosis.0.known.write();
+        let mut known = self.state.write();
         known.progress.insert(name.to_owned(), Arc::clone(&reading));
         drop(known);
         let mut told = Instant::now();
@@ -314,7 +343,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
                 index.notify(true);
             }
         });
-        self.diagnosis.0.known.write().progress.remove(name);
+        self.state.write().progress.remove(name);
         result
     }
 
@@ -334,7 +363,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
     /// Publishes a judgement and tells of it.
     fn keep(&mut self, name: &str, judged: JudgedRun, before: Option<&JudgedRun>) {
         let judged = Arc::new(judged);
-        let mut known = self.diagnosis.0.known.write();
+        let mut known = self.state.write();
         known.runs.insert(name.to_owned(), Arc::clone(&judged));
         drop(known);
         self.index.notify(true);
@@ -349,7 +378,7 @@ impl<F: FnMut(&Judged<'_>)> Thread<F> {
 }
 
 /// What is watched for in a run.
-fn watched(known: &mut super::service::Known, run: &str) -> Option<Watched> {
+fn watched(known: &mut State, run: &str) -> Option<Watched> {
     let (file, name) = known.file_of(run)?;
     let (watchpoints, origin) = file.of(&name);
     Some(Watched {
@@ -358,32 +387,4 @@ fn watched(known: &mut super::service::Known, run: &str) -> Option<Watched> {
         problem: file.problem().map(str::to_owned),
         version: file.version_of(&name),
     })
-}
-
-impl JudgedRun {
-    pub(crate) fn of(
-        judged: judge::JudgedRun,
-        signature: (u64, u64),
-        changes: u64,
-        is_waiting: bool,
-    ) -> Self {
-        let damaged = judged.damaged.into_iter();
-        Self {
-            findings: Arc::new(judged.findings),
-            remarks: Arc::new(judged.remarks),
-            damaged: damaged
-                .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
-                .collect(),
-            shared: judged.shared,
-            watchpoints: judged.watchpoints,
-            watchpoints_file: None,
-            watchpoints_problem: None,
-            surroundings: Arc::new(judged.surroundings),
-            sources: Arc::new(judged.sources),
-            listing: Arc::default(),
-            signature,
-            changes,
-            is_waiting,
-        }
-    }
 }

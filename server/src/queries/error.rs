@@ -1,14 +1,10 @@
-//! Failed requests: a status and an [`ApiError`] as JSON.
+//! Failed queries, as the API reports them.
 
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{Method, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
 use trainscope_api::error::{ApiError, ErrorCode};
 
-use crate::http::guard::NO_STORE;
 use crate::index::ReadError;
 
-/// Why a request fails. It is logged where it is made, if at all, and never again.
+/// Why a query fails. It is logged where it is made, if at all, and never again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure(ApiError);
 
@@ -34,35 +30,8 @@ impl Failure {
         self.0.code
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
-        match self.0.code {
-            ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
-            ErrorCode::TokenWanted => StatusCode::UNAUTHORIZED,
-            ErrorCode::ForeignOrigin => StatusCode::FORBIDDEN,
-            ErrorCode::UnknownPath
-            | ErrorCode::UnknownRun
-            | ErrorCode::UnknownTag
-            | ErrorCode::UnknownNode
-            | ErrorCode::UnknownBlob
-            | ErrorCode::SourceUnreadable => StatusCode::NOT_FOUND,
-            ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            ErrorCode::Conflict => StatusCode::CONFLICT,
-            ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            ErrorCode::Internal | ErrorCode::Unwritable => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-}
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        // An `ApiError` is two strings: writing it cannot fail, and an empty body would still have its status.
-        let body = serde_json::to_vec(&self.0).unwrap_or_default();
-        (
-            self.status(),
-            [(CONTENT_TYPE, "application/json"), NO_STORE],
-            body,
-        )
-            .into_response()
+    pub(crate) const fn error(&self) -> &ApiError {
+        &self.0
     }
 }
 
@@ -78,20 +47,4 @@ impl From<ReadError> for Failure {
             ReadError::Storage(_) => Self::internal("the index cannot be read", &error),
         }
     }
-}
-
-/// Answers every path below `/api` that is none.
-pub(crate) async fn unknown_path(uri: Uri) -> Failure {
-    Failure::new(
-        ErrorCode::UnknownPath,
-        format!("the API has no path {}", uri.path()),
-    )
-}
-
-/// Answers a path with a method that it does not have.
-pub(crate) async fn method_not_allowed(method: Method, uri: Uri) -> Failure {
-    Failure::new(
-        ErrorCode::MethodNotAllowed,
-        format!("{} does not take {method}", uri.path()),
-    )
 }

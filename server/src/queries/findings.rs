@@ -1,74 +1,26 @@
-//! `/api/findings`: what watchpoints have found in one run.
+//! Findings of one run in the types of the API: hits, their first cause, and what was not judged.
 
 use std::collections::BTreeMap;
 
-use axum::extract::State;
-use axum::response::Response;
 use trainscope_analysis::diagnosis;
 use trainscope_analysis::watchpoint::{self, Watchpoint};
-use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{
-    Counts, DEFAULT_HITS, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
-    HitNotice, Inconclusive, Judged, Judging, MAX_HITS, Measure, Remark, RemarkState, RemarkTopic,
-    SharedNames, UnreadTensor, Verdict, Watched, Words,
+    Counts, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit, HitNotice,
+    Inconclusive, Judged, Judging, Measure, Remark, RemarkState, RemarkTopic, SharedNames,
+    UnreadTensor, Verdict, Watched, Words,
 };
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
-use super::error::Failure;
 use super::hit_page::Page;
-use crate::http::request::Params;
-use crate::http::{Site, blocking, json};
-use crate::judging::service::JudgedRun;
+use crate::judging::JudgedRun;
 use crate::watchpoints::{name_of, words as catalogue_words};
 
 /// Ranks that are told of.
 const MAX_RANKS: usize = 1_000;
 
-/// What watchpoints have found in a run
-#[utoipa::path(
-    get,
-    path = "/api/findings",
-    operation_id = "findings",
-    params(FindingsQuery),
-    responses(
-        (status = 200, description = "Hits, and where it began", body = Findings),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn get(
-    State(site): State<Site>,
-    Params(query): Params<FindingsQuery>,
-) -> Result<Response, Failure> {
-    let limit = query.limit.unwrap_or(DEFAULT_HITS);
-    if !(1..=MAX_HITS).contains(&limit) {
-        let message = format!("`limit` wants 1 to {MAX_HITS}, not {limit}");
-        return Err(Failure::bad_request(message));
-    }
-    blocking(move || match site.diagnosis.of(&query.run) {
-        Some(judged) => json(&Findings {
-            state: if site.diagnosis.is_behind(&query.run) {
-                Judging::Behind
-            } else {
-                Judging::Done
-            },
-            progress: site.diagnosis.progress(&query.run),
-            ..told(&judged, &query, limit)
-        }),
-        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => json(&Findings {
-            progress: site.diagnosis.progress(&query.run),
-            ..Findings::default()
-        }),
-        None => {
-            let message = format!("there is no run `{}`", query.run);
-            Err(Failure::new(ErrorCode::UnknownRun, message))
-        }
-    })
-    .await
-}
-
-/// What is told of a run that is judged as it is.
-pub(crate) fn told(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
+/// Findings of a judged run: at most `limit` hits of those that the query asks for.
+pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
     let findings = &*judged.findings;
     let listing = judged.listing();
     let number_of = |name: &str| number_of(&judged.watchpoints, name);

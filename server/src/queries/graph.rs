@@ -1,19 +1,11 @@
-//! `/api/graph`: one computation graph of a run, decoded from its source file when it is asked for; `/api/graph/*`: the
-//! same as one looks at it, from graphs that are kept while somebody does.
+//! Computation graphs of a run: one whole, decoded from its source file, or parts of one that is kept with its tree.
 
-use axum::extract::State;
-use axum::response::Response;
-use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::graphs::{
-    DiffQuery, GraphAnswer, GraphDiff, GraphNode, GraphQuery, GraphScene, GraphSearch,
-    GraphSummary, GraphTag, MAX_NODES, NodeQuery, SceneQuery, SearchQuery,
-};
+use trainscope_api::error::ErrorCode;
+use trainscope_api::graphs::{GraphAnswer, GraphQuery, GraphTag, MAX_NODES};
 use trainscope_api::records::{At, RecordsQuery};
 use trainscope_format::{Body, Graph, Kind};
 
 use super::error::Failure;
-use crate::http::request::Params;
-use crate::http::{Site, blocking, json};
 use crate::index::{Found, Index, ReadError};
 
 mod compare;
@@ -23,27 +15,12 @@ mod look;
 mod notes;
 mod times;
 
+pub(crate) use compare::diff;
 pub use kept::Graphs;
+pub(crate) use look::{node, scene, search, summary};
 
-/// One computation graph of a run
-#[utoipa::path(
-    get,
-    path = "/api/graph",
-    operation_id = "graph",
-    params(GraphQuery),
-    responses(
-        (status = 200, description = "The graph, and which others the run has", body = GraphAnswer),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn get(
-    State(site): State<Site>,
-    Params(query): Params<GraphQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&answer(&site.index, &query)?)).await
-}
-
-fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, Failure> {
+/// One computation graph of a run, and which others the run has.
+pub(crate) fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, Failure> {
     let chosen = choose(index, query)?;
     let record = chosen.record(index, |found| {
         let Body::Graph(source) = &found.body else {
@@ -147,94 +124,4 @@ impl Chosen {
             Failure::new(ErrorCode::SourceUnreadable, message)
         })
     }
-}
-
-/// A picture of a graph: what is open, laid out
-#[utoipa::path(
-    get,
-    path = "/api/graph/scene",
-    operation_id = "graph_scene",
-    params(SceneQuery),
-    responses(
-        (status = 200, description = "Boxes and lines", body = GraphScene),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn scene(
-    State(site): State<Site>,
-    Params(query): Params<SceneQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&look::scene(&site, &query)?)).await
-}
-
-/// What a graph is made of
-#[utoipa::path(
-    get,
-    path = "/api/graph/summary",
-    operation_id = "graph_summary",
-    params(GraphQuery),
-    responses(
-        (status = 200, description = "Counts by type", body = GraphSummary),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn summary(
-    State(site): State<Site>,
-    Params(query): Params<GraphQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&look::summary(&site, &query)?)).await
-}
-
-/// One node or scope of a graph
-#[utoipa::path(
-    get,
-    path = "/api/graph/node",
-    operation_id = "graph_node",
-    params(NodeQuery),
-    responses(
-        (status = 200, description = "Type, attributes, neighbours, source, tensors, hits", body = GraphNode),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn node(
-    State(site): State<Site>,
-    Params(query): Params<NodeQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&look::node(&site, &query)?)).await
-}
-
-/// Nodes and scopes of a graph by a part of their name, type or source
-#[utoipa::path(
-    get,
-    path = "/api/graph/search",
-    operation_id = "graph_search",
-    params(SearchQuery),
-    responses(
-        (status = 200, description = "Nodes and scopes", body = GraphSearch),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn search(
-    State(site): State<Site>,
-    Params(query): Params<SearchQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&look::search(&site, &query)?)).await
-}
-
-/// What differs between two graphs
-#[utoipa::path(
-    get,
-    path = "/api/graph/diff",
-    operation_id = "graph_diff",
-    params(DiffQuery),
-    responses(
-        (status = 200, description = "Nodes that are added, removed, changed or renamed", body = GraphDiff),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn diff(
-    State(site): State<Site>,
-    Params(query): Params<DiffQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&compare::diff(&site, &query)?)).await
 }

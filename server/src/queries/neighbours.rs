@@ -1,51 +1,13 @@
-//! `/api/neighbours`: what a tensor is computed from, what is computed from it, and how all of that is.
+//! Layers up- and downstream of a tensor, with their worst hits.
 
-use axum::extract::State;
-use axum::response::Response;
 use trainscope_analysis::watchpoint::{Hit, Layer};
-use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{MAX_NEIGHBOURS, Neighbour, Neighbours, NeighboursQuery};
 
-use super::error::Failure;
 use super::findings::title;
-use crate::http::request::Params;
-use crate::http::{Site, blocking, json};
-use crate::judging::service::JudgedRun;
+use crate::judging::JudgedRun;
 
-/// What lies up- and downstream of a tensor
-#[utoipa::path(
-    get,
-    path = "/api/neighbours",
-    operation_id = "neighbours",
-    params(NeighboursQuery),
-    responses(
-        (
-            status = 200,
-            description = "Nearest recorded layers, by the graph or by the order in which layers run; nothing for \
-                           what is no tensor of a layer",
-            body = Neighbours
-        ),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn get(
-    State(site): State<Site>,
-    Params(query): Params<NeighboursQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || match site.diagnosis.of(&query.run) {
-        Some(judged) => json(&answer(&judged, &query)),
-        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => {
-            json(&Neighbours::default())
-        }
-        None => {
-            let message = format!("there is no run `{}`", query.run);
-            Err(Failure::new(ErrorCode::UnknownRun, message))
-        }
-    })
-    .await
-}
-
-fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours {
+/// The nearest recorded layers around a tensor.
+pub(crate) fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours {
     let around = judged.surroundings.around(&query.tensor);
     let is_now =
         |hit: &&Hit| hit.rank == query.rank && (hit.step..=hit.last_step).contains(&query.step);

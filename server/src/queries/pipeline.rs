@@ -1,47 +1,25 @@
-//! `/api/pipeline`: the data-set graphs that a run has recorded, how they ran, and what its profiles say of waiting for data.
+//! Data pipelines of a run: the data-set graphs that a run has recorded, how they ran, and what its profiles say of waiting for data.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use axum::extract::State;
-use axum::response::Response;
 use serde_json::Value;
 use trainscope_analysis::pipeline::{self, Clock, Waiting};
-use trainscope_api::error::ApiError;
 use trainscope_api::pipeline::{
     InputClock, InputQueue, InputTimes, MAX_PIPELINES, MAX_SAMPLES, MAX_STRETCHES, Pipeline,
     PipelineAnswer, PipelineOperation, PipelinePart, Running, SlowOperation, StepTime,
     WorkersEstimate,
 };
-use trainscope_api::records::{MAX_RECORDS, RecordsQuery, RunQuery};
+use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
 use trainscope_format::lineage::TrainLineage;
 use trainscope_format::{Body, Kind, Lineage, Profile};
 
 use super::error::Failure;
 use super::pipeline_queues;
-use crate::http::request::Params;
-use crate::http::{Site, blocking, json};
 use crate::index::Index;
 
-/// How the data of a run are made, and how long the training waits for them
-#[utoipa::path(
-    get,
-    path = "/api/pipeline",
-    operation_id = "pipeline",
-    params(RunQuery),
-    responses(
-        (status = 200, description = "Data pipelines, and waiting by step; empty where neither was recorded", body = PipelineAnswer),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(crate) async fn get(
-    State(site): State<Site>,
-    Params(query): Params<RunQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&answer(&site.index, &query.run)?)).await
-}
-
-fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
+/// Data pipelines of a run, and waiting by step; empty where neither was recorded.
+pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
     let mut answer = PipelineAnswer::default();
     let (mut pipelines, mut trainings) = (Vec::new(), Vec::new());
     let watched = pipeline_queues::watched(index, run, &mut answer)?;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use trainscope_analysis::watchpoint::role_of;
 use trainscope_format::Role;
 
-use crate::discovery::find::{FoundRun, TensorKind, TensorSource, stamp};
+use crate::discovery::find::{RunFiles, TensorKind, TensorSource, stamp};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing::{self, Content};
 
@@ -21,7 +21,7 @@ const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;
 /// A run with tensors in files of their own, as one walk has found it.
 pub(crate) struct Recorded {
     /// Its files.
-    pub(crate) run: FoundRun,
+    pub(crate) run: RunFiles,
     /// Equal as long as they are.
     pub(crate) stamp: u64,
     /// True if an earlier walk found others.
@@ -84,7 +84,7 @@ pub(crate) struct Located {
 
 impl Recorded {
     /// What a walk has found; what is known of an earlier state is used as far as it still holds.
-    pub(crate) fn new(run: FoundRun, before: Option<&Self>) -> Self {
+    pub(crate) fn new(run: RunFiles, before: Option<&Self>) -> Self {
         let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
         Self {
             stamp: run.tensors_stamp(),
@@ -194,7 +194,7 @@ fn most_tensors<'a>(steps: impl Iterator<Item = &'a Vec<TensorSource>>) -> u64 {
 }
 
 impl Catalog {
-    fn new(run: &FoundRun, before: &Self) -> Self {
+    fn new(run: &RunFiles, before: &Self) -> Self {
         let mut catalog = Self::default();
         for (&rank, found) in &run.ranks {
             let has_dumps = found

@@ -5,14 +5,14 @@ use std::time::Duration;
 use trainscope_analysis::watchpoint::{Hit, Verdict, Watchpoints};
 use trainscope_format::Severity;
 
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 /// The result of a check.
 pub(super) struct Report {
     /// What was asked for, as it was typed.
     pub(super) title: String,
     /// Worst first.
-    pub(super) runs: Vec<JudgedRun>,
+    pub(super) runs: Vec<Judgement>,
     /// What was watched for.
     pub(super) watchpoints: Watchpoints,
     /// Hits of this severity make the check fail.
@@ -34,7 +34,7 @@ pub(super) struct Report {
 impl Report {
     /// Brings the runs in order: the worst first, then by name.
     pub(super) fn sort(&mut self) {
-        let badness = |run: &JudgedRun| {
+        let badness = |run: &Judgement| {
             let hits = run.findings.hits.iter().map(|hit| hit.severity).max();
             let hits = hits.map_or(0, |severity| match severity {
                 Severity::Error => 6,
@@ -62,7 +62,7 @@ impl Report {
     }
 
     /// Where it began, in the worst of the runs.
-    pub(super) fn first_cause(&self) -> Option<(&JudgedRun, &Hit)> {
+    pub(super) fn first_cause(&self) -> Option<(&Judgement, &Hit)> {
         self.runs
             .iter()
             .find_map(|run| Some((run, run.findings.first_hit()?)))
@@ -71,7 +71,7 @@ impl Report {
     /// The exit status: 1 for hits that count, else 2 for what could not be read or if nothing was checked, else 0.
     pub(super) fn status(&self) -> u8 {
         let mut hits = self.runs.iter().flat_map(|run| &run.findings.hits);
-        let is_unread = |run: &JudgedRun| {
+        let is_unread = |run: &Judgement| {
             !run.damaged.is_empty()
                 || self.is_strict
                     && !(run.findings.inconclusive.is_empty()
@@ -79,7 +79,7 @@ impl Report {
                         && run.truncated.is_empty())
                 || self.is_strict && run.findings.verdict() == Verdict::InPart
         };
-        let is_unchecked = |run: &JudgedRun| run.findings.verdict() == Verdict::Nothing;
+        let is_unchecked = |run: &Judgement| run.findings.verdict() == Verdict::Nothing;
         if hits.any(|hit| self.counts(hit)) {
             1
         } else if !self.unreadable.is_empty() || self.runs.iter().any(is_unread) {

@@ -10,7 +10,7 @@ use trainscope_format::tensor::Tolerance;
 
 use super::measure::{exceeds, of_numbers, of_tensors};
 use super::recorded::Recorded;
-use crate::discovery::find::FoundRun;
+use crate::discovery::find::RunFiles;
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing::{self, Content, ListedTensor};
 use crate::tensor_files::read::{Before, Reader, Unread};
@@ -65,8 +65,8 @@ pub(super) struct Parting {
 
 /// Compares two runs.
 pub(super) fn compare(
-    a: &FoundRun,
-    b: &FoundRun,
+    a: &RunFiles,
+    b: &RunFiles,
     tolerance: f64,
     since_step: Option<i64>,
 ) -> Outcome {
@@ -190,7 +190,7 @@ impl Comparing {
         }
     }
 
-    fn dumps(&mut self, a: &FoundRun, b: &FoundRun) {
+    fn dumps(&mut self, a: &RunFiles, b: &RunFiles) {
         let [mut reader_a, mut reader_b] = [(); 2].map(|()| Reader::default());
         for (&rank, of_a) in &a.ranks {
             let Some(of_b) = b.ranks.get(&rank) else {
@@ -254,7 +254,7 @@ impl Comparing {
     }
 
     /// What each run has, and what only one of them has.
-    fn names(&mut self, runs: [&FoundRun; 2], recorded: [&Recorded; 2]) {
+    fn names(&mut self, runs: [&RunFiles; 2], recorded: [&Recorded; 2]) {
         let mut all = [(); 2].map(|()| BTreeSet::new());
         for (at, (run, recorded)) in runs.into_iter().zip(recorded).enumerate() {
             let mut steps: BTreeSet<i64> = BTreeSet::new();

@@ -7,7 +7,7 @@ use trainscope_analysis::watchpoint::Context;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Hparams, TensorSummary};
 
-use crate::discovery::find::FoundRun;
+use crate::discovery::find::RunFiles;
 use crate::judging::events::{EventFile, Listener};
 
 /// What was recorded, by rank and tag.
@@ -26,7 +26,7 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// Reads all event files of a run; what cannot be read is told by file, offset and reason.
-    pub(super) fn read(run: &FoundRun) -> (Self, Vec<(Arc<str>, u64, String)>) {
+    pub(super) fn read(run: &RunFiles) -> (Self, Vec<(Arc<str>, u64, String)>) {
         let mut recorded = Self::default();
         let mut faults = Vec::new();
         let mut buffer = Vec::new();

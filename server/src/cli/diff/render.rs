@@ -9,13 +9,13 @@ use super::{Out, Written};
 use crate::cli::check::{Screen, number};
 use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
-use crate::discovery::find::FoundRun;
+use crate::discovery::find::RunFiles;
 
 /// Lines of a part, unless all are wanted.
 const MAX_LINES: usize = 7;
 
 pub(super) fn text(
-    runs: [&FoundRun; 2],
+    runs: [&RunFiles; 2],
     outcome: &Outcome,
     screen: Screen,
     shows_all: bool,
@@ -306,7 +306,7 @@ struct JsonFault<'a> {
     reason: &'a str,
 }
 
-pub(super) fn json(runs: [&FoundRun; 2], outcome: &Outcome, out: Out<'_>) -> Written {
+pub(super) fn json(runs: [&RunFiles; 2], outcome: &Outcome, out: Out<'_>) -> Written {
     let parted: Vec<JsonParting<'_>> = outcome
         .parted
         .iter()

@@ -8,7 +8,7 @@ use super::table::{Table, number};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::{Failed, words};
-use crate::http::findings_of;
+use crate::queries::findings;
 use crate::tensors::{Memory, list};
 
 /// The tensors that are asked for.
@@ -104,7 +104,7 @@ pub(super) fn tensors(
 
 /// Everything that was found, in the words of the API.
 fn findings(reading: &Reading) -> Findings {
-    findings_of(&reading.judged(), &FindingsQuery::default(), usize::MAX)
+    findings::answer(&reading.judged(), &FindingsQuery::default(), usize::MAX)
 }
 
 /// A row a hit; none is an empty table, which is an answer.

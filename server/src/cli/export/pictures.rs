@@ -239,7 +239,8 @@ pub(super) fn picture(
                 to: flags.until_step,
                 ..heat_request(reading, tags[0])
             };
-            let answer = crate::http::distributions_of(&reading.index, &request, STEPS, BINS);
+            let answer =
+                crate::queries::distributions::answer(&reading.index, &request, STEPS, BINS);
             let answer = answer.map_err(|error| reading.unread(&error))?;
             plots.push(Plot::Heat(heat_map(&answer, SIZE)));
         }

@@ -253,7 +253,7 @@ pub(super) fn images(
     let query = flags.query(reading, tag);
     let found = reading
         .index
-        .records(tag.kind, &query, crate::http::images_of);
+        .records(tag.kind, &query, crate::queries::media::images);
     Ok(found.map_err(|error| reading.unread(&error))?.records)
 }
 
@@ -265,7 +265,7 @@ pub(super) fn audio(
     let query = flags.query(reading, tag);
     let found = reading
         .index
-        .records(tag.kind, &query, crate::http::audio_of);
+        .records(tag.kind, &query, crate::queries::media::audio);
     Ok(found.map_err(|error| reading.unread(&error))?.records)
 }
 

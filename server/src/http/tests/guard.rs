@@ -3,7 +3,7 @@
 use trainscope_api::error::ErrorCode;
 
 use super::server::{Made, Server, TOKEN};
-use crate::http::guard;
+use crate::http::headers;
 
 #[tokio::test]
 async fn every_answer_is_confined_to_its_origin() {
@@ -28,7 +28,7 @@ async fn every_answer_is_confined_to_its_origin() {
     for (number, answer) in answers.iter().enumerate() {
         assert_eq!(
             answer.header("content-security-policy"),
-            guard::POLICY,
+            headers::POLICY,
             "{number}"
         );
         assert_eq!(

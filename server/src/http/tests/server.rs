@@ -12,10 +12,11 @@ use tower::ServiceExt;
 use trainscope_api::error::{ApiError, ErrorCode};
 
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Graphs, Parts, Site, router};
+use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
-use crate::judging::service::Diagnosis;
+use crate::judging::Judgements;
 use crate::notebook::Notebooks;
+use crate::queries::Graphs;
 
 pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -63,10 +64,11 @@ impl Server {
             Some(dir) => Assets::folder(dir, made.prefix).unwrap(),
             None => Assets::built_in(made.prefix),
         };
+        let judgements = Judgements::over(std::slice::from_ref(&base_dir));
         let site = Site::new(Parts {
             index: index.clone(),
-            diagnosis: Diagnosis::over(std::slice::from_ref(&base_dir)),
-            graphs: Graphs::default(),
+            graphs: Graphs::new(&index, &judgements),
+            judgements,
             colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             tensors: crate::tensors::Memory::default(),

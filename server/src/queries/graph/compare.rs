@@ -1,31 +1,25 @@
-//! `/api/graph/diff`: how one graph became another.
+//! Differences between two graphs.
 
 use trainscope_analysis::graph::diff::{self, Change};
 use trainscope_api::graphs::{DiffQuery, Different, GraphDiff, GraphQuery, MAX_DIFFERENCES};
 
-use super::kept::Kept;
-use crate::http::Site;
+use super::kept::{Graphs, Kept};
 use crate::queries::error::Failure;
 
-pub(crate) fn diff(site: &Site, query: &DiffQuery) -> Result<GraphDiff, Failure> {
-    let (shown, after) = site.graphs.get(
-        &site.index,
-        &GraphQuery {
-            run: query.run.clone(),
-            tag: query.tag.clone(),
-            rank: query.rank,
-            step: None,
-        },
-    )?;
-    let (base, before) = site.graphs.get(
-        &site.index,
-        &GraphQuery {
-            run: query.base.clone(),
-            tag: query.base_tag.clone(),
-            rank: query.base_rank,
-            step: None,
-        },
-    )?;
+/// Nodes that are added, removed, changed or renamed.
+pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Failure> {
+    let (shown, after) = graphs.get(&GraphQuery {
+        run: query.run.clone(),
+        tag: query.tag.clone(),
+        rank: query.rank,
+        step: None,
+    })?;
+    let (base, before) = graphs.get(&GraphQuery {
+        run: query.base.clone(),
+        tag: query.base_tag.clone(),
+        rank: query.base_rank,
+        step: None,
+    })?;
     let found = diff::diff(&before.graph, &after.graph);
     let totals = [
         found.added.len(),

@@ -15,7 +15,7 @@ use super::health::Health;
 use super::times::{self, Times};
 use super::{Chosen, choose};
 use crate::index::Index;
-use crate::judging::service::JudgedRun;
+use crate::judging::{JudgedRun, Judgements};
 use crate::queries::error::Failure;
 
 /// Graphs that are kept, at most.
@@ -24,8 +24,12 @@ const MAX_GRAPHS: usize = 4;
 const MAX_KEPT_NODES: usize = 1_000_000;
 
 /// Graphs that somebody looks at, the last one first. Cloning is cheap.
-#[derive(Clone, Default)]
-pub struct Graphs(Arc<Mutex<Vec<Entry>>>);
+#[derive(Clone)]
+pub struct Graphs {
+    index: Index,
+    judgements: Judgements,
+    entries: Arc<Mutex<Vec<Entry>>>,
+}
 
 /// What names the content of a source file, and its graph.
 type Entry = (String, Arc<Kept>);
@@ -93,12 +97,26 @@ impl Kept {
 }
 
 impl Graphs {
+    /// No graph yet, of the runs of an index.
+    pub fn new(index: &Index, judgements: &Judgements) -> Self {
+        Self {
+            index: index.clone(),
+            judgements: judgements.clone(),
+            entries: Arc::default(),
+        }
+    }
+
+    pub(super) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    pub(super) fn judged(&self, run: &str) -> Option<Arc<JudgedRun>> {
+        self.judgements.of(run)
+    }
+
     /// The graph that a query means, read if it is not kept.
-    pub(super) fn get(
-        &self,
-        index: &Index,
-        query: &GraphQuery,
-    ) -> Result<(Chosen, Arc<Kept>), Failure> {
+    pub(super) fn get(&self, query: &GraphQuery) -> Result<(Chosen, Arc<Kept>), Failure> {
+        let index = &self.index;
         let chosen = choose(index, query)?;
         let at = chosen.record(index, |found| {
             let Body::Graph(source) = &found.body else {
@@ -123,7 +141,7 @@ impl Graphs {
     }
 
     fn known(&self, key: &str) -> Option<Arc<Kept>> {
-        let mut all = self.0.lock();
+        let mut all = self.entries.lock();
         let at = all.iter().position(|(known, _)| known == key)?;
         let found = all.remove(at);
         let kept = Arc::clone(&found.1);
@@ -132,7 +150,7 @@ impl Graphs {
     }
 
     fn keep(&self, key: String, kept: &Arc<Kept>) {
-        let mut all = self.0.lock();
+        let mut all = self.entries.lock();
         all.retain(|(known, _)| *known != key);
         all.insert(0, (key, Arc::clone(kept)));
         let mut nodes = 0;

@@ -1,4 +1,4 @@
-//! `/api/graph/scene`, `/summary`, `/node`, `/search`: what is answered of a graph that is kept.
+//! Parts of a graph that is kept: scenes, summaries, nodes, matches of a search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,10 +17,9 @@ use trainscope_format::Kind;
 use trainscope_format::graph::{Edge, Node, NodeKind};
 
 use super::health::Health;
-use super::kept::Kept;
+use super::kept::{Graphs, Kept};
 use super::notes::words;
 use super::times::Times;
-use crate::http::Site;
 use crate::queries::error::Failure;
 use crate::queries::findings;
 
@@ -41,16 +40,17 @@ macro_rules! graph_query {
     };
 }
 
-pub(crate) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failure> {
-    let (chosen, kept) = match site.graphs.get(&site.index, &graph_query!(query)) {
+/// What is open of a graph, laid out.
+pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, Failure> {
+    let (chosen, kept) = match graphs.get(&graph_query!(query)) {
         // Most runs have no graph: that is no failure of who looks around a tensor.
         Err(failure) if query.tensor.is_some() && failure.code() == ErrorCode::UnknownTag => {
             return Ok(GraphScene::default());
         }
         found => found?,
     };
-    let health = kept.health(site.diagnosis.of(&query.run));
-    let times = kept.times(&site.index, &query.run, chosen.shown.rank)?;
+    let health = kept.health(graphs.judged(&query.run));
+    let times = kept.times(graphs.index(), &query.run, chosen.shown.rank)?;
     let tree = &kept.tree;
     let item = |path: &Option<String>| path.as_ref().map(|path| kept.item(path)).transpose();
     let mut view = View::default();
@@ -129,8 +129,9 @@ pub(crate) fn scene(site: &Site, query: &SceneQuery) -> Result<GraphScene, Failu
     })
 }
 
-pub(crate) fn summary(site: &Site, query: &GraphQuery) -> Result<GraphSummary, Failure> {
-    let (chosen, kept) = site.graphs.get(&site.index, query)?;
+/// Counts of nodes by type.
+pub(crate) fn summary(graphs: &Graphs, query: &GraphQuery) -> Result<GraphSummary, Failure> {
+    let (chosen, kept) = graphs.get(query)?;
     let types = types(kept.graph.nodes.iter());
     Ok(GraphSummary {
         graphs: chosen.graphs,
@@ -147,9 +148,10 @@ pub(crate) fn summary(site: &Site, query: &GraphQuery) -> Result<GraphSummary, F
     })
 }
 
-pub(crate) fn search(site: &Site, query: &SearchQuery) -> Result<GraphSearch, Failure> {
-    let (_, kept) = site.graphs.get(&site.index, &graph_query!(query))?;
-    let health = kept.health(site.diagnosis.of(&query.run));
+/// Nodes and scopes by a part of their name, type or source.
+pub(crate) fn search(graphs: &Graphs, query: &SearchQuery) -> Result<GraphSearch, Failure> {
+    let (_, kept) = graphs.get(&graph_query!(query))?;
+    let health = kept.health(graphs.judged(&query.run));
     let found = find::search(&kept.graph, &kept.tree, &query.q, MAX_LISTED);
     let listed = found.items.iter().map(|&item| {
         let own = &kept.tree.items[item];
@@ -170,11 +172,12 @@ pub(crate) fn search(site: &Site, query: &SearchQuery) -> Result<GraphSearch, Fa
     })
 }
 
-pub(crate) fn node(site: &Site, query: &NodeQuery) -> Result<GraphNode, Failure> {
-    let (chosen, kept) = site.graphs.get(&site.index, &graph_query!(query))?;
+/// One node or scope: attributes, neighbours, source, tensors, hits.
+pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Failure> {
+    let (chosen, kept) = graphs.get(&graph_query!(query))?;
     let item = kept.item(&query.node)?;
-    let times = kept.times(&site.index, &query.run, chosen.shown.rank)?;
-    let judged = site.diagnosis.of(&query.run);
+    let times = kept.times(graphs.index(), &query.run, chosen.shown.rank)?;
+    let judged = graphs.judged(&query.run);
     let health = kept.health(judged.clone());
     let own = &kept.tree.items[item];
     let inside = item..own.end;
@@ -220,7 +223,7 @@ pub(crate) fn node(site: &Site, query: &NodeQuery) -> Result<GraphNode, Failure>
                 is_library: place.is_library,
             })
             .collect(),
-        tensors: tensors(site, &query.run, &kept, &inside)?,
+        tensors: tensors(graphs, &query.run, &kept, &inside)?,
         total_hits: hits.len() as u64,
         hits: all_hits.collect(),
     })
@@ -228,7 +231,7 @@ pub(crate) fn node(site: &Site, query: &NodeQuery) -> Result<GraphNode, Failure>
 
 /// Tensors of files and tags of single tensors that are about a node, or about anything in a scope.
 fn tensors(
-    site: &Site,
+    graphs: &Graphs,
     run: &str,
     kept: &Kept,
     inside: &Range<usize>,
@@ -238,7 +241,7 @@ fn tensors(
         item.is_some_and(|item| inside.contains(&item))
     };
     let mut found = Vec::new();
-    if let Some(recorded) = site.index.recording(run) {
+    if let Some(recorded) = graphs.index().recording(run) {
         let catalog = recorded.catalog();
         let meant = catalog.tensors.iter().filter(|own| is_meant(&own.name));
         let by_rank = meant.flat_map(|own| own.steps.iter().map(move |steps| (own, steps)));
@@ -254,7 +257,7 @@ fn tensors(
         found.extend(listed.take(MAX_LISTED));
     }
     for kind in OF_TENSORS {
-        for (tag, rank) in site.index.tags_of(run, kind)? {
+        for (tag, rank) in graphs.index().tags_of(run, kind)? {
             if found.len() >= MAX_LISTED {
                 return Ok(found);
             }

@@ -10,7 +10,7 @@ use trainscope_format::Severity;
 use super::super::report::Report;
 use super::source::source;
 use crate::cli::words;
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let first = report.first_cause();
@@ -79,7 +79,7 @@ fn annotate(
     out: &mut dyn Write,
     severity: Severity,
     title: &str,
-    run: &JudgedRun,
+    run: &Judgement,
     hit: &Hit,
     message: &str,
 ) -> io::Result<()> {

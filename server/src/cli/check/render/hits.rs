@@ -9,7 +9,7 @@ use super::screen::Screen;
 use super::text::word;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 /// Lines of one watchpoint at one step, unless all are wanted.
 const MAX_LINES: usize = 4;
@@ -30,7 +30,7 @@ struct Row<'a> {
 }
 
 pub(super) fn write(
-    run: &JudgedRun,
+    run: &Judgement,
     screen: Screen,
     shows_all: bool,
     out: &mut dyn Write,
@@ -106,7 +106,7 @@ pub(super) fn write(
 }
 
 /// The lines that are shown, and how many hits are not. The first cause is always there.
-fn rows(run: &JudgedRun, screen: Screen, shows_all: bool) -> (Vec<Row<'_>>, usize) {
+fn rows(run: &Judgement, screen: Screen, shows_all: bool) -> (Vec<Row<'_>>, usize) {
     let hits = &run.findings.hits;
     let first = run.findings.first_cause.as_ref().map(|cause| cause.hit);
     let mut kept: Vec<usize> = Vec::new();

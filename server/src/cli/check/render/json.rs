@@ -9,7 +9,7 @@ use trainscope_analysis::watchpoint::{
 use trainscope_format::Severity;
 
 use super::super::report::Report;
-use crate::judging::judge::{Fault, JudgedRun};
+use crate::judging::judge::{Fault, Judgement};
 
 /// Of the shape; raised when a key changes its meaning.
 const VERSION: u32 = 1;
@@ -129,7 +129,7 @@ struct JsonJudged {
 }
 
 impl JsonJudged {
-    fn of(runs: &[JudgedRun], watchpoints: u64) -> Self {
+    fn of(runs: &[Judgement], watchpoints: u64) -> Self {
         let sum = |of: fn(&Judged) -> u64| runs.iter().map(|run| of(&run.findings.judged)).sum();
         Self {
             tensors: sum(|judged| judged.tensors),
@@ -144,7 +144,7 @@ impl JsonJudged {
 }
 
 impl<'a> JsonRun<'a> {
-    fn of(run: &'a JudgedRun) -> Self {
+    fn of(run: &'a Judgement) -> Self {
         let all = run.watchpoints.all();
         let condition = |index: &u32| Some(all.get(*index as usize)?.condition.id);
         Self {
@@ -163,7 +163,7 @@ impl<'a> JsonRun<'a> {
 }
 
 impl<'a> JsonHit<'a> {
-    fn of(run: &'a JudgedRun, hit: &'a Hit) -> Self {
+    fn of(run: &'a Judgement, hit: &'a Hit) -> Self {
         Self {
             condition: &hit.condition,
             severity: hit.severity,
@@ -179,7 +179,7 @@ impl<'a> JsonHit<'a> {
 }
 
 impl<'a> JsonCause<'a> {
-    fn of(run: &'a JudgedRun, cause: &'a Cause) -> Option<Self> {
+    fn of(run: &'a Judgement, cause: &'a Cause) -> Option<Self> {
         Some(Self {
             hit: JsonHit::of(run, run.findings.hits.get(cause.hit)?),
             explains: cause.explains.len(),
@@ -189,7 +189,7 @@ impl<'a> JsonCause<'a> {
 }
 
 impl<'a> JsonInconclusive<'a> {
-    fn of(run: &'a JudgedRun, item: &'a Inconclusive) -> Self {
+    fn of(run: &'a Judgement, item: &'a Inconclusive) -> Self {
         Self {
             condition: &item.condition,
             run: &run.name,
@@ -257,7 +257,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-fn unread(run: &JudgedRun) -> impl Iterator<Item = JsonUnread<'_>> {
+fn unread(run: &Judgement) -> impl Iterator<Item = JsonUnread<'_>> {
     run.findings.unread.iter().map(|own| JsonUnread {
         run: &run.name,
         rank: own.rank,
@@ -268,7 +268,7 @@ fn unread(run: &JudgedRun) -> impl Iterator<Item = JsonUnread<'_>> {
     })
 }
 
-fn shared_names(run: &JudgedRun) -> impl Iterator<Item = JsonShared<'_>> {
+fn shared_names(run: &Judgement) -> impl Iterator<Item = JsonShared<'_>> {
     run.shared.iter().map(|own| JsonShared {
         run: &run.name,
         rank: own.rank,
@@ -282,8 +282,8 @@ fn shared_names(run: &JudgedRun) -> impl Iterator<Item = JsonShared<'_>> {
 }
 
 fn faults<'a>(
-    runs: &'a [JudgedRun],
-    of: impl Fn(&'a JudgedRun) -> &'a [Fault],
+    runs: &'a [Judgement],
+    of: impl Fn(&'a Judgement) -> &'a [Fault],
 ) -> impl Iterator<Item = JsonFault<'a>> {
     runs.iter().flat_map(of).map(|fault| JsonFault {
         file: &fault.file,

@@ -9,7 +9,7 @@ use trainscope_analysis::watchpoint::Hit;
 
 use super::super::report::Report;
 use crate::cli::words;
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 /// Hits told of one watchpoint.
 const MAX_HITS: usize = 50;
@@ -69,7 +69,7 @@ fn unread(suite: &str, what: &str, message: &str) -> TestCase {
     case
 }
 
-fn status(report: &Report, run: &JudgedRun, number: usize) -> TestCaseStatus {
+fn status(report: &Report, run: &Judgement, number: usize) -> TestCaseStatus {
     let of_it = |hit: &&Hit| hit.watchpoint as usize == number;
     let hits: Vec<&Hit> = run.findings.hits.iter().filter(of_it).collect();
     if let Some(first) = hits.iter().find(|hit| report.counts(hit)) {

@@ -7,7 +7,7 @@ use super::screen::Screen;
 use super::text::{WORD_COLUMNS, sentence, took, verdict};
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 /// Names get no more of a terminal's line.
 const NAME_COLUMNS: usize = 48;
@@ -48,7 +48,7 @@ pub(super) fn write(report: &Report, screen: Screen, out: &mut dyn Write) -> io:
 
 fn line(
     report: &Report,
-    run: &JudgedRun,
+    run: &Judgement,
     screen: Screen,
     (names, left): (usize, usize),
     out: &mut dyn Write,

@@ -10,7 +10,7 @@ use trainscope_format::Severity;
 
 use super::super::report::Report;
 use super::source::source;
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -217,7 +217,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
 }
 
 /// Sentence about a run that was not checked, or in part.
-fn unchecked(run: &JudgedRun) -> Option<Notification<'_>> {
+fn unchecked(run: &Judgement) -> Option<Notification<'_>> {
     let level = match run.findings.verdict() {
         Verdict::Nothing => "warning",
         Verdict::InPart => "note",
@@ -235,7 +235,7 @@ fn unchecked(run: &JudgedRun) -> Option<Notification<'_>> {
     })
 }
 
-fn outcome<'a>(run: &'a JudgedRun, hit: &'a Hit, rule_index: usize, is_first: bool) -> Outcome<'a> {
+fn outcome<'a>(run: &'a Judgement, hit: &'a Hit, rule_index: usize, is_first: bool) -> Outcome<'a> {
     // Steps are left out: the same fault a step later is the same fault.
     let fingerprint = format!("{}:{}:{}:{}", run.name, hit.rank, hit.condition, hit.tensor);
     Outcome {

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use trainscope_analysis::watchpoint::Hit;
 
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 /// Where the tensor is computed, if that file is below the current folder, as the repository is that is tested. The
 /// training may have run elsewhere: the longest end of its path that leads to a file is the file.
-pub(super) fn source(run: &JudgedRun, hit: &Hit) -> Option<(String, u32)> {
+pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u32)> {
     let (file, line) = run.sources.get(&hit.tensor)?;
     let parts: Vec<&str> = file
         .split(['/', '\\'])

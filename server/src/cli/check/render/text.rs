@@ -19,7 +19,7 @@ use super::screen::Screen;
 use super::unjudged;
 use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
-use crate::judging::judge::JudgedRun;
+use crate::judging::judge::Judgement;
 
 /// What the flags say of text.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub(in crate::cli::check) fn write(
 }
 
 /// The worst that a run has.
-pub(super) fn verdict(run: &JudgedRun) -> (&'static str, Style) {
+pub(super) fn verdict(run: &Judgement) -> (&'static str, Style) {
     let worst = run.findings.hits.iter().map(|hit| hit.severity).max();
     match worst {
         Some(severity @ (Severity::Error | Severity::Warning)) => word(severity),
@@ -88,7 +88,7 @@ pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
     }
 }
 
-fn size_of(run: &JudgedRun) -> String {
+fn size_of(run: &Judgement) -> String {
     let judged = run.findings.judged;
     format!(
         "{}, {}, {}, {}, {}",
@@ -102,7 +102,7 @@ fn size_of(run: &JudgedRun) -> String {
 
 fn details(
     report: &Report,
-    run: &JudgedRun,
+    run: &Judgement,
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -178,7 +178,7 @@ fn details(
 }
 
 /// The one sentence about a run.
-pub(super) fn sentence(report: &Report, run: &JudgedRun) -> String {
+pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
     let findings = &run.findings;
     let mut said = findings.summary().en;
     if report.known > 0 {
@@ -242,7 +242,7 @@ fn damaged(
 /// What was judged, and what to do next.
 fn summary(
     report: &Report,
-    run: &JudgedRun,
+    run: &Judgement,
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {

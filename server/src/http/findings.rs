@@ -1,0 +1,53 @@
+//! `/api/findings`: what watchpoints have found in one run.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::findings::{DEFAULT_HITS, Findings, FindingsQuery, Judging, MAX_HITS};
+
+use super::error::Failure;
+use super::request::Params;
+use super::{Site, blocking, json};
+use crate::queries::findings::answer;
+
+/// What watchpoints have found in a run
+#[utoipa::path(
+    get,
+    path = "/api/findings",
+    operation_id = "findings",
+    params(FindingsQuery),
+    responses(
+        (status = 200, description = "Hits, and where it began", body = Findings),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<FindingsQuery>,
+) -> Result<Response, Failure> {
+    let limit = query.limit.unwrap_or(DEFAULT_HITS);
+    if !(1..=MAX_HITS).contains(&limit) {
+        let message = format!("`limit` wants 1 to {MAX_HITS}, not {limit}");
+        return Err(Failure::bad_request(message));
+    }
+    blocking(move || match site.judgements.of(&query.run) {
+        Some(judged) => json(&Findings {
+            state: if site.judgements.is_behind(&query.run) {
+                Judging::Behind
+            } else {
+                Judging::Done
+            },
+            progress: site.judgements.progress(&query.run),
+            ..answer(&judged, &query, limit)
+        }),
+        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => json(&Findings {
+            progress: site.judgements.progress(&query.run),
+            ..Findings::default()
+        }),
+        None => {
+            let message = format!("there is no run `{}`", query.run);
+            Err(Failure::new(ErrorCode::UnknownRun, message))
+        }
+    })
+    .await
+}

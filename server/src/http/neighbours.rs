@@ -1,0 +1,44 @@
+//! `/api/neighbours`: what a tensor is computed from, what is computed from it, and how all of that is.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::findings::{Neighbours, NeighboursQuery};
+
+use super::error::Failure;
+use super::request::Params;
+use super::{Site, blocking, json};
+use crate::queries::neighbours::answer;
+
+/// What lies up- and downstream of a tensor
+#[utoipa::path(
+    get,
+    path = "/api/neighbours",
+    operation_id = "neighbours",
+    params(NeighboursQuery),
+    responses(
+        (
+            status = 200,
+            description = "Nearest recorded layers, by the graph or by the order in which layers run; nothing for \
+                           what is no tensor of a layer",
+            body = Neighbours
+        ),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<NeighboursQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || match site.judgements.of(&query.run) {
+        Some(judged) => json(&answer(&judged, &query)),
+        None if site.index.runs().runs.iter().any(|run| run.id == query.run) => {
+            json(&Neighbours::default())
+        }
+        None => {
+            let message = format!("there is no run `{}`", query.run);
+            Err(Failure::new(ErrorCode::UnknownRun, message))
+        }
+    })
+    .await
+}

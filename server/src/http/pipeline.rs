@@ -1,0 +1,30 @@
+//! `/api/pipeline`: how the data of a run are made, and how long the training waits for them.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::error::ApiError;
+use trainscope_api::pipeline::PipelineAnswer;
+use trainscope_api::records::RunQuery;
+
+use super::error::Failure;
+use super::request::Params;
+use super::{Site, blocking, json};
+use crate::queries::pipeline::answer;
+
+/// How the data of a run are made, and how long the training waits for them
+#[utoipa::path(
+    get,
+    path = "/api/pipeline",
+    operation_id = "pipeline",
+    params(RunQuery),
+    responses(
+        (status = 200, description = "Data pipelines, and waiting by step; empty where neither was recorded", body = PipelineAnswer),
+        (status = "default", description = "Why not", body = ApiError),
+    )
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<RunQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&answer(&site.index, &query.run)?)).await
+}
