@@ -23,8 +23,6 @@ mod stop;
 mod style;
 mod words;
 
-pub(crate) use words::similar;
-
 use mistake::Mistake;
 
 /// Shows what happens inside the training of a neural network.

@@ -13,6 +13,7 @@ mod reader;
 mod recordings;
 mod records;
 mod source;
+mod state;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use trainscope_api::status::Ingest;
 use trainscope_api::tags::TagList;
 use trainscope_format::{Format, Kind};
 
+use crate::discovery::file::{Identity, Place};
 use attempts::Attempt;
 pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
@@ -40,7 +42,7 @@ use reader::Range;
 use recordings::Recordings;
 pub(crate) use records::Blob;
 pub use records::Found;
-pub(crate) use source::{Block, Identity, Place, Source, Staging, head};
+pub(crate) use source::{Block, Source, Staging};
 pub(crate) use store::folder;
 use store::{Batch, Meta, Opened, Store};
 

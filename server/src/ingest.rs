@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use trainscope_api::status;
 
+use crate::discovery::file::Identity;
 use crate::discovery::watch::{self, Base, Found, Hints};
 use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
@@ -356,7 +357,7 @@ impl Loop {
                     let found = Found {
                         place: source.place(),
                         format: source.format,
-                        identity: watch::identity(&metadata),
+                        identity: Identity::of(&metadata),
                         len_bytes: metadata.len(),
                         modified: metadata.modified().ok(),
                         unreadable: None,

@@ -12,6 +12,7 @@ pub mod judging;
 pub mod notebook;
 pub mod queries;
 pub mod settings;
+mod suggest;
 mod tail;
 mod tensor_files;
 pub mod tensors;

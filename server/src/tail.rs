@@ -9,9 +9,9 @@ use std::sync::mpsc;
 
 use trainscope_format::{Checkpoint, Decoder};
 
-use crate::discovery::watch::identity;
+use crate::discovery::file::{Head, Identity};
 use crate::files;
-use crate::index::{Block, Index, Source, Staging, head};
+use crate::index::{Block, Index, Source, Staging};
 
 /// Bytes decoded at a time.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -66,8 +66,10 @@ impl Worker {
         let mut file = files::open(path)?;
         let metadata = file.metadata()?;
         let (len, state) = (metadata.len(), source.state());
-        let now = head(&mut file)?;
-        if identity(&metadata) != source.identity || len < state.fed_bytes || !source.is_same(&now)
+        let now = Head::read(&mut file)?;
+        if Identity::of(&metadata) != source.identity
+            || len < state.fed_bytes
+            || !source.is_same(&now)
         {
             return Ok(Outcome::Replaced);
         }

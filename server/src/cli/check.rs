@@ -12,7 +12,8 @@ use trainscope_format::Severity;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::{Failed, words};
-use crate::discovery::find::{self, Found, RunFiles};
+use crate::discovery::find::{self, Found};
+use crate::discovery::runs::RunFiles;
 use crate::judging::judge;
 use crate::watchpoints::Sets;
 

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::check::{Screen, cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::{Failed, words};
-use crate::discovery::find::RunFiles;
+use crate::discovery::runs::RunFiles;
 
 mod compare;
 mod measure;

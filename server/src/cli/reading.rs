@@ -12,7 +12,7 @@ use trainscope_format::Kind;
 use super::check::{cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
 use super::words;
-use crate::discovery::find::RunFiles;
+use crate::discovery::runs::RunFiles;
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::JudgedRun;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::find::{EventSource, RunFiles};
+use super::runs::{EventSource, RunFiles};
 
 /// Folders of runs that train, and of runs beside them that evaluate.
 const TRAINING: [&str; 2] = ["train", "training"];

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use super::find::{TensorKind, TensorSource};
+use super::runs::{TensorKind, TensorSource};
 
 /// Unit of a step, the finest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

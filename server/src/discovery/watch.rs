@@ -14,10 +14,12 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_format::{Format, rank_hint, sniff};
 
-use crate::discovery::find::{Claims, RunFiles, Stamp, is_of_tensors, is_wanted};
-use crate::discovery::names::is_profile;
+use super::file::{Identity, Place};
+use super::find::{Claims, is_of_tensors, is_wanted};
+use super::names::is_profile;
+use super::runs::RunFiles;
+use super::stamp::Stamp;
 use crate::files::{self, Entry, EntryKind, Visited};
-use crate::index::{Identity, Place};
 
 /// A base directory and what names below it begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,20 +102,6 @@ pub(crate) fn bases(dirs: &[PathBuf]) -> Vec<Base> {
         only.prefix.clear();
     }
     bases
-}
-
-#[cfg(unix)]
-pub(crate) fn identity(metadata: &Metadata) -> Identity {
-    use std::os::unix::fs::MetadataExt;
-    Identity {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-    }
-}
-
-#[cfg(not(unix))]
-pub(crate) fn identity(_: &Metadata) -> Identity {
-    Identity::default()
 }
 
 /// A path below a base, with `/` between parts. Text for people and look-ups, never joined to a path again.
@@ -203,7 +191,7 @@ fn join(base: &Base, claims: Claims, files: &mut [Found]) -> Vec<(Arc<str>, RunF
             }
         }
         if run.has_tensors() {
-            run.lie_below(&base.prefix);
+            run.prefix_paths(&base.prefix);
             recordings.push((name, run));
         }
     }
@@ -286,7 +274,7 @@ fn found(
         Ok(metadata) => Found {
             place,
             format,
-            identity: identity(&metadata),
+            identity: Identity::of(&metadata),
             len_bytes: metadata.len(),
             modified: metadata.modified().ok(),
             unreadable: None,

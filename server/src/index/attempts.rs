@@ -9,7 +9,6 @@ use trainscope_format::SessionStart;
 use super::ReadError;
 use super::chunk::{Points, Want};
 use super::part::{Part, Piece};
-use super::reader;
 use super::source::Source;
 use super::store::Store;
 
@@ -57,7 +56,7 @@ impl Attempt {
         };
         let mut all = Points::default();
         for piece in pieces {
-            let mut points = reader::points(piece, want, store)?;
+            let mut points = piece.points(want, store)?;
             all.steps.append(&mut points.steps);
             all.wall_times_secs.append(&mut points.wall_times_secs);
         }
@@ -106,7 +105,7 @@ impl Attempt {
         let mut known = self.part.next_step.lock();
         if known.is_none() {
             let piece = pieces.iter().find(|piece| piece.meta.max_step > min_step);
-            let points = piece.and_then(|piece| reader::points(piece, Want::Steps, store).ok());
+            let points = piece.and_then(|piece| piece.points(Want::Steps, store).ok());
             let mut steps = points.iter().flat_map(|points| &points.steps);
             *known = steps.find(|step| **step > min_step).copied();
         }

@@ -13,7 +13,8 @@ use trainscope_format::{Format, Kind, Role};
 
 use super::attempts::{self, Writer};
 use super::reader;
-use super::source::{Source, SourceState};
+use super::source::Source;
+use super::state::SourceState;
 use super::store::Store;
 
 /// Runs of one answer at most.
@@ -394,15 +395,6 @@ impl RunEntry {
         tags.sort_by(|a: &Tag, b| natural(&a.tag, &b.tag));
         TagList { tags, cut }
     }
-}
-
-/// Live points of a writer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LivePoints {
-    pub(super) points: u64,
-    pub(super) superseded: u64,
-    pub(super) first_step: Option<i64>,
-    pub(super) last_step: Option<i64>,
 }
 
 /// What a tensor of this name is; `None` for what is no tensor.

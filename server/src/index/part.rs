@@ -10,34 +10,9 @@ use parking_lot::{Mutex, RwLock};
 use trainscope_analysis::restart::Rewinds;
 use trainscope_format::Kind;
 
+use super::ReadError;
 use super::chunk::{self, CHUNK, ChunkMeta, Points, Want};
-use super::store::{Bytes, Store};
-
-/// Which part; unique within one index.
-pub(super) type PartId = u64;
-
-/// A sealed chunk that is not yet committed.
-#[derive(Debug)]
-pub(super) struct Sealed {
-    pub(super) columns: Bytes,
-    pub(super) summaries: Bytes,
-}
-
-/// What is counted of a part whose bodies are not stored, and derived for scalars.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Counted {
-    pub(super) points: u64,
-    pub(super) min_step: Option<i64>,
-    pub(super) max_step: Option<i64>,
-}
-
-impl Counted {
-    pub(super) fn add(&mut self, points: u64, min_step: i64, max_step: i64) {
-        self.points += points;
-        self.min_step = Some(self.min_step.map_or(min_step, |s| s.min(min_step)));
-        self.max_step = Some(self.max_step.map_or(max_step, |s| s.max(max_step)));
-    }
-}
+use super::store::{Counted, PartId, Sealed, Store};
 
 /// What one file holds of one tag.
 #[derive(Debug)]
@@ -128,6 +103,32 @@ pub(super) struct Piece {
     pub(super) part: PartId,
     pub(super) meta: ChunkMeta,
     pub(super) place: Place,
+}
+
+impl Piece {
+    /// Reads the points of a chunk.
+    pub(super) fn points(&self, want: Want, store: &Store) -> Result<Points, ReadError> {
+        let mut points = Points::default();
+        match &self.place {
+            Place::Open(open) => return Ok(Points::clone(open)),
+            Place::Sealed(sealed) => {
+                chunk::decode(&sealed.columns, want, &mut points)
+                    .ok_or_else(|| ReadError::Storage("a chunk is damaged".to_owned()))?;
+            }
+            Place::Stored(number) => {
+                store.columns(self.part, *number, |bytes| {
+                    chunk::decode(bytes, want, &mut points)
+                })?;
+            }
+        }
+        // A chunk that was not full may have been written again with more points since its meta was looked at.
+        let n = usize::try_from(self.meta.summary.count).unwrap_or(usize::MAX);
+        points.steps.truncate(n);
+        points.wall_times_secs.truncate(n);
+        points.values.truncate(n);
+        points.bodies.truncate(n);
+        Ok(points)
+    }
 }
 
 fn number(index: usize) -> u32 {

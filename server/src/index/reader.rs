@@ -11,10 +11,9 @@ use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
 use self::select::{Selected, Side, select};
 use super::ReadError;
 use super::attempts::Attempt;
-use super::catalog::LivePoints;
 use super::chunk::{self, ChunkMeta, Points, Want};
-use super::part::{PartId, Piece, Place};
-use super::store::Store;
+use super::part::{Piece, Place};
+use super::store::{PartId, Store};
 
 /// What is wanted of a series.
 #[derive(Clone, Copy, Debug)]
@@ -47,30 +46,6 @@ const CLASS_NAMES: [NonFiniteClass; 3] = [
     NonFiniteClass::PosInf,
     NonFiniteClass::NegInf,
 ];
-
-/// Reads the points of a chunk.
-pub(super) fn points(piece: &Piece, want: Want, store: &Store) -> Result<Points, ReadError> {
-    let mut points = Points::default();
-    match &piece.place {
-        Place::Open(open) => return Ok(Points::clone(open)),
-        Place::Sealed(sealed) => {
-            chunk::decode(&sealed.columns, want, &mut points)
-                .ok_or_else(|| ReadError::Storage("a chunk is damaged".to_owned()))?;
-        }
-        Place::Stored(number) => {
-            store.columns(piece.part, *number, |bytes| {
-                chunk::decode(bytes, want, &mut points)
-            })?;
-        }
-    }
-    // A chunk that was not full may have been written again with more points since its meta was looked at.
-    let n = usize::try_from(piece.meta.summary.count).unwrap_or(usize::MAX);
-    points.steps.truncate(n);
-    points.wall_times_secs.truncate(n);
-    points.values.truncate(n);
-    points.bodies.truncate(n);
-    Ok(points)
-}
 
 /// The points of one writer in a range.
 ///
@@ -131,7 +106,7 @@ fn raw(
     };
     for part in selected {
         let mut points = match part {
-            Selected::Whole(piece) => points(&piece, want, store)?,
+            Selected::Whole(piece) => piece.points(want, store)?,
             Selected::Points(_, points) => points,
         };
         series.steps.append(&mut points.steps);
@@ -185,7 +160,7 @@ fn bucketed(
                 }
             }
             Selected::Whole(piece) => {
-                push_points(&points(piece, want, store)?, &mut buckets, &mut stretches);
+                push_points(&piece.points(want, store)?, &mut buckets, &mut stretches);
             }
         }
     }
@@ -250,7 +225,7 @@ fn push_block(
         if stretches.begins(class, entry) {
             let points = match &block {
                 Some(points) => points,
-                None => block.insert(points(piece, Want::Values, store)?),
+                None => block.insert(piece.points(Want::Values, store)?),
             };
             let end = points.len().min(at + chunk::BLOCK_POINTS);
             let found = (at.min(end)..end).find(|i| is(points.values[*i]));
@@ -399,7 +374,7 @@ pub(super) fn read_bodies(
         let end = begin + chunk.count();
         if next < count && nth(next) < end {
             let (part, mut points) = match chunk {
-                Selected::Whole(piece) => (piece.part, points(&piece, Want::All, store)?),
+                Selected::Whole(piece) => (piece.part, piece.points(Want::All, store)?),
                 Selected::Points(part, points) => (part, points),
             };
             while next < count && nth(next) < end {
@@ -431,7 +406,7 @@ pub(super) fn each_body(
 ) -> Result<(), ReadError> {
     for chunk in wanted(attempts, range, Want::All, store)? {
         let (part, points) = match chunk {
-            Selected::Whole(piece) => (piece.part, points(&piece, Want::All, store)?),
+            Selected::Whole(piece) => (piece.part, piece.points(Want::All, store)?),
             Selected::Points(part, points) => (part, points),
         };
         let times = points.steps.into_iter().zip(points.wall_times_secs);
@@ -456,7 +431,7 @@ pub(super) fn read_steps(
     let mut steps = Vec::new();
     for chunk in wanted(attempts, range, Want::Steps, store)? {
         let mut points = match chunk {
-            Selected::Whole(piece) => points(&piece, Want::Steps, store)?,
+            Selected::Whole(piece) => piece.points(Want::Steps, store)?,
             Selected::Points(_, points) => points,
         };
         steps.append(&mut points.steps);
@@ -476,6 +451,15 @@ fn wanted(
         selected.extend(select(attempts, range, Side::Superseded, want, store)?.0);
     }
     Ok(selected)
+}
+
+/// Live points of a writer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LivePoints {
+    pub(super) points: u64,
+    pub(super) superseded: u64,
+    pub(super) first_step: Option<i64>,
+    pub(super) last_step: Option<i64>,
 }
 
 /// Counts the points of a writer that are live; reads only chunks that a restart has cut.

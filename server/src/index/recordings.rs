@@ -10,7 +10,7 @@ use trainscope_format::Format;
 
 use super::Index;
 use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
-use crate::discovery::find::{RunFiles, TensorKind, TensorSource};
+use crate::discovery::runs::{RunFiles, TensorKind, TensorSource};
 use crate::tensor_files::catalog::Recorded;
 
 /// By name.

@@ -12,8 +12,9 @@ use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
 use super::attempts::Writer;
 use super::reader::{self, Range, Stored};
-use super::source::{Source, head};
+use super::source::Source;
 use super::{Index, ReadError};
+use crate::discovery::file::Head;
 use crate::files;
 
 /// Files with values of parameters that are told to be missing.
@@ -293,7 +294,7 @@ fn check(source: &Source, stretch: Stretch, decoded: u64) -> Result<(), ReadErro
 fn open(source: &Source) -> Result<(File, u64), ReadError> {
     let opened = || {
         let mut file = files::open(&source.place().full)?;
-        if !source.is_same(&head(&mut file)?) {
+        if !source.is_same(&Head::read(&mut file)?) {
             return Err(io::Error::other("another file has taken its place"));
         }
         file.rewind()?;

@@ -19,14 +19,39 @@ use trainscope_format::TagInfo;
 
 use super::ReadError;
 use super::chunk::{ChunkMeta, decode_meta};
-use super::part::{Counted, PartId, Sealed};
-use super::source::FileRecord;
+use super::state::FileRecord;
 
 /// Bytes as the tree takes them, not copied again.
 pub(super) use sled::IVec as Bytes;
 
 /// Changes when the meaning of any stored byte does; another number means: rebuild.
 const SCHEMA: u32 = 4;
+
+/// Which part; unique within one index.
+pub(super) type PartId = u64;
+
+/// A sealed chunk that is not yet committed.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    pub(super) columns: Bytes,
+    pub(super) summaries: Bytes,
+}
+
+/// What is counted of a part whose bodies are not stored, and derived for scalars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Counted {
+    pub(super) points: u64,
+    pub(super) min_step: Option<i64>,
+    pub(super) max_step: Option<i64>,
+}
+
+impl Counted {
+    pub(super) fn add(&mut self, points: u64, min_step: i64, max_step: i64) {
+        self.points += points;
+        self.min_step = Some(self.min_step.map_or(min_step, |s| s.min(min_step)));
+        self.max_step = Some(self.max_step.map_or(max_step, |s| s.max(max_step)));
+    }
+}
 
 /// What is stored of a part beside its chunks.
 #[derive(Clone, Debug, Serialize, Deserialize)]

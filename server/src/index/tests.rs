@@ -11,7 +11,8 @@ use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
 use trainscope_format::{Format, Kind, RecordBatch, SessionStart, TagId, TagInfo};
 
 use super::store::Batch;
-use super::{Block, Identity, Index, Place, Source, Staging};
+use super::{Block, Index, Source, Staging};
+use crate::discovery::file::{Identity, Place};
 
 /// Threads of the one that was there before may hold it a moment longer than the test does.
 fn open(folder: &Path) -> Index {

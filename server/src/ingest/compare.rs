@@ -7,10 +7,10 @@ use std::time::Instant;
 use trainscope_format::sniff;
 
 use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Known, Loop};
+use crate::discovery::file::{Head, Identity};
 use crate::discovery::find::is_of_tensors;
-use crate::discovery::watch::{self, Found, Scan};
+use crate::discovery::watch::{Found, Scan};
 use crate::files;
-use crate::index::{Identity, head};
 
 impl Loop {
     /// Takes note of everything a walk has found; `first` is the first walk of this server.
@@ -131,7 +131,7 @@ impl Loop {
             && found.len_bytes >= state.fed_bytes
             && !state.head.0.is_empty()
             && files::open(&found.place.full)
-                .and_then(|mut file| head(&mut file))
+                .and_then(|mut file| Head::read(&mut file))
                 .is_ok_and(|now| known.source.is_same(&now))
     }
 
@@ -175,7 +175,7 @@ impl Loop {
                             let found = Found {
                                 place: known.source.place(),
                                 format: known.source.format,
-                                identity: watch::identity(&metadata),
+                                identity: Identity::of(&metadata),
                                 len_bytes: metadata.len(),
                                 modified: metadata.modified().ok(),
                                 unreadable: None,

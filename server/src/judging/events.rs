@@ -18,7 +18,7 @@ use trainscope_format::{
     TagInfo, Tensor, TensorSummary,
 };
 
-use crate::discovery::find::{EventSource, RankFiles};
+use crate::discovery::runs::{EventSource, RankFiles};
 use crate::files;
 
 /// Bytes decoded at a time.

@@ -18,7 +18,7 @@ use trainscope_format::{Role, TensorSummary};
 
 use super::events::{EventFile, Listener as _};
 use super::shown::{Shown, Unreadable};
-use crate::discovery::find::{RunFiles, TensorSource};
+use crate::discovery::runs::{RunFiles, TensorSource};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing::{self, Content, ListedTensor};
 use crate::tensor_files::read::{Before, Place, Reader, Unread};

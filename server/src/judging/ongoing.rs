@@ -11,7 +11,7 @@ use trainscope_analysis::watchpoint::Watchpoints;
 
 use super::events::{EventFile, Growth};
 use super::judge::{Judgement, Judging};
-use crate::discovery::find::{RunFiles, TensorSource};
+use crate::discovery::runs::{RunFiles, fingerprint};
 
 /// A dump that was written so lately may not be whole, unless the training has gone on to the next one.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -72,7 +72,7 @@ impl Ongoing {
         for (&rank, found) in &run.ranks {
             for (&step, sources) in &found.steps {
                 match self.shown.get(&(rank, step)) {
-                    Some(&known) if known == hash_of(sources) => is_kept += 1,
+                    Some(&known) if known == fingerprint(sources) => is_kept += 1,
                     Some(_) => return None,
                     None if self.newest.get(&rank).is_some_and(|&newest| step <= newest) => {
                         return None;
@@ -153,7 +153,7 @@ impl Ongoing {
         for (&rank, found) in &run.ranks {
             for (&step, sources) in &found.steps {
                 if waits_from.is_none_or(|waiting| step < waiting) {
-                    self.shown.insert((rank, step), hash_of(sources));
+                    self.shown.insert((rank, step), fingerprint(sources));
                     let newest = self.newest.entry(rank).or_insert(step);
                     *newest = step.max(*newest);
                 }
@@ -198,15 +198,6 @@ fn waits_from(run: &RunFiles) -> Option<i64> {
         .filter_map(|found| found.steps.last_key_value());
     let waiting = lasts.filter(|(_, sources)| sources.iter().any(|s| s.stamp.modified > fresh));
     waiting.map(|(&step, _)| step).min()
-}
-
-/// The same as long as none of the files has changed.
-fn hash_of(sources: &[TensorSource]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for source in sources {
-        (&source.path, source.stamp).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// What stands beside dumps: it is read once.

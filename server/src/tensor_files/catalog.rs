@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use trainscope_analysis::watchpoint::role_of;
 use trainscope_format::Role;
 
-use crate::discovery::find::{RunFiles, TensorKind, TensorSource, stamp};
+use crate::discovery::runs::{RunFiles, TensorKind, TensorSource, fingerprint};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing::{self, Content};
 
@@ -210,7 +210,7 @@ impl Catalog {
         }
         for (&rank, found) in &run.ranks {
             for (&step, sources) in found.steps.iter().rev() {
-                let stamp = stamp(sources);
+                let stamp = fingerprint(sources);
                 let known = before.steps.get(&(rank, step));
                 let names: Vec<Named> = match known.filter(|known| known.stamp == stamp) {
                     Some(known) => {

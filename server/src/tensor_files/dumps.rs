@@ -14,7 +14,7 @@ use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
 
 use super::listing::{Content, ListedTensor, Listing};
 use super::read::{Place, Unread};
-use crate::discovery::find::{DumpFiles, TensorSource};
+use crate::discovery::runs::{DumpFiles, TensorSource};
 use crate::files;
 
 /// Tables above this are none.

@@ -9,7 +9,7 @@ use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 use super::dumps::{self, DumpGraphs};
 use super::read::{Place, Unread, safetensors_header};
 use super::shared::{self, SharedNames};
-use crate::discovery::find::{TensorKind, TensorSource};
+use crate::discovery::runs::{TensorKind, TensorSource};
 
 /// What the files of a step of a rank hold.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::listing::ListedTensor;
-use crate::discovery::find::{TensorKind, TensorSource};
 use crate::discovery::names;
+use crate::discovery::runs::{TensorKind, TensorSource};
 
 /// Files named in a note.
 const TOLD_FILES: usize = 3;

@@ -8,7 +8,7 @@ use trainscope_analysis::watchpoint::config::{self, Value, WatchpointConfig, Wat
 use trainscope_analysis::watchpoint::{CONDITIONS, ConfigError, Watchpoints};
 
 use super::Sets;
-use crate::cli::similar;
+use crate::suggest::similar;
 
 /// A mistake and where it stands.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use super::render::text::word;
 use crate::cli::mistake::Mistake;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
+use crate::suggest::similar;
 
 /// Texts are wrapped here.
 const WIDTH: usize = 72;
@@ -19,7 +20,7 @@ const WIDTH: usize = 72;
 /// The condition of that id, or which one was meant.
 pub(super) fn find(id: &str) -> Result<&'static Condition, Mistake> {
     catalogue::find(id).ok_or_else(|| {
-        let likely = words::similar(id, &mut CONDITIONS.iter().map(|condition| condition.id));
+        let likely = similar(id, &mut CONDITIONS.iter().map(|condition| condition.id));
         let all = "trainscope check --list-conditions";
         Mistake::new(
             2,

@@ -7,7 +7,7 @@ use trainscope_analysis::watchpoint::Context;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Hparams, TensorSummary};
 
-use crate::discovery::find::RunFiles;
+use crate::discovery::runs::RunFiles;
 use crate::judging::events::{EventFile, Listener};
 
 /// What was recorded, by rank and tag.

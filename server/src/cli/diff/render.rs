@@ -9,7 +9,7 @@ use super::{Out, Written};
 use crate::cli::check::{Screen, number};
 use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
-use crate::discovery::find::RunFiles;
+use crate::discovery::runs::RunFiles;
 
 /// Lines of a part, unless all are wanted.
 const MAX_LINES: usize = 7;

@@ -1,8 +1,9 @@
 //! Selection of the chunks of one writer that are live, or superseded, in a range of steps.
 
-use super::{Points, Range, ReadError, Store, Want, points};
+use super::{Points, Range, ReadError, Store, Want};
 use crate::index::attempts::Attempt;
-use crate::index::part::{PartId, Piece};
+use crate::index::part::Piece;
+use crate::index::store::PartId;
 
 /// Points of a curve, or those that a restart has superseded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +116,7 @@ fn part_of(
     if whole_side.is_some() && first >= range.from && last <= range.to {
         return Ok(Some(Selected::Whole(piece)));
     }
-    let mut points = points(&piece, want, store)?;
+    let mut points = piece.points(want, store)?;
     let is_wanted = |(at, step): (usize, &i64)| {
         let is_live = marks.is_none_or(|marks| marks.get(at) != Some(&false))
             && !superseded.iter().any(|steps| steps.contains(step));
@@ -173,7 +174,7 @@ fn merge(
     let mut parts = Vec::with_capacity(group.len());
     for (_, chunk) in group {
         parts.push(match chunk {
-            Selected::Whole(piece) => (piece.part, points(&piece, want, store)?),
+            Selected::Whole(piece) => (piece.part, piece.points(want, store)?),
             Selected::Points(part, points) => (part, points),
         });
     }

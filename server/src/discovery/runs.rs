@@ -1,0 +1,170 @@
+//! Runs and their files, as a walk finds them: events, tensors by rank and step, graphs.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustc_hash::FxHasher;
+use trainscope_format::Format;
+
+use super::stamp::Stamp;
+
+/// A run and its files.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunFiles {
+    /// Relative to the folder that was given, with `/` between parts; `.` for that folder itself.
+    pub(crate) name: String,
+    /// As it would be typed; empty until it is set.
+    pub(crate) title: String,
+    /// By rank.
+    pub(crate) ranks: BTreeMap<u32, RankFiles>,
+    /// Number of files.
+    pub(crate) files: u64,
+    /// Sum of their lengths.
+    pub(crate) len_bytes: u64,
+    /// Last change of a file with tensors.
+    pub(crate) modified: Option<SystemTime>,
+}
+
+impl RunFiles {
+    /// Fingerprint of the files with tensors (path, length, time of change). Does not read the disk.
+    pub(crate) fn tensors_stamp(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (rank, parts) in &self.ranks {
+            for (step, sources) in &parts.steps {
+                (rank, step, fingerprint(sources)).hash(&mut hasher);
+            }
+            parts.dump.orders.hash(&mut hasher);
+            parts.dump.graphs.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Puts the name of a folder before the paths that people read.
+    pub(crate) fn prefix_paths(&mut self, folder: &str) {
+        if folder.is_empty() {
+            return;
+        }
+        let steps = self.ranks.values_mut().flat_map(|r| r.steps.values_mut());
+        for source in steps.flatten() {
+            source.shown = format!("{folder}/{}", source.shown).into();
+        }
+    }
+
+    /// True if any file of it holds tensors.
+    pub(crate) fn has_tensors(&self) -> bool {
+        self.ranks.values().any(|rank| !rank.steps.is_empty())
+    }
+
+    /// Fingerprint of all files (path, length, time of change). Does not read the disk.
+    pub(crate) fn signature(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (rank, parts) in &self.ranks {
+            rank.hash(&mut hasher);
+            let events = parts.events.iter().chain(&parts.evaluations);
+            let events = events.map(|event| (&event.path, event.stamp));
+            let tensors = parts.steps.values().flatten();
+            let tensors = tensors.map(|source| (&source.path, source.stamp));
+            for file in events.chain(tensors) {
+                file.hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+/// Files that one rank of a run has written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RankFiles {
+    /// Event files and graphs, by path.
+    pub(crate) events: Vec<EventSource>,
+    /// Event files of runs beside this one that evaluate what it trains.
+    pub(crate) evaluations: Vec<EventSource>,
+    /// Files with tensors, by step.
+    pub(crate) steps: BTreeMap<i64, Vec<TensorSource>>,
+    /// Tables and graphs beside the dumps of `MindSpore`.
+    pub(crate) dump: DumpFiles,
+}
+
+/// A file of a format that has a decoder.
+#[derive(Clone, Debug)]
+pub(crate) struct EventSource {
+    pub(crate) path: PathBuf,
+    /// As it was found.
+    pub(crate) stamp: Stamp,
+    pub(crate) shown: Arc<str>,
+    pub(crate) format: Format,
+    /// The folder of a run that evaluates what the run beside it trains.
+    pub(crate) evaluates: Option<Arc<str>>,
+}
+
+/// A file with tensors of one step.
+#[derive(Clone, Debug)]
+pub(crate) struct TensorSource {
+    pub(crate) path: PathBuf,
+    /// The path for people: relative to the folder that was given.
+    pub(crate) shown: Arc<str>,
+    pub(crate) kind: TensorKind,
+    pub(crate) len_bytes: u64,
+    /// As it was found.
+    pub(crate) stamp: Stamp,
+}
+
+/// How the tensors of a file are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TensorKind {
+    /// By the file itself, after this prefix.
+    Safetensors {
+        prefix: String,
+        attempt: u32,
+        /// Name of the file without extension, attempt and step.
+        stem: String,
+        has_step: bool,
+    },
+    /// The file is one tensor of this name.
+    Npy { name: String },
+    /// The file is a constant of this name.
+    Constant { name: String },
+    /// By the rules of `MindSpore`'s dumps, in this graph.
+    Dumped { graph: u32 },
+}
+
+/// Tables and graphs beside the dumps of `MindSpore`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DumpFiles {
+    /// `ms_execution_order_graph_<n>.csv`.
+    pub(crate) orders: BTreeMap<u32, PathBuf>,
+    /// `ms_output_trace_code_graph_<n>.pb`.
+    pub(crate) graphs: BTreeMap<u32, PathBuf>,
+    /// Constants that no step is known of yet.
+    pub(super) constants: Vec<TensorSource>,
+}
+
+impl TensorSource {
+    /// True if it is a constant of a graph.
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.kind, TensorKind::Constant { .. })
+    }
+}
+
+/// Fingerprint of these files (path, length, time of change).
+pub(crate) fn fingerprint(sources: &[TensorSource]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for source in sources {
+        (&source.path, source.stamp).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+impl TensorKind {
+    /// Puts the name of a folder before the names of its tensors.
+    pub(super) fn prefix_names(&mut self, folder: &str) {
+        match self {
+            Self::Safetensors { prefix, .. } => *prefix = format!("{folder}/{prefix}"),
+            Self::Npy { name } | Self::Constant { name } => *name = format!("{folder}/{name}"),
+            Self::Dumped { .. } => {}
+        }
+    }
+}

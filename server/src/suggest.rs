@@ -1,0 +1,15 @@
+//! Suggestions for misspelt names.
+
+/// The name that was most likely meant, if any is near: two mistakes, or a third of its length.
+pub(crate) fn similar(
+    wanted: &str,
+    names: &mut dyn Iterator<Item = &'static str>,
+) -> Option<&'static str> {
+    names
+        .map(|name| (strsim::damerau_levenshtein(name, wanted), name))
+        .filter(|(distance, name)| {
+            *distance <= (wanted.chars().count() / 3).max(2) || name.starts_with(wanted)
+        })
+        .min()
+        .map(|(_, name)| name)
+}
