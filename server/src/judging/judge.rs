@@ -19,10 +19,11 @@ use trainscope_format::{Role, TensorSummary};
 use super::events::{EventFile, Listener as _};
 use super::shown::{Shown, Unreadable};
 use crate::discovery::runs::{RunFiles, TensorSource};
+use crate::tensor_files::contents::SharedNames;
+use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
-use crate::tensor_files::listing::{self, Content, ListedTensor};
+use crate::tensor_files::listing;
 use crate::tensor_files::read::{Before, Place, Reader, Unread};
-use crate::tensor_files::shared::SharedNames;
 
 /// Tensors read before what they told is shown: enough steps that few are read twice for a comparison.
 const WINDOW_TENSORS: usize = 64 << 10;

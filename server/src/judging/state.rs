@@ -13,7 +13,7 @@ use super::hit_list::Listing;
 use super::judge::Judgement;
 use crate::discovery::find::is_event_part;
 use crate::discovery::watch::Base;
-use crate::tensor_files::shared::SharedNames;
+use crate::tensor_files::contents::SharedNames;
 use crate::watchpoints::WatchpointFile;
 
 /// Judgements, watchpoint files and progress.

@@ -136,7 +136,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     }
 }
 
-fn shared_names(own: &crate::tensor_files::shared::SharedNames) -> SharedNames {
+fn shared_names(own: &crate::tensor_files::contents::SharedNames) -> SharedNames {
     SharedNames {
         rank: own.rank,
         step: own.step,

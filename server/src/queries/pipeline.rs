@@ -10,12 +10,11 @@ use trainscope_api::pipeline::{
     PipelineAnswer, PipelineOperation, PipelinePart, Running, SlowOperation, StepTime,
     WorkersEstimate,
 };
-use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
 use trainscope_format::lineage::TrainLineage;
 use trainscope_format::{Body, Kind, Lineage, Profile};
 
 use super::error::Failure;
-use super::pipeline_queues;
+use super::pipeline_queues::{self, query};
 use crate::index::Index;
 
 /// Data pipelines of a run, and waiting by step; empty where neither was recorded.
@@ -107,16 +106,6 @@ fn waiting(
     times.extend(spans);
     answer.has_profile |= !times.is_empty();
     Ok(times)
-}
-
-pub(super) fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
-    RecordsQuery {
-        run: run.to_owned(),
-        tag: tag.to_owned(),
-        rank,
-        points: Some(MAX_RECORDS),
-        ..RecordsQuery::default()
-    }
 }
 
 fn told(

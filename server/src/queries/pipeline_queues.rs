@@ -6,6 +6,7 @@ use std::io::Read as _;
 
 use trainscope_analysis::pipeline::{Clock, InputTimes, Pipeline};
 use trainscope_api::pipeline::{MAX_FAULTS, MAX_PIPELINES, PipelineAnswer, PipelineFault};
+use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
 use trainscope_format::queues::{Batches, MAX_FILE_BYTES, Operators, Usage};
 use trainscope_format::{Body, Kind, QueueFormat};
 
@@ -44,7 +45,7 @@ pub(crate) fn watched(
             rank,
             answer,
         });
-        let query = super::pipeline::query(run, &tag, rank);
+        let query = query(run, &tag, rank);
         let records = index.records(Kind::InputQueues, &query, |found| {
             reader.borrow_mut().file(&found);
             Ok(Some(()))
@@ -150,5 +151,16 @@ impl Reader<'_> {
             path: found.path().to_string(),
             reason: reason.to_owned(),
         });
+    }
+}
+
+/// All records of one tag of a rank, as many as one answer holds.
+pub(super) fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
+    RecordsQuery {
+        run: run.to_owned(),
+        tag: tag.to_owned(),
+        rank,
+        points: Some(MAX_RECORDS),
+        ..RecordsQuery::default()
     }
 }

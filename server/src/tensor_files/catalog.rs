@@ -12,8 +12,9 @@ use trainscope_analysis::watchpoint::role_of;
 use trainscope_format::Role;
 
 use crate::discovery::runs::{RunFiles, TensorKind, TensorSource, fingerprint};
+use crate::tensor_files::contents::Content;
 use crate::tensor_files::dumps::DumpGraphs;
-use crate::tensor_files::listing::{self, Content};
+use crate::tensor_files::listing;
 
 /// Bytes of tables that are read while a list of runs waits: some milliseconds.
 const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;

@@ -12,7 +12,7 @@ use trainscope_format::formats::mindspore_dump::{
 };
 use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
 
-use super::listing::{Content, ListedTensor, Listing};
+use super::contents::{Content, ListedTensor, Listing};
 use super::read::{Place, Unread};
 use crate::discovery::runs::{DumpFiles, TensorSource};
 use crate::files;

@@ -4,50 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use trainscope_format::{OpaqueTensor, Role, TensorSummary};
+use trainscope_format::Role;
 
+use super::contents::{Content, ListedTensor, Listing};
 use super::dumps::{self, DumpGraphs};
 use super::read::{Place, Unread, safetensors_header};
-use super::shared::{self, SharedNames};
+use super::shared;
 use crate::discovery::runs::{TensorKind, TensorSource};
-
-/// What the files of a step of a rank hold.
-#[derive(Default)]
-pub(crate) struct Listing<'a> {
-    /// In the order of the files.
-    pub(crate) tensors: Vec<ListedTensor<'a>>,
-    /// The modules in the order they ran forward, as the writer says; empty if it does not.
-    pub(crate) execution_order: String,
-    /// Operators that overflowed, as the device says.
-    pub(crate) overflows: Vec<String>,
-    /// Why overflows are not known, though the device recorded them.
-    pub(crate) unread_overflows: Option<String>,
-    /// What cannot be read.
-    pub(crate) faults: Vec<(&'a TensorSource, Unread)>,
-    /// Files that hold tensors of the same names, though no step in their names tells them apart.
-    pub(crate) shared: Option<SharedNames>,
-}
-
-/// A tensor that is there.
-pub(crate) struct ListedTensor<'a> {
-    pub(crate) name: String,
-    /// The operation that made it; empty if it is not known.
-    pub(crate) op: String,
-    pub(crate) role: Role,
-    pub(crate) source: &'a TensorSource,
-    pub(crate) content: Content,
-}
-
-/// Where the values of a tensor are.
-#[derive(Clone)]
-pub(crate) enum Content {
-    /// In a file.
-    At(Place),
-    /// Nowhere: this is all that is known of them.
-    Known(Box<TensorSummary>),
-    /// In a file, as elements of a type that is not computed with.
-    Opaque(OpaqueTensor),
-}
 
 /// Lists the files of a step; `graphs` are those of the rank.
 pub(crate) fn list<'a>(sources: &'a [TensorSource], graphs: &DumpGraphs) -> Listing<'a> {

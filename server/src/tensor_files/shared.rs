@@ -5,59 +5,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::listing::ListedTensor;
+use super::contents::{ListedTensor, SharedNames};
 use crate::discovery::names;
 use crate::discovery::runs::{TensorKind, TensorSource};
 
 /// Files named in a note.
 const TOLD_FILES: usize = 3;
-
-/// Files of one step that hold tensors of the same names, and whose own names carry no step that is understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SharedNames {
-    /// Rank and step, set by [`Self::note`].
-    pub(crate) rank: u32,
-    pub(crate) step: i64,
-    /// Number of the files.
-    pub(crate) files: u64,
-    /// The first of them, relative to the folder that was given.
-    pub(crate) examples: Vec<Arc<str>>,
-    /// A tensor in several of them.
-    pub(crate) tensor: String,
-    /// Number of such tensors.
-    pub(crate) tensors: u64,
-}
-
-impl SharedNames {
-    /// Adds the first case of a rank to a list.
-    pub(crate) fn note(self, rank: u32, step: i64, all: &mut Vec<Self>) {
-        if all.iter().all(|known| known.rank != rank) {
-            all.push(Self { rank, step, ..self });
-        }
-    }
-
-    /// The note in English.
-    pub(crate) fn sentence(&self) -> String {
-        let more = match self.tensors - 1 {
-            0 => String::new(),
-            1 => " and 1 more tensor".to_owned(),
-            more => format!(" and {more} more tensors"),
-        };
-        let dots = if self.files > self.examples.len() as u64 {
-            ", …"
-        } else {
-            ""
-        };
-        format!(
-            "{} files hold {}{more} at step {}: names of these files carry no step that is understood; tensors are \
-             shown under the names of their files ({}{dots})",
-            self.files,
-            self.tensor,
-            self.step,
-            self.examples.join(", ")
-        )
-    }
-}
 
 /// Puts what differs between the names of files before the names of their tensors, where several files hold one of the
 /// same name.

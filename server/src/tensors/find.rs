@@ -9,7 +9,7 @@ use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::{Body, Format, Kind, OpaqueTensor, Stretch, TensorData};
 
 use crate::index::{Found, Index, ReadError};
-use crate::tensor_files::listing::Content;
+use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Unread;
 use crate::tensor_files::stored::Stored;
 

@@ -19,7 +19,7 @@ use super::Memory;
 use super::find::{Steps, TensorError};
 use super::summary::stats;
 use crate::index::Index;
-use crate::tensor_files::listing::Content;
+use crate::tensor_files::contents::Content;
 
 /// One request reads for so long.
 const BUDGET: Duration = Duration::from_millis(200);

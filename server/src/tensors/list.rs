@@ -17,7 +17,7 @@ use trainscope_format::{Body, Format, Kind, OpaqueTensor, Role, TensorSummary};
 use super::Memory;
 use super::find::TensorError;
 use crate::index::{Index, ReadError};
-use crate::tensor_files::listing::Content;
+use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Unread;
 
 /// Forms remembered; with more, all are forgotten.

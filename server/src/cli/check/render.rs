@@ -5,6 +5,7 @@ pub(super) mod hits;
 pub(super) mod json;
 pub(super) mod junit;
 mod overview;
+mod phrases;
 pub(super) mod sarif;
 pub(super) mod screen;
 mod source;

@@ -11,8 +11,9 @@ use trainscope_format::tensor::Tolerance;
 use super::measure::{exceeds, of_numbers, of_tensors};
 use super::recorded::Recorded;
 use crate::discovery::runs::RunFiles;
+use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
-use crate::tensor_files::listing::{self, Content, ListedTensor};
+use crate::tensor_files::listing;
 use crate::tensor_files::read::{Before, Reader, Unread};
 
 /// What a comparison has found.

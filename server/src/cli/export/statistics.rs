@@ -15,7 +15,7 @@ use super::{ExportFlags, judged};
 use crate::cli::Failed;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
-use crate::tensor_files::listing::Content;
+use crate::tensor_files::contents::Content;
 use crate::tensors::find::{Opened, Steps, TensorError};
 use crate::tensors::summary::stats;
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use trainscope_analysis::watchpoint::Hit;
 use trainscope_format::Severity;
 
+use super::phrases::word;
 use super::screen::Screen;
-use super::text::word;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
 use crate::judging::judge::Judgement;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::super::report::Report;
+use super::phrases::{WORD_COLUMNS, sentence, took, verdict};
 use super::screen::Screen;
-use super::text::{WORD_COLUMNS, sentence, took, verdict};
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
 use crate::judging::judge::Judgement;

@@ -5,36 +5,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::time::Duration;
 
-use anstyle::Style;
 use trainscope_analysis::watchpoint::catalogue::Target;
-use trainscope_analysis::watchpoint::{Findings, Hit, Verdict};
+use trainscope_analysis::watchpoint::{Findings, Hit};
 use trainscope_format::Severity;
 
 use super::super::report::Report;
 use super::hits;
 use super::overview;
+pub(in crate::cli::check) use super::phrases::{TextOptions, word};
+use super::phrases::{WORD_COLUMNS, block, sentence, took, verdict};
 use super::screen::Screen;
 use super::unjudged;
-use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
+use crate::cli::style::{NOTE, QUIET, STRONG, WARNING};
 use crate::cli::words;
 use crate::judging::judge::Judgement;
-
-/// What the flags say of text.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::cli::check) struct TextOptions {
-    pub(in crate::cli::check) screen: Screen,
-    /// The last line alone.
-    pub(in crate::cli::check) is_quiet: bool,
-    /// Details of every run.
-    pub(in crate::cli::check) is_verbose: bool,
-    /// Every hit.
-    pub(in crate::cli::check) shows_all: bool,
-}
-
-/// Where the words of severities end.
-pub(super) const WORD_COLUMNS: usize = 9;
 
 pub(in crate::cli::check) fn write(
     report: &Report,
@@ -62,30 +47,6 @@ pub(in crate::cli::check) fn write(
         }
     }
     sum(report, out)
-}
-
-/// The worst that a run has.
-pub(super) fn verdict(run: &Judgement) -> (&'static str, Style) {
-    let worst = run.findings.hits.iter().map(|hit| hit.severity).max();
-    match worst {
-        Some(severity @ (Severity::Error | Severity::Warning)) => word(severity),
-        _ if !run.damaged.is_empty() => ("damaged", WARNING),
-        worst => match run.findings.verdict() {
-            Verdict::Nothing => ("nothing", WARNING),
-            Verdict::InPart => ("partial", QUIET),
-            _ if worst.is_some() => word(Severity::Info),
-            _ => ("ok", OK),
-        },
-    }
-}
-
-/// The word of a severity and its colour.
-pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
-    match severity {
-        Severity::Error => ("error", ERROR),
-        Severity::Warning => ("warning", WARNING),
-        Severity::Info => ("note", NOTE),
-    }
 }
 
 fn size_of(run: &Judgement) -> String {
@@ -173,47 +134,6 @@ fn details(
             "  {QUIET}note: {file}: {}; perhaps it is still being written{QUIET:#}",
             fault.reason
         )?;
-    }
-    Ok(())
-}
-
-/// The one sentence about a run.
-pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
-    let findings = &run.findings;
-    let mut said = findings.summary().en;
-    if report.known > 0 {
-        said = said.replacen("No problems", "No new problems", 1);
-    }
-    if findings.first_cause.is_none() && !run.damaged.is_empty() {
-        let places = words::plural(run.damaged.len() as u64, "place", "places");
-        said = format!("{said} {places} could not be read.");
-    }
-    said
-}
-
-/// A head, and text beside it.
-pub(super) fn block(
-    out: &mut dyn Write,
-    screen: Screen,
-    head: &str,
-    paragraphs: &[(&str, bool)],
-) -> io::Result<()> {
-    const INDENT: usize = 15;
-    let mut head = head;
-    for (text, is_strong) in paragraphs {
-        for line in screen.wrap(text, INDENT) {
-            let style = if *is_strong { STRONG } else { Style::new() };
-            let of_head = if head.is_empty() {
-                Style::new()
-            } else {
-                STRONG
-            };
-            writeln!(
-                out,
-                "  {of_head}{head:<11}{of_head:#}  {style}{line}{style:#}"
-            )?;
-            head = "";
-        }
     }
     Ok(())
 }
@@ -360,13 +280,4 @@ fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     let runs = words::plural(report.runs.len() as u64, "run", "runs");
     writeln!(out, "{line} in {runs}, {}", took(report.took))
-}
-
-/// `0.9 s`, or longer times as everywhere.
-pub(super) fn took(time: Duration) -> String {
-    if time.as_secs() < 60 {
-        format!("{:.1} s", time.as_secs_f64())
-    } else {
-        words::span(time)
-    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use trainscope_analysis::watchpoint::{Findings, Missing};
 
-use super::text::{TextOptions, block};
+use super::phrases::{TextOptions, block};
 use crate::cli::style::STRONG;
 use crate::cli::words;
 

@@ -1,0 +1,103 @@
+//! Words, verdicts and blocks that all parts of the text share.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use anstyle::Style;
+use trainscope_analysis::watchpoint::Verdict;
+use trainscope_format::Severity;
+
+use super::super::report::Report;
+use super::screen::Screen;
+use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
+use crate::cli::words;
+use crate::judging::judge::Judgement;
+
+/// What the flags say of text.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli::check) struct TextOptions {
+    pub(in crate::cli::check) screen: Screen,
+    /// The last line alone.
+    pub(in crate::cli::check) is_quiet: bool,
+    /// Details of every run.
+    pub(in crate::cli::check) is_verbose: bool,
+    /// Every hit.
+    pub(in crate::cli::check) shows_all: bool,
+}
+
+/// Where the words of severities end.
+pub(super) const WORD_COLUMNS: usize = 9;
+
+/// The worst that a run has.
+pub(super) fn verdict(run: &Judgement) -> (&'static str, Style) {
+    let worst = run.findings.hits.iter().map(|hit| hit.severity).max();
+    match worst {
+        Some(severity @ (Severity::Error | Severity::Warning)) => word(severity),
+        _ if !run.damaged.is_empty() => ("damaged", WARNING),
+        worst => match run.findings.verdict() {
+            Verdict::Nothing => ("nothing", WARNING),
+            Verdict::InPart => ("partial", QUIET),
+            _ if worst.is_some() => word(Severity::Info),
+            _ => ("ok", OK),
+        },
+    }
+}
+
+/// The word of a severity and its colour.
+pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
+    match severity {
+        Severity::Error => ("error", ERROR),
+        Severity::Warning => ("warning", WARNING),
+        Severity::Info => ("note", NOTE),
+    }
+}
+
+/// The one sentence about a run.
+pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
+    let findings = &run.findings;
+    let mut said = findings.summary().en;
+    if report.known > 0 {
+        said = said.replacen("No problems", "No new problems", 1);
+    }
+    if findings.first_cause.is_none() && !run.damaged.is_empty() {
+        let places = words::plural(run.damaged.len() as u64, "place", "places");
+        said = format!("{said} {places} could not be read.");
+    }
+    said
+}
+
+/// A head, and text beside it.
+pub(super) fn block(
+    out: &mut dyn Write,
+    screen: Screen,
+    head: &str,
+    paragraphs: &[(&str, bool)],
+) -> io::Result<()> {
+    const INDENT: usize = 15;
+    let mut head = head;
+    for (text, is_strong) in paragraphs {
+        for line in screen.wrap(text, INDENT) {
+            let style = if *is_strong { STRONG } else { Style::new() };
+            let of_head = if head.is_empty() {
+                Style::new()
+            } else {
+                STRONG
+            };
+            writeln!(
+                out,
+                "  {of_head}{head:<11}{of_head:#}  {style}{line}{style:#}"
+            )?;
+            head = "";
+        }
+    }
+    Ok(())
+}
+
+/// `0.9 s`, or longer times as everywhere.
+pub(super) fn took(time: Duration) -> String {
+    if time.as_secs() < 60 {
+        format!("{:.1} s", time.as_secs_f64())
+    } else {
+        words::span(time)
+    }
+}
