@@ -21,11 +21,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::SystemTime;
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::broadcast;
-use trainscope_api::live::{ChangeNotice, RunChange};
+use trainscope_api::live::RunChange;
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
     DEFAULT_POINTS, Field, ScalarsAnswer, ScalarsQuery, ScalarsRequest, Series, SeriesKey,
@@ -35,6 +33,7 @@ use trainscope_api::tags::TagList;
 use trainscope_format::{Format, Kind};
 
 use crate::discovery::file::{Identity, Place};
+use crate::notices::Notices;
 use attempts::Attempt;
 pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
@@ -46,8 +45,6 @@ pub(crate) use source::{Block, Source, Staging};
 pub(crate) use store::folder;
 use store::{Batch, Meta, Opened, Store};
 
-/// Notices that a slow client may be behind before it is told to ask for everything again.
-const NOTICES: usize = 64;
 /// Names of tags in one notice at most; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;
 
@@ -61,16 +58,13 @@ struct Inner {
     catalog: Catalog,
     next_file: AtomicU64,
     next_part: AtomicU64,
-    seq: AtomicU64,
     progress: Mutex<Progress>,
     records: AtomicU64,
     committed_records: AtomicU64,
     sealed_bytes: AtomicUsize,
-    notes: Mutex<Vec<String>>,
-    problems: Mutex<Vec<String>>,
     /// Runs with tensors in files of their own. Names and places alone, and never stored: each walk finds them.
     recordings: RwLock<Arc<Recordings>>,
-    notices: broadcast::Sender<Arc<ChangeNotice>>,
+    notices: Notices,
 }
 
 /// What the loop that reads last said: answered without waiting for any file.
@@ -115,11 +109,6 @@ pub enum ReadError {
     Storage(String),
 }
 
-fn now_millis() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since_1970.map_or(1, |time| u64::try_from(time.as_millis()).unwrap_or(1))
-}
-
 impl Index {
     /// How far reading is.
     pub fn ingest(&self) -> Ingest {
@@ -131,16 +120,9 @@ impl Index {
         }
     }
 
-    /// Sequence number of the last change.
-    pub fn seq(&self) -> u64 {
-        self.0.seq.load(Ordering::Acquire)
-    }
-
-    /// What the user should know of the server itself.
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.0.notes.lock().clone();
-        notes.extend_from_slice(&self.0.problems.lock());
-        notes
+    /// Announces what is published, and problems.
+    pub fn notices(&self) -> &Notices {
+        &self.0.notices
     }
 
     /// Number of runs, and of those that grow, when the loop that reads last looked.
@@ -160,7 +142,7 @@ impl Index {
     /// All runs.
     pub fn runs(&self) -> RunList {
         // First the number, then the list: what changes meanwhile is told, and may be in it already.
-        let seq = self.seq();
+        let seq = self.0.notices.seq();
         let mut list = self.0.catalog.list(seq, &self.0.store);
         self.add_recordings(&mut list);
         list
@@ -199,7 +181,7 @@ impl Index {
 
     /// Points of many series; `None` where there is no such series.
     pub fn many_series(&self, request: &ScalarsRequest) -> Result<ScalarsAnswer, ReadError> {
-        let seq = self.seq();
+        let seq = self.0.notices.seq();
         let wants = |field| request.fields.contains(&field);
         let (min, max) = if request.fields.is_empty() {
             (true, true)
@@ -253,11 +235,6 @@ impl Index {
             range,
         })
     }
-
-    /// Notices of changes from now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<ChangeNotice>> {
-        self.0.notices.subscribe()
-    }
 }
 
 /// A range of one series, not read yet.
@@ -301,21 +278,21 @@ impl Index {
                 folder.display()
             )),
         };
+        let notices = Notices::new();
+        if let Some(note) = note {
+            notices.add_message(note);
+        }
         let index = Self(Arc::new(Inner {
             store,
             catalog: Catalog::default(),
             next_file: AtomicU64::new(meta.next_file),
             next_part: AtomicU64::new(meta.next_part),
-            // Ahead of every number an earlier server gave out, so that its clients see that they have missed some.
-            seq: AtomicU64::new(now_millis()),
             progress: Mutex::default(),
             records: AtomicU64::new(0),
             committed_records: AtomicU64::new(0),
             sealed_bytes: AtomicUsize::new(0),
-            notes: Mutex::new(note.into_iter().collect()),
-            problems: Mutex::default(),
             recordings: RwLock::default(),
-            notices: broadcast::channel(NOTICES).0,
+            notices,
         }));
         index.load();
         index.set_progress(Ingest::default());
@@ -361,25 +338,15 @@ impl Index {
         self.0.committed_records.store(0, Ordering::Release);
         self.0.sealed_bytes.store(0, Ordering::Release);
         match self.0.store.clear() {
-            Ok(()) => self.note(
+            Ok(()) => self.0.notices.add_message(
                 "The index was damaged and is made anew from the files. Nothing is lost."
                     .to_owned(),
             ),
-            Err(e) => self.note(format!("The index is damaged and cannot be made anew: {e}")),
+            Err(e) => self
+                .0
+                .notices
+                .add_message(format!("The index is damaged and cannot be made anew: {e}")),
         }
-    }
-
-    /// Tells the user something, once.
-    pub(crate) fn note(&self, note: String) {
-        let mut notes = self.0.notes.lock();
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-
-    /// What the last walk could not look into, as sentences.
-    pub(crate) fn set_problems(&self, problems: Vec<String>) {
-        *self.0.problems.lock() = problems;
     }
 
     /// All sources, in order of run and path.
@@ -506,10 +473,11 @@ impl Index {
     pub(crate) fn set_progress(&self, ingest: Ingest) {
         let runs = self.count_runs();
         *self.0.progress.lock() = Progress { ingest, runs };
+        self.0.notices.set_ingest(self.ingest());
     }
 
-    /// Sends a notice of what was published since the last one, if anything was or `runs_changed` says so.
-    pub(crate) fn notify(&self, runs_changed: bool) {
+    /// Announces what was published since the last notice, if anything was, or if `runs_changed`.
+    pub(crate) fn announce(&self, runs_changed: bool) {
         let mut runs: Vec<RunChange> = Vec::new();
         for source in self.0.catalog.sources() {
             let Some(touched) = source.take_touched() else {
@@ -547,13 +515,7 @@ impl Index {
                 change.tags.clear();
             }
         }
-        let seq = self.0.seq.fetch_add(1, Ordering::AcqRel) + 1;
-        // Nobody listening is not an error.
-        drop(self.0.notices.send(Arc::new(ChangeNotice {
-            seq,
-            ingest: self.ingest(),
-            runs_changed,
-            runs,
-        })));
+        self.0.notices.set_ingest(self.ingest());
+        self.0.notices.announce(runs, runs_changed);
     }
 }

@@ -218,7 +218,7 @@ impl Loop {
                 Ok(Message::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Ok(Message::Hint) => self.look_at_hints(),
                 Ok(Message::Watching) => self.next_scan = Instant::now(),
-                Ok(Message::Problem(problem)) => self.index.note(problem),
+                Ok(Message::Problem(problem)) => self.index.notices().add_message(problem),
                 Ok(Message::Done(source, outcome)) => self.done(&source, outcome),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -390,7 +390,7 @@ impl Loop {
             self.index.set_progress(self.progress(idle));
         }
         if (self.published || self.runs_changed) && (idle || notice_due) {
-            self.index.notify(std::mem::take(&mut self.runs_changed));
+            self.index.announce(std::mem::take(&mut self.runs_changed));
             self.published = false;
             self.last_notice = now;
         }
@@ -399,7 +399,7 @@ impl Loop {
             self.last_commit = now;
             self.committed |= idle;
             if let Err(e) = self.index.commit() {
-                self.index.note(format!(
+                self.index.notices().add_message(format!(
                     "The index cannot be written, so a restart will read again: {e}"
                 ));
             }

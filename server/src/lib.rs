@@ -10,6 +10,7 @@ pub mod index;
 pub mod ingest;
 pub mod judging;
 pub mod notebook;
+pub mod notices;
 pub mod queries;
 pub mod settings;
 mod suggest;

@@ -23,7 +23,7 @@ use trainscope_api::live::{ChangeNotice, RunChange};
 use super::Site;
 use super::error::Failure;
 use super::request::Params;
-use crate::index::Index;
+use crate::notices::Notices;
 
 /// Least time between two events for one client: a page redraws at most this often. The first one after a quiet time
 /// does not wait.
@@ -74,7 +74,7 @@ pub(super) async fn get(
         ),
         None => query.since,
     };
-    let mut response = Sse::new(events(site.index.clone(), since, site.ending.clone()))
+    let mut response = Sse::new(events(site.index.notices(), since, site.ending.clone()))
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
         .into_response();
     // Proxies that collect answers before they pass them on would hold back events for minutes.
@@ -115,17 +115,17 @@ fn reload(seq: u64) -> Event {
 }
 
 fn events(
-    index: Index,
+    notices: &Notices,
     since: Option<u64>,
     ending: watch::Receiver<bool>,
-) -> impl Stream<Item = Result<Event, Infallible>> {
+) -> impl Stream<Item = Result<Event, Infallible>> + use<> {
     // Subscribing comes first: what changes after it is in the channel, what changed before is seen by `seq`.
-    let notices = index.subscribe();
-    let seq = index.seq();
+    let subscription = notices.subscribe();
+    let seq = notices.seq();
     let missed = since.is_some_and(|since| since != seq).then_some(seq);
     let listener = Listener {
-        index,
-        notices,
+        all: notices.clone(),
+        notices: subscription,
         ending,
         next: Instant::now(),
         missed,
@@ -138,7 +138,7 @@ fn events(
 }
 
 struct Listener {
-    index: Index,
+    all: Notices,
     notices: Receiver<Arc<ChangeNotice>>,
     ending: watch::Receiver<bool>,
     /// No event before this moment.
@@ -191,7 +191,7 @@ impl Listener {
     /// Forgets what is still in the channel: the reload covers it.
     fn refetch(&mut self) -> Told {
         self.notices = self.notices.resubscribe();
-        Told::Reload(self.index.seq())
+        Told::Reload(self.all.seq())
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn patch(
             Failure::new(code, error.to_string())
         })?;
         // Other pages that are open ask again.
-        site.index.notify(true);
+        site.index.notices().announce_runs();
         json(&notebook)
     })
     .await

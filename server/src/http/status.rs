@@ -27,9 +27,9 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
         started_secs: site.about.started_secs,
         base_dirs: base_dirs.map(|dir| dir.display().to_string()).collect(),
         ingest: site.index.ingest(),
-        seq: site.index.seq(),
+        seq: site.index.notices().seq(),
         live_runs: live_runs as u64,
         runs: runs as u64,
-        notes: site.index.notes(),
+        notes: site.index.notices().messages(),
     })
 }

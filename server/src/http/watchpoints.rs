@@ -88,7 +88,7 @@ pub(super) async fn put(
             Failure::new(code, error.to_string())
         })?;
         // Other pages show the same list.
-        site.index.notify(true);
+        site.index.notices().announce_runs();
         json(&list)
     })
     .await

@@ -17,7 +17,13 @@ use crate::discovery::file::{Identity, Place};
 /// Threads of the one that was there before may hold it a moment longer than the test does.
 fn open(folder: &Path) -> Index {
     let open = || Index::open(folder, &["/base".into()]).unwrap();
-    let is_held = |index: &Index| index.notes().iter().any(|note| note.contains("holds"));
+    let is_held = |index: &Index| {
+        index
+            .notices()
+            .messages()
+            .iter()
+            .any(|note| note.contains("holds"))
+    };
     let mut index = open();
     for _ in 0..200 {
         if !is_held(&index) {
@@ -411,7 +417,7 @@ fn an_index_of_another_version_or_a_damaged_one_is_made_anew() {
         }
     }
     let index = open(folder.path());
-    assert_eq!(index.notes().len(), 1);
+    assert_eq!(index.notices().messages().len(), 1);
     assert!(index.runs().runs.is_empty());
 }
 
@@ -420,8 +426,8 @@ fn a_second_server_keeps_an_index_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path());
     let second = open(folder.path());
-    assert!(first.notes().is_empty());
-    assert_eq!(second.notes().len(), 1);
+    assert!(first.notices().messages().is_empty());
+    assert_eq!(second.notices().messages().len(), 1);
     publish(&second, &add(&second, "a"), 1e9, &[(0, 1.0)]);
     assert_eq!(read(&second, 0..=9, 100, false).total, 1);
 }

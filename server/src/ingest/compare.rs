@@ -15,7 +15,7 @@ use crate::files;
 impl Loop {
     /// Takes note of everything a walk has found; `first` is the first walk of this server.
     pub(super) fn apply(&mut self, scan: Scan, first: bool) {
-        self.index.set_problems(scan.problems);
+        self.index.notices().set_problems(scan.problems);
         self.runs_changed |= self.index.set_recordings(scan.recordings);
         let present: BTreeSet<PathBuf> = scan
             .files

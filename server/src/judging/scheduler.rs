@@ -283,7 +283,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
                 };
                 known.runs.insert(name, Arc::new(told));
                 drop(known);
-                self.index.notify(true);
+                self.index.notices().announce_runs();
             }
             return false;
         }
@@ -336,12 +336,12 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         known.progress.insert(name.to_owned(), Arc::clone(&reading));
         drop(known);
         let mut told = Instant::now();
-        let index = &self.index;
+        let notices = self.index.notices();
         let result = Ongoing::begin(run, watchpoints, self.threads, &mut |bytes| {
             reading.done_bytes.fetch_add(bytes, Ordering::Relaxed);
             if told.elapsed() >= TELL_INTERVAL {
                 told = Instant::now();
-                index.notify(true);
+                notices.announce_runs();
             }
         });
         self.state.write().progress.remove(name);
@@ -367,7 +367,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         let mut known = self.state.write();
         known.runs.insert(name.to_owned(), Arc::clone(&judged));
         drop(known);
-        self.index.notify(true);
+        self.index.notices().announce_runs();
         (self.on_judged)(&Judged {
             run: name,
             now: &judged,

@@ -39,7 +39,7 @@ impl Judgements {
         let (request, requests) = mpsc::channel();
         let judgements = Self::over(base_dirs);
         *judgements.requests.write() = Some(request.clone());
-        let (notices, own) = (index.subscribe(), judgements.clone());
+        let (notices, own) = (index.notices().subscribe(), judgements.clone());
         std::thread::Builder::new()
             .name("diagnosis-wait".to_owned())
             .spawn(move || own.listen(notices, &request))?;

@@ -23,7 +23,7 @@ const NAME_WIDTH: usize = 30;
 
 /// Tells until the server ends. What cannot be written is not told.
 pub(super) async fn tell(index: Index, mut ending: watch::Receiver<bool>) {
-    let mut notices = index.subscribe();
+    let mut notices = index.notices().subscribe();
     let Some(mut known) = look(&index).await.map(|list| Known::of(&list)) else {
         return;
     };

@@ -35,7 +35,7 @@ async fn event(body: &mut Body) -> Option<(String, String, String)> {
 #[tokio::test]
 async fn who_has_missed_something_is_told_to_reload() {
     let server = Server::with_samples();
-    let seq = server.index.seq();
+    let seq = server.index.notices().seq();
     let stale = seq.wrapping_sub(1).to_string();
     let now = seq.to_string();
     let query = format!("/api/live?since={stale}");
