@@ -2,46 +2,25 @@
 //!
 //! Bodies are stored byte for byte by whoever indexes them, so every type here serialises in a form that describes
 //! nothing of itself: no field is left out, and numbers are plain `f64`. What may be large (pictures, sound, tensors,
-//! graphs) stays where it is: a [`Stretch`] says where in its file.
+//! graphs) stays where it is: a [`Stretch`] is its place in the file.
 
 use serde::{Deserialize, Serialize};
 
-use crate::float;
-
 use crate::collection::{CollectorLoss, DumpRef, WatchHit};
 use crate::explanation::Explanation;
+use crate::float;
 use crate::histogram::Histogram;
 use crate::hparams::Hparams;
+use crate::kind::Kind;
 use crate::layout::ChartLayout;
 use crate::lineage::Lineage;
 use crate::media::{Audio, Images};
 use crate::profile::ProfileSource;
 use crate::queues::QueueSource;
-use crate::record::Kind;
 use crate::statistics::TensorSummary;
+use crate::stretch::Stretch;
 use crate::surface::Landscape;
 use crate::values::{OpaqueTensor, Tensor, Text};
-
-/// Bytes of the file that a record was read from.
-///
-/// They are those that were written, and nothing says that they are what they claim to be.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct Stretch {
-    /// Where they begin, in bytes from the start of the file.
-    pub offset: u64,
-    /// How many there are.
-    pub len_bytes: u64,
-}
-
-impl Stretch {
-    /// All of the file, however long it gets.
-    pub const WHOLE_FILE: Self = Self {
-        offset: 0,
-        len_bytes: u64::MAX,
-    };
-}
 
 /// The content of a record. New kinds are appended: the order is part of the stored form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

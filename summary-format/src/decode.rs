@@ -5,11 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::{Body, GraphFormat, GraphSource, Stretch};
-use crate::formats;
-use crate::formats::event_file::{EventFile, ReadEvent};
-use crate::formats::whole_file::WholeFile;
-use crate::queues::{QueueFormat, QueueSource};
+use crate::body::GraphFormat;
+use crate::queues::QueueFormat;
 use crate::record::{Damage, RecordBatch, TagInfo};
 
 /// Turns the bytes of one file into records. Bytes are fed in order and in any cuts: the records are the same.
@@ -75,67 +72,4 @@ impl Format {
             Self::Queues(_) => "input_queues",
         }
     }
-
-    /// A decoder for a file of this format from its first byte. The name of the file, without folders, is for names
-    /// only: what fills a file is called as the file is.
-    pub fn decoder(self, file_name: &str) -> Box<dyn Decoder> {
-        match self.content() {
-            Content::Events(read_event) => Box::new(EventFile::new(read_event)),
-            Content::Whole(body) => Box::new(WholeFile::at(body, file_name, 0)),
-        }
-    }
-
-    /// A decoder that goes on from a checkpoint of the same file.
-    pub fn resume(
-        self,
-        file_name: &str,
-        from: Checkpoint,
-    ) -> Result<Box<dyn Decoder>, RestoreError> {
-        Ok(match self.content() {
-            Content::Events(read_event) => Box::new(EventFile::resume(read_event, from)?),
-            Content::Whole(body) => Box::new(WholeFile::at(body, file_name, from.offset)),
-        })
-    }
-
-    fn content(self) -> Content {
-        let data = Stretch::WHOLE_FILE;
-        match self {
-            Self::Tfevents => Content::Events(formats::tfevents::read_event),
-            Self::MindsporeSummary => Content::Events(formats::mindspore_summary::read_event),
-            Self::MindsporeLineage => {
-                Content::Events(formats::mindspore_summary::read_lineage_event)
-            }
-            Self::Graph(format) => Content::Whole(Body::Graph(GraphSource { format, data })),
-            Self::Queues(format) => Content::Whole(Body::Queues(QueueSource { format, data })),
-        }
-    }
-}
-
-/// What a file is made of.
-enum Content {
-    /// Events, and how one is read.
-    Events(ReadEvent),
-    /// One thing.
-    Whole(Body),
-}
-
-/// Recognises a file by its name (the last part of its path) and, if that is not enough, its first bytes, which `head`
-/// is asked for; 16 are enough. Names decide for streams, because a file that has just been created has no bytes yet.
-pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
-    let queues = QueueFormat::sniff(file_name).map(Format::Queues);
-    queues.or_else(|| formats::sniff(file_name)).or_else(|| {
-        let (_, extension) = file_name.rsplit_once('.')?;
-        let is_graph = ["onnx", "pb"]
-            .iter()
-            .any(|known| extension.eq_ignore_ascii_case(known));
-        let head = is_graph.then(head)?;
-        GraphFormat::sniff(file_name, &head).map(Format::Graph)
-    })
-}
-
-/// The rank (or device) that a file name carries: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore.
-/// `MindSpore` ends what it profiles of a data pipeline with it. TensorBoard's names have none.
-pub fn rank_hint(file_name: &str) -> Option<u32> {
-    let queues = formats::minddata::claims(file_name).map(|(_, rank)| rank);
-    queues.or_else(|| formats::mindspore_summary::rank_hint(file_name))
 }

@@ -9,14 +9,15 @@ mod native;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use crate::formats::tfevents::{STRING, TYPES};
+use crate::formats::tensor_proto::{STRING, TYPES};
 use crate::frame::{MAX_PAYLOAD_LEN, masked_crc32c};
 use crate::histogram::Histogram;
 use crate::hparams::Hparams;
+use crate::kind::Kind;
 use crate::message::Message;
-use crate::record::Kind;
 use crate::tensor::DType;
-use crate::values::{Text, len_of};
+use crate::tensor::len_of;
+use crate::values::Text;
 
 /// `DT_FLOAT` and `DT_DOUBLE` of `DataType`.
 const F32: u64 = 1;

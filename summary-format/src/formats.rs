@@ -1,6 +1,7 @@
 //! One module a format, and the order in which they claim a file.
 
 pub(crate) mod event_file;
+mod graph;
 mod graph_builder;
 pub(crate) mod graph_keras;
 pub(crate) mod graph_mindspore;
@@ -15,20 +16,26 @@ pub(crate) mod onnx;
 pub(crate) mod onnx_skim;
 pub mod safetensors;
 pub mod tensor_file;
+pub(crate) mod tensor_proto;
 pub(crate) mod tfevents;
 pub(crate) mod whole_file;
 
 use std::path::Path;
 
-use crate::decode::Format;
+use crate::body::{Body, GraphFormat, GraphSource};
+use crate::decode::{Checkpoint, Decoder, Format, RestoreError};
+use crate::queues::{QueueFormat, QueueSource};
+use crate::stretch::Stretch;
+use event_file::{EventFile, ReadEvent};
+use whole_file::WholeFile;
 
 /// What people put beside event files under names derived from theirs; no writer of event files ends a name so.
 const FOREIGN_EXTENSIONS: [&str; 13] = [
     "bz2", "csv", "gz", "json", "npy", "npz", "pb", "pbtxt", "png", "tar", "txt", "xz", "zst",
 ];
 
-/// Which format a file of this name is read as; the first claim wins.
-pub(crate) fn sniff(file_name: &str) -> Option<Format> {
+/// The format of an event file of this name; the first claim wins.
+fn event_format(file_name: &str) -> Option<Format> {
     if let Some(extension) = Path::new(file_name).extension()
         && FOREIGN_EXTENSIONS
             .iter()
@@ -48,10 +55,73 @@ pub(crate) fn sniff(file_name: &str) -> Option<Format> {
     })
 }
 
+impl Format {
+    /// A decoder for a file of this format from its first byte. The name of the file, without folders, is for names
+    /// only: what fills a file is called as the file is.
+    pub fn decoder(self, file_name: &str) -> Box<dyn Decoder> {
+        match self.content() {
+            Content::Events(read_event) => Box::new(EventFile::new(read_event)),
+            Content::Whole(body) => Box::new(WholeFile::at(body, file_name, 0)),
+        }
+    }
+
+    /// A decoder that goes on from a checkpoint of the same file.
+    pub fn resume(
+        self,
+        file_name: &str,
+        from: Checkpoint,
+    ) -> Result<Box<dyn Decoder>, RestoreError> {
+        Ok(match self.content() {
+            Content::Events(read_event) => Box::new(EventFile::resume(read_event, from)?),
+            Content::Whole(body) => Box::new(WholeFile::at(body, file_name, from.offset)),
+        })
+    }
+
+    fn content(self) -> Content {
+        let data = Stretch::WHOLE_FILE;
+        match self {
+            Self::Tfevents => Content::Events(tfevents::read_event),
+            Self::MindsporeSummary => Content::Events(mindspore_summary::read_event),
+            Self::MindsporeLineage => Content::Events(mindspore_summary::read_lineage_event),
+            Self::Graph(format) => Content::Whole(Body::Graph(GraphSource { format, data })),
+            Self::Queues(format) => Content::Whole(Body::Queues(QueueSource { format, data })),
+        }
+    }
+}
+
+/// What a file is made of.
+enum Content {
+    /// Events, and how one is read.
+    Events(ReadEvent),
+    /// One thing.
+    Whole(Body),
+}
+
+/// Recognises a file by its name (the last part of its path) and, if that is not enough, its first bytes, which `head`
+/// is asked for; 16 are enough. Names decide for streams, because a file that has just been created has no bytes yet.
+pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
+    let queues = QueueFormat::sniff(file_name).map(Format::Queues);
+    queues.or_else(|| event_format(file_name)).or_else(|| {
+        let (_, extension) = file_name.rsplit_once('.')?;
+        let is_graph = ["onnx", "pb"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known));
+        let head = is_graph.then(head)?;
+        GraphFormat::sniff(file_name, &head).map(Format::Graph)
+    })
+}
+
+/// The rank (or device) that a file name carries: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore.
+/// `MindSpore` ends what it profiles of a data pipeline with it. TensorBoard's names have none.
+pub fn rank_hint(file_name: &str) -> Option<u32> {
+    let queues = minddata::claims(file_name).map(|(_, rank)| rank);
+    queues.or_else(|| mindspore_summary::rank_hint(file_name))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::sniff;
-    use crate::decode::{Format, rank_hint};
+    use super::{event_format, rank_hint};
+    use crate::decode::Format;
 
     #[test]
     fn event_files_are_recognised_by_name() {
@@ -99,7 +169,7 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(sniff(name), Some(format), "{name}");
+            assert_eq!(event_format(name), Some(format), "{name}");
             assert_eq!(rank_hint(name), rank, "{name}");
         }
     }
@@ -120,7 +190,7 @@ mod tests {
             "README.md",
             "",
         ] {
-            assert_eq!(sniff(name), None, "{name}");
+            assert_eq!(event_format(name), None, "{name}");
         }
     }
 }

@@ -5,16 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, BufRead, Read, Seek};
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::GraphFormat;
-use crate::formats::{graph_keras, graph_mindspore, graph_tf, native, onnx, onnx_skim};
 use crate::wire::Malformed;
-
-/// Files that are read as a whole are held in memory.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// The attribute of a parameter whose values lie in another file: its name, relative to the graph's.
 const EXTERNAL_LOCATION: &str = "external location";
@@ -229,37 +223,5 @@ impl Graph {
             *files.entry(&**file).or_default() += 1;
         }
         files
-    }
-
-    /// Reads a file that is a graph and has so many bytes. Content of weights is passed over, not read.
-    pub fn read_file(
-        format: GraphFormat,
-        file: &mut (impl BufRead + Seek),
-        len_bytes: u64,
-    ) -> io::Result<Self> {
-        let bytes = if format == GraphFormat::Onnx {
-            onnx_skim::without_weights(file, len_bytes)?
-        } else if len_bytes > MAX_FILE_BYTES {
-            return Err(io::Error::other("it is above 1 GiB"));
-        } else {
-            let mut bytes = Vec::new();
-            file.take(len_bytes).read_to_end(&mut bytes)?;
-            bytes
-        };
-        Self::read(format, &bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
-    }
-
-    /// Reads the bytes of a graph, which are all of it: what [`crate::GraphSource::data`] points at, or a whole file.
-    pub fn read(format: GraphFormat, bytes: &[u8]) -> Result<Self, NotAGraph> {
-        match format {
-            GraphFormat::TfGraphDef => graph_tf::graph_def(bytes),
-            GraphFormat::TfMetaGraphDef => graph_tf::meta_graph_def(bytes),
-            GraphFormat::TfRunMetadata => graph_tf::run_metadata(bytes),
-            GraphFormat::KerasJson => graph_keras::model(bytes),
-            GraphFormat::MindsporeGraph => graph_mindspore::graph(bytes),
-            GraphFormat::MindsporeModel => graph_mindspore::model(bytes),
-            GraphFormat::Onnx => onnx::model(bytes),
-            GraphFormat::Native => native::graph::read(bytes),
-        }
     }
 }

@@ -15,6 +15,7 @@ pub mod frame;
 pub mod graph;
 pub mod histogram;
 pub mod hparams;
+pub mod kind;
 pub mod layout;
 pub mod lineage;
 pub mod media;
@@ -23,28 +24,32 @@ pub mod profile;
 pub mod queues;
 pub mod record;
 pub mod statistics;
+pub mod stretch;
 pub mod surface;
 mod tags;
 pub mod tensor;
 pub mod values;
 mod wire;
 
-pub use body::{Body, GraphFormat, GraphSource, PrCurve, Stretch};
+pub use body::{Body, GraphFormat, GraphSource, PrCurve};
 pub use collection::{CollectorLoss, DumpRef, Severity, WatchHit};
-pub use decode::{Checkpoint, Decoder, Format, RestoreError, rank_hint, sniff};
+pub use decode::{Checkpoint, Decoder, Format, RestoreError};
 pub use encode::RecordWriter;
 pub use explanation::Explanation;
+pub use formats::{rank_hint, sniff};
 pub use graph::Graph;
 pub use histogram::Histogram;
 pub use hparams::Hparams;
+pub use kind::Kind;
 pub use layout::ChartLayout;
 pub use lineage::Lineage;
 pub use media::{Audio, ImageEncoding, Images};
 pub use profile::{Profile, ProfileSource};
 pub use queues::{QueueFormat, QueueSource};
 pub use record::{
-    Damage, Kind, Record, RecordBatch, RunId, ScalarColumns, SessionStart, TagId, TagInfo, Unread,
+    Damage, Record, RecordBatch, ScalarColumns, SessionStart, TagId, TagInfo, Unread,
 };
 pub use statistics::{Role, TensorSummary};
+pub use stretch::Stretch;
 pub use surface::Landscape;
 pub use values::{OpaqueTensor, Tensor, TensorData, Text};

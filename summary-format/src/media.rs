@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::float;
 
-use crate::body::Stretch;
+use crate::stretch::Stretch;
 
 /// How a picture is encoded, by its first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::Stretch;
-use crate::formats::native;
+use crate::stretch::Stretch;
 use crate::wire::Malformed;
 
 /// Spans and counters as a program has taken them down, in no order. Times are nanoseconds since 1970.
@@ -76,11 +75,6 @@ impl From<Malformed> for NotAProfile {
 }
 
 impl Profile {
-    /// Reads what [`ProfileSource::data`] points at.
-    pub fn read(bytes: &[u8]) -> Result<Self, NotAProfile> {
-        native::profile::read(bytes)
-    }
-
     /// The first time in it and the last, in nanoseconds since 1970; `None` if it is empty.
     pub fn extent_nanos(&self) -> Option<(i64, i64)> {
         let spans = self.spans.iter().map(|span| {

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::Stretch;
-use crate::formats::minddata;
+use crate::stretch::Stretch;
 
 /// Files of this kind are read up to here: a hundred bytes a batch, or a few a sample.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -112,21 +111,9 @@ pub struct Batch {
 #[error("{0}")]
 pub struct NotOperators(pub(crate) String);
 
-impl QueueFormat {
-    /// Recognises a file by its name.
-    pub fn sniff(file_name: &str) -> Option<Self> {
-        minddata::claims(file_name).map(|(format, _)| format)
-    }
-}
-
 impl Operators {
     /// Operators of one file that are read.
     pub const MOST: usize = 1_000;
-
-    /// Reads a file of [`QueueFormat::MinddataOperators`]. Inputs that are nowhere are left out.
-    pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
-        minddata::operators(bytes)
-    }
 
     /// Takes over what the same operations took of the processors.
     pub fn take_usage(&mut self, usage: &Usage) {
@@ -144,13 +131,6 @@ impl Operators {
     }
 }
 
-impl Usage {
-    /// Reads a file of [`QueueFormat::MinddataCpu`].
-    pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
-        minddata::usage(bytes)
-    }
-}
-
 impl Queue {
     /// The share of the queue that was filled on the mean, 0 to 1; `None` without samples or room.
     pub fn mean_fill(&self) -> Option<f64> {
@@ -162,12 +142,5 @@ impl Queue {
     /// How many samples found it empty.
     pub fn empty_samples(&self) -> usize {
         self.sizes.iter().filter(|size| **size == 0).count()
-    }
-}
-
-impl Batches {
-    /// Reads a file of [`QueueFormat::MinddataIterator`] or [`QueueFormat::MinddataDevice`].
-    pub fn read(bytes: &[u8]) -> Self {
-        minddata::batches(bytes)
     }
 }

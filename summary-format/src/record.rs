@@ -3,111 +3,12 @@
 //! A record belongs to a tag, a step and a wall time. Scalars travel as columns, because a training writes millions
 //! of them and everything downstream stores columns; other kinds travel one by one.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::body::Body;
-
-/// The name of a run: its folder relative to the base directory, with `/` between parts, or `.` for the base itself.
-///
-/// It is text that comes from a file system and is looked up among discovered runs, never joined to a path.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RunId(pub Arc<str>);
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl From<&str> for RunId {
-    fn from(name: &str) -> Self {
-        Self(name.into())
-    }
-}
-
-/// What a tag records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// One number a step.
-    Scalars,
-    /// Counts of values in bins.
-    Histograms,
-    /// Encoded pictures.
-    Images,
-    /// Encoded sound.
-    Audio,
-    /// Text, usually markdown.
-    Text,
-    /// Values of a tensor in full.
-    Tensors,
-    /// A computation graph.
-    Graphs,
-    /// Hyper-parameters and the metrics they led to.
-    Hparams,
-    /// Precision and recall over thresholds.
-    PrCurves,
-    /// A layout of scalar charts.
-    CustomScalars,
-    /// Point clouds and meshes: recognised, not shown.
-    Meshes,
-    /// Embedding projector: recognised, not shown.
-    Projector,
-    /// What a model was trained from and evaluated on.
-    Lineage,
-    /// Loss around a path of weights.
-    Landscapes,
-    /// Explanations of single predictions.
-    Explanations,
-    /// What is known of tensors that are not kept: counts, moments, changes.
-    Statistics,
-    /// Spans of time and counters.
-    Profile,
-    /// References to tensors that were dumped in full.
-    Dumps,
-    /// Conditions that held while the program was running.
-    Hits,
-    /// Records that the program could not write.
-    Losses,
-    /// A value whose plugin is not known to this version.
-    Unknown,
-    /// How a data pipeline ran.
-    InputQueues,
-}
-
-impl Kind {
-    /// The name used in the API and on disk, `scalars`, `pr_curves`, …
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scalars => "scalars",
-            Self::Histograms => "histograms",
-            Self::Images => "images",
-            Self::Audio => "audio",
-            Self::Text => "text",
-            Self::Tensors => "tensors",
-            Self::Graphs => "graphs",
-            Self::Hparams => "hparams",
-            Self::PrCurves => "pr_curves",
-            Self::CustomScalars => "custom_scalars",
-            Self::Meshes => "meshes",
-            Self::Projector => "projector",
-            Self::Lineage => "lineage",
-            Self::Landscapes => "landscapes",
-            Self::Explanations => "explanations",
-            Self::Statistics => "statistics",
-            Self::Profile => "profile",
-            Self::Dumps => "dumps",
-            Self::Hits => "hits",
-            Self::Losses => "losses",
-            Self::Unknown => "unknown",
-            Self::InputQueues => "input_queues",
-        }
-    }
-}
+use crate::kind::Kind;
 
 /// The number of a (tag, kind) pair within one decoder: an index into the tags it has reported so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::record::{Kind, TagId, TagInfo};
+use crate::kind::Kind;
+use crate::record::{TagId, TagInfo};
 
 /// Numbers (tag, kind) pairs in the order of their first use.
 #[derive(Debug, Default)]

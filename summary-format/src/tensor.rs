@@ -26,3 +26,13 @@ pub use histogram::Histogram;
 pub use range::RangeCount;
 pub use select::{Select, Selected};
 pub use stats::{FiniteStats, TensorStats};
+
+/// The product of sizes; `None` beyond 2^64.
+pub(crate) fn len_of(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape
+        .iter()
+        .try_fold(1_u64, |len, &size| len.checked_mul(size))
+}

@@ -3,8 +3,8 @@
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 
-use crate::body::Stretch;
-use crate::tensor::DType;
+use crate::stretch::Stretch;
+use crate::tensor::{self, DType};
 
 /// A tensor of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub enum TensorData {
 impl Tensor {
     /// How many elements the shape says there are; `None` beyond 2^64.
     pub fn len(&self) -> Option<u64> {
-        len_of(&self.shape)
+        tensor::len_of(&self.shape)
     }
 
     /// Whether the shape says that there are none.
@@ -86,16 +86,6 @@ impl DType {
     pub fn number(self, bytes: &[u8]) -> f64 {
         number(self, bytes)
     }
-}
-
-/// The product of sizes; `None` beyond 2^64.
-pub(crate) fn len_of(shape: &[u64]) -> Option<u64> {
-    if shape.contains(&0) {
-        return Some(0);
-    }
-    shape
-        .iter()
-        .try_fold(1_u64, |len, &size| len.checked_mul(size))
 }
 
 /// One element, little-endian; 0 if the bytes are too few.

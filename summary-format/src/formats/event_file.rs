@@ -1,9 +1,11 @@
 //! What all event files have in common: frames that hold one event each, and tags that are named once.
 
-use crate::body::{Body, Stretch};
+use crate::body::Body;
 use crate::decode::{Checkpoint, Decoder, RestoreError};
 use crate::frame::FrameReader;
-use crate::record::{Damage, Kind, Record, RecordBatch, Unread};
+use crate::kind::Kind;
+use crate::record::{Damage, Record, RecordBatch, Unread};
+use crate::stretch::Stretch;
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 

@@ -1,7 +1,7 @@
 //! Pictures and sound in event files: where they lie and what is said of them.
 
 use super::event_file::{Fault, Source};
-use super::tfevents::TensorProto;
+use super::tensor_proto::TensorProto;
 use crate::body::Body;
 use crate::media::{Audio, ImageEncoding, Images};
 use crate::wire::{Fields, Value, int32, text};

@@ -198,6 +198,34 @@ pub(crate) fn batches(bytes: &[u8]) -> Batches {
     all
 }
 
+impl QueueFormat {
+    /// Recognises a file by its name.
+    pub fn sniff(file_name: &str) -> Option<Self> {
+        claims(file_name).map(|(format, _)| format)
+    }
+}
+
+impl Operators {
+    /// Reads a file of [`QueueFormat::MinddataOperators`]. Inputs that are nowhere are left out.
+    pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
+        operators(bytes)
+    }
+}
+
+impl Usage {
+    /// Reads a file of [`QueueFormat::MinddataCpu`].
+    pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
+        usage(bytes)
+    }
+}
+
+impl Batches {
+    /// Reads a file of [`QueueFormat::MinddataIterator`] or [`QueueFormat::MinddataDevice`].
+    pub fn read(bytes: &[u8]) -> Self {
+        batches(bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -291,7 +291,7 @@ impl Row {
         let (max, min, l2) = (number(&self.max), number(&self.min), number(&self.l2));
         let count = self
             .count
-            .or_else(|| crate::values::len_of(&shape))
+            .or_else(|| crate::tensor::len_of(&shape))
             .unwrap_or(0);
         let is_nan = |text: &Option<String>, value: f64| was_written(text) && value.is_nan();
         let some = |holds: bool| u64::from(holds && count > 0);

@@ -14,7 +14,8 @@ use std::net::Ipv4Addr;
 use super::event_file::{At, Source, coordinates, read_summary};
 use super::media;
 use crate::body::{Body, GraphFormat, GraphSource};
-use crate::record::{Kind, RecordBatch};
+use crate::kind::Kind;
+use crate::record::RecordBatch;
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 

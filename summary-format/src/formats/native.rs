@@ -10,9 +10,10 @@ pub(crate) mod statistics;
 
 use super::event_file::{At, Fault};
 use crate::body::{Body, GraphFormat, GraphSource};
+use crate::kind::Kind;
 use crate::message::Message;
 use crate::profile::ProfileSource;
-use crate::record::{Kind, RecordBatch};
+use crate::record::RecordBatch;
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 

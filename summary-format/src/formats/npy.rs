@@ -3,8 +3,8 @@
 //! Layout: `\x93NUMPY`, major and minor version (1.0, 2.0 or 3.0), length of the header (2 bytes in version 1, else
 //! 4), the header `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, then the elements.
 
-use crate::body::Stretch;
 use crate::formats::tensor_file::{HeaderError, StoredTensor, len_bytes};
+use crate::stretch::Stretch;
 use crate::tensor::DType;
 use crate::values::OpaqueTensor;
 

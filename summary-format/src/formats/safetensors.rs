@@ -8,10 +8,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use crate::body::Stretch;
 use crate::formats::tensor_file::{
     HeaderError, RefusedTensor, StoredTensor, TensorFile, len_bytes,
 };
+use crate::stretch::Stretch;
 use crate::tensor::DType;
 use crate::values::OpaqueTensor;
 

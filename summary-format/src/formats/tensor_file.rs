@@ -3,9 +3,10 @@
 //! Nothing here reads elements: a header of a few KiB says where each tensor lies, and whoever opened the file reads
 //! the stretches that are wanted, one at a time. Input are the first bytes of a file.
 
-use crate::body::Stretch;
+use crate::stretch::Stretch;
 use crate::tensor::DType;
-use crate::values::{OpaqueTensor, len_of};
+use crate::tensor::len_of;
+use crate::values::OpaqueTensor;
 
 /// A tensor where it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ fn row_major(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::StoredTensor;
-    use crate::body::Stretch;
+    use crate::stretch::Stretch;
     use crate::tensor::DType;
 
     fn tensor(shape: &[u64], big: bool, column: bool) -> StoredTensor {

@@ -8,14 +8,13 @@ mod hparams;
 mod layout;
 mod pr_curve;
 mod scalar;
-mod tensor;
 
-pub(super) use self::tensor::TensorProto;
-pub(crate) use self::tensor::{STRING, TYPES};
 use super::event_file::{At, Fault, Source, coordinates, read_summary};
+use super::tensor_proto::TensorProto;
 use super::{media, native};
 use crate::body::{Body, GraphFormat, GraphSource};
-use crate::record::{Kind, RecordBatch, SessionStart};
+use crate::kind::Kind;
+use crate::record::{RecordBatch, SessionStart};
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value, bytes_of};
 

@@ -7,8 +7,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DType;
-use super::Select;
 use super::dispatch::{Registers, with_registers};
 use super::kernel::{self, LANES, Real};
 use crate::float;
@@ -61,12 +59,6 @@ pub struct ChangeStats {
 }
 
 impl ChangeStats {
-    /// Compares two states of a tensor, element by element, as far as both reach.
-    pub fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Self {
-        let select = Select::nothing().change(before, tolerance);
-        select.read(dtype, after).change.unwrap_or_default()
-    }
-
     /// Adds the comparison of another part of the same tensor.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DType;
+use super::{DType, len_of};
 use crate::float;
-use crate::values::len_of;
 
 /// Elements that are widened at a time.
 const BLOCK: usize = 1 << 10;

@@ -7,8 +7,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DType;
-use super::Select;
 use super::kernel::{BLOCK, Real};
 use crate::float;
 
@@ -47,14 +45,6 @@ impl Histogram {
         }
     }
 
-    /// Counts all elements in `bytes`. A value within rounding of an edge may fall to either side of it.
-    pub fn add(&mut self, dtype: DType, bytes: &[u8]) {
-        let select = Select::nothing().histogram(self.low, self.high, self.bins.len());
-        if let Some(counted) = select.read(dtype, bytes).histogram {
-            self.add_counts(&counted);
-        }
-    }
-
     /// Adds the counts of another part of the same tensor; `false`, and nothing done, if its bins are others.
     #[must_use]
     pub fn merge(&mut self, other: &Self) -> bool {
@@ -67,7 +57,7 @@ impl Histogram {
         is_alike
     }
 
-    fn add_counts(&mut self, other: &Self) {
+    pub(super) fn add_counts(&mut self, other: &Self) {
         for (sum, count) in self.bins.iter_mut().zip(&other.bins) {
             *sum += count;
         }

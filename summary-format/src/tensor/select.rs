@@ -61,7 +61,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    pub(super) fn nothing() -> Self {
+    fn nothing() -> Self {
         Self {
             moments: false,
             exponents: false,
@@ -247,4 +247,29 @@ fn numbers_of<'a, T: Real>(
     }
     let len = widen(piece, block);
     &block[..len]
+}
+
+impl TensorStats {
+    /// The statistics of all elements in `bytes`, exponents included; [`Select`] does with less and offers more.
+    pub fn of(dtype: DType, bytes: &[u8]) -> Self {
+        Select::new().exponents().read(dtype, bytes).stats
+    }
+}
+
+impl Histogram {
+    /// Counts all elements in `bytes`. A value within rounding of an edge may fall to either side of it.
+    pub fn add(&mut self, dtype: DType, bytes: &[u8]) {
+        let select = Select::nothing().histogram(self.low, self.high, self.bins.len());
+        if let Some(counted) = select.read(dtype, bytes).histogram {
+            self.add_counts(&counted);
+        }
+    }
+}
+
+impl ChangeStats {
+    /// Compares two states of a tensor, element by element, as far as both reach.
+    pub fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Self {
+        let select = Select::nothing().change(before, tolerance);
+        select.read(dtype, after).change.unwrap_or_default()
+    }
 }

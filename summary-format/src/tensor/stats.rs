@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::DType;
 use super::RangeCount;
-use super::Select;
 use super::dispatch::Registers;
 use super::exponents::{BUCKETS, Exponents};
 use super::kernel::{self, BlockSums, ExponentTables, Real};
@@ -77,11 +76,6 @@ impl FiniteStats {
 }
 
 impl TensorStats {
-    /// The statistics of all elements in `bytes`, exponents included; [`Select`] does with less and offers more.
-    pub fn of(dtype: DType, bytes: &[u8]) -> Self {
-        Select::new().exponents().read(dtype, bytes).stats
-    }
-
     /// Adds the statistics of another part of the same tensor. Counts, minimum and maximum are exact, sums to rounding.
     /// The exponents are known afterwards if they are of both parts, and so is the count in each range; a part without
     /// elements lacks none.

@@ -4,7 +4,8 @@ use super::super::event_file::{Fault, Source};
 use crate::body::Body;
 use crate::surface::Grid;
 use crate::tensor::DType;
-use crate::values::{OpaqueTensor, Tensor, TensorData, len_of};
+use crate::tensor::len_of;
+use crate::values::{OpaqueTensor, Tensor, TensorData};
 use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, varints};
 
 const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");

@@ -36,6 +36,13 @@ fn differences(values: impl Iterator<Item = i64>) -> impl Iterator<Item = i64> {
     })
 }
 
+impl Profile {
+    /// Reads what [`ProfileSource::data`] points at.
+    pub fn read(bytes: &[u8]) -> Result<Self, NotAProfile> {
+        read(bytes)
+    }
+}
+
 /// Writers put a few thousand spans into a value, and read values take up to ten times their length.
 const MAX_BYTES: usize = 64 << 20;
 

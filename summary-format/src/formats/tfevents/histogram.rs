@@ -1,8 +1,8 @@
 //! Histograms of both generations.
 
 use super::super::event_file::Fault;
-use super::tensor::TensorProto;
 use crate::body::Body;
+use crate::formats::tensor_proto::TensorProto;
 use crate::histogram::Histogram;
 use crate::wire::{Fields, Value, doubles};
 

@@ -1,8 +1,8 @@
 //! Layouts of scalar charts.
 
 use super::super::event_file::{Fault, detailed};
-use super::tensor::TensorProto;
 use crate::body::Body;
+use crate::formats::tensor_proto::TensorProto;
 use crate::layout::{Chart, ChartCategory, ChartContent, ChartLayout, MarginSeries};
 use crate::wire::{Fields, Malformed, Value, text};
 

@@ -1,8 +1,8 @@
 //! Precision and recall over thresholds.
 
 use super::super::event_file::Fault;
-use super::tensor::TensorProto;
 use crate::body::{Body, PrCurve};
+use crate::formats::tensor_proto::TensorProto;
 
 const WRONG_SHAPE: Fault = Fault("precision and recall are not a tensor of six rows");
 

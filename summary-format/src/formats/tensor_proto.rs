@@ -1,10 +1,11 @@
 //! `TensorProto`: numbers and text in tensors, as the second generation writes everything.
 
-use super::super::event_file::{Fault, Source};
-use super::super::graph_tf::dtype_name;
-use crate::record::Kind;
+use super::event_file::{Fault, Source};
+use super::graph_tf::dtype_name;
+use crate::kind::Kind;
 use crate::tensor::DType;
-use crate::values::{OpaqueTensor, Tensor, TensorData, Text, len_of, number};
+use crate::tensor::len_of;
+use crate::values::{OpaqueTensor, Tensor, TensorData, Text, number};
 use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, text, varints};
 
 const UNKNOWN_TYPE: Fault = Fault("a tensor has a type that is not known");
@@ -41,9 +42,9 @@ pub(crate) const TYPES: [(u64, DType); 15] = [
 
 /// A tensor whose type and shape are known. Fields: type 1, shape 2, raw little-endian content 4, or a list per type
 /// from 5 on.
-pub(in crate::formats) struct TensorProto<'a> {
+pub(super) struct TensorProto<'a> {
     data_type: u64,
-    pub(in crate::formats) shape: Vec<u64>,
+    pub(super) shape: Vec<u64>,
     /// Empty if the elements are in a list.
     content: &'a [u8],
     message: &'a [u8],
@@ -77,7 +78,7 @@ impl<'a> TensorProto<'a> {
     }
 
     /// The texts, undecoded: list 8.
-    pub(in crate::formats) fn texts(&self) -> Result<Vec<&'a [u8]>, Fault> {
+    pub(super) fn texts(&self) -> Result<Vec<&'a [u8]>, Fault> {
         if self.data_type != STRING {
             return Err(NOT_TEXT);
         }
