@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 use crate::support::lab::workspace_root;
+use crate::support::modules::Modules;
 
 /// Lines a source file may have; at this length it is split.
 const MOST_LINES: usize = 600;
@@ -160,6 +161,16 @@ fn charts_know_neither_browser_nor_framework() {
                 !dependency.starts_with(word),
                 "trainscope-charts depends on {dependency}"
             );
+        }
+    }
+}
+
+#[test]
+fn modules_do_not_go_round_in_circles() {
+    for folder in ["summary-format/src", "server/src"] {
+        let src = workspace_root().join(folder);
+        if let Some(circle) = Modules::read(&src, &rust_files(&src)).circle() {
+            panic!("{folder} has a circle of modules:\n{}", circle.join("\n"));
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod browser;
 pub(crate) mod event_file;
 pub(crate) mod lab;
 pub(crate) mod live;
+pub(crate) mod modules;
 pub(crate) mod program;
 pub(crate) mod server;
 pub(crate) mod terminal;
