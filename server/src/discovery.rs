@@ -1,10 +1,13 @@
 //! One walk over folders: the runs they hold, the files of each run, and what their names say of rank, step and tensor.
 
+pub(crate) mod base;
 mod evaluations;
 pub(crate) mod file;
 pub(crate) mod find;
 pub(crate) mod names;
 pub(crate) mod runs;
+pub(crate) mod scan;
 pub(crate) mod stamp;
 mod steps;
+pub(crate) mod walk;
 pub(crate) mod watch;

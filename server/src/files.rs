@@ -1,25 +1,18 @@
-//! Files and folders that other programs write: listed, and opened without ever waiting.
+//! Files that other programs write, opened without ever waiting.
 //!
 //! Everything recorded is opened here. A named pipe would block its reader until a writer comes, and a device may have
 //! no end, so only regular files are read. The type is that of the descriptor that was opened: nothing that takes the
 //! place of a file between a look and the opening gets through.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fs::{self, DirEntry, File, FileType, Metadata, OpenOptions};
+use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
-use rustc_hash::FxHashSet;
 use rustix::fs::OFlags;
 
 /// Bytes at the front of a file that tell its format.
 const HEAD_BYTES: u64 = 16;
-/// Folders that hold no runs, however deep they lie.
-const PRIVATE_FOLDERS: [&str; 2] = [".git", ".trainscope"];
-
 /// Opens a regular file for reading. A pipe, a socket, a device or a folder is an error that says so.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
@@ -73,158 +66,8 @@ pub(crate) fn buffer(len_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(buffer)
 }
 
-/// An entry of a folder that is no folder.
-pub(crate) struct Entry {
-    inner: DirEntry,
-    pub(crate) path: PathBuf,
-    pub(crate) name: OsString,
-    pub(crate) kind: EntryKind,
-}
-
-/// The type of an entry. A link is of the type of its target.
-pub(crate) enum EntryKind {
-    File,
-    /// A pipe, a socket or a device, in words.
-    Special(&'static str),
-    /// A link without a target, or a file that may not be looked at.
-    Unreadable,
-}
-
-impl Entry {
-    /// Length and times: of the target, if the entry is a link.
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        match self.inner.file_type() {
-            // From the open folder this costs less than from the root.
-            Ok(kind) if !kind.is_symlink() => self.inner.metadata(),
-            _ => fs::metadata(&self.path),
-        }
-    }
-}
-
-/// The folders that walks have been to, by device and inode.
-#[derive(Default)]
-pub(crate) struct Visited(FxHashSet<(u64, u64)>);
-
-/// One folder, listed.
-struct Listed<T> {
-    id: (u64, u64),
-    content: T,
-    folders: Vec<PathBuf>,
-    links: Vec<PathBuf>,
-}
-
-/// Walks a folder and all below it on so many threads, but for folders that hold no runs. Each folder is visited once,
-/// however many links lead to it, and under its own name if it has one: so each file has one owner, and loops end.
-///
-/// `look` adds what is no folder to the content of its folder; `take` gets these contents in an order that does not
-/// depend on the number of threads, and the errors of folders that cannot be listed.
-pub(crate) fn walk<T: Default + Send>(
-    root: &Path,
-    threads: usize,
-    visited: &mut Visited,
-    look: impl Fn(&mut T, Entry) + Sync,
-    mut take: impl FnMut(&Path, io::Result<T>),
-) {
-    let mut links = BTreeSet::new();
-    let mut level = vec![root.to_owned()];
-    while !level.is_empty() {
-        let mut next = Vec::new();
-        for (folder, listed) in level.iter().zip(list_all(&level, threads, &look)) {
-            match listed {
-                Ok(listed) => {
-                    if visited.0.insert(listed.id) {
-                        next.extend(listed.folders);
-                        links.extend(listed.links);
-                        take(folder, Ok(listed.content));
-                    }
-                }
-                Err(error) => take(folder, Err(error)),
-            }
-        }
-        if next.is_empty() {
-            next.extend(links.pop_first());
-        }
-        level = next;
-    }
-}
-
-/// Lists folders, each thread the next one. The answers are in the order of the folders; those of a thread that was lost
-/// are errors.
-fn list_all<T: Default + Send>(
-    folders: &[PathBuf],
-    threads: usize,
-    look: &(impl Fn(&mut T, Entry) + Sync),
-) -> Vec<io::Result<Listed<T>>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut mine = Vec::new();
-        while let at = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(folder) = folders.get(at)
-        {
-            mine.push((at, list(folder, look)));
-        }
-        mine
-    };
-    let all = std::thread::scope(|scope| {
-        let others = 1..threads.min(folders.len());
-        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for thread in others {
-            all.extend(thread.join().unwrap_or_default());
-        }
-        all
-    });
-    let lost = |_| Err(io::Error::other("the thread that listed it was lost"));
-    let mut answers: Vec<_> = folders.iter().map(lost).collect();
-    for (at, listed) in all {
-        answers[at] = listed;
-    }
-    answers
-}
-
-fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<Listed<T>> {
-    let own = fs::metadata(folder)?;
-    let mut listed = Listed {
-        id: (own.dev(), own.ino()),
-        content: T::default(),
-        folders: Vec::new(),
-        links: Vec::new(),
-    };
-    for entry in fs::read_dir(folder)?.flatten() {
-        let path = entry.path();
-        let own = entry.file_type();
-        let is_link = own.as_ref().is_ok_and(FileType::is_symlink);
-        let target = if is_link {
-            fs::metadata(&path).map(|metadata| metadata.file_type())
-        } else {
-            own
-        };
-        let kind = match target {
-            Ok(kind) if kind.is_dir() => {
-                let name = entry.file_name();
-                match is_link {
-                    _ if PRIVATE_FOLDERS.iter().any(|private| name == *private) => {}
-                    true => listed.links.push(path),
-                    false => listed.folders.push(path),
-                }
-                continue;
-            }
-            Ok(kind) => special(kind).map_or(EntryKind::File, EntryKind::Special),
-            Err(_) => EntryKind::Unreadable,
-        };
-        let entry = Entry {
-            path,
-            name: entry.file_name(),
-            kind,
-            inner: entry,
-        };
-        look(&mut listed.content, entry);
-    }
-    Ok(listed)
-}
-
 /// The type of what is no regular file, in words; `None` for a regular file.
-fn special(kind: FileType) -> Option<&'static str> {
+pub(crate) fn special(kind: FileType) -> Option<&'static str> {
     Some(match () {
         () if kind.is_file() => return None,
         () if kind.is_dir() => "a folder",
@@ -236,6 +79,7 @@ fn special(kind: FileType) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::net::UnixListener;
 
     use rustix::fs::{Mode, mkfifoat};
@@ -265,66 +109,6 @@ mod tests {
         assert_eq!(head(&path("file")), b"content");
         assert_eq!(read(&path("file"), 7).unwrap(), b"content");
         assert!(read(&path("file"), 6).is_err());
-        let look = |kinds: &mut Vec<(String, &str)>, entry: Entry| {
-            let what = match entry.kind {
-                EntryKind::Special(what) => what,
-                EntryKind::File => "a file",
-                EntryKind::Unreadable => "something else",
-            };
-            kinds.push((entry.name.into_string().unwrap(), what));
-        };
-        let mut kinds = Vec::new();
-        walk(dir.path(), 1, &mut Visited::default(), look, |_, found| {
-            kinds.extend(found.unwrap());
-        });
-        kinds.sort();
-        let wanted = [
-            ("file", "a file"),
-            ("link", "a named pipe"),
-            ("pipe", "a named pipe"),
-            ("socket", "a socket"),
-            ("zeros", "a device"),
-        ];
-        assert_eq!(kinds, wanted.map(|(name, what)| (name.to_owned(), what)));
-    }
-
-    #[test]
-    fn each_folder_is_visited_once_and_by_its_own_name() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = |name: &str| dir.path().join(name);
-        fs::create_dir_all(path("torch/child")).unwrap();
-        fs::create_dir_all(path("torch/.git")).unwrap();
-        for (to, from) in [
-            ("torch", "latest"),
-            ("..", "torch/up"),
-            (".", "torch/child/self"),
-        ] {
-            std::os::unix::fs::symlink(to, path(from)).unwrap();
-        }
-        let walked = |threads, roots: &[&str]| {
-            let mut visited = Visited::default();
-            let mut walked = Vec::new();
-            for root in roots {
-                let root = path(root);
-                walk(
-                    &root,
-                    threads,
-                    &mut visited,
-                    |(): &mut (), _| {},
-                    |folder, _| {
-                        walked.push(folder.strip_prefix(dir.path()).unwrap().to_owned());
-                    },
-                );
-            }
-            walked
-        };
-        for threads in [1, 4] {
-            let all = ["", "torch", "torch/child"].map(PathBuf::from);
-            assert_eq!(walked(threads, &[""]), all);
-            // A folder inside of another one belongs to the first of them.
-            assert_eq!(walked(threads, &["torch", "torch/child"]).len(), 3);
-            assert_eq!(walked(threads, &["torch/child", "torch"])[0], all[2]);
-        }
     }
 
     #[test]

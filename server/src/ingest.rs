@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use trainscope_api::status;
 
+use crate::discovery::base::{Base, bases};
 use crate::discovery::file::Identity;
-use crate::discovery::watch::{self, Base, Found, Hints};
+use crate::discovery::scan::{SourceFile, scan};
+use crate::discovery::watch::{self, Hints};
 use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
 
@@ -136,15 +138,15 @@ fn start_workers(
     Ok(jobs)
 }
 
-/// A file the loop knows.
-struct Known {
+/// A file that the loop reads.
+struct TrackedFile {
     source: Arc<Source>,
     tail: Option<Tail>,
     busy: bool,
     /// It grew while it was being read.
     again: bool,
     /// It is to be read from the start when the worker is done with it.
-    replaced: Option<Found>,
+    replaced: Option<SourceFile>,
 }
 
 #[expect(
@@ -156,7 +158,7 @@ struct Loop {
     bases: Vec<Base>,
     index: Index,
     hints: Hints,
-    known: BTreeMap<PathBuf, Known>,
+    known: BTreeMap<PathBuf, TrackedFile>,
     queue: VecDeque<PathBuf>,
     jobs: mpsc::Sender<Job>,
     workers: usize,
@@ -182,11 +184,11 @@ impl Loop {
         workers: usize,
     ) -> Self {
         let now = Instant::now();
-        let bases = watch::bases(&settings.base_dirs);
+        let bases = bases(&settings.base_dirs);
         let known = index
             .sources()
             .into_iter()
-            .map(|source| (source.place().full, Known::new(source)))
+            .map(|source| (source.place().full, TrackedFile::new(source)))
             .collect();
         Self {
             settings,
@@ -282,8 +284,7 @@ impl Loop {
     fn scan(&mut self) {
         let first = !self.scanned;
         let began = Instant::now();
-        let scan = watch::scan(&self.bases);
-        self.apply(scan, first);
+        self.apply(scan(&self.bases), first);
         self.scanned = true;
         self.last_scan = Instant::now();
         self.scan_took = self.last_scan - began;
@@ -354,7 +355,7 @@ impl Loop {
             }
             Outcome::Replaced => {
                 if let Ok(metadata) = std::fs::metadata(&path) {
-                    let found = Found {
+                    let found = SourceFile {
                         place: source.place(),
                         format: source.format,
                         identity: Identity::of(&metadata),
@@ -422,7 +423,7 @@ impl Loop {
     }
 }
 
-impl Known {
+impl TrackedFile {
     fn new(source: Arc<Source>) -> Self {
         Self {
             source,

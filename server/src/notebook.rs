@@ -15,7 +15,7 @@ use trainscope_api::notebook::{
     MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes,
 };
 
-use crate::discovery::watch::{self, Base};
+use crate::discovery::base::{Base, bases};
 use crate::files;
 
 /// Bytes of a file at most; people do not write that much.
@@ -76,7 +76,7 @@ struct Content {
 impl Notebooks {
     /// Opens the notebooks of these base directories; nothing is written before somebody notes something.
     pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
-        let pages = watch::bases(base_dirs).into_iter().map(|base| {
+        let pages = bases(base_dirs).into_iter().map(|base| {
             let own = base.dir.join(".trainscope").join("notebook.toml");
             let name = base.dir.to_string_lossy();
             let hash = trainscope_format::tensor::ContentHasher::hash(name.as_bytes());

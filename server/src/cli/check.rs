@@ -12,7 +12,7 @@ use trainscope_format::Severity;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::{Failed, words};
-use crate::discovery::find::{self, Found};
+use crate::discovery::find::{self, Contents};
 use crate::discovery::runs::RunFiles;
 use crate::judging::judge;
 use crate::watchpoints::Sets;
@@ -245,7 +245,7 @@ pub(super) fn cores() -> usize {
 }
 
 /// What a folder holds, looked at by so many threads.
-pub(super) fn look(dir: &Path, threads: usize) -> Result<Found, Mistake> {
+pub(super) fn look(dir: &Path, threads: usize) -> Result<Contents, Mistake> {
     find::find(dir, threads).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Mistake::missing_dir(dir, "trainscope check"),
         _ => Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
@@ -255,7 +255,7 @@ pub(super) fn look(dir: &Path, threads: usize) -> Result<Found, Mistake> {
 }
 
 /// Says on standard error which files of a folder are never read: pipes, sockets and devices.
-pub(super) fn note_special(found: &Found) {
+pub(super) fn note_special(found: &Contents) {
     let mut out = anstream::stderr().lock();
     for (path, what) in &found.special {
         let path = words::name(path, None);
@@ -268,7 +268,7 @@ pub(super) fn note_special(found: &Found) {
 }
 
 /// A folder without runs, and what it has instead.
-pub(super) fn nothing_in(dir: &Path, found: &Found) -> Mistake {
+pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
     let files: u64 = found.other.values().sum();
     let mut kinds: Vec<_> = found.other.iter().collect();
     kinds.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));

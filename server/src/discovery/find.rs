@@ -1,27 +1,29 @@
-//! Which runs a folder holds, and of which files each consists: events, tensors by rank and step, graphs.
+//! The runs of a folder, found by one walk.
 //!
 //! Only names are looked at. Parts of one run may lie side by side (`steps/` and `tb/`, a folder a rank): they are
 //! joined here. Names that come from files are text and never joined to a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use trainscope_format::{Format, rank_hint, sniff};
+use trainscope_format::{rank_hint, sniff};
 
 use super::evaluations;
-use super::names::{self, Part};
+use super::file::Identity;
+use super::names::{self, Part, PartKind};
 use super::runs::{EventSource, RunFiles, TensorKind, TensorSource};
 use super::stamp::Stamp;
 use super::steps::{self, NamedFile};
-use crate::files::{self, Entry, EntryKind, Visited};
+use super::walk::{self, Entry, EntryKind, Visited};
+use crate::files;
 
-/// What was found.
+/// Contents of a folder and all below it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Contents {
     /// By name.
     pub(crate) runs: Vec<RunFiles>,
     /// Folders that cannot be listed: path and reason.
@@ -46,19 +48,19 @@ const EVENT_PARTS: [&str; 7] = [
 ];
 
 /// Walks a folder on so many threads, or takes a single file as a run.
-pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Found> {
+pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Contents> {
     find_new(root, threads, &mut Visited::default())
 }
 
 /// The same, without folders that were visited before.
-pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io::Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io::Result<Contents> {
+    let mut found = Contents::default();
     let mut claims = Claims::default();
     let mut failed = Ok(());
-    let mut take = |folder: &Path, seen: io::Result<Seen>| match seen {
+    let mut take = |folder: &Path, seen: io::Result<Folder>| match seen {
         Ok(seen) => {
             found.folders += 1;
-            claims.extend(seen.claims);
+            claims.0.extend(seen.claims.0);
             for (extension, files) in seen.other {
                 *found.other.entry(extension).or_default() += files;
             }
@@ -72,12 +74,12 @@ pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io
     };
     if root.is_file() {
         let folder = root.parent().unwrap_or(Path::new(""));
-        let mut seen = Seen::default();
-        seen.file(folder, root.to_owned(), Stamp::of(fs::metadata(root)));
-        take(folder, Ok(seen));
+        let mut content = Folder::default();
+        content.file(folder, root, &fs::metadata(root));
+        take(folder, Ok(content));
     } else {
-        let look = |seen: &mut Seen, entry| seen.entry(root, entry);
-        files::walk(root, threads, visited, look, take);
+        let look = |seen: &mut Folder, entry| seen.entry(root, &entry);
+        walk::walk(root, threads, visited, look, take);
     }
     failed?;
     found.runs = claims.join();
@@ -124,11 +126,13 @@ struct Claim {
     /// Folder of the run, below the root.
     run: Vec<String>,
     rank: u32,
-    what: What,
+    what: ClaimKind,
+    /// The file as a graph beside dumps, if it is one that has a decoder.
+    drawn: Option<EventSource>,
     len_bytes: u64,
 }
 
-enum What {
+enum ClaimKind {
     Beside,
     Event(EventSource),
     Tensors { step: i64, source: TensorSource },
@@ -141,9 +145,9 @@ enum What {
 #[derive(Default)]
 pub(crate) struct Claims(Vec<Claim>);
 
-/// What lies in one folder.
+/// Content of one folder.
 #[derive(Default)]
-struct Seen {
+struct Folder {
     claims: Claims,
     /// How many files are of other kinds, by extension.
     other: BTreeMap<String, u64>,
@@ -151,12 +155,12 @@ struct Seen {
     special: Vec<(String, &'static str)>,
 }
 
-impl Seen {
-    fn entry(&mut self, root: &Path, entry: Entry) {
+impl Folder {
+    fn entry(&mut self, root: &Path, entry: &Entry) {
         match entry.kind {
             EntryKind::File | EntryKind::Unreadable => {
-                let stamp = Stamp::of(entry.metadata());
-                self.file(root, entry.path, stamp);
+                let metadata = entry.metadata();
+                self.file(root, &entry.path, &metadata);
             }
             EntryKind::Special(what) => {
                 let relative = below(root, &entry.path);
@@ -167,82 +171,78 @@ impl Seen {
         }
     }
 
-    fn file(&mut self, root: &Path, path: PathBuf, stamp: Stamp) {
+    fn file(&mut self, root: &Path, path: &Path, metadata: &io::Result<Metadata>) {
         let Some(file_name) = path.file_name().and_then(OsStr::to_str) else {
             return;
         };
-        let relative = below(root, &path);
-        if let Some(part) = names::part_of(&folders_of(relative), file_name) {
-            let shown = names::shown(relative).into();
-            self.claims
-                .0
-                .push(Claim::of_part(part, path, &shown, stamp));
-        } else if let Some(format) = sniff(file_name, || files::head(&path)) {
-            let relative = relative.to_owned();
-            self.claims.add_event(&relative, path, format, stamp);
-        } else {
-            let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
-            let extension = extension.to_ascii_lowercase();
-            *self.other.entry(extension).or_default() += 1;
+        if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
+            // Something else has taken its place since the folder was listed.
+            return;
         }
+        let relative = below(root, path);
+        let folders = folders_of(relative);
+        let part = names::part_of(&folders, file_name);
+        let may_have_decoder = part
+            .as_ref()
+            .is_none_or(|part| matches!(part.kind, PartKind::Beside | PartKind::Graph(_)));
+        let format = may_have_decoder
+            .then(|| sniff(file_name, || files::head(path)))
+            .flatten();
+        let unreadable = metadata.as_ref().err();
+        let source = format.map(|format| EventSource {
+            path: path.to_owned(),
+            stamp: Stamp::of(metadata),
+            identity: metadata.as_ref().map(Identity::of).unwrap_or_default(),
+            unreadable: unreadable.map(|error| format!("it cannot be opened: {error}")),
+            shown: names::shown(relative).into(),
+            format,
+            evaluates: None,
+        });
+        let claim = match (part, source) {
+            (Some(part), drawn) => {
+                let shown = names::shown(relative).into();
+                Claim::of_part(part, path, &shown, Stamp::of(metadata), drawn)
+            }
+            (None, Some(source)) => Claim::of_event(folders, file_name, source),
+            (None, None) => {
+                let extension = file_name.rsplit_once('.').map_or("", |(_, after)| after);
+                *self
+                    .other
+                    .entry(extension.to_ascii_lowercase())
+                    .or_default() += 1;
+                return;
+            }
+        };
+        self.claims.0.push(claim);
     }
 }
 
 impl Claims {
-    /// Adds the files of others.
-    pub(crate) fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
-    }
-
-    /// A file of tensors, if its name says so: `relative` is its path below the base directory.
-    pub(crate) fn add_tensors(&mut self, relative: &Path, path: PathBuf, stamp: Stamp) {
-        let shown: Arc<str> = names::shown(relative).into();
-        let file_name = relative.file_name().and_then(OsStr::to_str);
-        let part = file_name.and_then(|name| names::part_of(&folders_of(relative), name));
-        if let Some(part) = part {
-            self.0.push(Claim::of_part(part, path, &shown, stamp));
-        }
-    }
-
-    /// A file of a format that has a decoder.
-    pub(crate) fn add_event(
-        &mut self,
-        relative: &Path,
-        path: PathBuf,
-        format: Format,
-        stamp: Stamp,
-    ) {
-        let shown: Arc<str> = names::shown(relative).into();
-        let Some(file_name) = relative.file_name().and_then(OsStr::to_str) else {
-            return;
-        };
-        let folders = folders_of(relative);
-        let claim = Claim::of_event(folders, file_name, path, shown, format, stamp);
-        self.0.push(claim);
-    }
-
     /// Brings the parts of each run together.
     pub(crate) fn join(mut self) -> Vec<RunFiles> {
         steps::resolve(self.0.iter_mut().filter_map(Claim::named).collect());
-        let runs_with = |claims: &[Claim], is_meant: fn(&What) -> bool| -> BTreeSet<Vec<String>> {
-            let meant = claims.iter().filter(|claim| is_meant(&claim.what));
-            meant.map(|claim| claim.run.clone()).collect()
-        };
-        let with_tensors = runs_with(&self.0, |what| matches!(what, What::Tensors { .. }));
+        let runs_with =
+            |claims: &[Claim], is_meant: fn(&ClaimKind) -> bool| -> BTreeSet<Vec<String>> {
+                let meant = claims.iter().filter(|claim| is_meant(&claim.what));
+                meant.map(|claim| claim.run.clone()).collect()
+            };
+        let with_tensors = runs_with(&self.0, |what| matches!(what, ClaimKind::Tensors { .. }));
         for claim in &mut self.0 {
-            let is_part = matches!(claim.what, What::Event(_))
+            let is_part = matches!(claim.what, ClaimKind::Event(_))
                 && claim.run.last().is_some_and(|name| is_event_part(name))
                 && with_tensors.contains(&claim.run[..claim.run.len() - 1]);
             if is_part {
                 claim.run.pop();
             }
         }
-        let with_events = runs_with(&self.0, |what| matches!(what, What::Event(_)));
+        let with_events = runs_with(&self.0, |what| matches!(what, ClaimKind::Event(_)));
         let mut runs: BTreeMap<Vec<String>, RunFiles> = BTreeMap::new();
         for mut claim in self.0 {
             // Tensors in a folder of any name, below the events of the run.
-            if let (What::Tensors { source, .. } | What::Constant(source), Some((last, above))) =
-                (&mut claim.what, claim.run.split_last())
+            if let (
+                ClaimKind::Tensors { source, .. } | ClaimKind::Constant(source),
+                Some((last, above)),
+            ) = (&mut claim.what, claim.run.split_last())
                 && !with_events.contains(&claim.run)
                 && with_events.contains(above)
             {
@@ -252,17 +252,20 @@ impl Claims {
             let run = runs.entry(claim.run).or_default();
             run.files += 1;
             run.len_bytes += claim.len_bytes;
-            if let What::Tensors { source, .. } = &claim.what {
+            if let ClaimKind::Tensors { source, .. } = &claim.what {
                 run.modified = run.modified.max(Some(source.stamp.modified));
             }
             let rank = run.ranks.entry(claim.rank).or_default();
+            rank.dump.drawn.extend(claim.drawn);
             match claim.what {
-                What::Beside => {}
-                What::Constant(source) => rank.dump.constants.push(source),
-                What::Event(source) => rank.events.push(source),
-                What::Tensors { step, source } => rank.steps.entry(step).or_default().push(source),
-                What::Order(graph, path) => drop(rank.dump.orders.insert(graph, path)),
-                What::Graph(graph, path) => drop(rank.dump.graphs.insert(graph, path)),
+                ClaimKind::Beside => {}
+                ClaimKind::Constant(source) => rank.dump.constants.push(source),
+                ClaimKind::Event(source) => rank.events.push(source),
+                ClaimKind::Tensors { step, source } => {
+                    rank.steps.entry(step).or_default().push(source);
+                }
+                ClaimKind::Order(graph, path) => drop(rank.dump.orders.insert(graph, path)),
+                ClaimKind::Graph(graph, path) => drop(rank.dump.graphs.insert(graph, path)),
             }
         }
         evaluations::pair(&mut runs);
@@ -296,7 +299,7 @@ impl Claims {
 impl Claim {
     /// The name of a file that may carry a step.
     fn named(&mut self) -> Option<NamedFile<'_>> {
-        let What::Tensors { step, source } = &mut self.what else {
+        let ClaimKind::Tensors { step, source } = &mut self.what else {
             return None;
         };
         let TensorSource { path, kind, .. } = source;
@@ -318,22 +321,28 @@ impl Claim {
         })
     }
 
-    fn of_part(part: Part, path: PathBuf, shown: &Arc<str>, stamp: Stamp) -> Self {
-        let Part { run, rank, what } = part;
+    fn of_part(
+        part: Part,
+        path: &Path,
+        shown: &Arc<str>,
+        stamp: Stamp,
+        drawn: Option<EventSource>,
+    ) -> Self {
+        let Part { run, rank, kind } = part;
         let source = |kind| TensorSource {
-            path: path.clone(),
+            path: path.to_owned(),
             shown: Arc::clone(shown),
             kind,
             len_bytes: stamp.len_bytes,
             stamp,
         };
-        let what = match what {
-            names::What::Safetensors {
+        let what = match kind {
+            PartKind::Safetensors {
                 above,
                 stem,
                 prefix,
                 attempt,
-            } => What::Tensors {
+            } => ClaimKind::Tensors {
                 step: above.unwrap_or(0),
                 source: source(TensorKind::Safetensors {
                     prefix,
@@ -342,52 +351,43 @@ impl Claim {
                     has_step: above.is_some(),
                 }),
             },
-            names::What::Npy { step, name } => What::Tensors {
+            PartKind::Npy { step, name } => ClaimKind::Tensors {
                 step,
                 source: source(TensorKind::Npy { name }),
             },
-            names::What::Dumped { step, graph } => What::Tensors {
+            PartKind::Dumped { step, graph } => ClaimKind::Tensors {
                 step,
                 source: source(TensorKind::Dumped { graph }),
             },
             // Of constants without a value, MindSpore writes an empty file.
-            names::What::Constant { .. } if stamp.len_bytes == 0 => What::Beside,
-            names::What::Constant { name } => What::Constant(source(TensorKind::Constant { name })),
-            names::What::Beside => What::Beside,
-            names::What::Order(graph) => What::Order(graph, path),
-            names::What::Graph(graph) => What::Graph(graph, path),
+            PartKind::Constant { .. } if stamp.len_bytes == 0 => ClaimKind::Beside,
+            PartKind::Constant { name } => {
+                ClaimKind::Constant(source(TensorKind::Constant { name }))
+            }
+            PartKind::Beside => ClaimKind::Beside,
+            PartKind::Order(graph) => ClaimKind::Order(graph, path.to_owned()),
+            PartKind::Graph(graph) => ClaimKind::Graph(graph, path.to_owned()),
         };
         Self {
             run,
             rank,
             what,
+            drawn,
             len_bytes: stamp.len_bytes,
         }
     }
 
-    fn of_event(
-        mut folders: Vec<String>,
-        file_name: &str,
-        path: PathBuf,
-        shown: Arc<str>,
-        format: Format,
-        stamp: Stamp,
-    ) -> Self {
+    fn of_event(mut folders: Vec<String>, file_name: &str, source: EventSource) -> Self {
         let rank = names::take_rank(&mut folders)
             .or_else(|| rank_hint(file_name))
             .unwrap_or(0);
-        folders.pop_if(|name| names::is_profile(format, name));
+        folders.pop_if(|name| names::is_profile(source.format, name));
         Self {
             run: folders,
             rank,
-            what: What::Event(EventSource {
-                path,
-                stamp,
-                shown,
-                format,
-                evaluates: None,
-            }),
-            len_bytes: stamp.len_bytes,
+            len_bytes: source.stamp.len_bytes,
+            what: ClaimKind::Event(source),
+            drawn: None,
         }
     }
 }

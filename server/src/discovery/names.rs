@@ -1,6 +1,6 @@
-//! What the path of a file says of it: which run, rank and step its tensors are of, and what they are called.
+//! Run, rank, step and names of tensors, read from the path of a file.
 //!
-//! Paths come from whoever writes dumps: `steps/step_00012.safetensors`, `steps/12/weight.fc1.npy`,
+//! Writers of dumps use many layouts: `steps/step_00012.safetensors`, `steps/12/weight.fc1.npy`,
 //! `checkpoint-500/model.safetensors`, `rank_1/dump/step_3.safetensors`, `rank_0/Net/0/12/….npy`.
 
 use std::path::Path;
@@ -16,12 +16,12 @@ pub(super) struct Part {
     /// The folder of its run, below the one that was given.
     pub(super) run: Vec<String>,
     pub(super) rank: u32,
-    pub(super) what: What,
+    pub(super) kind: PartKind,
 }
 
-/// What it holds.
+/// Content of a [`Part`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum PartKind {
     Safetensors {
         /// The step of its folder.
         above: Option<i64>,
@@ -61,7 +61,7 @@ const TENSOR_PARTS: [&str; 6] = [
     "tensor_dump",
     "checkpoints",
 ];
-/// What tensors are to a training, as the first part of their names.
+/// Roles of tensors, as the first part of their names.
 const ROLES: [&str; 12] = [
     "weight",
     "weights",
@@ -77,7 +77,7 @@ const ROLES: [&str; 12] = [
     "target",
 ];
 
-/// What a file with these folders above it is, if it is of tensors at all.
+/// The part that a file with these folders above it is; `None` for files that are not of tensors.
 pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     if let Some(part) = dump_of_mindspore(folders, file_name) {
         return Some(part);
@@ -99,11 +99,11 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
         folders.pop_if(|name| TENSOR_PARTS.contains(&&**name));
         folders
     };
-    let what = match &*extension.to_ascii_lowercase() {
+    let kind = match &*extension.to_ascii_lowercase() {
         // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
         "safetensors" => {
             let (attempt, stem) = attempt_of(stem);
-            What::Safetensors {
+            PartKind::Safetensors {
                 above,
                 stem: stem.to_owned(),
                 prefix: if inner.is_empty() {
@@ -114,7 +114,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
                 attempt,
             }
         }
-        "npy" => What::Npy {
+        "npy" => PartKind::Npy {
             step: above.unwrap_or(0),
             name: tensor_name(&inner, stem),
         },
@@ -123,12 +123,12 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     Some(Part {
         run: run(folders),
         rank,
-        what,
+        kind,
     })
 }
 
 /// Whether a file of this format lies in a folder that is a part of the run around it: what `MindSpore` has profiled.
-pub(crate) fn is_profile(format: Format, folder: &str) -> bool {
+pub(super) fn is_profile(format: Format, folder: &str) -> bool {
     matches!(format, Format::Queues(_)) && folder.starts_with("profiler")
 }
 
@@ -173,44 +173,45 @@ fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
     let number = |name: &str, before: &str, after: &str| -> Option<u32> {
         name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
     };
-    let what = match &folders[at + 1..] {
+    let kind = match &folders[at + 1..] {
         [net, graph, iteration]
             if is_number(graph) && is_number(iteration) && step_of(net).is_none() =>
         {
-            What::Dumped {
+            PartKind::Dumped {
                 step: iteration.parse().ok()?,
                 graph: graph.parse().ok()?,
             }
         }
-        [files, iteration] if files == "debug_files" && is_number(iteration) => What::Dumped {
+        [files, iteration] if files == "debug_files" && is_number(iteration) => PartKind::Dumped {
             step: iteration.parse().ok()?,
             graph: 0,
         },
         [order] if order == "execution_order" => {
-            number(file_name, "ms_execution_order_graph_", ".csv").map_or(What::Beside, What::Order)
+            number(file_name, "ms_execution_order_graph_", ".csv")
+                .map_or(PartKind::Beside, PartKind::Order)
         }
         [graphs] if graphs == "graphs" => number(file_name, "ms_output_trace_code_graph_", ".pb")
-            .map_or(What::Beside, What::Graph),
+            .map_or(PartKind::Beside, PartKind::Graph),
         [net, graph, constants]
             if is_number(graph) && constants == "constants" && step_of(net).is_none() =>
         {
             match DumpedFile::of(file_name) {
-                DumpedFile::Tensor(name) if graph == "0" => What::Constant {
+                DumpedFile::Tensor(name) if graph == "0" => PartKind::Constant {
                     name: format!("constants/{}", name.op_name),
                 },
-                DumpedFile::Tensor(name) => What::Constant {
+                DumpedFile::Tensor(name) => PartKind::Constant {
                     name: format!("constants/graph_{graph}/{}", name.op_name),
                 },
-                _ => What::Beside,
+                _ => PartKind::Beside,
             }
         }
-        [metadata] if metadata == ".dump_metadata" => What::Beside,
+        [metadata] if metadata == ".dump_metadata" => PartKind::Beside,
         _ => return None,
     };
     Some(Part {
         run: folders[..at].to_vec(),
         rank,
-        what,
+        kind,
     })
 }
 
@@ -231,7 +232,7 @@ pub(crate) fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, What, part_of};
+    use super::{Part, PartKind, part_of};
 
     #[test]
     fn paths_of_tensors() {
@@ -240,23 +241,23 @@ mod tests {
             let file = parts.pop().unwrap();
             part_of(&parts, &file)
         };
-        let safetensors = |above, stem: &str, prefix: &str| What::Safetensors {
+        let safetensors = |above, stem: &str, prefix: &str| PartKind::Safetensors {
             above,
             stem: stem.to_owned(),
             prefix: prefix.to_owned(),
             attempt: 1,
         };
-        let second = What::Safetensors {
+        let second = PartKind::Safetensors {
             above: None,
             stem: "step_100".to_owned(),
             prefix: String::new(),
             attempt: 2,
         };
-        let npy = |step, name: &str| What::Npy {
+        let npy = |step, name: &str| PartKind::Npy {
             step,
             name: name.to_owned(),
         };
-        for (path, run, rank, what) in [
+        for (path, run, rank, kind) in [
             (
                 "steps/step_00012.safetensors",
                 "",
@@ -300,38 +301,38 @@ mod tests {
                 "d/rank_1/Net/0/12/Add.x.0.0.1.output.0.DefaultFormat.npy",
                 "d",
                 1,
-                What::Dumped { step: 12, graph: 0 },
+                PartKind::Dumped { step: 12, graph: 0 },
             ),
             (
                 "rank_0/Net/2/12/statistic.csv",
                 "",
                 0,
-                What::Dumped { step: 12, graph: 2 },
+                PartKind::Dumped { step: 12, graph: 2 },
             ),
             (
                 "rank_0/execution_order/ms_execution_order_graph_1.csv",
                 "",
                 0,
-                What::Order(1),
+                PartKind::Order(1),
             ),
             (
                 "rank_0/graphs/ms_output_trace_code_graph_0.pb",
                 "",
                 0,
-                What::Graph(0),
+                PartKind::Graph(0),
             ),
             (
                 "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.npy",
                 "",
                 0,
-                What::Constant {
+                PartKind::Constant {
                     name: "constants/data-1".to_owned(),
                 },
             ),
-            ("rank_0/Net/0/constants/notes.txt", "", 0, What::Beside),
+            ("rank_0/Net/0/constants/notes.txt", "", 0, PartKind::Beside),
         ] {
             let run: Vec<String> = run.split_terminator('/').map(str::to_owned).collect();
-            assert_eq!(part(path), Some(Part { run, rank, what }), "{path}");
+            assert_eq!(part(path), Some(Part { run, rank, kind }), "{path}");
         }
         assert_eq!(part("README.md"), None);
     }

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use rustc_hash::FxHasher;
 use trainscope_format::Format;
 
+use super::file::Identity;
 use super::stamp::Stamp;
 
 /// A run and its files.
@@ -92,8 +93,11 @@ pub(crate) struct RankFiles {
 #[derive(Clone, Debug)]
 pub(crate) struct EventSource {
     pub(crate) path: PathBuf,
-    /// As it was found.
     pub(crate) stamp: Stamp,
+    pub(crate) identity: Identity,
+    /// Why it cannot be opened, if so.
+    pub(crate) unreadable: Option<String>,
+    /// The path for people: relative to the folder that was given.
     pub(crate) shown: Arc<str>,
     pub(crate) format: Format,
     /// The folder of a run that evaluates what the run beside it trains.
@@ -138,6 +142,8 @@ pub(crate) struct DumpFiles {
     pub(crate) orders: BTreeMap<u32, PathBuf>,
     /// `ms_output_trace_code_graph_<n>.pb`.
     pub(crate) graphs: BTreeMap<u32, PathBuf>,
+    /// Graphs among the files of dumps that have a decoder, those of `graphs` too.
+    pub(crate) drawn: Vec<EventSource>,
     /// Constants that no step is known of yet.
     pub(super) constants: Vec<TensorSource>,
 }

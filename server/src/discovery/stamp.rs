@@ -12,12 +12,12 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(metadata: io::Result<fs::Metadata>) -> Self {
+    pub(super) fn of(metadata: &io::Result<fs::Metadata>) -> Self {
         let unknown = Self {
             len_bytes: 0,
             modified: SystemTime::UNIX_EPOCH,
         };
-        metadata.map_or(unknown, |metadata| Self::new(&metadata))
+        metadata.as_ref().map_or(unknown, Self::new)
     }
 
     pub(crate) fn new(metadata: &fs::Metadata) -> Self {

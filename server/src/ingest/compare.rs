@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use trainscope_format::sniff;
 
-use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Known, Loop};
+use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Loop, TrackedFile};
 use crate::discovery::file::{Head, Identity};
 use crate::discovery::find::is_of_tensors;
-use crate::discovery::watch::{Found, Scan};
+use crate::discovery::scan::{Scan, SourceFile};
 use crate::files;
 
 impl Loop {
@@ -56,7 +56,7 @@ impl Loop {
         }
     }
 
-    fn add(&mut self, found: &Found) {
+    fn add(&mut self, found: &SourceFile) {
         let source = self
             .index
             .add(found.place.clone(), found.format, found.identity);
@@ -66,7 +66,7 @@ impl Loop {
             state.unreadable.clone_from(&found.unreadable);
         });
         self.known
-            .insert(found.place.full.clone(), Known::new(source));
+            .insert(found.place.full.clone(), TrackedFile::new(source));
         self.runs_changed = true;
         if found.len_bytes > 0 {
             self.enqueue(&found.place.full);
@@ -74,7 +74,7 @@ impl Loop {
     }
 
     /// A known file is on disk: has it grown, or was it replaced?
-    fn look(&mut self, found: &Found) {
+    fn look(&mut self, found: &SourceFile) {
         let path = &found.place.full;
         let Some(known) = self.known.get_mut(path) else {
             return;
@@ -104,7 +104,7 @@ impl Loop {
     }
 
     /// Another file is in the place of a known one.
-    pub(super) fn replace(&mut self, found: &Found) {
+    pub(super) fn replace(&mut self, found: &SourceFile) {
         let Some(known) = self.known.get_mut(&found.place.full) else {
             return;
         };
@@ -121,7 +121,7 @@ impl Loop {
 
     /// Whether a file that has no known name is the one that was known as `path`: inodes are used again, so its first
     /// bytes must be the same.
-    fn is_moved(&self, path: &Path, found: &Found) -> bool {
+    fn is_moved(&self, path: &Path, found: &SourceFile) -> bool {
         let Some(known) = self.known.get(path) else {
             return false;
         };
@@ -135,7 +135,7 @@ impl Loop {
                 .is_ok_and(|now| known.source.is_same(&now))
     }
 
-    fn rename(&mut self, from: &Path, found: &Found) {
+    fn rename(&mut self, from: &Path, found: &SourceFile) {
         let Some(known) = self.known.remove(from) else {
             return;
         };
@@ -172,7 +172,7 @@ impl Loop {
                     let metadata = std::fs::metadata(&path);
                     match (self.known.get(&path), metadata) {
                         (Some(known), Ok(metadata)) if metadata.is_file() => {
-                            let found = Found {
+                            let found = SourceFile {
                                 place: known.source.place(),
                                 format: known.source.format,
                                 identity: Identity::of(&metadata),

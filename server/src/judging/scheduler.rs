@@ -14,10 +14,10 @@ use trainscope_api::watchpoints::Origin;
 use super::judge::Judgement;
 use super::ongoing::Ongoing;
 use super::state::{JudgedRun, ReadProgress, State};
+use crate::discovery::base::Base;
 use crate::discovery::find::find_new;
 use crate::discovery::runs::RunFiles;
-use crate::discovery::watch::Base;
-use crate::files::Visited;
+use crate::discovery::walk::Visited;
 use crate::index::Index;
 
 /// After a change, others are awaited for so long.

@@ -15,7 +15,7 @@ use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
 
 use super::scheduler::{Judged, Request, Scheduler};
 use super::state::{JudgedRun, State};
-use crate::discovery::watch;
+use crate::discovery::base::bases;
 use crate::index::Index;
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
@@ -52,8 +52,7 @@ impl Judgements {
 
     /// One that judges nothing: it knows what is watched for.
     pub(crate) fn over(base_dirs: &[PathBuf]) -> Self {
-        let bases = watch::bases(base_dirs).into_iter();
-        let files = bases.map(|base| {
+        let files = bases(base_dirs).into_iter().map(|base| {
             let file = WatchpointFile::new(&base.dir);
             (base, file)
         });

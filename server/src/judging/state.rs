@@ -11,8 +11,8 @@ use trainscope_analysis::watchpoint::{Findings, Hit, Surroundings, Watchpoints};
 
 use super::hit_list::Listing;
 use super::judge::Judgement;
+use crate::discovery::base::Base;
 use crate::discovery::find::is_event_part;
-use crate::discovery::watch::Base;
 use crate::tensor_files::contents::SharedNames;
 use crate::watchpoints::WatchpointFile;
 
