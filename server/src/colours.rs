@@ -11,7 +11,7 @@ use trainscope_api::notebook::MAX_COLOUR;
 use trainscope_api::runs::{Run, home_colour};
 
 use crate::index;
-use crate::notebook::replace;
+use crate::watched_file::replace;
 
 /// Looks that runs may have: ten colours, then the same ten with a pattern.
 const LOOKS: usize = MAX_COLOUR as usize;

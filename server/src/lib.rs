@@ -17,4 +17,5 @@ mod suggest;
 mod tail;
 mod tensor_files;
 pub mod tensors;
+mod watched_file;
 pub mod watchpoints;

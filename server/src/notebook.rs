@@ -4,10 +4,7 @@
 //! overwritten while they cannot be understood. Where a base directory is read-only, the cache directory is used.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -16,10 +13,8 @@ use trainscope_api::notebook::{
 };
 
 use crate::discovery::base::{Base, bases};
-use crate::files;
+use crate::watched_file::WatchedFile;
 
-/// Bytes of a file at most; people do not write that much.
-const MAX_FILE_BYTES: u64 = 8 << 20;
 const HEAD: &str =
     "# What was noted in trainscope's pages about the runs below this folder. Safe to edit.\n\n";
 
@@ -52,9 +47,7 @@ struct Page {
     base: Base,
     /// Where it belongs, and where it goes if that cannot be written.
     homes: [PathBuf; 2],
-    /// Where it is.
-    path: PathBuf,
-    seen: Option<(SystemTime, u64)>,
+    file: WatchedFile,
     content: Content,
     /// Why the file is not understood.
     broken: Option<String>,
@@ -90,8 +83,7 @@ impl Notebooks {
             Page {
                 base,
                 homes,
-                path,
-                seen: None,
+                file: WatchedFile::new(path),
                 content: Content::default(),
                 broken: None,
             }
@@ -207,15 +199,15 @@ fn gather(pages: &[Page]) -> Notebook {
             notebook.columns.clone_from(&page.content.columns);
         }
         if let Some(reason) = &page.broken {
-            let path = page.path.display();
+            let path = page.file.path().display();
             notebook.problems.push(format!(
                 "{path} is invalid and was left unchanged; the last valid notes are used: {reason}"
             ));
-        } else if page.path != page.homes[0] {
+        } else if page.file.path() != page.homes[0] {
             notebook.problems.push(format!(
                 "{} cannot be written, so notes are kept in {}",
                 page.homes[0].display(),
-                page.path.display()
+                page.file.path().display()
             ));
         }
     }
@@ -225,22 +217,13 @@ fn gather(pages: &[Page]) -> Notebook {
 impl Page {
     /// Reads the file again if it has changed.
     fn look(&mut self) {
-        let now = fs::metadata(&self.path).ok().map(|metadata| {
-            (
-                metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                metadata.len(),
-            )
-        });
-        if now == self.seen {
+        let Some(text) = self.file.read_change() else {
             return;
-        }
-        self.seen = now;
-        let read = match now {
-            None => Ok(Content::default()),
-            Some(_) => files::read_text(&self.path, MAX_FILE_BYTES)
-                .map_err(|e| e.to_string())
-                .and_then(|text| toml::from_str::<Content>(&text).map_err(|e| e.to_string())),
         };
+        let read = text.map_err(|e| e.to_string()).and_then(|text| {
+            let text = text.unwrap_or_default();
+            toml::from_str::<Content>(&text).map_err(|e| e.to_string())
+        });
         match read {
             Ok(mut content) => {
                 self.broken = None;
@@ -265,44 +248,28 @@ impl Page {
             reason,
         };
         if let Some(reason) = &self.broken {
-            return Err(unwritable(&self.path, reason.clone()));
+            return Err(unwritable(self.file.path(), reason.clone()));
         }
         content.version = content.version.saturating_add(1);
-        let text = toml::to_string(&content).map_err(|e| unwritable(&self.path, e.to_string()))?;
+        let text =
+            toml::to_string(&content).map_err(|e| unwritable(self.file.path(), e.to_string()))?;
         let text = HEAD.to_owned() + &text;
-        let first = replace(&self.path, &text);
-        if let Err(error) = first {
-            let other = &self.homes[1];
-            if self.path == *other || replace(other, &text).is_err() {
-                return Err(unwritable(&self.path, error.to_string()));
+        if let Err(error) = self.file.write(&text) {
+            let mut other = WatchedFile::new(self.homes[1].clone());
+            if self.file.path() == other.path() || other.write(&text).is_err() {
+                return Err(unwritable(self.file.path(), error.to_string()));
             }
-            self.path.clone_from(other);
+            self.file = other;
         }
         self.content = content;
-        // What was written is not news.
-        self.seen = fs::metadata(&self.path).ok().map(|metadata| {
-            (
-                metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                metadata.len(),
-            )
-        });
         Ok(())
     }
 }
 
-/// Puts a file in place of another one at once: whoever reads sees one or the other, never half of one.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use trainscope_api::notebook::{Limit, Threshold};
 

@@ -16,6 +16,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use trainscope_format::SessionStart;
+
 /// A step this many usual distances before the next one has no successor near it. Two: one missing point is no gap.
 const NEAR: f64 = 2.0;
 
@@ -171,6 +173,18 @@ pub struct Rewinds {
     pub next_step: i64,
     /// Highest live step; `i64::MIN` of nothing.
     pub max_step: i64,
+}
+
+/// Session starts of a file between its points: the number of points before each, and its step.
+///
+/// `wall_times_secs` are those of the points, in the order of the file.
+pub fn starts_within(wall_times_secs: &[f64], starts: &[SessionStart]) -> Vec<(usize, i64)> {
+    let points_before = |start: &SessionStart| {
+        let is_later = |time: &f64| *time >= start.wall_time_secs;
+        let points = wall_times_secs.iter().position(is_later)?;
+        (points > 0).then_some((points, start.step))
+    };
+    starts.iter().filter_map(points_before).collect()
 }
 
 /// Finds the points of one file that are superseded within it. `starts` are session starts: the number of points

@@ -60,15 +60,7 @@ impl Attempt {
             all.steps.append(&mut points.steps);
             all.wall_times_secs.append(&mut points.wall_times_secs);
         }
-        let starts: Vec<_> = self
-            .starts
-            .iter()
-            .filter_map(|start| {
-                let is_later = |time: &f64| *time >= start.wall_time_secs;
-                let points = all.wall_times_secs.iter().position(is_later)?;
-                (points > 0).then_some((points, start.step))
-            })
-            .collect();
+        let starts = restart::starts_within(&all.wall_times_secs, &self.starts);
         let found = Arc::new(restart::rewinds(&all.steps, &starts));
         *known = Some(Arc::clone(&found));
         Ok(Some(found))

@@ -1,10 +1,7 @@
 //! One file of watchpoints, kept up to date: read when it has changed, written when a page changes it.
 
-use std::fs;
 use std::hash::{Hash as _, Hasher as _};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use rustc_hash::FxHasher;
 use trainscope_analysis::watchpoint::config::WatchpointsFile;
@@ -14,16 +11,11 @@ use trainscope_format::tensor::ContentHasher;
 
 use super::edit::edit;
 use super::{Sets, parse};
-use crate::files;
-use crate::notebook::replace;
-
-/// Bytes of a file at most; people do not write that much.
-const MAX_FILE_BYTES: u64 = 8 << 20;
+use crate::watched_file::WatchedFile;
 
 /// The file of one base directory.
 pub(crate) struct WatchpointFile {
-    path: PathBuf,
-    seen: Option<(SystemTime, u64)>,
+    file: WatchedFile,
     text: String,
     /// The file is not there, however it was read.
     is_missing: bool,
@@ -54,8 +46,7 @@ impl WatchpointFile {
     /// The file of a base directory, which need not be there.
     pub(crate) fn new(base_dir: &Path) -> Self {
         Self {
-            path: base_dir.join(".trainscope").join("watchpoints.toml"),
-            seen: None,
+            file: WatchedFile::new(base_dir.join(".trainscope").join("watchpoints.toml")),
             text: String::new(),
             is_missing: true,
             sets: Sets::default(),
@@ -65,7 +56,7 @@ impl WatchpointFile {
 
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     /// What is wrong with it as it is now, in which case what it said before counts.
@@ -87,19 +78,16 @@ impl WatchpointFile {
 
     /// Reads the file again if it has changed. One that cannot be used leaves what was said before.
     pub(crate) fn look(&mut self) {
-        let now = stamp(&self.path);
-        if now == self.seen {
-            return;
-        }
-        let read = match now {
-            None => Ok(String::new()),
-            Some(_) => files::read_text(&self.path, MAX_FILE_BYTES).map_err(|e| e.to_string()),
-        };
-        self.seen = now;
-        self.is_missing = now.is_none();
-        match read {
-            Ok(text) => self.take(text),
-            Err(reason) => self.problem = Some(reason),
+        match self.file.read_change() {
+            None => {}
+            Some(Ok(text)) => {
+                self.is_missing = text.is_none();
+                self.take(text.unwrap_or_default());
+            }
+            Some(Err(error)) => {
+                self.is_missing = false;
+                self.problem = Some(error.to_string());
+            }
         }
     }
 
@@ -139,7 +127,7 @@ impl WatchpointFile {
         };
         WatchpointList {
             origin,
-            file: self.path.display().to_string(),
+            file: self.path().display().to_string(),
             version: self.version(),
             watchpoints: file.watchpoint.iter().map(keys_of).collect(),
             toml: toml.unwrap_or_default(),
@@ -164,36 +152,26 @@ impl WatchpointFile {
         }
         if let Some(problem) = &self.problem {
             let reason = format!("the file is invalid and was left unchanged: {problem}");
-            return Err(unwritable(&self.path, reason));
+            return Err(unwritable(self.path(), reason));
         }
         let list = list.map(configs).transpose()?;
         let text = edit(&self.text, run, list.as_deref())
-            .map_err(|reason| unwritable(&self.path, reason))?;
+            .map_err(|reason| unwritable(self.path(), reason))?;
         // What nobody could read again must not be written.
         parse(&text).map_err(|wrong| ChangeError::Mistake(wrong.in_line(&text)))?;
         let is_empty = text
             .lines()
             .all(|line| line.trim().is_empty() || line.starts_with('#'));
         let written = if is_empty {
-            match fs::remove_file(&self.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            }
+            self.file.remove()
         } else {
-            replace(&self.path, &text)
+            self.file.write(&text)
         };
-        written.map_err(|error| unwritable(&self.path, error.to_string()))?;
-        self.seen = stamp(&self.path);
+        written.map_err(|error| unwritable(self.path(), error.to_string()))?;
         self.is_missing = is_empty;
         self.take(if is_empty { String::new() } else { text });
         Ok(())
     }
-}
-
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = fs::metadata(path).ok()?;
-    let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    Some((modified, metadata.len()))
 }
 
 /// The entries of a list, if each of them can be used.

@@ -21,16 +21,6 @@ impl Points {
         self.wall_times_secs.push(wall_time_secs);
     }
 
-    /// Session starts of its own file: the number of points before each, and its step.
-    fn starts_within(&self, starts: &[SessionStart]) -> Vec<(usize, i64)> {
-        let points_before = |start: &SessionStart| {
-            let is_later = |time: &f64| *time >= start.wall_time_secs;
-            let points = self.wall_times_secs.iter().position(is_later)?;
-            (points > 0).then_some((points, start.step))
-        };
-        starts.iter().filter_map(points_before).collect()
-    }
-
     fn extent(&self, rewinds: &Rewinds) -> Extent {
         let time = |time: Option<&f64>| time.copied().unwrap_or(f64::NAN);
         Extent {
@@ -85,7 +75,8 @@ impl Attempts {
             .map(|(file, points)| {
                 let own = starts.iter().filter(|(other, _)| other == file);
                 let own: Vec<SessionStart> = own.map(|(_, start)| *start).collect();
-                restart::rewinds(&points.steps, &points.starts_within(&own))
+                let starts = restart::starts_within(&points.wall_times_secs, &own);
+                restart::rewinds(&points.steps, &starts)
             })
             .collect();
         let extents: Vec<Extent> = self

@@ -1,0 +1,71 @@
+//! A small text file that people edit too: read again when it has changed, and replaced at once.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::discovery::stamp::Stamp;
+use crate::files;
+
+/// Bytes of a file at most; people do not write that much.
+const MAX_FILE_BYTES: u64 = 8 << 20;
+
+/// The file, which need not exist.
+pub(crate) struct WatchedFile {
+    path: PathBuf,
+    /// As it was read or written last; `None`: it did not exist.
+    stamp: Option<Stamp>,
+}
+
+impl WatchedFile {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, stamp: None }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text, if the file has changed since it was read or written last: `Ok(None)` for one that is gone.
+    pub(crate) fn read_change(&mut self) -> Option<io::Result<Option<String>>> {
+        let now = self.look();
+        if now == self.stamp {
+            return None;
+        }
+        self.stamp = now;
+        let text = now.map(|_| files::read_text(&self.path, MAX_FILE_BYTES));
+        Some(text.transpose())
+    }
+
+    /// Replaces the content.
+    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+        replace(&self.path, text)?;
+        self.stamp = self.look();
+        Ok(())
+    }
+
+    /// Removes the file, if it exists.
+    pub(crate) fn remove(&mut self) -> io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => self.stamp = None,
+        }
+        Ok(())
+    }
+
+    fn look(&self) -> Option<Stamp> {
+        let metadata = fs::metadata(&self.path).ok()?;
+        Some(Stamp::new(&metadata))
+    }
+}
+
+/// Replaces a file by renaming a finished copy: a reader gets the old content or the new one, never a part of it.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
