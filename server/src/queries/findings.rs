@@ -199,10 +199,13 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) ->
         run: run.to_owned(),
         title: watchpoint.map(title).unwrap_or_default(),
         hit: hit(judged, own),
-        advice: first.map(|first| words(&first.advice)).unwrap_or_else(|| {
-            let own = watchpoint.map(|own| catalogue_words(own.condition.advice));
-            own.unwrap_or_default()
-        }),
+        advice: first.map_or_else(
+            || {
+                let own = watchpoint.map(|own| catalogue_words(own.condition.advice));
+                own.unwrap_or_default()
+            },
+            |first| words(&first.advice),
+        ),
     }
 }
 
