@@ -40,7 +40,7 @@ use catalog::{Catalog, RunEntry};
 use reader::Range;
 use recordings::Recordings;
 pub(crate) use records::Blob;
-pub use records::Found;
+pub use records::IndexedRecord;
 pub(crate) use source::{Block, Source, Staging};
 pub(crate) use store::folder;
 use store::{Batch, Meta, Opened, Store};

@@ -6,13 +6,14 @@
 pub(crate) mod events;
 mod hit_list;
 pub(crate) mod judge;
+mod observer;
 pub(crate) mod ongoing;
 mod scheduler;
 mod service;
-mod shown;
 mod state;
 
 pub use hit_list::Listing;
+pub use judge::Judgement;
 pub use scheduler::Judged;
 pub use service::Judgements;
 pub use state::JudgedRun;

@@ -46,7 +46,7 @@ impl Entry {
 pub(crate) struct Visited(FxHashSet<(u64, u64)>);
 
 /// One folder, listed.
-struct Listed<T> {
+struct Listing<T> {
     id: (u64, u64),
     content: T,
     folders: Vec<PathBuf>,
@@ -94,7 +94,7 @@ fn list_all<T: Default + Send>(
     folders: &[PathBuf],
     threads: usize,
     look: &(impl Fn(&mut T, Entry) + Sync),
-) -> Vec<io::Result<Listed<T>>> {
+) -> Vec<io::Result<Listing<T>>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut mine = Vec::new();
@@ -122,9 +122,9 @@ fn list_all<T: Default + Send>(
     answers
 }
 
-fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<Listed<T>> {
+fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<Listing<T>> {
     let own = fs::metadata(folder)?;
-    let mut listed = Listed {
+    let mut listed = Listing {
         id: (own.dev(), own.ino()),
         content: T::default(),
         folders: Vec::new(),

@@ -15,14 +15,14 @@ use trainscope_format::{
 use super::error::Failure;
 use super::request::Params;
 use super::{Site, blocking, json};
-use crate::index::{Found, Index, ReadError};
+use crate::index::{Index, IndexedRecord, ReadError};
 use crate::queries::media;
 
 pub(super) async fn list<T: serde::Serialize + Send + 'static>(
     site: Site,
     kind: Kind,
     query: RecordsQuery,
-    describe: fn(Found) -> Result<Option<T>, ReadError>,
+    describe: fn(IndexedRecord) -> Result<Option<T>, ReadError>,
 ) -> Result<Response, Failure> {
     if let Some(points) = query.points
         && points > MAX_RECORDS
@@ -209,7 +209,7 @@ pub(super) async fn tensors(
     clippy::needless_pass_by_value,
     reason = "the others move the body out"
 )]
-fn describe_tensor(found: Found) -> Result<Option<Tensor>, ReadError> {
+fn describe_tensor(found: IndexedRecord) -> Result<Option<Tensor>, ReadError> {
     let body = match &found.body {
         Body::Tensor(body) => body,
         Body::Opaque(opaque) => {
@@ -254,7 +254,7 @@ fn of_run<T>(
     index: &Index,
     run: &str,
     kind: Kind,
-    describe: fn(Found) -> Result<Option<T>, ReadError>,
+    describe: fn(IndexedRecord) -> Result<Option<T>, ReadError>,
 ) -> Result<Vec<At<T>>, Failure> {
     let mut all = Vec::new();
     for (tag, rank) in index.tags_of(run, kind)? {

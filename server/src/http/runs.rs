@@ -10,6 +10,7 @@ use trainscope_api::runs::{File, FileStatus, Run, RunList};
 
 use super::error::Failure;
 use super::{Site, blocking, json};
+use crate::judging::judge::Fault;
 use crate::queries::findings;
 
 /// All runs and the state of their files
@@ -40,12 +41,12 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
 }
 
 /// Says of files with tensors what only reading them could tell. Those that are damaged are never left out.
-fn mark_damaged(run: &mut Run, damaged: &[(String, u64, String)]) {
-    for (path, offset, reason) in damaged {
+fn mark_damaged(run: &mut Run, damaged: &[Fault]) {
+    for fault in damaged {
         // A judgement names files from their base directory on; a list, from all of them.
         let is_it = |file: &&mut File| {
             file.path
-                .strip_suffix(&**path)
+                .strip_suffix(&*fault.file)
                 .is_some_and(|above| above.is_empty() || above.ends_with('/'))
         };
         let known = run.files.iter_mut().find(is_it);
@@ -54,14 +55,14 @@ fn mark_damaged(run: &mut Run, damaged: &[(String, u64, String)]) {
         }
         if let Some(file) = known {
             file.status = FileStatus::Damaged;
-            file.offset = Some(*offset);
-            file.reason = Some(reason.clone());
+            file.offset = Some(fault.offset);
+            file.reason = Some(fault.reason.clone());
         } else if run.files_cut {
             run.files.push(File {
-                path: path.clone(),
+                path: fault.file.to_string(),
                 status: FileStatus::Damaged,
-                offset: Some(*offset),
-                reason: Some(reason.clone()),
+                offset: Some(fault.offset),
+                reason: Some(fault.reason.clone()),
                 format: "tensors".to_owned(),
                 len_bytes: 0,
                 read_bytes: 0,

@@ -11,10 +11,10 @@ use trainscope_format::Format;
 use super::Index;
 use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
 use crate::discovery::runs::{RunFiles, TensorKind, TensorSource};
-use crate::tensor_files::catalog::Recorded;
+use crate::tensor_files::catalog::TensorRun;
 
 /// By name.
-pub(super) type Recordings = BTreeMap<Arc<str>, Arc<Recorded>>;
+pub(super) type Recordings = BTreeMap<Arc<str>, Arc<TensorRun>>;
 
 impl Index {
     /// Takes what a walk has found in the place of what the one before it found; says whether that is anything else.
@@ -28,7 +28,7 @@ impl Index {
             has_changed |= kept.is_none();
             let recorded = match kept {
                 Some(known) => Arc::clone(known),
-                None => Arc::new(Recorded::new(run, known.map(|known| &**known))),
+                None => Arc::new(TensorRun::new(run, known.map(|known| &**known))),
             };
             recordings.insert(name, recorded);
         }
@@ -39,7 +39,7 @@ impl Index {
     }
 
     /// The tensors of a run that lie in files of their own.
-    pub(crate) fn recording(&self, run: &str) -> Option<Arc<Recorded>> {
+    pub(crate) fn recording(&self, run: &str) -> Option<Arc<TensorRun>> {
         self.0.recordings.read().get(run).cloned()
     }
 
@@ -86,7 +86,7 @@ fn empty(name: &str) -> Run {
     }
 }
 
-fn add(run: &mut Run, recorded: &Recorded, now: SystemTime) {
+fn add(run: &mut Run, recorded: &TensorRun, now: SystemTime) {
     let found = &recorded.run;
     let tensors = run.kinds.entry("tensors".to_owned()).or_default();
     *tensors = recorded.count().max(*tensors);
@@ -122,7 +122,7 @@ fn add(run: &mut Run, recorded: &Recorded, now: SystemTime) {
 }
 
 /// What is known of a file of which only the place is kept.
-fn file(recorded: &Recorded, source: &TensorSource, now: SystemTime) -> File {
+fn file(recorded: &TensorRun, source: &TensorSource, now: SystemTime) -> File {
     let status = if is_live(recorded, Some(source.stamp.modified), now) {
         FileStatus::Live
     } else {
@@ -151,7 +151,7 @@ fn file(recorded: &Recorded, source: &TensorSource, now: SystemTime) -> File {
 
 /// True if a training seems to write: what a copy holds is new, too, but does not become more. A time of change in the
 /// future is a clock that differs.
-fn is_live(recorded: &Recorded, modified: Option<SystemTime>, now: SystemTime) -> bool {
+fn is_live(recorded: &TensorRun, modified: Option<SystemTime>, now: SystemTime) -> bool {
     let is_fresh = |at| now.duration_since(at).is_ok_and(|age| age < LIVE);
     recorded.has_grown && modified.is_some_and(is_fresh)
 }

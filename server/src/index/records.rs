@@ -41,13 +41,13 @@ impl Blob {
 }
 
 /// A body and the file that its stretches are of.
-pub struct Found {
+pub struct IndexedRecord {
     /// What was recorded.
     pub body: Body,
     source: Arc<Source>,
 }
 
-impl Found {
+impl IndexedRecord {
     /// The id of one of its stretches, for [`Index::blob`]. A file that took the place of another has other ids.
     pub fn blob_id(&self, stretch: Stretch) -> String {
         format!(
@@ -119,7 +119,7 @@ impl Index {
         &self,
         kind: Kind,
         query: &RecordsQuery,
-        describe: impl Fn(Found) -> Result<Option<T>, ReadError>,
+        describe: impl Fn(IndexedRecord) -> Result<Option<T>, ReadError>,
     ) -> Result<Records<T>, ReadError> {
         let writer = self.writer(kind, query)?;
         let range = range_of(query);
@@ -173,7 +173,7 @@ impl Index {
         &self,
         kind: Kind,
         query: &RecordsQuery,
-        mut look: impl FnMut(At<Found>) -> Result<(), ReadError>,
+        mut look: impl FnMut(At<IndexedRecord>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         let writer = self.writer(kind, query)?;
         let store = &self.0.store;
@@ -190,12 +190,12 @@ impl Index {
     }
 
     /// The body of a record with its file; `None` if the file has been removed meanwhile.
-    fn found(&self, writer: &Writer, record: &Stored) -> Result<Option<Found>, ReadError> {
+    fn found(&self, writer: &Writer, record: &Stored) -> Result<Option<IndexedRecord>, ReadError> {
         let body = postcard::from_bytes(&record.body);
         let body = body.map_err(|_| self.0.store.wrong("a record"))?;
         let mut attempts = writer.attempts.iter();
         let found = attempts.find(|attempt| attempt.part.id == record.part);
-        Ok(found.map(|attempt| Found {
+        Ok(found.map(|attempt| IndexedRecord {
             body,
             source: Arc::clone(&attempt.source),
         }))

@@ -17,7 +17,7 @@ use trainscope_analysis::watchpoint::{
 use trainscope_format::{Role, TensorSummary};
 
 use super::events::{EventFile, Listener as _};
-use super::shown::{Shown, Unreadable};
+use super::observer::{Observer, Unreadable};
 use crate::discovery::runs::{RunFiles, TensorSource};
 use crate::tensor_files::contents::SharedNames;
 use crate::tensor_files::contents::{Content, ListedTensor};
@@ -34,7 +34,7 @@ const PARALLEL_BYTES: u64 = 4 << 20;
 
 /// A run and what was found in it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Judgement {
+pub struct Judgement {
     /// The name of the run.
     pub(crate) name: String,
     /// As it would be typed.
@@ -114,7 +114,7 @@ pub(crate) fn judge(
 
 /// The judgement of a run, as far as it is shown.
 pub(super) struct Judging {
-    shown: Shown,
+    observer: Observer,
     pub(super) events: Vec<EventFile>,
     /// Where each tensor was at the step before.
     /// With the window it was listed in, and its place there.
@@ -137,7 +137,7 @@ impl Judging {
         let events = run.ranks.iter();
         let events = events.flat_map(|(&rank, found)| EventFile::open_all(found, rank));
         let mut judging = Self {
-            shown: Shown::new(watchpoints.clone()),
+            observer: Observer::new(watchpoints.clone()),
             events: events.collect(),
             before: FxHashMap::default(),
             window: 0,
@@ -163,17 +163,17 @@ impl Judging {
 
     /// Whether something was shown after what should have come after it: then all in order may say something else.
     pub(super) fn is_disordered(&self) -> bool {
-        self.shown.is_disordered
+        self.observer.is_disordered
     }
 
     /// What lies around each layer.
     pub(super) fn surroundings(&self) -> Surroundings {
-        self.shown.evaluator.surroundings()
+        self.observer.evaluator.surroundings()
     }
 
     /// How much is remembered: tensors at steps.
     pub(super) fn weight(&self) -> usize {
-        self.shown.evaluator.remembered()
+        self.observer.evaluator.remembered()
     }
 
     /// Shows the tensors of those steps of those ranks, and all that event files hold.
@@ -240,12 +240,12 @@ impl Judging {
             }
             if let Some(order) = graphs.order() {
                 let names: Vec<&str> = order.iter().map(String::as_str).collect();
-                self.shown
+                self.observer
                     .evaluator
                     .context(rank, Context::ExecutionOrder(&names));
             }
             for graph in &graphs.drawn {
-                self.shown.context(rank, Context::Graph(graph));
+                self.observer.context(rank, Context::Graph(graph));
             }
             self.graphs.insert(rank, graphs);
         }
@@ -254,15 +254,15 @@ impl Judging {
     /// Shows what event files hold up to and with this step.
     pub(super) fn advance(&mut self, step: i64, progress: &mut dyn FnMut(u64)) {
         for (number, file) in (0..).zip(&mut self.events) {
-            self.shown.evaluator.begin_file(number);
-            file.advance(step, &mut self.shown, &mut self.buffer, progress);
+            self.observer.evaluator.begin_file(number);
+            file.advance(step, &mut self.observer, &mut self.buffer, progress);
         }
         for Unreadable {
             rank,
             step,
             file,
             unread,
-        } in std::mem::take(&mut self.shown.unreadable)
+        } in std::mem::take(&mut self.observer.unreadable)
         {
             self.unread(rank, step, (&file, 0), unread);
         }
@@ -275,11 +275,11 @@ impl Judging {
         self.learn(rank, &listing.execution_order);
         for operator in &listing.overflows {
             let context = Context::OperatorOverflow { step, operator };
-            self.shown.evaluator.context(rank, context);
+            self.observer.evaluator.context(rank, context);
         }
         if let Some(reason) = &listing.unread_overflows {
             let context = Context::OperatorOverflowUnread { step, reason };
-            self.shown.evaluator.context(rank, context);
+            self.observer.evaluator.context(rank, context);
         }
         if let Some(shared) = listing.shared {
             shared.note(rank, step, &mut self.judged.shared);
@@ -291,7 +291,10 @@ impl Judging {
         let is_computed = |tensor: &ListedTensor<'_>| !tensor.source.is_constant();
         for tensor in listing.tensors.into_iter().filter(is_computed) {
             let name: Arc<str> = tensor.name.into();
-            let needs = self.shown.evaluator.needs(&name, tensor.role, &tensor.op);
+            let needs = self
+                .observer
+                .evaluator
+                .needs(&name, tensor.role, &tensor.op);
             let mut before = None;
             let mut is_next = false;
             let place_in_window = items.len();
@@ -332,7 +335,7 @@ impl Judging {
         }
         let names: Vec<&str> = order.split(',').map(str::trim).collect();
         let context = Context::ExecutionOrder(&names);
-        self.shown.evaluator.context(rank, context);
+        self.observer.evaluator.context(rank, context);
         self.orders.insert(rank, order.to_owned());
     }
 
@@ -356,14 +359,14 @@ impl Judging {
             }
             // Statistics that the training recorded itself come first.
             let key = (item.rank, Arc::clone(&item.name));
-            let is_known = self.shown.holds(&key, item.step);
-            self.shown.is_disordered |= !is_known && self.shown.is_beyond(&key, item.step);
+            let is_known = self.observer.holds(&key, item.step);
+            self.observer.is_disordered |= !is_known && self.observer.is_beyond(&key, item.step);
             match summary {
                 Ok(_) if is_known => {}
                 Ok(mut summary) => {
                     summary.role = item.role;
-                    self.shown.dumped.insert(key, item.step);
-                    self.shown.evaluator.observe(&Observation {
+                    self.observer.dumped.insert(key, item.step);
+                    self.observer.evaluator.observe(&Observation {
                         rank: item.rank,
                         step: item.step,
                         name: &item.name,
@@ -373,7 +376,7 @@ impl Judging {
                     });
                 }
                 Err(Unread::Opaque(opaque)) => {
-                    let evaluator = &mut self.shown.evaluator;
+                    let evaluator = &mut self.observer.evaluator;
                     evaluator.unread(item.rank, item.step, &item.name, &opaque.dtype);
                 }
                 Err(unread) => {
@@ -430,8 +433,8 @@ impl Judging {
                 judged.truncated.push(fault(offset, reason));
             }
         }
-        judged.remarks = self.shown.examiner.remarks(self.framework());
-        judged.findings = self.shown.evaluator.findings_with(&judged.remarks);
+        judged.remarks = self.observer.examiner.remarks(self.framework());
+        judged.findings = self.observer.evaluator.findings_with(&judged.remarks);
         judged.sources = self.sources(&judged.findings);
         judged
     }
@@ -441,7 +444,7 @@ impl Judging {
         let ends = |end: &str| self.events.iter().any(|file| file.shown().ends_with(end));
         if !self.graphs.is_empty() || ends("_MS") || ends("_lineage") {
             Framework::MindSpore
-        } else if !self.shown.recorded.is_empty() {
+        } else if !self.observer.recorded.is_empty() {
             Framework::Collector
         } else if ends(".v2") {
             Framework::Keras

@@ -60,7 +60,7 @@ impl Ongoing {
     }
 
     /// Judges what is new among the files of the run; `None`: the run has to be judged anew.
-    pub(crate) fn go_on(
+    pub(crate) fn resume(
         &mut self,
         run: &RunFiles,
         threads: usize,
@@ -113,18 +113,18 @@ impl Ongoing {
         self.judging.judged.len_bytes = run.len_bytes;
         self.judging.judged.ranks = run.ranks.len() as u64;
         self.show(run, threads, progress);
-        (!self.is_muddled()).then(|| self.judged(began))
+        (!self.is_out_of_order()).then(|| self.judged(began))
     }
 
     /// Judges what event files have grown by: `Ok(None)` if none has, `Err` if the run has to be judged anew.
-    pub(crate) fn follow(&mut self) -> Result<Option<Judgement>, Anew> {
+    pub(crate) fn follow(&mut self) -> Result<Option<Judgement>, RestartNeeded> {
         let began = Instant::now();
-        if !self.have_grown().ok_or(Anew)? {
+        if !self.have_grown().ok_or(RestartNeeded)? {
             return Ok(None);
         }
         self.judging.advance(i64::MAX, &mut |_| {});
-        if self.is_muddled() {
-            return Err(Anew);
+        if self.is_out_of_order() {
+            return Err(RestartNeeded);
         }
         Ok(Some(self.judged(began)))
     }
@@ -163,7 +163,7 @@ impl Ongoing {
 
     /// Whether what was shown last should have been shown before something else: statistics of an event file come before
     /// those of the files after it.
-    fn is_muddled(&self) -> bool {
+    fn is_out_of_order(&self) -> bool {
         let mut before: FxHashMap<u32, &EventFile> = FxHashMap::default();
         let mut files = self
             .judging
@@ -187,7 +187,7 @@ impl Ongoing {
 
 /// The run has to be judged anew.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Anew;
+pub(crate) struct RestartNeeded;
 
 /// The first step whose dump may still be written: the last one of its rank, if it is fresh.
 fn waits_from(run: &RunFiles) -> Option<i64> {
@@ -288,7 +288,7 @@ mod tests {
             let run = find(to.path(), 1).unwrap().runs.remove(0);
             let gone_on = ongoing
                 .as_mut()
-                .and_then(|own| own.go_on(&run, 1, &mut |_| {}));
+                .and_then(|own| own.resume(&run, 1, &mut |_| {}));
             let seen = gone_on.unwrap_or_else(|| {
                 let (made, judged) = Ongoing::begin(&run, &watchpoints, 1, &mut |_| {});
                 anew += usize::from(ongoing.is_some());
@@ -342,7 +342,7 @@ mod tests {
             .checked_sub(Duration::from_mins(1))
             .unwrap();
         dump.set_modified(then).unwrap();
-        let seen = ongoing.go_on(&look(), 1, &mut |_| {}).unwrap();
+        let seen = ongoing.resume(&look(), 1, &mut |_| {}).unwrap();
         assert!(!ongoing.is_waiting());
         assert_eq!(
             seen.findings,
@@ -350,10 +350,10 @@ mod tests {
         );
         // Nothing new is nothing new; the same dump written again is another one.
         assert_eq!(
-            ongoing.go_on(&look(), 1, &mut |_| {}).unwrap().findings,
+            ongoing.resume(&look(), 1, &mut |_| {}).unwrap().findings,
             seen.findings
         );
         dump.set_modified(then + Duration::from_secs(1)).unwrap();
-        assert!(ongoing.go_on(&look(), 1, &mut |_| {}).is_none());
+        assert!(ongoing.resume(&look(), 1, &mut |_| {}).is_none());
     }
 }

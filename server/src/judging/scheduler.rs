@@ -73,7 +73,7 @@ pub(super) struct Scheduler<F> {
 }
 
 /// What is watched for in a run.
-struct Watched {
+struct WatchpointChoice {
     watchpoints: Watchpoints,
     file: Option<PathBuf>,
     problem: Option<String>,
@@ -261,7 +261,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         let name = base.run_name(&run.name);
         let changes = told.get(&name).copied().unwrap_or(0);
         let mut known = self.state.write();
-        let Some(watched) = watched(&mut known, &name) else {
+        let Some(watched) = watchpoints_of(&mut known, &name) else {
             return false;
         };
         let signature = (run.signature(), watched.version);
@@ -299,7 +299,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         let gone_on = kept
             .filter(|_| is_same_watch && !is_anew)
             .and_then(|mut ongoing| {
-                let judged = ongoing.go_on(run, self.threads, &mut |_| {})?;
+                let judged = ongoing.resume(run, self.threads, &mut |_| {})?;
                 Some((ongoing, judged))
             });
         let (ongoing, judged) = match gone_on {
@@ -379,10 +379,10 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
 }
 
 /// What is watched for in a run.
-fn watched(known: &mut State, run: &str) -> Option<Watched> {
+fn watchpoints_of(known: &mut State, run: &str) -> Option<WatchpointChoice> {
     let (file, name) = known.file_of(run)?;
     let (watchpoints, origin) = file.of(&name);
-    Some(Watched {
+    Some(WatchpointChoice {
         watchpoints: watchpoints.clone(),
         file: (origin != Origin::Recommended).then(|| file.path().to_owned()),
         problem: file.problem().map(str::to_owned),

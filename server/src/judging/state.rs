@@ -1,19 +1,17 @@
 //! Judgements of all runs as they are published, with the watchpoint files that they follow.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
-use trainscope_analysis::diagnosis::Remark;
-use trainscope_analysis::watchpoint::{Findings, Hit, Surroundings, Watchpoints};
+use trainscope_analysis::watchpoint::Hit;
 
 use super::hit_list::Listing;
 use super::judge::Judgement;
 use crate::discovery::base::Base;
 use crate::discovery::find::is_event_part;
-use crate::tensor_files::contents::SharedNames;
 use crate::watchpoints::WatchpointFile;
 
 /// Judgements, watchpoint files and progress.
@@ -34,55 +32,42 @@ pub(super) struct ReadProgress {
     pub(super) total_bytes: u64,
 }
 
-/// Findings of a run, and the watchpoints they come from. Cloning copies only the list of damaged places.
+/// The judgement of a run as it is published. Cloning is cheap.
 #[derive(Clone)]
 pub struct JudgedRun {
-    /// What they say.
-    pub findings: Arc<Findings>,
-    /// What is said of the model and of what feeds it.
-    pub remarks: Arc<Vec<Remark>>,
-    /// File, offset and reason of what could not be read.
-    pub damaged: Vec<(String, u64, String)>,
-    /// Files of one step that hold tensors of the same names.
-    pub(crate) shared: Vec<SharedNames>,
-    /// What was watched for.
-    pub watchpoints: Watchpoints,
-    /// The file that says so; `None`: nobody did.
+    pub(super) judgement: Arc<Judgement>,
+    /// The file that holds the watchpoints; `None`: they are the recommended ones.
     pub watchpoints_file: Option<PathBuf>,
-    /// What is wrong with that file as it is now.
+    /// Why that file cannot be used as it is now.
     pub watchpoints_problem: Option<String>,
-    /// What lies around each layer.
-    pub surroundings: Arc<Surroundings>,
-    pub(super) sources: Arc<FxHashMap<Arc<str>, (String, u32)>>,
     pub(super) listing: Arc<OnceLock<Listing>>,
-    /// Of which files, and of which text of the watchpoints.
+    /// Fingerprints of the files and of the watchpoints.
     pub(super) signature: (u64, u64),
     /// [`State::changes`] when it was judged.
     pub(super) changes: u64,
-    /// Whether something was left for later, since it may still be written.
+    /// True if something was left for later, since it may still be written.
     pub(super) is_waiting: bool,
+}
+
+impl Deref for JudgedRun {
+    type Target = Judgement;
+
+    fn deref(&self) -> &Judgement {
+        &self.judgement
+    }
 }
 
 impl JudgedRun {
     pub(crate) fn of(
-        judged: Judgement,
+        judgement: Judgement,
         signature: (u64, u64),
         changes: u64,
         is_waiting: bool,
     ) -> Self {
-        let damaged = judged.damaged.into_iter();
         Self {
-            findings: Arc::new(judged.findings),
-            remarks: Arc::new(judged.remarks),
-            damaged: damaged
-                .map(|fault| (fault.file.to_string(), fault.offset, fault.reason))
-                .collect(),
-            shared: judged.shared,
-            watchpoints: judged.watchpoints,
+            judgement: Arc::new(judgement),
             watchpoints_file: None,
             watchpoints_problem: None,
-            surroundings: Arc::new(judged.surroundings),
-            sources: Arc::new(judged.sources),
             listing: Arc::default(),
             signature,
             changes,

@@ -21,7 +21,7 @@ const MAX_RANKS: usize = 1_000;
 
 /// Findings of a judged run: at most `limit` hits of those that the query asks for.
 pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) -> Findings {
-    let findings = &*judged.findings;
+    let findings = &judged.findings;
     let listing = judged.listing();
     let number_of = |name: &str| number_of(&judged.watchpoints, name);
     // One that is not there has no hits.
@@ -60,14 +60,11 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             reason: name_of(&item.reason),
             steps: item.steps,
         });
-    let damaged = judged
-        .damaged
-        .iter()
-        .map(|(file, offset, reason)| DamagedPlace {
-            file: file.clone(),
-            offset: *offset,
-            reason: reason.clone(),
-        });
+    let damaged = judged.damaged.iter().map(|fault| DamagedPlace {
+        file: fault.file.to_string(),
+        offset: fault.offset,
+        reason: fault.reason.clone(),
+    });
     let all = (0..).zip(judged.watchpoints.all());
     let mut unjudged: BTreeMap<u32, u64> = BTreeMap::new();
     for item in &findings.inconclusive {

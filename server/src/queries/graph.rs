@@ -6,17 +6,17 @@ use trainscope_api::records::{At, RecordsQuery};
 use trainscope_format::{Body, Graph, Kind};
 
 use super::error::Failure;
-use crate::index::{Found, Index, ReadError};
+use crate::index::{Index, IndexedRecord, ReadError};
 
+mod cache;
 mod compare;
 mod health;
-mod kept;
 mod look;
 mod notes;
 mod times;
 
+pub use cache::Graphs;
 pub(crate) use compare::diff;
-pub use kept::Graphs;
 pub(crate) use look::{node, scene, search, summary};
 
 /// One computation graph of a run, and which others the run has.
@@ -45,7 +45,7 @@ pub(crate) fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, F
 }
 
 /// Which graph of a run is asked for.
-struct Chosen {
+struct GraphChoice {
     run: String,
     graphs: Vec<GraphTag>,
     shown: GraphTag,
@@ -53,7 +53,7 @@ struct Chosen {
 }
 
 /// Finds the graph that a query means.
-fn choose(index: &Index, query: &GraphQuery) -> Result<Chosen, Failure> {
+fn choose(index: &Index, query: &GraphQuery) -> Result<GraphChoice, Failure> {
     let graphs: Vec<GraphTag> = index
         .tags_of(&query.run, Kind::Graphs)?
         .into_iter()
@@ -84,7 +84,7 @@ fn choose(index: &Index, query: &GraphQuery) -> Result<Chosen, Failure> {
         let found = index.records(Kind::Graphs, &records, |_| Ok(Some(())))?;
         *found.steps.last().ok_or_else(none)?
     };
-    Ok(Chosen {
+    Ok(GraphChoice {
         run: query.run.clone(),
         graphs,
         shown,
@@ -92,12 +92,12 @@ fn choose(index: &Index, query: &GraphQuery) -> Result<Chosen, Failure> {
     })
 }
 
-impl Chosen {
+impl GraphChoice {
     /// The record of the graph, as `describe` says.
     fn record<T>(
         &self,
         index: &Index,
-        describe: impl Fn(Found) -> Result<Option<T>, ReadError>,
+        describe: impl Fn(IndexedRecord) -> Result<Option<T>, ReadError>,
     ) -> Result<At<T>, Failure> {
         let records = RecordsQuery {
             run: self.run.clone(),

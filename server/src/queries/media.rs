@@ -3,7 +3,7 @@
 use trainscope_api::records::{Audio, Blob, Images};
 use trainscope_format::{Body, Stretch};
 
-use crate::index::{Found, ReadError};
+use crate::index::{IndexedRecord, ReadError};
 
 /// Pictures of a record; they are fetched as blobs.
 #[expect(
@@ -11,7 +11,7 @@ use crate::index::{Found, ReadError};
     clippy::unnecessary_wraps,
     reason = "the signature is that of all that describe records"
 )]
-pub(crate) fn images(found: Found) -> Result<Option<Images>, ReadError> {
+pub(crate) fn images(found: IndexedRecord) -> Result<Option<Images>, ReadError> {
     let Body::Images(body) = &found.body else {
         return Ok(None);
     };
@@ -31,7 +31,7 @@ pub(crate) fn images(found: Found) -> Result<Option<Images>, ReadError> {
     clippy::unnecessary_wraps,
     reason = "the signature is that of all that describe records"
 )]
-pub(crate) fn audio(found: Found) -> Result<Option<Audio>, ReadError> {
+pub(crate) fn audio(found: IndexedRecord) -> Result<Option<Audio>, ReadError> {
     let Body::Audio(body) = &found.body else {
         return Ok(None);
     };
@@ -47,7 +47,7 @@ pub(crate) fn audio(found: Found) -> Result<Option<Audio>, ReadError> {
 }
 
 /// The address and length of bytes of a record.
-pub(crate) fn blob(found: &Found, stretch: Stretch) -> Blob {
+pub(crate) fn blob(found: &IndexedRecord, stretch: Stretch) -> Blob {
     Blob {
         id: found.blob_id(stretch),
         len_bytes: stretch.len_bytes,

@@ -21,7 +21,7 @@ use crate::index::Index;
 pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure> {
     let mut answer = PipelineAnswer::default();
     let (mut pipelines, mut trainings) = (Vec::new(), Vec::new());
-    let watched = pipeline_queues::watched(index, run, &mut answer)?;
+    let watched = pipeline_queues::read_files(index, run, &mut answer)?;
     for (tag, rank) in index.tags_of(run, Kind::Lineage)? {
         let records = index.records(Kind::Lineage, &query(run, &tag, rank), |found| {
             Ok(match found.body {

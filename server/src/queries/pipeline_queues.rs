@@ -10,12 +10,12 @@ use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
 use trainscope_format::queues::{Batches, MAX_FILE_BYTES, Operators, Usage};
 use trainscope_format::{Body, Kind, QueueFormat};
 
-use crate::index::{Found, Index};
+use crate::index::{Index, IndexedRecord};
 use crate::queries::error::Failure;
 
 /// What the files of a run say.
 #[derive(Default)]
-pub(crate) struct Watched {
+pub(crate) struct ProfilerFiles {
     /// By rank, pipelines as they ran; of several recordings of a rank the last one.
     pub(super) pipelines: BTreeMap<u32, Pipeline>,
     operators: BTreeMap<u32, Operators>,
@@ -26,12 +26,12 @@ pub(crate) struct Watched {
 }
 
 /// Reads the files of a run. What cannot be read is told in the answer.
-pub(crate) fn watched(
+pub(crate) fn read_files(
     index: &Index,
     run: &str,
     answer: &mut PipelineAnswer,
-) -> Result<Watched, Failure> {
-    let mut watched = Watched::default();
+) -> Result<ProfilerFiles, Failure> {
+    let mut watched = ProfilerFiles::default();
     let mut ranks = BTreeSet::new();
     for (tag, rank) in index.tags_of(run, Kind::InputQueues)? {
         ranks.insert(rank);
@@ -65,13 +65,13 @@ pub(crate) fn watched(
 }
 
 struct Reader<'a> {
-    watched: Watched,
+    watched: ProfilerFiles,
     rank: u32,
     answer: &'a mut PipelineAnswer,
 }
 
 impl Reader<'_> {
-    fn file(&mut self, found: &Found) {
+    fn file(&mut self, found: &IndexedRecord) {
         let Body::Queues(source) = &found.body else {
             return;
         };
@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
     }
 
-    fn operators(&mut self, found: &Found, bytes: &[u8]) {
+    fn operators(&mut self, found: &IndexedRecord, bytes: &[u8]) {
         match Operators::read(bytes) {
             Ok(operators) if operators.total == 0 => self.fault(found, "it names no operation"),
             Ok(operators) => {
@@ -113,7 +113,7 @@ impl Reader<'_> {
         }
     }
 
-    fn usage(&mut self, found: &Found, bytes: &[u8]) {
+    fn usage(&mut self, found: &IndexedRecord, bytes: &[u8]) {
         match Usage::read(bytes) {
             Ok(usage) => {
                 self.answer.cut |= usage.operators.len() < usage.total;
@@ -123,7 +123,7 @@ impl Reader<'_> {
         }
     }
 
-    fn bytes(&mut self, found: &Found) -> Option<Vec<u8>> {
+    fn bytes(&mut self, found: &IndexedRecord) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = found.open().map_err(|error| error.to_string());
         let read = read.and_then(|file| {
@@ -142,7 +142,7 @@ impl Reader<'_> {
         Some(bytes)
     }
 
-    fn fault(&mut self, found: &Found, reason: &str) {
+    fn fault(&mut self, found: &IndexedRecord, reason: &str) {
         if self.answer.faults.len() >= MAX_FAULTS {
             self.answer.cut = true;
             return;

@@ -20,7 +20,7 @@ use crate::tensor_files::listing;
 const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;
 
 /// A run with tensors in files of their own, as one walk has found it.
-pub(crate) struct Recorded {
+pub(crate) struct TensorRun {
     /// Its files.
     pub(crate) run: RunFiles,
     /// Equal as long as they are.
@@ -31,11 +31,11 @@ pub(crate) struct Recorded {
     count: Arc<OnceLock<u64>>,
     is_counting: AtomicBool,
     /// Made when somebody asks; before that, the one of an earlier walk.
-    catalog: Mutex<Known>,
+    catalog: Mutex<CatalogCell>,
 }
 
 #[derive(Default)]
-struct Known {
+struct CatalogCell {
     catalog: Option<Arc<Catalog>>,
     is_current: bool,
 }
@@ -44,7 +44,7 @@ struct Known {
 #[derive(Default)]
 pub(crate) struct Catalog {
     /// In the order in which a step lists them, the newest step first.
-    pub(crate) tensors: Vec<Listed>,
+    pub(crate) tensors: Vec<CatalogTensor>,
     by_name: FxHashMap<Arc<str>, u32>,
     /// By rank and step.
     steps: BTreeMap<(u32, i64), StepFiles>,
@@ -52,7 +52,7 @@ pub(crate) struct Catalog {
 }
 
 /// A tensor that some files hold.
-pub(crate) struct Listed {
+pub(crate) struct CatalogTensor {
     pub(crate) name: Arc<str>,
     pub(crate) role: Role,
     /// Ranks, each with its steps, ascending, and whether the elements are there or only statistics of them.
@@ -83,7 +83,7 @@ pub(crate) struct Located {
     pub(crate) shown: Arc<str>,
 }
 
-impl Recorded {
+impl TensorRun {
     /// What a walk has found; what is known of an earlier state is used as far as it still holds.
     pub(crate) fn new(run: RunFiles, before: Option<&Self>) -> Self {
         let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
@@ -93,7 +93,7 @@ impl Recorded {
             run,
             count: Arc::default(),
             is_counting: AtomicBool::new(false),
-            catalog: Mutex::new(Known {
+            catalog: Mutex::new(CatalogCell {
                 catalog,
                 is_current: false,
             }),
@@ -250,7 +250,7 @@ impl Catalog {
             let next = u32::try_from(self.tensors.len()).unwrap_or(u32::MAX);
             let index = *self.by_name.entry(Arc::clone(&name)).or_insert(next);
             if index == next {
-                self.tensors.push(Listed {
+                self.tensors.push(CatalogTensor {
                     name,
                     role,
                     steps: BTreeMap::new(),
@@ -275,7 +275,7 @@ impl Catalog {
     }
 
     /// The tensor of a name.
-    pub(crate) fn tensor(&self, name: &str) -> Option<&Listed> {
+    pub(crate) fn tensor(&self, name: &str) -> Option<&CatalogTensor> {
         let index = *self.by_name.get(name)?;
         self.tensors.get(index as usize)
     }

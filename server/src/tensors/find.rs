@@ -8,7 +8,7 @@ use trainscope_api::tensors::{TensorPlace, TensorSource};
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::{Body, Format, Kind, OpaqueTensor, Stretch, TensorData};
 
-use crate::index::{Found, Index, ReadError};
+use crate::index::{Index, IndexedRecord, ReadError};
 use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Unread;
 use crate::tensor_files::stored::Stored;
@@ -267,7 +267,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-fn source(found: &Found) -> TensorSource {
+fn source(found: &IndexedRecord) -> TensorSource {
     match found.format() {
         Format::MindsporeSummary | Format::MindsporeLineage => TensorSource::Summary,
         _ => TensorSource::Tfevents,

@@ -3,7 +3,7 @@
 use trainscope_analysis::graph::diff::{self, Change};
 use trainscope_api::graphs::{DiffQuery, Different, GraphDiff, GraphQuery, MAX_DIFFERENCES};
 
-use super::kept::{Graphs, Kept};
+use super::cache::{CachedGraph, Graphs};
 use crate::queries::error::Failure;
 
 /// Nodes that are added, removed, changed or renamed.
@@ -50,7 +50,7 @@ pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Fail
             before_path: path(&before, *one),
             ..different(&after, *other)
         });
-    let only = |kept: &Kept, nodes: &[usize]| -> Vec<Different> {
+    let only = |kept: &CachedGraph, nodes: &[usize]| -> Vec<Different> {
         let nodes = nodes.iter().take(MAX_DIFFERENCES);
         nodes.map(|node| different(kept, *node)).collect()
     };
@@ -67,7 +67,7 @@ pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Fail
     })
 }
 
-fn different(kept: &Kept, node: usize) -> Different {
+fn different(kept: &CachedGraph, node: usize) -> Different {
     let own = &kept.graph.nodes[node];
     Different {
         path: path(kept, node),
@@ -78,7 +78,7 @@ fn different(kept: &Kept, node: usize) -> Different {
 }
 
 /// The place of a node in its tree; of what is shown with its user, the user's.
-fn path(kept: &Kept, node: usize) -> Option<String> {
+fn path(kept: &CachedGraph, node: usize) -> Option<String> {
     let item = kept.tree.shown_as.get(node).copied().flatten()?;
     Some(kept.tree.items[item].path.clone())
 }

@@ -16,8 +16,8 @@ use trainscope_api::graphs::{
 use trainscope_format::Kind;
 use trainscope_format::graph::{Edge, Node, NodeKind};
 
+use super::cache::{CachedGraph, Graphs};
 use super::health::Health;
-use super::kept::{Graphs, Kept};
 use super::notes::words;
 use super::times::Times;
 use crate::queries::error::Failure;
@@ -233,7 +233,7 @@ pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Fail
 fn tensors(
     graphs: &Graphs,
     run: &str,
-    kept: &Kept,
+    kept: &CachedGraph,
     inside: &Range<usize>,
 ) -> Result<Vec<NodeTensor>, Failure> {
     let is_meant = |tag: &str| {
@@ -317,7 +317,7 @@ fn pixels(at: f64) -> i32 {
     at.round() as i32
 }
 
-impl Kept {
+impl CachedGraph {
     /// The item with that path.
     pub(crate) fn item(&self, path: &str) -> Result<usize, Failure> {
         let found = self.tree.find(path).filter(|item| *item != 0);

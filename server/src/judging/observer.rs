@@ -22,13 +22,13 @@ const REMEMBERED_STEPS: usize = 256;
 type Key = (u32, Arc<str>);
 
 /// An evaluator, and what it was shown of event files.
-pub(super) struct Shown {
+pub(super) struct Observer {
     pub(super) evaluator: Evaluator,
     pub(super) examiner: Examiner,
     /// Steps at which the statistics of each tensor were recorded.
-    pub(super) recorded: FxHashMap<Key, Recorded>,
+    pub(super) recorded: FxHashMap<Key, RecentSteps>,
     /// Steps at which each tensor was recorded in full.
-    in_full: FxHashMap<Key, Recorded>,
+    in_full: FxHashMap<Key, RecentSteps>,
     /// Location of each of these at its last step.
     before: FxHashMap<Key, Place>,
     /// The last step of each tensor that was read from a dump.
@@ -50,9 +50,9 @@ pub(super) struct Unreadable {
 
 /// The newest steps of a tensor whose statistics were recorded: a dump of one of them may be seen later.
 #[derive(Default)]
-pub(super) struct Recorded(VecDeque<i64>);
+pub(super) struct RecentSteps(VecDeque<i64>);
 
-impl Recorded {
+impl RecentSteps {
     fn push(&mut self, step: i64) {
         if self.0.len() == REMEMBERED_STEPS {
             self.0.pop_front();
@@ -70,7 +70,7 @@ impl Recorded {
     }
 }
 
-impl Shown {
+impl Observer {
     pub(super) fn new(watchpoints: Watchpoints) -> Self {
         Self {
             evaluator: Evaluator::new(watchpoints),
@@ -95,7 +95,7 @@ impl Shown {
         self.any(key, |recorded| recorded.is_beyond(step))
     }
 
-    fn any(&self, key: &Key, is_so: impl Fn(&Recorded) -> bool) -> bool {
+    fn any(&self, key: &Key, is_so: impl Fn(&RecentSteps) -> bool) -> bool {
         let all = [self.recorded.get(key), self.in_full.get(key)];
         all.into_iter().flatten().any(is_so)
     }
@@ -114,7 +114,7 @@ impl Shown {
     }
 }
 
-impl Listener for Shown {
+impl Listener for Observer {
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.evaluator
             .scalar(rank, tag, step, wall_time_secs, value);

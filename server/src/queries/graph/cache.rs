@@ -13,7 +13,7 @@ use trainscope_format::{Body, Graph, GraphFormat};
 
 use super::health::Health;
 use super::times::{self, Times};
-use super::{Chosen, choose};
+use super::{GraphChoice, choose};
 use crate::index::Index;
 use crate::judging::{JudgedRun, Judgements};
 use crate::queries::error::Failure;
@@ -32,10 +32,10 @@ pub struct Graphs {
 }
 
 /// What names the content of a source file, and its graph.
-type Entry = (String, Arc<Kept>);
+type Entry = (String, Arc<CachedGraph>);
 
 /// A graph, ready to be looked at.
-pub(crate) struct Kept {
+pub(crate) struct CachedGraph {
     pub(super) format: GraphFormat,
     pub(super) graph: Graph,
     pub(super) tree: Tree,
@@ -46,7 +46,7 @@ pub(crate) struct Kept {
     times: Mutex<(u64, Arc<Times>)>,
 }
 
-impl Kept {
+impl CachedGraph {
     fn new(format: GraphFormat, graph: Graph) -> Self {
         let tree = Tree::new(&graph);
         Self {
@@ -115,7 +115,10 @@ impl Graphs {
     }
 
     /// The graph that a query means, read if it is not kept.
-    pub(super) fn get(&self, query: &GraphQuery) -> Result<(Chosen, Arc<Kept>), Failure> {
+    pub(super) fn get(
+        &self,
+        query: &GraphQuery,
+    ) -> Result<(GraphChoice, Arc<CachedGraph>), Failure> {
         let index = &self.index;
         let chosen = choose(index, query)?;
         let at = chosen.record(index, |found| {
@@ -135,12 +138,12 @@ impl Graphs {
             Ok(Some((source.format, found.graph(*source)?)))
         })?;
         let (format, graph) = record.body;
-        let kept = Arc::new(Kept::new(format, chosen.readable(graph)?));
+        let kept = Arc::new(CachedGraph::new(format, chosen.readable(graph)?));
         self.keep(key, &kept);
         Ok((chosen, kept))
     }
 
-    fn known(&self, key: &str) -> Option<Arc<Kept>> {
+    fn known(&self, key: &str) -> Option<Arc<CachedGraph>> {
         let mut all = self.entries.lock();
         let at = all.iter().position(|(known, _)| known == key)?;
         let found = all.remove(at);
@@ -149,7 +152,7 @@ impl Graphs {
         Some(kept)
     }
 
-    fn keep(&self, key: String, kept: &Arc<Kept>) {
+    fn keep(&self, key: String, kept: &Arc<CachedGraph>) {
         let mut all = self.entries.lock();
         all.retain(|(known, _)| *known != key);
         all.insert(0, (key, Arc::clone(kept)));
