@@ -30,9 +30,9 @@ pub(crate) struct Contents {
     pub(crate) unreadable: Vec<(String, String)>,
     /// Pipes, sockets and devices that are named like recorded files and not read: path and type.
     pub(crate) special: Vec<(String, &'static str)>,
-    /// How many files are of other kinds, by extension.
+    /// Number of files of other kinds, by extension.
     pub(crate) other: BTreeMap<String, u64>,
-    /// How many folders there are.
+    /// Number of folders.
     pub(crate) folders: u64,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io
     Ok(found)
 }
 
-/// Whether a file of this path below a base directory is of tensors, or lies beside some: only its name is looked at.
+/// True if a file of this path below a base directory holds tensors or belongs to some, by its name alone.
 pub(crate) fn is_of_tensors(relative: &Path) -> bool {
     let Some(file_name) = relative.file_name().and_then(OsStr::to_str) else {
         return false;
@@ -149,7 +149,7 @@ pub(crate) struct Claims(Vec<Claim>);
 #[derive(Default)]
 struct Folder {
     claims: Claims,
-    /// How many files are of other kinds, by extension.
+    /// Number of files of other kinds, by extension.
     other: BTreeMap<String, u64>,
     /// Pipes, sockets and devices named like recorded files: path and type.
     special: Vec<(String, &'static str)>,

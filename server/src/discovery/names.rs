@@ -35,7 +35,7 @@ pub(super) enum PartKind {
         step: i64,
         name: String,
     },
-    /// Whatever `MindSpore` writes into the folder of an iteration.
+    /// A file in the folder of an iteration of `MindSpore`.
     Dumped {
         step: i64,
         graph: u32,
@@ -127,7 +127,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     })
 }
 
-/// Whether a file of this format lies in a folder that is a part of the run around it: what `MindSpore` has profiled.
+/// True if the folder of a file of this format is a part of the run around it: the profiles of `MindSpore`.
 pub(super) fn is_profile(format: Format, folder: &str) -> bool {
     matches!(format, Format::Queues(_)) && folder.starts_with("profiler")
 }
@@ -164,7 +164,7 @@ fn tensor_name(folders: &str, stem: &str) -> String {
     }
 }
 
-/// `rank_<r>/<net>/<graph>/<iteration>/<file>`, and what lies beside it.
+/// `rank_<r>/<net>/<graph>/<iteration>/<file>`, and the folders beside it.
 fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
     let at = folders
         .iter()

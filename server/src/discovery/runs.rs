@@ -116,7 +116,7 @@ pub(crate) struct TensorSource {
     pub(crate) stamp: Stamp,
 }
 
-/// How the tensors of a file are named.
+/// Source of the names of tensors in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TensorKind {
     /// By the file itself, after this prefix.

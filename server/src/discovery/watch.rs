@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::base::Base;
 
-/// Paths that may have changed, gathered until somebody looks.
+/// Paths that may have changed, gathered until they are taken.
 #[derive(Clone, Default)]
 pub(crate) struct Hints(Arc<Mutex<FxHashSet<PathBuf>>>);
 

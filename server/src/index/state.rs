@@ -14,7 +14,7 @@ use crate::discovery::file::{Head, Identity, Place};
 /// Session starts remembered of a file. A program writes one each time it begins or resumes.
 const MAX_SESSION_STARTS: usize = 10_000;
 
-/// What is stored of a file.
+/// A file as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FileRecord {
     pub(super) place: Place,
@@ -23,7 +23,7 @@ pub(super) struct FileRecord {
     pub(super) state: SourceState,
 }
 
-/// How far a file is read and what was found.
+/// Progress in a file, and summaries of its records.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SourceState {
     /// Size as last seen.
@@ -37,7 +37,7 @@ pub(crate) struct SourceState {
     pub(crate) fed_bytes: u64,
     /// Bytes before this one are decoded and published.
     pub(crate) offset: u64,
-    /// What the decoder remembers beside offset and tags.
+    /// Memory of the decoder beside offset and tags.
     pub(crate) decoder: Vec<u8>,
     /// The first bytes.
     pub(crate) head: Head,
@@ -47,13 +47,13 @@ pub(crate) struct SourceState {
     pub(crate) open_damage: Option<Damage>,
     /// Bytes in damaged stretches.
     pub(crate) skipped_bytes: u64,
-    /// Whole records that hold nothing known.
+    /// Records of unknown content.
     pub(crate) skipped_records: u64,
     /// Records that the program says it could not write.
     pub(crate) lost_records: u64,
     /// Records published.
     pub(crate) records: u64,
-    /// How many of them the store holds.
+    /// Number of them that the store holds.
     #[serde(skip)]
     pub(crate) committed_records: u64,
     /// Session starts, at most [`MAX_SESSION_STARTS`].
@@ -71,7 +71,7 @@ pub(crate) struct SourceState {
     /// Why it cannot be opened or read.
     #[serde(skip)]
     pub(crate) unreadable: Option<String>,
-    /// Whether it is on disk no more.
+    /// True if it is on disk no more.
     #[serde(skip)]
     pub(crate) gone: bool,
 }
@@ -155,7 +155,7 @@ impl SourceState {
     }
 }
 
-/// What lineage says that others write as hyper-parameters, under the names that those have.
+/// Values in lineage that others write as hyper-parameters, under the names of those.
 fn of_lineage(lineage: &Lineage) -> Vec<(String, HparamValue)> {
     let text = |value: &String| HparamValue::Text(value.clone());
     let count = |value: &i64| HparamValue::Number(*value as f64);

@@ -1,5 +1,6 @@
-//! What each answer about a run's hits takes from all of them: made when it is asked for the first time, since a hundred
-//! thousand hits are gone through in milliseconds and a filter is typed letter by letter.
+//! Order, counts and names of all hits of a run, for answers about some of them.
+//!
+//! Made for the first request: a hundred thousand hits take milliseconds, and a filter is typed letter by letter.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ pub struct Listing {
     pub order: Vec<usize>,
     /// Ranks that have hits, ascending.
     pub ranks: Vec<u32>,
-    /// How many each watchpoint has.
+    /// Number of hits of each watchpoint.
     pub hits_of: BTreeMap<u32, u64>,
     /// Tensor, condition and node of hits in lower case, each three once.
     names: Vec<[String; 3]>,
-    /// Which of them are those of a hit.
+    /// Index into `names` for each hit.
     names_of: Vec<u32>,
 }
 
@@ -55,7 +56,7 @@ impl Listing {
         }
     }
 
-    /// Whether a hit, by its place among all, has a text in one of its names, in any case.
+    /// A test of hits, by their place among all, for a text in one of their names, in any case.
     pub fn finder(&self, text: &str) -> impl Fn(usize) -> bool {
         let text = text.to_lowercase();
         let has = |names: &[String; 3]| names.iter().any(|name| name.contains(&text));

@@ -1,6 +1,6 @@
 //! A run that is judged while it grows: what was judged stays, and only what is new is read.
 //!
-//! What comes out is what [`judge`](super::judge::judge) says of the same files. Where going on could end otherwise (a
+//! The result equals that of [`judge`](super::judge::judge) for the same files. Where going on could end otherwise (a
 //! file was replaced, a dump was written again, two writers share a tensor) the run has to be judged anew.
 
 use std::hash::{Hash as _, Hasher as _};
@@ -24,7 +24,7 @@ pub(crate) struct Ongoing {
     /// The last step of each rank that was shown. Ranks do not wait for each other.
     newest: FxHashMap<u32, i64>,
     beside: u64,
-    /// Whether something was left for later.
+    /// True if something was left for later.
     is_waiting: bool,
 }
 
@@ -49,12 +49,12 @@ impl Ongoing {
         (ongoing, judged)
     }
 
-    /// Whether a dump was left for later, because it may still be written.
+    /// True if a dump was left for later, because it may still be written.
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_waiting
     }
 
-    /// How much is remembered: tensors at steps.
+    /// Size of the memory, in tensors at steps.
     pub(crate) fn weight(&self) -> usize {
         self.judging.weight()
     }
@@ -129,7 +129,7 @@ impl Ongoing {
         Ok(Some(self.judged(began)))
     }
 
-    /// Whether event files have grown; `None` if one is not what it was.
+    /// True if event files have grown; `None` if one was replaced.
     fn have_grown(&mut self) -> Option<bool> {
         let mut is_grown = false;
         for file in &mut self.judging.events {
@@ -161,7 +161,7 @@ impl Ongoing {
         }
     }
 
-    /// Whether what was shown last should have been shown before something else: statistics of an event file come before
+    /// True if the last records should have come before earlier ones: statistics of an event file come before
     /// those of the files after it.
     fn is_out_of_order(&self) -> bool {
         let mut before: FxHashMap<u32, &EventFile> = FxHashMap::default();
@@ -200,7 +200,7 @@ fn waits_from(run: &RunFiles) -> Option<i64> {
     waiting.map(|(&step, _)| step).min()
 }
 
-/// What stands beside dumps: it is read once.
+/// Fingerprint of tables and graphs beside dumps, which are read once.
 fn beside(run: &RunFiles) -> u64 {
     let mut hasher = FxHasher::default();
     for (rank, found) in &run.ranks {

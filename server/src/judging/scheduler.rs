@@ -22,7 +22,7 @@ use crate::index::Index;
 
 /// After a change, others are awaited for so long.
 const SETTLE: Duration = Duration::from_millis(50);
-/// Without a change, files are looked at so often: dumps are no part of the index, and nobody tells of them.
+/// Without a change, time between two looks: dumps are no part of the index, so no notice comes for them.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 /// So often if something waits to be whole.
 const SHORT_INTERVAL: Duration = Duration::from_millis(500);
@@ -32,7 +32,7 @@ const PAUSE_SHARE: u32 = 3;
 const TELL_INTERVAL: Duration = Duration::from_millis(200);
 /// Growing runs whose judgement is kept to go on with.
 const MAX_KEPT: usize = 8;
-/// What all of them may remember, in tensors at steps: some 400 MB.
+/// Most tensors at steps that all of them may remember: some 400 MB.
 const MAX_WEIGHT: usize = 2_000_000;
 
 /// Work for the thread.
@@ -49,11 +49,11 @@ pub(super) enum Request {
 pub struct Judged<'a> {
     /// The name of the run.
     pub run: &'a str,
-    /// What was found.
+    /// The judgement.
     pub now: &'a JudgedRun,
-    /// Whether it tells of what was there when the server started.
+    /// True if it is of files that were there when the server started.
     pub is_from_before: bool,
-    /// Whether something else had been watched for until now.
+    /// True if the judgement before it had other watchpoints.
     pub is_watched_otherwise: bool,
 }
 
@@ -65,14 +65,14 @@ pub(super) struct Scheduler<F> {
     threads: usize,
     /// Growing runs, the last one that grew at the end.
     kept: VecDeque<(String, Ongoing)>,
-    /// Whether all runs were looked at once.
+    /// True if all runs were looked at once.
     has_looked: bool,
     /// Runs that are to be judged from their first record on.
     anew: BTreeSet<String>,
     grown: BTreeSet<String>,
 }
 
-/// What is watched for in a run.
+/// Watchpoints of a run, and their origin.
 struct WatchpointChoice {
     watchpoints: Watchpoints,
     file: Option<PathBuf>,
@@ -230,7 +230,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
             file.look();
         }
         drop(known);
-        // What is told from here on may not be in what is found.
+        // Changes from here on may be missing in the walk.
         let told = self.state.read().changes.clone();
         let found = match find_new(&base.dir, 1, visited) {
             Ok(found) => found.runs,
@@ -242,7 +242,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         let mut is_waiting = false;
         for run in &found {
             is_waiting |= self.look_at(base, run, &told);
-            // What grows meanwhile does not wait for all others.
+            // Runs that grow meanwhile do not wait for all others.
             self.follow();
         }
         let names: BTreeSet<String> = found.iter().map(|run| base.run_name(&run.name)).collect();
@@ -312,7 +312,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
             ..JudgedRun::of(judged, signature, changes, ongoing.is_waiting())
         };
         let is_waiting = judged.is_waiting;
-        // What was judged before and is judged again grows, and so does what was not there at the start.
+        // A run that is judged again grows, and so does one that was not there at the start.
         if before.is_some() || self.has_looked || is_waiting {
             self.kept.push_back((name.clone(), ongoing));
             self.forget();
@@ -378,7 +378,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
     }
 }
 
-/// What is watched for in a run.
+/// Chooses the watchpoints of a run.
 fn watchpoints_of(known: &mut State, run: &str) -> Option<WatchpointChoice> {
     let (file, name) = known.file_of(run)?;
     let (watchpoints, origin) = file.of(&name);

@@ -74,7 +74,7 @@ impl Judgements {
                     .iter()
                     .map(|change| change.run.clone())
                     .collect(),
-                // What was missed is found by looking.
+                // The next look finds the changes that were missed.
                 Err(broadcast::error::RecvError::Lagged(_)) => Vec::new(),
                 Err(broadcast::error::RecvError::Closed) => break,
             };
@@ -91,14 +91,14 @@ impl Judgements {
         *self.requests.write() = None;
     }
 
-    /// What was found in a run. Event files in a folder of their own (`tb/`) are a part of the run around it if tensors
+    /// The judgement of a run. Event files in a folder of their own (`tb/`) are a part of the run around it if tensors
     /// lie there too.
     pub fn of(&self, run: &str) -> Option<Arc<JudgedRun>> {
         let known = self.state.read();
         known.runs.get(known.judged_as(run)?).cloned()
     }
 
-    /// Whether its files have changed since it was judged.
+    /// True if its files have changed since it was judged.
     pub fn is_behind(&self, run: &str) -> bool {
         let known = self.state.read();
         let Some(judged) = known.judged_as(run).and_then(|name| known.runs.get(name)) else {
@@ -114,7 +114,7 @@ impl Judgements {
                 > judged.changes
     }
 
-    /// How far a run is that is being judged from its first record on.
+    /// Progress of a run that is being judged from its first record on.
     pub fn progress(&self, run: &str) -> Option<Progress> {
         let known = self.state.read();
         let name = known.judged_as(run).unwrap_or(run);
@@ -143,7 +143,7 @@ impl Judgements {
         }
     }
 
-    /// What is watched for in a run; `None`: it is not of any base directory.
+    /// The watchpoints of a run; `None`: it is not of any base directory.
     pub(crate) fn watchpoints(&self, run: &str) -> Option<WatchpointList> {
         let mut known = self.state.write();
         let run = known.judged_as(run).unwrap_or(run).to_owned();

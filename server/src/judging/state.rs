@@ -19,13 +19,13 @@ use crate::watchpoints::WatchpointFile;
 pub(super) struct State {
     pub(super) runs: BTreeMap<String, Arc<JudgedRun>>,
     pub(super) files: Vec<(Base, WatchpointFile)>,
-    /// How often something new of each run was told: what was judged before is behind.
+    /// Number of changes of each run: a judgement of an earlier one is behind.
     pub(super) changes: BTreeMap<String, u64>,
-    /// How far the judgement of a run is that is being judged from its first record on.
+    /// Progress of runs that are being judged from their first record on.
     pub(super) progress: BTreeMap<String, Arc<ReadProgress>>,
 }
 
-/// How much of a run is read.
+/// Bytes of a run that are read.
 #[derive(Default)]
 pub(super) struct ReadProgress {
     pub(super) done_bytes: AtomicU64,

@@ -144,7 +144,7 @@ fn shared_names(own: &crate::tensor_files::contents::SharedNames) -> SharedNames
     }
 }
 
-/// How a run is, in the list of runs.
+/// State of a run for the list of runs.
 pub(crate) fn health(judged: &JudgedRun) -> Health {
     let findings = &judged.findings;
     let first = findings.first_hit().map(|hit| {
@@ -187,7 +187,7 @@ fn counts(findings: &watchpoint::Findings) -> Counts {
     counts
 }
 
-/// What others are told of a hit.
+/// A hit as alarms send it.
 pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) -> HitNotice {
     let watchpoint = judged.watchpoints.all().get(own.watchpoint as usize);
     let first = judged.findings.first_cause.as_ref();
@@ -214,7 +214,7 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
             .map(|(name, number)| (name.to_string(), *number));
         named.collect::<BTreeMap<_, _>>()
     };
-    // What everything began with says so, and how much follows, wherever it is told of.
+    // The first cause carries the number of hits that it explains in every answer.
     let first = judged.findings.first_cause.as_ref();
     let first = first.filter(|first| is_at(&judged.findings, first.hit, hit));
     let cause = first
@@ -259,7 +259,7 @@ fn measure(own: &watchpoint::measure::Measure) -> Measure {
     }
 }
 
-/// What is said of a hit, one of these findings, if its step of its rank began with it.
+/// The cause that a hit is, if its step of its rank began with it.
 fn cause<'a>(
     findings: &'a watchpoint::Findings,
     hit: &watchpoint::Hit,
@@ -274,7 +274,7 @@ fn cause<'a>(
     is_at(findings, cause.hit, hit).then_some(cause)
 }
 
-/// Whether the hit of that number is this one.
+/// True if the hit of that number is this one.
 fn is_at(findings: &watchpoint::Findings, at: usize, hit: &watchpoint::Hit) -> bool {
     let own = findings.hits.get(at);
     own.is_some_and(|own| std::ptr::eq(own, hit))
@@ -338,7 +338,7 @@ fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
     }
 }
 
-/// The name that somebody gave a watchpoint, or what its condition says.
+/// The name of a watchpoint in its file, or the title of its condition.
 pub(crate) fn title(own: &Watchpoint) -> Words {
     match &own.name {
         Some(name) => Words {

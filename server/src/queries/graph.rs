@@ -44,7 +44,7 @@ pub(crate) fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, F
     })
 }
 
-/// Which graph of a run is asked for.
+/// The graph of a run that a query names.
 struct GraphChoice {
     run: String,
     graphs: Vec<GraphTag>,

@@ -9,7 +9,7 @@ use crate::judging::Listing;
 pub(crate) struct Page {
     /// Where they stand among all: by step, by rank, then in the order of data flow.
     pub(super) hits: Vec<usize>,
-    /// Which of them are the first of their step and rank.
+    /// Places in `hits` at which a step of a rank begins.
     pub(super) groups: Vec<usize>,
 }
 
@@ -97,7 +97,7 @@ impl Page {
     }
 }
 
-/// Whether a hit is asked for, as far as its names are not asked about.
+/// True if a hit passes all filters but those of names.
 fn passes(hit: &Hit, query: &FindingsQuery) -> bool {
     query
         .severity

@@ -1,4 +1,4 @@
-//! Data pipelines of a run: the data-set graphs that a run has recorded, how they ran, and what its profiles say of waiting for data.
+//! Data pipelines of a run: the recorded graphs of its data sets, how they ran, and how long the training waited for data.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure
     Ok(answer)
 }
 
-/// How long each rank waited: as its own spans say, else as `batches` do.
+/// Waiting times of each rank: from its own spans, else from `batches`.
 fn waiting(
     index: &Index,
     run: &str,
@@ -191,7 +191,7 @@ fn part(own: &pipeline::Part) -> PipelinePart {
     }
 }
 
-/// `MindSpore` writes what an operation is given as one text of JSON; here each value stands by itself.
+/// `MindSpore` writes the parameters of an operation as one text of JSON; here each value is a pair of its own.
 fn unfolded(parameters: &[(String, String)]) -> Vec<(String, String)> {
     let unfold = |(name, text): &(String, String)| {
         if name != "tensor_op_params" {

@@ -1,4 +1,4 @@
-//! What a run's profiler says of its data pipeline while it ran, read from its files when somebody asks.
+//! Data pipelines as the profiler of a run recorded them, read from its files for each request.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use trainscope_format::{Body, Kind, QueueFormat};
 use crate::index::{Index, IndexedRecord};
 use crate::queries::error::Failure;
 
-/// What the files of a run say.
+/// Content of the profiler files of a run.
 #[derive(Default)]
 pub(crate) struct ProfilerFiles {
     /// By rank, pipelines as they ran; of several recordings of a rank the last one.
@@ -25,7 +25,7 @@ pub(crate) struct ProfilerFiles {
     usage: BTreeMap<u32, Usage>,
 }
 
-/// Reads the files of a run. What cannot be read is told in the answer.
+/// Reads the files of a run. Faults go into the answer.
 pub(crate) fn read_files(
     index: &Index,
     run: &str,
@@ -92,7 +92,7 @@ impl Reader<'_> {
             let lines = batches.skipped_lines;
             self.fault(found, &format!("{lines} lines are not five numbers"));
         }
-        // What the program itself waited for says more than what was brought to the device.
+        // The time that the program itself waited says more than the time to bring data to the device.
         let known = self.watched.times.get(&self.rank);
         if clock == Clock::Device && known.is_some_and(|known| known.clock == Clock::Iterator) {
             return;

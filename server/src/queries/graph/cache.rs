@@ -1,6 +1,6 @@
-//! Graphs with their trees, kept while somebody looks at them: reading a large one takes longer than drawing it.
+//! Graphs with their trees, kept while they are looked at: reading a large one takes longer than drawing it.
 //!
-//! What is kept is of one content of a source file: a file that took its place is read anew.
+//! An entry is of one content of a source file: a file that took its place is read anew.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,7 +23,7 @@ const MAX_GRAPHS: usize = 4;
 /// Nodes that are kept, at most, unless one graph alone has more.
 const MAX_KEPT_NODES: usize = 1_000_000;
 
-/// Graphs that somebody looks at, the last one first. Cloning is cheap.
+/// Graphs that are looked at, the last one first. Cloning is cheap.
 #[derive(Clone)]
 pub struct Graphs {
     index: Index,
@@ -31,7 +31,7 @@ pub struct Graphs {
     entries: Arc<Mutex<Vec<Entry>>>,
 }
 
-/// What names the content of a source file, and its graph.
+/// Name of the content of a source file, and its graph.
 type Entry = (String, Arc<CachedGraph>);
 
 /// A graph, ready to be looked at.
@@ -65,7 +65,7 @@ impl CachedGraph {
             .get_or_init(|| Names::new(&self.graph, &self.tree))
     }
 
-    /// What was found in each part of the graph.
+    /// Hits in each part of the graph.
     pub(crate) fn health(&self, judged: Option<Arc<JudgedRun>>) -> Arc<Health> {
         let Some(judged) = judged.filter(|judged| !judged.findings.hits.is_empty()) else {
             return Arc::default();
@@ -81,7 +81,7 @@ impl CachedGraph {
         health
     }
 
-    /// How long each part of the graph takes, as far as the run has profiles of that rank.
+    /// Times of each part of the graph, as far as the run has profiles of that rank.
     pub(crate) fn times(&self, index: &Index, run: &str, rank: u32) -> Result<Arc<Times>, Failure> {
         let profiles = times::profiles(index, run, rank)?;
         if profiles == 0 {

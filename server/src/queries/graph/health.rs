@@ -1,4 +1,4 @@
-//! Which parts of a graph watchpoints have found something in.
+//! Hits of watchpoints by part of a graph.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -40,7 +40,7 @@ macro_rules! graph_query {
     };
 }
 
-/// What is open of a graph, laid out.
+/// The open part of a graph, laid out.
 pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, Failure> {
     let (chosen, kept) = match graphs.get(&graph_query!(query)) {
         // Most runs have no graph: that is no failure of who looks around a tensor.
@@ -419,7 +419,7 @@ impl CachedGraph {
         }
     }
 
-    /// What a node is computed from, in the order of its inputs; of a scope what lies outside and feeds it.
+    /// Inputs of a node, in their order; of a scope the nodes outside that feed it.
     fn inputs(&self, item: usize, health: &Health) -> Vec<Neighbour> {
         let Some(node) = self.node(item) else {
             let above = self.walk.around(&self.tree, item, true);

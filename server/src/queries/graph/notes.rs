@@ -1,4 +1,4 @@
-//! What is odd about a graph, in both languages.
+//! Notes about oddities of a graph, in both languages.
 
 use trainscope_api::findings::Words;
 use trainscope_format::graph::{GraphNote, GraphNoteKind};

@@ -1,4 +1,4 @@
-//! How long each part of a graph takes, from the spans of profiles that are named by nodes.
+//! Times of each part of a graph, from the spans of profiles that are named by nodes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -88,7 +88,7 @@ impl Times {
     }
 }
 
-/// How many profiles there are: what was read of as many is still true.
+/// Number of profiles: times read from as many are still true.
 pub(crate) fn profiles(index: &Index, run: &str, rank: u32) -> Result<u64, ReadError> {
     let mut profiles = 0;
     for (tag, _) in tags(index, run, rank)? {
