@@ -148,6 +148,31 @@ mod tests {
         );
     }
 
+    #[test]
+    fn graphs_beside_dumps_are_of_the_run_of_the_dump_whatever_their_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let graph = [0x08, 1, 0x22, 0];
+        for (path, bytes) in [
+            (
+                "run/rank_1/Net/0/5/Add.x.0.0.1.output.0.DefaultFormat.npy",
+                &[][..],
+            ),
+            ("run/rank_1/graphs/ms_output_trace_code_graph_0.pb", &graph),
+            ("run/rank_1/graphs/optimized.pb", &graph),
+            ("run/rank_1/graphs/notes.pb", b"no graph"),
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let found = scan(&bases(&[dir.path().to_owned()]));
+        assert_eq!(
+            places(&found),
+            [("run".to_owned(), 1), ("run".to_owned(), 1)]
+        );
+        assert_eq!(found.recordings.len(), 1);
+    }
+
     #[cfg(unix)]
     #[test]
     fn links_are_followed_and_loops_end() {
