@@ -96,3 +96,44 @@ async fn a_watchpoint_is_called_as_its_user_wrote_it() {
         .await;
     browser.close().await;
 }
+
+#[tokio::test]
+async fn one_number_of_histograms_is_on_the_rail_and_the_card_and_no_card_is_missing() {
+    let lab = Lab::new();
+    let server = sample(&lab, "mlp/vanishing");
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/overview").await;
+    // Histograms and statistics of the same 60 tensors.
+    browser
+        .wait_until(
+            "document.querySelector(\"a.nav[href$='/histograms'] .count\")?.textContent == '60'",
+        )
+        .await;
+    let card = browser
+        .text_of("[data-card=histograms] .head")
+        .await
+        .unwrap();
+    assert!(card.contains("60 tensors"), "{card}");
+    browser.wait_for_element("[data-card=pipeline]").await;
+    // The last row of cards is as wide as the first.
+    let is_full = "(() => {
+        const cards = [...document.querySelectorAll('.eight > .card')];
+        const right = Math.max(...cards.map((card) => card.getBoundingClientRect().right));
+        return right - cards.at(-1).getBoundingClientRect().right < 2;
+    })()";
+    browser.wait_until(is_full).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_hit_of_a_histogram_leaves_no_card_empty_where_tensors_are_in_files() {
+    let lab = Lab::new();
+    let server = sample(&lab, "mindspore/overflow");
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/overview").await;
+    browser
+        .wait_for_element("[data-card=tensors] .body > *")
+        .await;
+    browser.wait_for_element("[data-card=graphs] dt").await;
+    browser.close().await;
+}

@@ -1,6 +1,6 @@
 //! What every page shares: the list of runs, the server's status and the tags that were asked for, each kept fresh.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use trainscope_api::live::ChangeNotice;
 use trainscope_api::runs::{Run, RunList};
 use trainscope_api::status::Status;
 use trainscope_api::tags::{MAX_RUNS, TagList, TagsRequest};
+use trainscope_format::Kind;
 
 use crate::client::{self, ClientError};
 use crate::components::{longer_names, short_name};
@@ -158,6 +159,17 @@ impl AppState {
         self.tags.with(|tags| tags.get(run).cloned())
     }
 
+    /// Number of tensors of which a run has histograms, or statistics that are drawn as such; reactive.
+    pub fn histogram_tensors(self, run: &str) -> u64 {
+        if let Some(list) = self.tags(run) {
+            return names_of(&list, &[Kind::Histograms, Kind::Statistics]);
+        }
+        // One kind mostly holds the tensors of the other.
+        let kinds = self.run(run).map(|run| run.kinds).unwrap_or_default();
+        let of = |kind: &str| kinds.get(kind).copied().unwrap_or(0);
+        of("histograms").max(of("statistics"))
+    }
+
     /// Looks at all tags that are known, without copying them; reactive.
     pub fn with_tags<T>(self, look: impl FnOnce(&BTreeMap<String, Arc<TagList>>) -> T) -> T {
         self.tags.with(look)
@@ -293,4 +305,11 @@ pub fn provide_all() {
 /// The version of a run's points, see [`Live::run_version`].
 pub fn use_run_version(run: &str) -> Signal<u64> {
     use_live().run_version(run)
+}
+
+/// Number of distinct names among the tags of some kinds.
+fn names_of(list: &TagList, kinds: &[Kind]) -> u64 {
+    let own = list.tags.iter().filter(|tag| kinds.contains(&tag.kind));
+    let names: BTreeSet<&str> = own.map(|tag| tag.tag.as_str()).collect();
+    names.len() as u64
 }

@@ -223,9 +223,13 @@ fn recorded(run: String, state: AppState, place: Memo<Place>, i18n: I18n) -> imp
     let entry = move |(page, title, icon, names): Recorded| {
         let count = move || {
             kinds.with(|run| {
-                let (_, kinds) = run.as_ref()?;
-                let counts = names.iter().filter_map(|name| kinds.get(*name));
-                Some(counts.sum::<u64>()).filter(|count| *count > 0)
+                let (run, kinds) = run.as_ref()?;
+                let count = if page == RunPage::Histograms {
+                    state.histogram_tensors(run)
+                } else {
+                    names.iter().filter_map(|name| kinds.get(*name)).sum()
+                };
+                Some(count).filter(|count| *count > 0)
             })
         };
         let href =

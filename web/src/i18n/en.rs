@@ -311,7 +311,7 @@ pub(super) static TEXTS: Texts = Texts {
         name: "Name",
         files: "Health",
         status: "Status",
-        steps: "Steps",
+        steps: "Last step",
         loss: "Loss",
         last: "Last",
         metric: "Metric",

@@ -1,9 +1,11 @@
 //! One small card for each kind of data that the run has. A card that has a page leads to it.
 
 use trainscope_api::findings::{Verdict, Watched, watchpoint_name};
+use trainscope_api::tags::Tag;
+use trainscope_format::Kind;
 
 use super::hyperparameters;
-use super::model::{Model, Newest};
+use super::model::{Model, Newest, of_kind};
 use super::pictures;
 use crate::client;
 use crate::components::{Icon, IconName, fixed_icon, severity_icon};
@@ -12,9 +14,12 @@ use crate::i18n::{I18n, Texts, use_i18n};
 use crate::pages::debugger::ClassBar;
 use crate::prelude::*;
 use crate::route::{self, RunPage};
+use crate::state::use_app_state;
 
 /// Watchpoints in the card of the debugger.
 const WATCHPOINTS: usize = 4;
+/// Largest number of cards in a row.
+const MOST_COLUMNS: usize = 4;
 /// Rows of a card that lists names with values.
 const PAIRS: usize = 6;
 
@@ -28,11 +33,16 @@ enum Card {
     Images,
     Text,
     Graph,
+    PrCurves,
+    Pipeline,
     Configuration,
 }
 
+/// Kinds of records that the page of the data pipeline shows.
+const FED: [&str; 3] = ["lineage", "profile", "input_queues"];
+
 impl Card {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Scalars,
         Self::Histograms,
         Self::Tensors,
@@ -40,6 +50,8 @@ impl Card {
         Self::Images,
         Self::Text,
         Self::Graph,
+        Self::PrCurves,
+        Self::Pipeline,
         Self::Configuration,
     ];
 
@@ -48,12 +60,14 @@ impl Card {
         let count = |kind| model.kind(kind);
         match self {
             Self::Scalars => count("scalars"),
-            Self::Histograms => count("histograms") + count("statistics"),
+            Self::Histograms => use_app_state().histogram_tensors(&model.run()),
             Self::Tensors => count("statistics").max(count("tensors")),
             Self::Debugger => 1,
             Self::Images => count("images") + count("audio"),
             Self::Text => count("text"),
             Self::Graph => count("graphs"),
+            Self::PrCurves => count("pr_curves"),
+            Self::Pipeline => FED.into_iter().map(count).sum(),
             Self::Configuration => {
                 let info = model.info.get();
                 info.map_or(0, |run| run.hparams.len() as u64)
@@ -63,13 +77,14 @@ impl Card {
 
     const fn icon(self) -> IconName {
         match self {
-            Self::Scalars => IconName::Scalars,
+            Self::Scalars | Self::PrCurves => IconName::Scalars,
             Self::Histograms => IconName::Histograms,
             Self::Tensors => IconName::Tensors,
             Self::Debugger => IconName::Debugger,
             Self::Images => IconName::Images,
             Self::Text => IconName::Text,
             Self::Graph => IconName::Graph,
+            Self::Pipeline => IconName::Pipeline,
             Self::Configuration => IconName::Sliders,
         }
     }
@@ -84,6 +99,8 @@ impl Card {
             Self::Images => "images",
             Self::Text => "text",
             Self::Graph => "graphs",
+            Self::PrCurves => "pr_curves",
+            Self::Pipeline => "pipeline",
             Self::Configuration => "configuration",
         }
     }
@@ -92,6 +109,7 @@ impl Card {
         match self {
             Self::Debugger => texts.debugger.title,
             Self::Configuration => texts.overview.configuration,
+            Self::Pipeline => texts.pipeline.title,
             other => (texts.runs.kind)(other.name()),
         }
     }
@@ -101,7 +119,8 @@ impl Card {
         let words = &texts.overview;
         let count = self.count(model);
         match self {
-            Self::Scalars | Self::Images | Self::Text => (words.tags)(count),
+            Self::Scalars | Self::Images | Self::Text | Self::PrCurves => (words.tags)(count),
+            Self::Pipeline => String::new(),
             Self::Histograms | Self::Tensors => (words.tensors)(count),
             Self::Debugger => {
                 let found = model.findings.get();
@@ -134,7 +153,11 @@ pub(super) fn view(model: Model) -> AnyView {
         cards
     });
     view! {
-        <div class="eight" class:few=move || cards.get().len() <= 4>
+        <div
+            class="eight"
+            class:few=move || cards.get().len() <= MOST_COLUMNS
+            style:--columns=move || columns(cards.get().len()).to_string()
+        >
             {move || {
                 let cards = cards.get().into_iter();
                 cards.map(|card| frame(model, card, i18n)).collect::<Vec<AnyView>>()
@@ -142,6 +165,12 @@ pub(super) fn view(model: Model) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// Number of columns that spreads the cards most evenly over the fewest rows.
+fn columns(cards: usize) -> usize {
+    let rows = cards.div_ceil(MOST_COLUMNS).max(1);
+    cards.div_ceil(rows).max(1)
 }
 
 fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
@@ -154,6 +183,8 @@ fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
         Card::Text => Some(route::run_href(&run, RunPage::Text)),
         Card::Tensors => Some(route::run_href(&run, RunPage::Tensors)),
         Card::Graph => Some(route::run_href(&run, RunPage::Graph)),
+        Card::PrCurves => Some(route::run_href(&run, RunPage::PrCurves)),
+        Card::Pipeline => Some(route::run_href(&run, RunPage::Pipeline)),
         Card::Configuration => None,
     };
     let title = move || {
@@ -197,14 +228,16 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
             .into_any()
         }
         Card::Histograms => (move || {
-            model.heat.get().map(|heat| {
-                view! {
-                    <p class="micro ink3 cut">
-                        <bdi>{heat.tag.clone()}</bdi>
-                    </p>
-                    {pictures::heat_map(&heat)}
-                }
-            })
+            let Some(heat) = model.heat.get() else {
+                return last_steps(model, Kind::Statistics, i18n);
+            };
+            view! {
+                <p class="micro ink3 cut">
+                    <bdi>{heat.tag.clone()}</bdi>
+                </p>
+                {pictures::heat_map(&heat)}
+            }
+            .into_any()
         })
         .into_any(),
         Card::Tensors => (move || tensor(model, i18n)).into_any(),
@@ -218,6 +251,16 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
                 .map(|graph| pairs(counted(graph.commonest())))
         })
         .into_any(),
+        Card::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
+        Card::Pipeline => (move || {
+            let own = FED.into_iter().filter(|kind| model.kind(kind) > 0);
+            let own = own.map(|kind| {
+                let name = (i18n.texts().runs.kind)(kind);
+                (name.to_owned(), format::count(model.kind(kind)))
+            });
+            pairs(own.collect())
+        })
+        .into_any(),
         Card::Configuration => (move || {
             let info = model.info.get();
             let mut all = info
@@ -229,6 +272,18 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         })
         .into_any(),
     }
+}
+
+/// Tags of a kind with their last steps.
+fn last_steps(model: Model, kind: Kind, i18n: I18n) -> AnyView {
+    let tags = model.tags.get();
+    let own = tags.iter().flat_map(|list| of_kind(list, kind));
+    let last = |tag: &Tag| tag.last_step.map(format::integer).unwrap_or_default();
+    let own = own.take(PAIRS).map(|tag| {
+        let step = format!("{} {}", i18n.texts().frame.step, last(tag));
+        (tag.tag.clone(), step)
+    });
+    pairs(own.collect())
 }
 
 fn counted(types: Vec<(String, u64)>) -> Vec<(String, String)> {
@@ -364,4 +419,17 @@ fn text(own: Newest, i18n: I18n) -> AnyView {
         <p class="small sample">{own.content}</p>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+
+    #[test]
+    fn columns_leave_few_cards_in_the_last_row_to_widen() {
+        assert_eq!(
+            [1, 3, 4, 5, 6, 7, 8, 9, 10].map(columns),
+            [1, 3, 4, 3, 3, 4, 4, 3, 4]
+        );
+    }
 }

@@ -47,6 +47,21 @@ for v, grad in zip(model.trainable_variables, grads):
         tensors[v.name + ".grad"] = tf.convert_to_tensor(grad)
 os.makedirs(f"{run}/dump", exist_ok=True)
 save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#;
+/// The same for a training in Rust, with this program's own collector.
+const RUST: &str = r#"// cargo add trainscope-collector
+use trainscope_collector::{Collector, Role, TensorView};
+
+// Once, before the training:
+let collector = Collector::builder("runs/name").start()?;
+// In each step; weight and gradient are slices of f32 with 2 × 3 elements:
+let mut step = collector.step(number);
+step.tensor("fc1.weight", Role::Weight, TensorView::of(&weight, &[2, 3]));
+step.tensor("fc1.weight.grad", Role::Gradient, TensorView::of(&gradient, &[2, 3]));
+// At the end:
+collector.finish();"#;
+/// Kinds of records that only this program's own collector puts into event files.
+const OF_COLLECTOR: [&str; 4] = ["profile", "lineage", "statistics", "dumps"];
+
 /// A dump of a `MindSpore` training: its settings, and the variable that names them.
 const MINDSPORE: &str = r#"# Write dump.json, with the absolute path of this run's folder:
 cat > dump.json <<'EOF'
@@ -63,9 +78,16 @@ EOF
 export MINDSPORE_DUMP_CONFIG=$PWD/dump.json"#;
 
 /// Name of a framework, what it calls to record tensors, and the whole code, by the files that it has written.
-fn recording(formats: &[&str], names: &[&str]) -> (&'static str, &'static str, &'static str) {
+fn recording(
+    formats: &[&str],
+    names: &[&str],
+    kinds: &[&str],
+) -> (&'static str, &'static str, &'static str) {
+    let is_of_collector = || kinds.iter().any(|kind| OF_COLLECTOR.contains(kind));
     if formats.contains(&"mindspore_summary") {
         ("MindSpore", "MINDSPORE_DUMP_CONFIG", MINDSPORE)
+    } else if formats.contains(&"tfevents") && is_of_collector() {
+        ("Rust", "step.tensor(…)", RUST)
     } else if names
         .iter()
         .any(|name| name.rsplit('.').next() == Some("v2"))
@@ -315,7 +337,9 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         let files = info.as_deref().map_or(&[][..], |run| &run.files);
         let formats: Vec<&str> = files.iter().map(|file| &*file.format).collect();
         let names: Vec<&str> = files.iter().map(|file| &*file.path).collect();
-        let (framework, call, code) = recording(&formats, &names);
+        let kinds = info.iter().flat_map(|run| run.kinds.keys());
+        let kinds: Vec<&str> = kinds.map(String::as_str).collect();
+        let (framework, call, code) = recording(&formats, &names, &kinds);
         let copy = move |_| {
             spawn_local(async move {
                 let clipboard = window().navigator().clipboard();
@@ -461,7 +485,17 @@ mod tests {
 
     #[test]
     fn code_is_of_the_framework_that_wrote_the_files() {
-        let of = |format, name| recording(&[format], &[name]).0;
+        let of = |format, name| recording(&[format], &[name], &["scalars"]).0;
+        let own = recording(&["tfevents"], &["events.out.tfevents.1.vm.0"], &["profile"]);
+        assert_eq!(own.0, "Rust");
+        for line in [
+            "use trainscope_collector",
+            ".start()?",
+            "step.tensor(",
+            "finish()",
+        ] {
+            assert!(own.2.contains(line), "{line}");
+        }
         assert_eq!(of("mindspore_summary", "events.summary.1_MS"), "MindSpore");
         assert_eq!(
             of("tfevents", "events.out.tfevents.1.vm.0.v2"),

@@ -5,6 +5,8 @@ use trainscope_format::float;
 
 /// Rows of the heat map.
 pub(super) const BINS: usize = 24;
+/// Level of the fullest bin.
+pub(super) const FULLEST: u8 = 9;
 /// A histogram that is wider than the middle one by this factor does not squeeze all others: what lies beyond is in
 /// the outermost bins.
 const WIDER: f64 = 8.0;
@@ -113,7 +115,9 @@ fn column(histogram: &Bins, low: f64, high: f64) -> Column {
     let fullest = counts.iter().copied().fold(0.0, f64::max);
     let level = |count: f64| {
         if count > 0.0 {
-            ((count / fullest).sqrt() * 9.0).ceil().clamp(1.0, 9.0) as u8
+            ((count / fullest).sqrt() * f64::from(FULLEST))
+                .ceil()
+                .clamp(1.0, f64::from(FULLEST)) as u8
         } else {
             0
         }

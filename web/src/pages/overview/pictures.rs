@@ -7,7 +7,7 @@ use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::Rgb;
 
-use super::heat::{BINS, Heat};
+use super::heat::{BINS, FULLEST, Heat};
 use super::model::Model;
 use crate::components::{ChartEvents, Figure, LineChart, use_palette};
 use crate::erased::{derive, memo};
@@ -99,9 +99,47 @@ pub(in crate::pages) fn line(series: &Series, colour: Rgb) -> Line {
     }
 }
 
+/// Largest number of histograms that is too small for a heat map: the last one is drawn as bars.
+const FEW: usize = 3;
+
+/// The last histogram as bars, with values from left to right.
+fn bars(heat: &Heat) -> Option<AnyView> {
+    let i18n = use_i18n();
+    let column = heat.columns.last()?;
+    let full = f64::from(FULLEST);
+    let bars = column.levels.iter().enumerate().map(|(bin, level)| {
+        let height = f64::from(*level) / full * BINS as f64;
+        view! { <rect x=bin y=BINS as f64 - height width="0.9" height=height /> }
+    });
+    let label = (i18n.texts().overview.heat)(&heat.tag, 1);
+    let step = heat
+        .steps
+        .last()
+        .map(|step| format!("{} {}", i18n.texts().frame.step, format::integer(*step)));
+    let view = view! {
+        <div class="heat few">
+            <svg viewBox=format!("0 0 {BINS} {BINS}") preserveAspectRatio="none" role="img" aria-label=label>
+                {bars.collect_view()}
+            </svg>
+            <div class="heat-x micro ink3">
+                <span>{format::number(heat.low, 2)}</span>
+                <span>{step}</span>
+                <span>{format::number(heat.high, 2)}</span>
+            </div>
+        </div>
+    };
+    Some(view.into_any())
+}
+
 /// The heat map of a histogram: steps from left to right, values upwards.
 pub(super) fn heat_map(heat: &Heat) -> AnyView {
     let i18n = use_i18n();
+    if let Some(bars) = Some(heat)
+        .filter(|heat| heat.columns.len() <= FEW)
+        .and_then(bars)
+    {
+        return bars;
+    }
     let columns = heat.columns.len();
     let cells = heat.columns.iter().enumerate().map(|(x, column)| {
         let cells = column.levels.iter().enumerate().filter(|(_, level)| **level > 0);

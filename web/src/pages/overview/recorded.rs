@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use trainscope_api::error::ErrorCode;
 use trainscope_api::findings::{Findings, Hit};
 use trainscope_api::paths;
 use trainscope_api::records::{Records, RecordsQuery};
@@ -84,7 +85,14 @@ impl<'a> Tensors<'a> {
     ) -> Result<Vec<(i64, TensorStats)>, ClientError> {
         if self.is_in_files {
             let steps = Some((from, to));
-            let found = client::tensor_between(self.run, name, self.rank, steps).await?;
+            let found = match client::tensor_between(self.run, name, self.rank, steps).await {
+                // A hit of a histogram: no file holds its elements.
+                Err(ClientError::Refused(error)) if error.code == ErrorCode::UnknownTag => {
+                    self.names.retain(|own| own != name);
+                    return Ok(Vec::new());
+                }
+                other => other?,
+            };
             self.is_whole &= found.pending_bytes == 0;
             let points = found.points.into_iter();
             return Ok(points
@@ -182,6 +190,7 @@ pub(super) async fn ask(
         onset.leave_out_plain(|name| of_hits().any(|hit| hit.tensor == name));
         put(model.onset, Some(Arc::new(onset)));
     }
+    let names = own.names.clone();
     // The first tensor of which anything is wrong, else the first weight as it is now.
     let hit = of_hits().find(|hit| names.contains(&hit.tensor));
     let (name, steps) = if let Some(hit) = hit {
