@@ -2,6 +2,9 @@
 // External, because the page allows no inline scripts. A module in the head runs after parsing and before the program
 // paints anything.
 
+import init from './trainscope_web.js';
+import { pages } from './packs.js';
+
 // These answers are there when the program starts; asked for by it, they would come after the first layout. The notes
 // follow the runs: the live stream tells what changes after the list of runs was made.
 const ask = async (path) => {
@@ -35,7 +38,14 @@ try {
 const theme = asked ?? remembered;
 if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 
-// A server that says its version has browsers keep all files of it.
-const { search } = new URL(import.meta.url);
-const { default: init } = await import(`./trainscope_web.js${search}`);
-await init({ module_or_path: new URL(`./trainscope_web_bg.wasm${search}`, import.meta.url) });
+// The code of the page that is opened comes together with the program, which would ask for it when it has started.
+const [, run, page] = /\/run\/(.*?)([^/]*)\/?$/.exec(location.pathname) ?? [];
+const shared = { images: 'recorded', text: 'recorded', pr_curves: 'recorded' };
+const part = run === undefined ? 'runs' : (shared[page] ?? page);
+for (const file of pages[part] ?? pages.overview) {
+  const link = document.createElement('link');
+  Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: '' });
+  link.href = new URL(file, import.meta.url).href;
+  document.head.append(link);
+}
+await init();

@@ -1,11 +1,10 @@
 //! Mounts shared state, frame and pages.
 
 use crate::components::Palette;
-use crate::erased::memo;
 use crate::frame::Frame;
 use crate::i18n::I18n;
 use crate::location::Address;
-use crate::pages::{RunPages, RunsPage};
+use crate::pages::{Chunks, PageOnDemand, RunPages};
 use crate::prelude::*;
 use crate::route::Place;
 use crate::theme::ThemeState;
@@ -20,13 +19,14 @@ pub fn App() -> impl IntoView {
     format::provide_clock();
     state::provide_all();
     Address::provide();
+    Chunks::provide();
     let place = route::use_place();
-    let is_list = memo(move || place.with(|place| *place == Place::Runs));
+    let is_list = Memo::new(move |_| place.with(|place| *place == Place::Runs));
     view! {
         <Frame>
             {move || {
                 if is_list.get() {
-                    view! { <RunsPage /> }.into_any()
+                    view! { <PageOnDemand page=None /> }.into_any()
                 } else {
                     view! { <RunPages /> }.into_any()
                 }

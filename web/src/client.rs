@@ -3,8 +3,6 @@
 //! Addresses are relative to the page's base (`<base href>`), so a server below a path prefix works. Every function
 //! says in its error whether the server could not be reached or refused.
 
-pub(crate) mod json;
-
 use std::pin::Pin;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
@@ -445,7 +443,7 @@ fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, 
 
 /// What a JSON answer says.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ClientError> {
-    json::read(bytes).ok_or(ClientError::Misunderstood)
+    serde_json::from_slice(bytes).map_err(|_| ClientError::Misunderstood)
 }
 
 /// The body of the answer to a request. Boxed, and of one type: what is generic is compiled anew for each type of answer.
@@ -470,5 +468,5 @@ async fn accepted(response: Response) -> Result<Response, ClientError> {
         .binary()
         .await
         .map_err(|_| ClientError::Unreachable)?;
-    Err(json::read(&body).map_or(ClientError::Misunderstood, ClientError::Refused))
+    Err(serde_json::from_slice(&body).map_or(ClientError::Misunderstood, ClientError::Refused))
 }

@@ -201,6 +201,14 @@ impl CivilTime {
     }
 }
 
+/// The number that a user typed; none if the text is something else, or not finite.
+pub fn parse_number(text: &str) -> Option<f64> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,5 +268,27 @@ mod tests {
         assert_eq!(duration(3_599_999.0), "999:59:59");
         assert_eq!(duration(10_000_020.0), "2,777 h");
         assert_eq!(duration(f64::NAN), "–");
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_type_them() {
+        for (text, value) in [
+            ("5", 5.0),
+            (" .5 ", 0.5),
+            ("-.5", -0.5),
+            ("+5.", 5.0),
+            ("007", 7.0),
+            ("1e-3", 1e-3),
+            ("1.5E+3", 1500.0),
+            ("-0", 0.0),
+            ("0.1", 0.1),
+        ] {
+            assert_eq!(parse_number(text), Some(value), "{text}");
+        }
+        for text in [
+            "", ".", "-", "e5", "1e", "0x10", "1 2", "NaN", "inf", "1e999", "--1", "1.2.3",
+        ] {
+            assert_eq!(parse_number(text), None, "{text}");
+        }
     }
 }

@@ -4,7 +4,6 @@ use leptos::ev;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::erased::Show;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::live::use_live;

@@ -7,7 +7,6 @@
 
 use trainscope_api::findings::Words;
 
-use crate::erased::{derive, effect};
 use crate::format;
 use crate::prelude::*;
 use crate::storage;
@@ -127,7 +126,7 @@ impl I18n {
     pub fn provide() -> Self {
         let i18n = Self(RwSignal::new(first_choice()));
         provide_context(i18n);
-        effect(move || {
+        Effect::new(move || {
             if let Some(root) = document().document_element() {
                 // Setting a plain attribute on an element that is there does not fail.
                 let _ignored = root.set_attribute("lang", i18n.0.get().lang());
@@ -151,7 +150,7 @@ impl I18n {
 
     /// The same as a label of a component.
     pub fn label(self, which: fn(&'static Texts) -> &'static str) -> Signal<String> {
-        derive(move || which(self.texts()).to_owned())
+        Signal::derive(move || which(self.texts()).to_owned())
     }
 
     /// What the server says in both languages, in the one in force; reactive.

@@ -12,7 +12,6 @@
 pub mod app;
 pub mod client;
 pub mod components;
-mod erased;
 pub mod format;
 pub mod frame;
 mod frames;
@@ -24,13 +23,11 @@ pub mod notebook;
 pub mod pages;
 mod pixels;
 mod prelude;
-pub mod reactive;
 pub mod route;
 pub mod run_colour;
 pub mod state;
 pub mod storage;
 pub mod theme;
-mod typed;
 pub mod url_state;
 
 /// Mounts the program into the page. The bundle calls it as soon as it is loaded.

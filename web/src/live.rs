@@ -314,7 +314,7 @@ impl Live {
             let notice = event
                 .data()
                 .as_string()
-                .and_then(|text| client::json::read(text.as_bytes()));
+                .and_then(|text| serde_json::from_str(&text).ok());
             if let Some(notice) = notice {
                 self.on_change(notice);
             }

@@ -3,7 +3,6 @@
 
 use leptos::{ev, wasm_bindgen::JsCast};
 
-use crate::erased::memo;
 use crate::prelude::*;
 use crate::route;
 
@@ -38,12 +37,12 @@ impl Address {
 
     /// The path, as it stands in the address.
     pub fn pathname(self) -> Memo<String> {
-        memo(move || self.0.with(|(pathname, _)| pathname.clone()))
+        Memo::new(move |_| self.0.with(|(pathname, _)| pathname.clone()))
     }
 
     /// The query, as it stands in the address.
     pub fn search(self) -> Memo<String> {
-        memo(move || self.0.with(|(_, search)| search.clone()))
+        Memo::new(move |_| self.0.with(|(_, search)| search.clone()))
     }
 
     /// Both as they are.

@@ -10,7 +10,6 @@ use trainscope_api::error::ErrorCode;
 use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes};
 
 use crate::client::{self, ClientError};
-use crate::erased::effect;
 use crate::live::Live;
 use crate::prelude::*;
 
@@ -50,7 +49,7 @@ impl Notes {
         };
         provide_context(notes);
         let asked = StoredValue::new((false, false));
-        effect(move || {
+        Effect::new(move || {
             live.list_version.track();
             notes.refresh(asked);
         });

@@ -1,5 +1,6 @@
 //! The pages: one file or folder each.
 
+mod chunks;
 mod debugger;
 mod graph;
 mod histograms;
@@ -12,14 +13,6 @@ mod runs;
 mod scalars;
 mod tensors;
 
-pub use debugger::DebuggerPage;
-pub use graph::GraphPage;
-pub use histograms::HistogramsPage;
+pub use chunks::{Chunks, PageOnDemand};
 pub use not_found::NotFoundPage;
-pub use overview::OverviewPage;
-pub use pipeline::PipelinePage;
-pub use recorded::{RecordedPage, Shelf};
 pub use run::RunPages;
-pub use runs::RunsPage;
-pub use scalars::ScalarsPage;
-pub use tensors::TensorsPage;

@@ -1,5 +1,6 @@
-//! What most files begin with: the framework's words, its signals in the form of [`crate::reactive`].
+//! Names that most files use: those of the framework, and a value of the browser that stays on its thread.
 
 pub(crate) use leptos::prelude::*;
 
-pub(crate) use crate::reactive::{LocalValue, Memo, RwSignal, Signal, StoredValue};
+/// A stored value that is not `Send`, such as an element of the page.
+pub(crate) type LocalValue<T> = StoredValue<T, LocalStorage>;

@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::erased::memo;
 use crate::location::use_address;
 use crate::prelude::*;
 use crate::url_state::{self, join_list};
@@ -139,13 +138,13 @@ impl Place {
 pub fn use_place() -> Memo<Place> {
     let pathname = use_address().pathname();
     let base = base_path();
-    memo(move || pathname.with(|path| parse(path, base)))
+    Memo::new(move |_| pathname.with(|path| parse(path, base)))
 }
 
 /// The run that the address bar names, if the page belongs to one.
 pub fn use_run() -> Memo<Option<String>> {
     let place = use_place();
-    memo(move || place.with(|place| place.run().map(str::to_owned)))
+    Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)))
 }
 
 /// The path of the page's base without its last slash: empty, or the server's prefix.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use trainscope_api::runs::{RunList, home_colour};
 
-use crate::erased::memo;
 use crate::prelude::*;
 
 /// How many colours there are; they come back with a pattern after that.
@@ -65,7 +64,7 @@ impl RunColours {
         let given = RwSignal::new(Numbers::new());
         let chosen = RwSignal::new(Numbers::new());
         let together = RwSignal::new(Arc::new(Vec::new()));
-        let looks = memo(move || {
+        let looks = Memo::new(move |_| {
             let runs = together.get();
             chosen.with(|chosen| given.with(|given| Arc::new(distinct(&runs, chosen, given))))
         });

@@ -13,7 +13,6 @@ use trainscope_format::Kind;
 
 use crate::client::{self, ClientError};
 use crate::components::{longer_names, short_name};
-use crate::erased::{effect, memo};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
@@ -71,7 +70,7 @@ impl AppState {
     /// Makes the state, asks for it, and asks again when something changes.
     pub fn provide(live: Live, colours: RunColours) -> Self {
         let runs = RwSignal::new(Arc::new(RunList::default()));
-        let index = memo(move || {
+        let index = Memo::new(move |_| {
             let positions = runs.with(|list| {
                 let ids = list.runs.iter().map(|run| run.id.clone());
                 ids.enumerate()
@@ -85,7 +84,7 @@ impl AppState {
             load: RwSignal::new(Load::Loading),
             status: RwSignal::new(None),
             index,
-            names: memo(move || {
+            names: Memo::new(move |_| {
                 index.with(|index| Arc::new(longer_names(index.keys().map(String::as_str))))
             }),
             tags: RwSignal::new(BTreeMap::new()),
@@ -95,11 +94,11 @@ impl AppState {
             is_due: StoredValue::new(false),
         };
         provide_context(state);
-        effect(move || {
+        Effect::new(move || {
             live.list_version.track();
             state.refresh(live, colours);
         });
-        effect(move || {
+        Effect::new(move || {
             let has_grown = live.last_notice.with(|notice| {
                 state.apply(notice);
                 !notice.runs.is_empty()
@@ -115,7 +114,7 @@ impl AppState {
                 );
             }
         });
-        effect(move || {
+        Effect::new(move || {
             let failed = state
                 .load
                 .with_untracked(|load| matches!(load, Load::Failed(_)));
@@ -291,7 +290,7 @@ pub fn provide_all() {
     let live = Live::provide();
     live.watch_visibility();
     let notes = Notes::provide(live);
-    effect(move || {
+    Effect::new(move || {
         let chosen = notes.with(|book| {
             let runs = book.runs.iter();
             let chosen = runs.filter_map(|(run, notes)| Some((run.clone(), notes.colour?)));

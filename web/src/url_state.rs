@@ -5,7 +5,6 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::erased::memo;
 use crate::location::{Address, use_address};
 use crate::prelude::*;
 
@@ -47,12 +46,12 @@ pub fn use_url_state() -> UrlState {
 impl UrlState {
     /// The value of `key` as a signal that changes only when this key does; `None` if it is absent.
     pub fn param(self, key: &'static str) -> Memo<Option<String>> {
-        memo(move || self.search.with(|search| value(search, key)))
+        Memo::new(move |_| self.search.with(|search| value(search, key)))
     }
 
     /// The items of a list, empty if the key is absent.
     pub fn list(self, key: &'static str) -> Memo<Vec<String>> {
-        memo(move || {
+        Memo::new(move |_| {
             self.search
                 .with(|search| value(search, key))
                 .map(|text| split_list(&text))

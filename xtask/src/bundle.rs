@@ -1,11 +1,11 @@
-//! The browser bundle: the program compiled and bound, the page that starts it, its icons and one style sheet, in
-//! `web/dist`.
+//! The browser bundle: the program compiled and split into the parts of its pages, the page that starts it, its icons and
+//! one style sheet, in `web/dist`.
 //!
 //! Cargo knows best whether the program changed, so it is always asked; everything after it is skipped when its
 //! output and the other sources are those of the last time. Files are only written when their bytes differ, so that
 //! the server that embeds them is not rebuilt for nothing.
 
-mod order;
+mod split;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,13 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use anyhow::{Context, Result, ensure};
-use wasm_bindgen_cli_support::Bindgen;
-
 use crate::console;
 use crate::process::run;
 use crate::toolchain::{self, WasmCompiler};
 use crate::workspace::Workspace;
+use anyhow::{Context, Result, ensure};
 
 /// Style sheets that come before all others, which follow by name.
 const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
@@ -31,7 +29,7 @@ struct Recipe {
     /// The profile of the workspace, which also names what is kept between two builds.
     profile: &'static str,
     dist: PathBuf,
-    /// Whether functions keep their names, which profilers show, and their order.
+    /// Whether functions keep their names, which profilers show.
     is_named: bool,
 }
 
@@ -93,7 +91,10 @@ fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
     }
 
     console::step(&format!("assemble {shown}"));
-    let mut files = bound_program(&program, &kept.join("bound"), *is_named)?;
+    let mut files = BTreeMap::new();
+    let parts = kept.join("parts");
+    split::program(&program, &parts, *is_named)?;
+    collect(&parts, &parts, &mut files)?;
     for (name, path) in sources.page {
         files.insert(
             name,
@@ -132,7 +133,7 @@ fn page_sources(web: &Path) -> Result<PageSources> {
             }
         }
     }
-    for wanted in ["index.html", "boot.js"] {
+    for wanted in ["index.html", "boot.js", "parts.js"] {
         ensure!(
             page.iter().any(|(name, _)| name == Path::new(wanted)),
             "web/{wanted} is missing"
@@ -184,33 +185,6 @@ fn stamp(workspace: &Workspace, program: &PathBuf, sources: &PageSources) -> Res
         )?;
     }
     Ok(stamp)
-}
-
-/// The program with the code that connects it to the browser's interfaces.
-fn bound_program(program: &Path, out: &Path, is_named: bool) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
-    if out.exists() {
-        fs::remove_dir_all(out)?;
-    }
-    Bindgen::new()
-        .input_path(program)
-        .web(true)?
-        .typescript(false)
-        .remove_name_section(!is_named)
-        .remove_producers_section(true)
-        .out_name("trainscope_web")
-        .generate(out)?;
-    let mut files = BTreeMap::new();
-    collect(out, out, &mut files)?;
-    if is_named {
-        return Ok(files);
-    }
-    for (_, program) in files
-        .iter_mut()
-        .filter(|(name, _)| name.extension().is_some_and(|it| it == "wasm"))
-    {
-        *program = order::sorted(program)?;
-    }
-    Ok(files)
 }
 
 /// Reads all files below `folder`, named by their path from `root`.

@@ -130,8 +130,9 @@ impl WasmCompiler {
 /// The profile of the bundle that is embedded.
 pub(crate) const RELEASE: &str = "wasm";
 
-/// Leptos then keeps one type of view where each component had its own: a bundle smaller by 7 %.
-const FLAGS_OF_LEPTOS: [&str; 2] = ["--cfg", "erase_components"];
+/// Leptos then keeps one type of view where each component had its own: a bundle smaller by 7 %. The relocations of the
+/// linker say which function needs which, so that the program can be split.
+const FLAGS_OF_LEPTOS: [&str; 3] = ["--cfg", "erase_components", "-Clink-args=--emit-relocs"];
 
 /// Where the standard library is built too: a panic ends the program without saying where it was (the page of
 /// `web --dev` says it); a bundle smaller by another 7 %.

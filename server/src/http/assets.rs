@@ -41,7 +41,11 @@ static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
 /// Where the page comes from, ready to be sent.
 #[derive(Clone, Debug)]
-pub struct Assets(Source);
+pub struct Assets {
+    source: Source,
+    /// First part of the path of files that never change; empty if they do.
+    version: String,
+}
 
 #[derive(Clone, Debug)]
 enum Source {
@@ -58,8 +62,6 @@ struct Asset {
     plain: Bytes,
     brotli: Option<Bytes>,
     gzip: Option<Bytes>,
-    /// How it is asked for by its version; empty if it has none.
-    version: String,
 }
 
 /// Why there is no page.
@@ -77,7 +79,7 @@ impl Assets {
         for file in EMBEDDED {
             file.tag.hash(&mut hasher);
         }
-        let version = format!("v={:016x}", hasher.finish());
+        let version = format!("{:016x}", hasher.finish());
         let files = EMBEDDED.iter().map(|file| {
             let bytes = Bytes::from_static(file.plain);
             let mut asset = Asset::new(file.name, bytes, file.tag, prefix);
@@ -88,11 +90,11 @@ impl Assets {
             } else {
                 asset.brotli = file.brotli.map(Bytes::from_static);
                 asset.gzip = file.gzip.map(Bytes::from_static);
-                asset.version.clone_from(&version);
             }
             (file.name, asset)
         });
-        Self(Source::BuiltIn(files.collect()))
+        let source = Source::BuiltIn(files.collect());
+        Self { source, version }
     }
 
     /// The page in `dir`, below `prefix`, read anew for each request.
@@ -100,15 +102,19 @@ impl Assets {
         if !dir.join(INDEX).is_file() {
             return Err(AssetsError::NoIndex(dir.to_owned()));
         }
-        Ok(Self(Source::Folder {
+        let source = Source::Folder {
             dir: dir.to_owned(),
             prefix: prefix.to_owned(),
-        }))
+        };
+        Ok(Self {
+            source,
+            version: String::new(),
+        })
     }
 
     /// May wait for the disk. `None` if there is no such file.
     fn find(&self, name: &str) -> Result<Option<Asset>, Failure> {
-        match &self.0 {
+        match &self.source {
             Source::BuiltIn(files) => Ok(files
                 .iter()
                 .find(|(known, _)| *known == name)
@@ -171,11 +177,10 @@ impl Asset {
             plain,
             brotli: None,
             gzip: None,
-            version: String::new(),
         }
     }
 
-    fn answer(self, query: Option<&str>, asked: &HeaderMap) -> Response {
+    fn answer(self, is_kept: bool, asked: &HeaderMap) -> Response {
         let accepted = Accepted::read(asked);
         let (body, encoding) = match (self.brotli, self.gzip) {
             (Some(brotli), _) if accepted.brotli => (brotli, "br"),
@@ -201,8 +206,7 @@ impl Asset {
             }
         }
         // Names stay the same from build to build, so browsers ask each time unless they have asked for this version.
-        let is_version = !self.version.is_empty() && query == Some(&*self.version);
-        headers.insert(CACHE_CONTROL, if is_version { KEEP } else { ASK });
+        headers.insert(CACHE_CONTROL, if is_kept { KEEP } else { ASK });
         headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
         if let Ok(etag) = HeaderValue::from_str(&etag) {
             headers.insert(ETAG, etag);
@@ -277,13 +281,18 @@ fn with_base(page: &str, prefix: &str) -> String {
     }
 }
 
-/// Has the page ask for files by their version.
+/// Has the page ask for files by their version, which is part of the path: what a script imports is of its version too.
 fn with_version<'a>(page: &[u8], names: impl Iterator<Item = &'a str>, version: &str) -> Bytes {
     let mut page = String::from_utf8_lossy(page).into_owned();
     for name in names {
-        page = page.replace(&format!("\"{name}\""), &format!("\"{name}?{version}\""));
+        page = page.replace(&format!("\"{name}\""), &format!("\"v/{version}/{name}\""));
     }
     page.into()
+}
+
+/// The version and the name of a file whose path has both.
+fn version_of(path: &str) -> Option<(&str, &str)> {
+    path.strip_prefix("v/")?.split_once('/')
 }
 
 /// Files of the page, and the page itself for every place on it.
@@ -297,20 +306,23 @@ pub(super) async fn get(
         let failure = method_not_allowed(method, uri).await;
         return ([(ALLOW, "GET,HEAD")], failure).into_response();
     }
-    let name = uri.path().trim_start_matches('/').to_owned();
+    let path = uri.path().trim_start_matches('/');
+    let (version, name) = version_of(path).unwrap_or(("", path));
+    let is_kept = !version.is_empty() && version == site.assets.version;
+    let name = name.to_owned();
     let assets = site.assets.clone();
     let found = blocking(move || {
         let name = if name.is_empty() { INDEX } else { &name };
         match assets.find(name)? {
             // A missing file must not look like a page: a script that is one fails in ways that nobody understands.
             None if is_file_name(name) => Ok(None),
-            None => assets.find(INDEX),
-            found => Ok(found),
+            None => Ok(assets.find(INDEX)?.map(|index| (index, false))),
+            Some(asset) => Ok(Some((asset, is_kept && name != INDEX))),
         }
     })
     .await;
     match found {
-        Ok(Some(asset)) => asset.answer(uri.query(), &headers),
+        Ok(Some((asset, is_kept))) => asset.answer(is_kept, &headers),
         Ok(None) => Failure::new(
             ErrorCode::UnknownPath,
             format!("there is no file {}", uri.path()),
@@ -323,8 +335,9 @@ pub(super) async fn get(
 /// Whether a path names a file rather than a place on the page. Runs have dots in their names (`lr-0.01`), and their
 /// places end in the name of a page, so only what looks like a file of a bundle counts.
 fn is_file_name(path: &str) -> bool {
-    const EXTENSIONS: [&str; 12] = [
-        "css", "gif", "html", "ico", "js", "json", "map", "png", "svg", "txt", "wasm", "woff2",
+    const EXTENSIONS: [&str; 13] = [
+        "bin", "css", "gif", "html", "ico", "js", "json", "map", "png", "svg", "txt", "wasm",
+        "woff2",
     ];
     Path::new(path)
         .extension()
@@ -407,8 +420,8 @@ mod tests {
         let page =
             b"<link href=\"style.css\"><link href=\"api/runs\"><script src=\"boot.js\">style.css";
         assert_eq!(
-            with_version(page, ["style.css", "boot.js"].into_iter(), "v=1"),
-            "<link href=\"style.css?v=1\"><link href=\"api/runs\"><script src=\"boot.js?v=1\">style.css"
+            with_version(page, ["style.css", "boot.js"].into_iter(), "1"),
+            "<link href=\"v/1/style.css\"><link href=\"api/runs\"><script src=\"v/1/boot.js\">style.css"
         );
     }
 

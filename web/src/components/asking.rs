@@ -8,7 +8,6 @@ use std::time::Duration;
 use leptos::task::spawn_local;
 
 use crate::client::ClientError;
-use crate::erased::effect;
 use crate::live::use_live;
 use crate::prelude::*;
 
@@ -26,7 +25,7 @@ pub fn ask_again<W, A, F>(
     F: Future<Output = A> + 'static,
 {
     let asked = StoredValue::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         let wanted = want();
         let number = asked.get_value() + 1;
         asked.set_value(number);
@@ -100,7 +99,7 @@ impl<A: Send + Sync + 'static> Asking<A> {
                 }
             });
         };
-        effect(move || {
+        Effect::new(move || {
             want.track();
             fetch();
         });

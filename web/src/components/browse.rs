@@ -12,7 +12,6 @@ use trainscope_api::order::natural;
 use trainscope_format::{Kind, Role};
 
 use crate::components::{longer_names, short_name};
-use crate::erased::{effect, memo};
 use crate::frames::after_paint;
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
@@ -104,16 +103,16 @@ impl Browse {
         let url = use_url_state();
         let state = use_app_state();
         let run = use_run();
-        let own = memo(move || run.get().unwrap_or_default());
+        let own = Memo::new(move |_| run.get().unwrap_or_default());
         let (shown, hidden) = shown::chosen_runs(url, own);
         draw_together(own, shown, hidden);
         keep_tags(shown, state);
         let filter_text = url.param("q");
-        let filter_text = memo(move || filter_text.get().unwrap_or_default());
-        let filter = memo(move || filter_text.with(|text| Filter::new(text)));
+        let filter_text = Memo::new(move |_| filter_text.get().unwrap_or_default());
+        let filter = Memo::new(move |_| filter_text.with(|text| Filter::new(text)));
         let tags = url.list("tags");
-        let selection = memo(move || tags.with(|items| Selection::from_items(items)));
-        let names = memo(move || {
+        let selection = Memo::new(move |_| tags.with(|items| Selection::from_items(items)));
+        let names = Memo::new(move |_| {
             let listed = shown
                 .get()
                 .iter()
@@ -122,14 +121,14 @@ impl Browse {
                 .collect::<Vec<_>>();
             longer_names(listed.iter().map(String::as_str))
         });
-        let entries = memo(move || {
+        let entries = Memo::new(move |_| {
             let shown = shown.get();
             let name = |run: &str| names.with(|names| name_among(names, run));
             Arc::new(state.with_tags(|tags| tags::merge(&shown, tags, kinds, &name)))
         });
         let role = url.param("role");
-        let role = memo(move || role.with(|word| parse_role(word.as_deref()?)));
-        let passing = memo(move || {
+        let role = Memo::new(move |_| role.with(|word| parse_role(word.as_deref()?)));
+        let passing = Memo::new(move |_| {
             let (filter, role) = (filter.get(), role.get());
             entries.with(|entries| {
                 let all = entries.iter().enumerate();
@@ -140,7 +139,7 @@ impl Browse {
             })
         });
         let notes = use_notebook();
-        let pins = memo(move || notes.pinned());
+        let pins = Memo::new(move |_| notes.pinned());
         let browse = Self {
             url,
             own,
@@ -155,8 +154,8 @@ impl Browse {
             names,
             entries,
             passing,
-            cards: memo(move || Arc::new(cards(own, selection, entries, passing, pins))),
-            is_loaded: memo(move || {
+            cards: Memo::new(move |_| Arc::new(cards(own, selection, entries, passing, pins))),
+            is_loaded: Memo::new(move |_| {
                 let shown = shown.get();
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
             }),
@@ -165,7 +164,7 @@ impl Browse {
             has_side: RwSignal::new(false),
             notes,
         };
-        effect(move || {
+        Effect::new(move || {
             if !matches!(Nothing::of(browse), None | Some(Nothing::Loading)) {
                 browse.show_rest();
             }
@@ -291,7 +290,7 @@ fn name_among(names: &BTreeMap<String, String>, run: &str) -> String {
 /// one changes no other; those of the shown runs alone, if the list has more runs than there are hues.
 fn draw_together(own: Memo<String>, shown: RunNames, hidden: RunNames) {
     let colours = use_run_colours();
-    effect(move || {
+    Effect::new(move || {
         let (own, shown, hidden) = (own.get(), shown.get(), hidden.get());
         let mut runs: Vec<String> = shown.to_vec();
         if shown.len() + hidden.len() <= usize::from(COLOURS) {
@@ -306,7 +305,7 @@ fn draw_together(own: Memo<String>, shown: RunNames, hidden: RunNames) {
 
 /// Asks for the tags of shown runs, and again while they grow.
 fn keep_tags(shown: RunNames, state: AppState) {
-    effect(move || {
+    Effect::new(move || {
         let shown = shown.get();
         state.load_tags(shown.iter().cloned(), false);
     });

@@ -1,6 +1,5 @@
 //! The line of a card whose last request failed: in its head, because text over curves hides them.
 
-use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -15,7 +14,7 @@ pub fn CardFault(
     is_drawn: Signal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let text = memo(move || {
+    let text = Memo::new(move |_| {
         let texts = &i18n.texts().scalars;
         let text = || {
             if is_drawn.get() {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use leptos::html;
 
-use crate::erased::{derive, effect, handler, memo};
 use crate::frames::after_paint;
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
@@ -48,7 +47,7 @@ impl Place {
     {
         let rested = RwSignal::new(chosen.get_untracked());
         let round = StoredValue::new(0_u32);
-        effect(move || {
+        Effect::new(move || {
             chosen.track();
             round.update_value(|round| *round = round.wrapping_add(1));
             let mine = round.get_value();
@@ -65,7 +64,7 @@ impl Place {
                 REST,
             );
         });
-        memo(move || {
+        Memo::new(move |_| {
             if is_in_view.get() {
                 chosen.get()
             } else {
@@ -202,7 +201,7 @@ pub fn CardGrid(
             view_at.set(now);
         }
     };
-    effect(move || {
+    Effect::new(move || {
         holder.track();
         cards.track();
         asked_full.track();
@@ -213,16 +212,16 @@ pub fn CardGrid(
     let handle = window_event_listener_untyped("resize", move |_| measure());
     on_cleanup(move || handle.remove());
 
-    let layout = memo(move || {
+    let layout = Memo::new(move |_| {
         let (_, width, height, window_width) = view_at.get();
         Layout::new(width, height, window_width, size.get())
     });
-    let full = memo(move || {
+    let full = Memo::new(move |_| {
         let full = asked_full.get()?;
         cards.with(|cards| cards.contains(&full)).then_some(full)
     });
     let has_spare = RwSignal::new(false);
-    let window = memo(move || {
+    let window = Memo::new(move |_| {
         let (scroll, width, height, _) = view_at.get();
         let all = cards.with(|cards| cards.len());
         if width < 1.0 || all == 0 {
@@ -234,7 +233,7 @@ pub fn CardGrid(
         }
     });
     let is_waiting = StoredValue::new(false);
-    effect(move || {
+    Effect::new(move || {
         if window.get().1 > 0 && !is_waiting.get_value() {
             is_waiting.set_value(true);
             set_timeout(
@@ -246,7 +245,7 @@ pub fn CardGrid(
             );
         }
     });
-    let in_view = memo(move || {
+    let in_view = Memo::new(move |_| {
         if let Some(full) = full.get() {
             return vec![full];
         }
@@ -257,7 +256,7 @@ pub fn CardGrid(
             cards.get(from..to).unwrap_or_default().to_vec()
         })
     });
-    effect(move || {
+    Effect::new(move || {
         if let Some(on_seen) = on_seen {
             on_seen.run(in_view.get());
         }
@@ -274,7 +273,7 @@ pub fn CardGrid(
                 .unwrap_or_default()
         })
     };
-    let made = in_batches(memo(existing), is_first_drawn);
+    let made = in_batches(Memo::new(move |_| existing()), is_first_drawn);
     let rows_before = move || (window.get().0 / layout.get().columns.max(1)) as f64;
     let all_rows = move || {
         let cards = cards.with(|cards| cards.len());
@@ -307,7 +306,7 @@ pub fn CardGrid(
         };
         format!("repeat({columns}, minmax(0, 1fr))")
     };
-    let card_width = derive(move || {
+    let card_width = Signal::derive(move || {
         if full.get().is_some() {
             (view_at.get().1 - 2.0 * GAP).max(0.0)
         } else {
@@ -319,12 +318,12 @@ pub fn CardGrid(
         card.run(Place {
             tag,
             width: card_width,
-            is_in_view: memo(move || in_view.with(|tags| tags.contains(&own))),
+            is_in_view: Memo::new(move |_| in_view.with(|tags| tags.contains(&own))),
         })
     };
     // A link to a tag brings its card into view once there are cards.
     let arrived = StoredValue::new(None::<String>);
-    effect(move || {
+    Effect::new(move || {
         let target = target.get();
         let layout = layout.get();
         if layout.card_width < 1.0 || arrived.get_value() == target {
@@ -340,7 +339,7 @@ pub fn CardGrid(
         }
     });
     // The keyboard moves to a card, or a panel opens for it: it comes into view, and stays there in another layout.
-    effect(move || {
+    Effect::new(move || {
         let current = current.get();
         let layout = layout.get();
         request_animation_frame(move || {
@@ -362,7 +361,7 @@ pub fn CardGrid(
         });
     });
     view! {
-        <div class="cards" node_ref=holder on:scroll=handler(move |_| measure())>
+        <div class="cards" node_ref=holder on:scroll=move |_| measure()>
             <div class="extent" style:height=total_height>
                 <div
                     class="grid"
@@ -381,7 +380,7 @@ pub fn CardGrid(
 fn in_batches(wanted: Memo<Vec<String>>, is_first_drawn: Signal<bool>) -> RwSignal<Vec<String>> {
     let made = RwSignal::new(Vec::new());
     let turn = RwSignal::new(0_u32);
-    effect(move || {
+    Effect::new(move || {
         turn.track();
         let wanted = wanted.get();
         let all = wanted.len();

@@ -12,7 +12,6 @@ use trainscope_charts::line::{LimitLine, Line, Spec, XKind, YRange};
 use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::{Axis, Scale};
 
-use crate::erased::{effect, handler, memo};
 use crate::prelude::*;
 
 mod backend;
@@ -124,7 +123,7 @@ pub fn LineChart(
     // The range under the pointer while a drag goes on, in pixels.
     let drag = RwSignal::new(None::<(f64, f64)>);
 
-    effect(move || {
+    Effect::new(move || {
         let (width, height, dpr) = size.get();
         if width < 1.0 || height < 1.0 {
             return;
@@ -149,8 +148,8 @@ pub fn LineChart(
     });
 
     // Each canvas that is shown is copied for each frame in which anything on the page changes.
-    let has_overlay = memo(move || crosshair.with(Option::is_some) || drag.get().is_some());
-    effect(move || {
+    let has_overlay = Memo::new(move |_| crosshair.with(Option::is_some) || drag.get().is_some());
+    Effect::new(move || {
         if !has_overlay.get() {
             return;
         }
@@ -252,16 +251,16 @@ pub fn LineChart(
             on:pointerdown=on_down
             on:pointermove=on_move
             on:pointerup=on_up
-            on:pointercancel=handler(move |_| {
+            on:pointercancel=move |_| {
                 pan.set_value(None);
                 drag.set(None);
-            })
+            }
             on:wheel=on_wheel
-            on:pointerleave=handler(move |_| {
+            on:pointerleave=move |_| {
                 is_under_pointer.set_value(false);
                 events.hover.run(None);
-            })
-            on:dblclick=handler(move |_| events.fit.run(()))
+            }
+            on:dblclick=move |_| events.fit.run(())
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
             <canvas node_ref=overlay aria-hidden="true" hidden=move || !has_overlay.get()></canvas>

@@ -3,7 +3,6 @@
 use leptos::callback::UnsyncCallback;
 
 use super::{Icon, IconName};
-use crate::erased::{Show, handler};
 use crate::prelude::*;
 
 /// A bare button that is only an icon; `label` says what it does.
@@ -35,7 +34,7 @@ pub fn IconButton(
             aria-label=move || label.get()
             title=move || label.get()
             aria-pressed=move || pressed.map(|pressed| pressed.get().to_string())
-            on:click=handler(move |_| on_press.run(()))
+            on:click=move |_| on_press.run(())
         >
             <Icon name=icon size=size />
         </button>
@@ -65,7 +64,7 @@ pub fn ToolButton(
             type="button"
             class=format!("btn {class}")
             aria-pressed=move || pressed.map(|pressed| pressed.get().to_string())
-            on:click=handler(move |_| on_press.run(()))
+            on:click=move |_| on_press.run(())
         >
             <Icon name=icon size=14 />
             {move || label.get()}
@@ -110,7 +109,7 @@ where
                 <button
                     type="button"
                     aria-pressed=move || value.with(|value| *value == mine).to_string()
-                    on:click=handler(move |_| on_choose(chosen.clone()))
+                    on:click=move |_| on_choose(chosen.clone())
                 >
                     {move || word.get()}
                 </button>

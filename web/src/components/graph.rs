@@ -20,7 +20,6 @@ pub use overview::GraphOverview;
 pub use view::View;
 
 use super::chart::{Ticket, use_size};
-use crate::erased::{effect, handler};
 use crate::prelude::*;
 use pen::CanvasPen;
 
@@ -51,7 +50,7 @@ pub fn GraphCanvas(
     let canvas = NodeRef::<html::Canvas>::new();
     let measured = use_size(holder);
     let ticket = Ticket::new();
-    effect(move || {
+    Effect::new(move || {
         let (width, height, dpr) = measured.get();
         if width < 1.0 || height < 1.0 {
             return;
@@ -139,7 +138,7 @@ pub fn GraphCanvas(
                 on:pointerdown=on_down
                 on:pointermove=on_move
                 on:pointerup=on_up
-                on:pointercancel=handler(move |_| drag.set_value(None))
+                on:pointercancel=move |_| drag.set_value(None)
                 on:dblclick=on_double
                 on:wheel=on_wheel
             ></canvas>

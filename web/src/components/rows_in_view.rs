@@ -2,7 +2,6 @@
 
 use leptos::html;
 
-use crate::erased::{effect, memo};
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
 
@@ -33,13 +32,13 @@ impl RowsInView {
             row_height,
             scrolled,
             height,
-            window: memo(move || {
+            window: Memo::new(move |_| {
                 let first = whole(scrolled.get() / row_height).saturating_sub(SPARE_ROWS);
                 let count = whole(height.get() / row_height) + 2 * SPARE_ROWS + 1;
                 (first, count)
             }),
         };
-        effect(move || {
+        Effect::new(move || {
             rows.holder.track();
             track();
             // With the layout of the next frame; one of its own would cost as much again.

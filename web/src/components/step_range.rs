@@ -2,7 +2,6 @@
 
 use trainscope_charts::label;
 
-use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -29,11 +28,11 @@ pub fn StepRange(
     let i18n = use_i18n();
     // What the handles say while one is held.
     let held = RwSignal::new(None::<(i64, i64)>);
-    effect(move || {
+    Effect::new(move || {
         chosen.track();
         held.set(None);
     });
-    let range = memo(move || {
+    let range = Memo::new(move |_| {
         let (first, last) = whole.get();
         let (from, to) = held.get().or_else(|| chosen.get()).unwrap_or((first, last));
         (from.clamp(first, last), to.clamp(first, last))
@@ -70,10 +69,10 @@ pub fn StepRange(
                     if is_low { from } else { to }.to_string()
                 }
                 on:input=on_input
-                on:change=handler(move |_| {
+                on:change=move |_| {
                     let Some(now) = held.get_untracked() else { return };
                     on_choose.run(open(now, whole.get_untracked()));
-                })
+                }
             />
         }
     };
@@ -100,7 +99,7 @@ pub fn StepRange(
                 {move || (i18n.texts().scalars.of_all)(&label::step(whole.get().1))}
             </span>
             <Show when=move || chosen.get().is_some()>
-                <button type="button" class="link" on:click=handler(move |_| on_choose.run(None))>
+                <button type="button" class="link" on:click=move |_| on_choose.run(None)>
                     {i18n.text(|t| t.histograms.all_steps)}
                 </button>
             </Show>

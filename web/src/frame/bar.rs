@@ -6,7 +6,6 @@ use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
 use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_name};
-use crate::erased::{derive, effect, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{Locale, use_i18n};
 use crate::live::use_live;
@@ -23,7 +22,7 @@ pub(super) fn Bar() -> impl IntoView {
     let state = use_app_state();
     let frame: FrameState = expect_context();
     let i18n = use_i18n();
-    let run = memo(move || {
+    let run = Memo::new(move |_| {
         let run = place.with(|place| place.run().map(str::to_owned));
         run.filter(|run| state.may_exist(run))
     });
@@ -73,8 +72,8 @@ fn RunTitle(run: String) -> impl IntoView {
     };
     let (id, full) = (run.clone(), run.clone());
     // A growing run has another step a few times a second, and no other status.
-    let entry = memo(move || state.run(&id).map(|run| (run.status, run.last_step)));
-    let status = memo(move || entry.get().map(|(status, _)| status));
+    let entry = Memo::new(move |_| state.run(&id).map(|run| (run.status, run.last_step)));
+    let status = Memo::new(move |_| entry.get().map(|(status, _)| status));
     let status = move || {
         status.get().map(|status| {
             view! {
@@ -120,8 +119,8 @@ fn ListTitle(place: Memo<Place>) -> impl IntoView {
             ""
         }
     };
-    effect(move || document().set_title(&format!("{} · trainscope", title())));
-    let reading = memo(move || live.ingest.get().filter(|ingest| !ingest.idle));
+    Effect::new(move || document().set_title(&format!("{} · trainscope", title())));
+    let reading = Memo::new(move |_| live.ingest.get().filter(|ingest| !ingest.idle));
     let summary = move || {
         let texts = &i18n.texts().frame;
         if let Some(ingest) = reading.get() {
@@ -164,11 +163,11 @@ fn LiveAge() -> impl IntoView {
     let live = use_live();
     let now = use_now_secs();
     let state = use_app_state();
-    let is_any_live = memo(move || {
+    let is_any_live = Memo::new(move |_| {
         let is_live = |run: &Run| run.status == RunStatus::Live;
         state.runs.with(|list| list.runs.iter().any(is_live))
     });
-    let has_runs = memo(move || state.runs.with(|list| !list.runs.is_empty()));
+    let has_runs = Memo::new(move |_| state.runs.with(|list| !list.runs.is_empty()));
     let text = move || {
         let texts = &i18n.texts().frame;
         if live.is_lost() {
@@ -197,10 +196,10 @@ fn LiveAge() -> impl IntoView {
             <i class=dot></i>
             <span>{text}</span>
             <IconButton
-                icon=derive(move || {
+                icon=Signal::derive(move || {
                     if live.paused.get() { IconName::Play } else { IconName::Pause }
                 })
-                label=derive(move || {
+                label=Signal::derive(move || {
                     let texts = &i18n.texts().frame;
                     let label = if live.paused.get() { texts.resume } else { texts.pause };
                     format!("{label} (.)")
@@ -247,11 +246,11 @@ fn ThemeButton() -> impl IntoView {
     let url = use_url_state();
     view! {
         <IconButton
-            icon=derive(move || match theme.get() {
+            icon=Signal::derive(move || match theme.get() {
                 Theme::Light => IconName::Moon,
                 Theme::Dark => IconName::Sun,
             })
-            label=derive(move || {
+            label=Signal::derive(move || {
                 let texts = &i18n.texts().frame;
                 match theme.get() {
                     Theme::Light => texts.dark_theme.to_owned(),

@@ -1,6 +1,5 @@
 //! Announcements for screen readers: the connection, a pause, new hits.
 
-use crate::erased::{effect, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
@@ -14,7 +13,7 @@ pub(super) fn News() -> impl IntoView {
     let live = use_live();
     let state = use_app_state();
     // `None` before the first list, whose hits are no news.
-    let hits = memo(move || {
+    let hits = Memo::new(move |_| {
         (state.load.get() == Load::Ready).then(|| {
             state.runs.with(|list| {
                 let judged = list.runs.iter().filter_map(|run| run.health.as_ref());
@@ -26,7 +25,7 @@ pub(super) fn News() -> impl IntoView {
     });
     let before = StoredValue::new(None::<u64>);
     let new_hits = RwSignal::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         let now = hits.get();
         let before = before
             .try_update_value(|before| std::mem::replace(before, now))
@@ -39,7 +38,7 @@ pub(super) fn News() -> impl IntoView {
         }
     });
     // The countdown of the note at the foot would be read out every second.
-    let lost = memo(move || match live.connection.get() {
+    let lost = Memo::new(move |_| match live.connection.get() {
         Connection::Lost { since_millis, .. } => Some(since_millis),
         Connection::Opening | Connection::Open => None,
     });

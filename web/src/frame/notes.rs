@@ -1,7 +1,6 @@
 //! Notes at the foot of the page: no connection, paused. They take room from the content instead of covering it.
 
 use crate::components::{IconName, Note, NoteKind};
-use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
@@ -13,32 +12,32 @@ use crate::prelude::*;
 pub(super) fn Notes() -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
-    let lost = memo(move || match live.connection.get() {
+    let lost = Memo::new(move |_| match live.connection.get() {
         Connection::Lost {
             since_millis,
             retry_in_secs,
         } => Some((since_millis, retry_in_secs)),
         Connection::Opening | Connection::Open => None,
     });
-    let lost_title = derive(move || {
+    let lost_title = Signal::derive(move || {
         let since = lost.get().map_or(0.0, |(since, _)| since);
         (i18n.texts().states.no_connection)(&format::clock(since / 1_000.0))
     });
-    let lost_next = derive(move || match lost.get() {
+    let lost_next = Signal::derive(move || match lost.get() {
         Some((_, secs)) if secs > 0 => (i18n.texts().states.trying_in)(secs),
         _ => i18n.texts().states.trying.to_owned(),
     });
     let paused_title = i18n.label(|t| t.states.paused);
-    let paused_next = derive(move || (i18n.texts().states.waiting)(live.waiting.get()));
+    let paused_next = Signal::derive(move || (i18n.texts().states.waiting)(live.waiting.get()));
     let notebook = use_notebook();
-    let refused_title = derive(move || {
+    let refused_title = Signal::derive(move || {
         let texts = &i18n.texts().states;
         match notebook.refusal.get() {
             Some(Refusal::Conflict) => texts.note_conflict[0].to_owned(),
             _ => texts.note_refused.to_owned(),
         }
     });
-    let refused_next = derive(move || {
+    let refused_next = Signal::derive(move || {
         let texts = &i18n.texts().states;
         match notebook.refusal.get() {
             Some(Refusal::Conflict) => texts.note_conflict[1].to_owned(),
@@ -58,7 +57,7 @@ pub(super) fn Notes() -> impl IntoView {
                     <button
                         type="button"
                         class="link"
-                        on:click=handler(move |_| notebook.refusal.set(None))
+                        on:click=move |_| notebook.refusal.set(None)
                     >
                         {i18n.text(|t| t.frame.close)}
                     </button>
@@ -73,7 +72,7 @@ pub(super) fn Notes() -> impl IntoView {
                     title=lost_title
                     next=lost_next
                 >
-                    <button type="button" class="link" on:click=handler(move |_| live.retry_now())>
+                    <button type="button" class="link" on:click=move |_| live.retry_now()>
                         {i18n.text(|t| t.states.try_now)}
                     </button>
                 </Note>
@@ -86,11 +85,11 @@ pub(super) fn Notes() -> impl IntoView {
                         type="button"
                         class="link"
                         hidden=move || live.waiting.get() == 0
-                        on:click=handler(move |_| live.show_waiting())
+                        on:click=move |_| live.show_waiting()
                     >
                         {i18n.text(|t| t.states.show_them)}
                     </button>
-                    <button type="button" class="link" on:click=handler(move |_| live.pause(false))>
+                    <button type="button" class="link" on:click=move |_| live.pause(false)>
                         {i18n.text(|t| t.frame.resume)}
                     </button>
                 </Note>

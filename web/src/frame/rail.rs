@@ -2,7 +2,6 @@
 
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
-use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::prelude::*;
@@ -16,11 +15,11 @@ pub(super) fn Rail() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
     let frame: FrameState = expect_context();
-    let run = memo(move || {
+    let run = Memo::new(move |_| {
         let run = place.with(|place| place.run().map(str::to_owned));
         run.filter(|run| state.may_exist(run))
     });
-    let runs = memo(move || state.runs.with(|list| list.runs.len()));
+    let runs = Memo::new(move |_| state.runs.with(|list| list.runs.len()));
     let current = move |is: bool| is.then_some("page");
     view! {
         <nav class="rail" aria-label=i18n.text(|t| t.frame.main_navigation)>
@@ -61,23 +60,23 @@ pub(super) fn Rail() -> impl IntoView {
                         };
                         let (judged, run_pages, drawn) = (run.clone(), run.clone(), run.clone());
                         let graph = route::graph_href(&run, None);
-                        let has_graph = memo(move || {
+                        let has_graph = Memo::new(move |_| {
                             let run = state.run(&drawn);
                             run.is_some_and(|run| run.kinds.contains_key("graphs"))
                         });
                         let fed = run.clone();
                         let pipeline = route::run_href(&run, RunPage::Pipeline);
-                        let has_pipeline = memo(move || {
+                        let has_pipeline = Memo::new(move |_| {
                             let kinds = state.run(&fed).map(|run| run.kinds).unwrap_or_default();
                             ["lineage", "profile", "input_queues"].iter().any(|kind| kinds.contains_key(*kind))
                         });
                         let (held, tensors) = (run.clone(), route::run_href(&run, RunPage::Tensors));
-                        let tensor_count = memo(move || {
+                        let tensor_count = Memo::new(move |_| {
                             let kinds = state.run(&held)?.kinds;
                             let of = |kind: &str| kinds.get(kind).copied();
                             of("tensors").max(of("statistics"))
                         });
-                        let health = memo(move || state.run(&judged)?.health);
+                        let health = Memo::new(move |_| state.run(&judged)?.health);
                         let debugger = route::run_href(&run, RunPage::Debugger);
                         let is_on = move |page| place.with(|place| place.page() == Some(page));
                         let hits = move || {
@@ -169,7 +168,7 @@ pub(super) fn Rail() -> impl IntoView {
                     class="nav"
                     title=i18n.text(|t| t.frame.help)
                     aria-pressed=move || frame.help.get().to_string()
-                    on:click=handler(move |_| frame.help.update(|open| *open = !*open))
+                    on:click=move |_| frame.help.update(|open| *open = !*open)
                 >
                     <Icon name=IconName::Help />
                     <span>{i18n.text(|t| t.frame.help)}</span>
@@ -219,7 +218,7 @@ const RECORDED: [Recorded; 4] = [
 
 /// Entries of the pages whose records the run has, each with the number of its tags.
 fn recorded(run: String, state: AppState, place: Memo<Place>, i18n: I18n) -> impl IntoView {
-    let kinds = memo(move || state.run(&run).map(|run| (run.id, run.kinds)));
+    let kinds = Memo::new(move |_| state.run(&run).map(|run| (run.id, run.kinds)));
     let entry = move |(page, title, icon, names): Recorded| {
         let count = move || {
             kinds.with(|run| {

@@ -11,7 +11,6 @@ use trainscope_format::Kind;
 use super::FrameState;
 use crate::client;
 use crate::components::{Icon, IconName, RunChip, ask_again, fixed_icon};
-use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::location::{History, use_address};
 use crate::prelude::*;
@@ -87,7 +86,7 @@ pub(super) fn Search() -> impl IntoView {
     let chosen = RwSignal::new(0_usize);
     let nodes = RwSignal::new(Vec::<Hit>::new());
     search_nodes(state, text, open, nodes);
-    let hits = memo(move || {
+    let hits = Memo::new(move |_| {
         let wanted = text.get().trim().to_lowercase();
         if open.get() && !wanted.is_empty() {
             let mut hits = place.with(|place| find(state, place.run(), &wanted));
@@ -102,7 +101,7 @@ pub(super) fn Search() -> impl IntoView {
             Vec::new()
         }
     });
-    effect(move || {
+    Effect::new(move || {
         if frame.focus_search.get() > 0
             && let Some(field) = field.get_untracked()
         {
@@ -172,7 +171,7 @@ pub(super) fn Search() -> impl IntoView {
                 <li role="option" id=format!("hit-{position}") aria-selected=move || {
                     (chosen.get() == position).to_string()
                 }>
-                    <a class="hit" href=hit.href() on:click=handler(move |_| leave())>
+                    <a class="hit" href=hit.href() on:click=move |_| leave()>
                         {icon}
                         <span class="cut">{name}</span>
                         <span class="cut ink3 beside">{beside}</span>
@@ -212,7 +211,7 @@ pub(super) fn Search() -> impl IntoView {
         }
         .into_any()
     };
-    let shown = memo(move || open.get() && text.with(|text| !text.trim().is_empty()));
+    let shown = Memo::new(move |_| open.get() && text.with(|text| !text.trim().is_empty()));
     view! {
         <div class="search hide-small" role="search">
             <label class="field" class:focus=move || open.get()>
@@ -237,14 +236,14 @@ pub(super) fn Search() -> impl IntoView {
                         chosen.set(0);
                         open.set(true);
                     }
-                    on:focus=handler(move |_| {
+                    on:focus=move |_| {
                         open.set(true);
                         load_tags(state);
-                    })
-                    on:blur=handler(move |_| {
+                    }
+                    on:blur=move |_| {
                         open.set(false);
                         frame.searching.set(false);
-                    })
+                    }
                     on:keydown=on_keydown
                 />
                 <kbd>"/"</kbd>

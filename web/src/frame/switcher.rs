@@ -6,7 +6,6 @@ use wasm_bindgen::JsCast;
 
 use super::search::chosen_after;
 use crate::components::{Icon, IconName, RunChip};
-use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 use crate::location::{History, use_address};
 use crate::prelude::*;
@@ -41,7 +40,7 @@ pub(super) fn Switcher(
     });
     on_cleanup(move || handle.remove());
     let chosen = RwSignal::new(0_usize);
-    let found = memo(move || {
+    let found = Memo::new(move |_| {
         let wanted = text.get().to_lowercase();
         runs.with(|list| {
             let ids = list.runs.iter().map(|other| &other.id);
@@ -76,7 +75,7 @@ pub(super) fn Switcher(
                         class="hit"
                         href=route::overview_href(&other)
                         aria-current=current
-                        on:click=handler(move |_| open.set(false))
+                        on:click=move |_| open.set(false)
                     >
                         <RunChip run=other.clone() />
                         <span class="cut">{other.clone()}</span>
@@ -91,7 +90,7 @@ pub(super) fn Switcher(
             class="switcher"
             node_ref=details
             prop:open=move || open.get()
-            on:toggle=handler(move |_| {
+            on:toggle=move |_| {
                 let is_open = details.get_untracked().is_some_and(|details| details.open());
                 open.set(is_open);
                 text.set(String::new());
@@ -100,7 +99,7 @@ pub(super) fn Switcher(
                     // The field is on the page while the list is open.
                     let _ignored = field.focus();
                 }
-            })
+            }
             on:keydown=move |event| {
                 if event.key() == "Escape" {
                     open.set(false);

@@ -168,6 +168,12 @@ pub struct StateTexts {
     pub no_run_next: &'static str,
     /// Button to the list of runs.
     pub all_runs: &'static str,
+    /// Title of a page whose code could not be fetched.
+    pub no_code: &'static str,
+    /// Why, and what to do next.
+    pub no_code_next: &'static str,
+    /// Button that fetches it again.
+    pub try_again: &'static str,
     /// Title of a run whose files were removed.
     pub gone: fn(&str) -> String,
     /// What to do next.

@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use crate::components::{IconName, StatePage};
-use crate::erased::{Show, derive, effect, memo};
 use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -72,7 +71,7 @@ pub fn DebuggerPage() -> impl IntoView {
         },
         Duration::ZERO,
     );
-    effect(move || {
+    Effect::new(move || {
         if model.load.get() == Load::Ready {
             after_paint(move || {
                 is_painted.try_set(true);
@@ -86,9 +85,9 @@ pub fn DebuggerPage() -> impl IntoView {
         },
         PATIENCE,
     );
-    let is_list_due = derive(move || is_painted.get() || is_late.get());
-    let is_loading = memo(move || model.load.get() == Load::Loading);
-    let is_waiting = memo(move || model.load.get() == Load::Waiting);
+    let is_list_due = Signal::derive(move || is_painted.get() || is_late.get());
+    let is_loading = Memo::new(move |_| model.load.get() == Load::Loading);
+    let is_waiting = Memo::new(move |_| model.load.get() == Load::Waiting);
     let scalars = move || route::scalars_href(&model.run.get(), &[], None);
     view! {
         {move || match (is_waiting.get(), is_asked.get()) {
@@ -98,7 +97,7 @@ pub fn DebuggerPage() -> impl IntoView {
                         <StatePage
                             icon=IconName::Clock
                             title=i18n.label(|t| t.debugger.waiting)
-                            next=derive(move || {
+                            next=Signal::derive(move || {
                                 i18n.texts().debugger.waiting_next.to_owned()
                             })
                         >

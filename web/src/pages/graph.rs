@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use crate::components::{IconName, StatePage, figure_of};
-use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -41,8 +40,8 @@ pub fn GraphPage() -> impl IntoView {
             <main class="main">
                 <StatePage
                     icon=IconName::Graph
-                    title=derive(move || title.to_owned())
-                    next=derive(move || next.clone())
+                    title=Signal::derive(move || title.to_owned())
+                    next=Signal::derive(move || next.clone())
                 >
                     ""
                 </StatePage>
@@ -50,16 +49,16 @@ pub fn GraphPage() -> impl IntoView {
         }
         .into_any()
     };
-    let drawn = memo(move || {
+    let drawn = Memo::new(move |_| {
         let look = model.look();
         let scene = model.scene.get();
         let (figure, kinds) = figure_of(&scene, &look, i18n.texts().graph.nodes);
         (Arc::new(figure), kinds)
     });
-    let figure = derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
-    let kinds = derive(move || drawn.with(|(_, kinds)| kinds.clone()));
+    let figure = Signal::derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
+    let kinds = Signal::derive(move || drawn.with(|(_, kinds)| kinds.clone()));
     // Each scene is ready; the page stays when it was before.
-    let load = memo(move || model.load.get());
+    let load = Memo::new(move |_| model.load.get());
     view! {
         {move || {
             let texts = &i18n.texts().graph;

@@ -11,7 +11,6 @@ use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, DamageNote, Nothing, NothingView, Side};
 use crate::components::{CardGrid, CardSize, IconName, Place, StepRange};
-use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -32,15 +31,15 @@ pub fn HistogramsPage() -> impl IntoView {
     let i18n = use_i18n();
     let browse = Browse::from_address(&[Kind::Histograms, Kind::Statistics]);
     let settings = Settings::from_address(browse);
-    let nothing = memo(move || Nothing::of(browse));
-    let totals = derive(move || {
+    let nothing = Memo::new(move |_| Nothing::of(browse));
+    let totals = Signal::derive(move || {
         browse.entries.with(|entries| {
             let points: u64 = entries.iter().map(|entry| entry.points).sum();
             let statistics = entries.iter().map(|entry| entry.statistics).sum();
             (i18n.texts().histograms.totals)(entries.len() as u64, points - statistics, statistics)
         })
     });
-    let none = derive(move || {
+    let none = Signal::derive(move || {
         browse
             .shown
             .with(|shown| (i18n.texts().histograms.none)(&shown.join(", ")))
@@ -56,7 +55,7 @@ pub fn HistogramsPage() -> impl IntoView {
         }
         _ => false,
     });
-    let size = derive(move || {
+    let size = Signal::derive(move || {
         // Several runs lie side by side in a card.
         if settings.is_divided() && browse.shown.with(|shown| shown.len()) > 1 {
             CardSize::Large
@@ -78,7 +77,7 @@ pub fn HistogramsPage() -> impl IntoView {
                                 reason=reason
                                 icon=IconName::Histograms
                                 none=none
-                                none_next=derive(move || {
+                                none_next=Signal::derive(move || {
                                     i18n.texts().histograms.none_next.to_owned()
                                 })
                             />

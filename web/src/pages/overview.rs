@@ -3,7 +3,6 @@
 //!
 //! Everything comes from the server as it is; this page sorts and draws.
 
-use crate::erased::{Show, memo};
 use crate::prelude::*;
 use crate::route::use_run;
 
@@ -35,7 +34,7 @@ pub fn OverviewPage() -> impl IntoView {
 /// Another run has a page of its own, so that nothing of the one before stays.
 fn overview(run: String) -> AnyView {
     let model = Model::new(run);
-    let has_steps = memo(move || {
+    let has_steps = Memo::new(move |_| {
         let is_open = model.kind("statistics") > 0 && model.findings.with(Option::is_none);
         is_open
             || model

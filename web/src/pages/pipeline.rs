@@ -4,7 +4,6 @@
 //! Which pipeline, which operation, and what it is compared with are in the address.
 
 use crate::components::{IconName, StatePage};
-use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -38,8 +37,8 @@ pub fn PipelinePage() -> impl IntoView {
             <main class="main">
                 <StatePage
                     icon=IconName::Pipeline
-                    title=derive(move || title.clone())
-                    next=derive(move || next.clone())
+                    title=Signal::derive(move || title.clone())
+                    next=Signal::derive(move || next.clone())
                 >
                     {has_more
                         .then(|| {

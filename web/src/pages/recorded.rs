@@ -11,7 +11,6 @@ use trainscope_format::Kind;
 
 use crate::components::browse::{Browse, DamageNote, Nothing, NothingView, Side};
 use crate::components::{CardGrid, CardSize, IconName, Place};
-use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -70,14 +69,14 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     let i18n = use_i18n();
     let browse = Browse::from_address(shelf.kinds());
     let settings = Settings::provide(browse, shelf);
-    let nothing = memo(move || Nothing::of(browse));
-    let totals = derive(move || {
+    let nothing = Memo::new(move |_| Nothing::of(browse));
+    let totals = Signal::derive(move || {
         browse.entries.with(|entries| {
             let records = entries.iter().map(|entry| entry.points).sum();
             (i18n.texts().recorded.totals)(entries.len() as u64, records)
         })
     });
-    let none = derive(move || {
+    let none = Signal::derive(move || {
         let texts = i18n.texts().recorded;
         let runs = browse.shown.with(|shown| shown.join(", "));
         (texts.none)(&runs, texts.nouns[shelf as usize])
@@ -102,7 +101,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     if shelf == Shelf::Text {
         search::keep(settings);
     }
-    let size = derive(move || {
+    let size = Signal::derive(move || {
         let runs = browse.shown.with(|shown| shown.len());
         // Single texts are read, many are looked through.
         let is_read = runs > 1 || cards.with(|cards| cards.len() < 2);
@@ -128,7 +127,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                                 reason=reason
                                 icon=shelf.icon()
                                 none=none
-                                none_next=derive(move || {
+                                none_next=Signal::derive(move || {
                                     i18n.texts().recorded.none_next.to_owned()
                                 })
                             />

@@ -2,12 +2,8 @@
 
 use trainscope_api::runs::RunStatus;
 
-use super::{
-    DebuggerPage, GraphPage, HistogramsPage, NotFoundPage, OverviewPage, PipelinePage,
-    RecordedPage, ScalarsPage, Shelf, TensorsPage,
-};
+use super::{NotFoundPage, PageOnDemand};
 use crate::components::{IconName, Note, NoteKind, StatePage};
-use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::route::{self, Place, RunPage, use_place};
@@ -27,9 +23,9 @@ pub fn RunPages() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
     let i18n = use_i18n();
-    let name = memo(move || place.with(|place| place.run().unwrap_or_default().to_owned()));
-    let found = memo(move || name.with(|name| state.run(name).map(|run| run.status)));
-    let shown = memo(move || match place.get() {
+    let name = Memo::new(move |_| place.with(|place| place.run().unwrap_or_default().to_owned()));
+    let found = Memo::new(move |_| name.with(|name| state.run(name).map(|run| run.status)));
+    let shown = Memo::new(move |_| match place.get() {
         Place::Run { page, .. } => {
             // While the list loads, the page may ask for its data already.
             if found.get().is_none() && state.load.get() == Load::Ready {
@@ -42,25 +38,14 @@ pub fn RunPages() -> impl IntoView {
     });
     view! {
         {move || match shown.get() {
-            Shown::Page(RunPage::Overview) => view! { <OverviewPage /> }.into_any(),
-            Shown::Page(RunPage::Graph) => view! { <GraphPage /> }.into_any(),
-            Shown::Page(RunPage::Pipeline) => view! { <PipelinePage /> }.into_any(),
-            Shown::Page(RunPage::Debugger) => view! { <DebuggerPage /> }.into_any(),
-            Shown::Page(RunPage::Scalars) => view! { <ScalarsPage /> }.into_any(),
-            Shown::Page(RunPage::Histograms) => view! { <HistogramsPage /> }.into_any(),
-            Shown::Page(RunPage::Images) => view! { <RecordedPage shelf=Shelf::Images /> }.into_any(),
-            Shown::Page(RunPage::Text) => view! { <RecordedPage shelf=Shelf::Text /> }.into_any(),
-            Shown::Page(RunPage::PrCurves) => {
-                view! { <RecordedPage shelf=Shelf::PrCurves /> }.into_any()
-            }
-            Shown::Page(RunPage::Tensors) => view! { <TensorsPage /> }.into_any(),
+            Shown::Page(page) => view! { <PageOnDemand page=Some(page) /> }.into_any(),
             Shown::Nowhere => view! { <NotFoundPage /> }.into_any(),
             Shown::NoSuchRun => {
                 view! {
                     <main class="main">
                         <StatePage
                             icon=IconName::Gone
-                            title=derive(move || (i18n.texts().states.no_run)(&name.get()))
+                            title=Signal::derive(move || (i18n.texts().states.no_run)(&name.get()))
                             next=i18n.label(|t| t.states.no_run_next)
                         >
                             <div class="acts">
@@ -79,7 +64,7 @@ pub fn RunPages() -> impl IntoView {
                 <Note
                     kind=NoteKind::Warning
                     icon=IconName::Gone
-                    title=derive(move || (i18n.texts().states.gone)(&name.get()))
+                    title=Signal::derive(move || (i18n.texts().states.gone)(&name.get()))
                     next=i18n.label(|t| t.states.gone_next)
                 >
                     <a class="link" href=route::runs_href()>

@@ -3,7 +3,6 @@
 //! Filter, sort, folding, selection and the open panel are in the address; what is noted about runs, and which are hidden, is in
 //! the notebook beside them.
 
-use crate::erased::Show;
 use crate::frame::FrameState;
 use crate::keys::use_keys;
 use crate::location::{History, use_address};

@@ -12,7 +12,6 @@ use wasm_bindgen::JsCast;
 
 use crate::components::IconName;
 use crate::components::browse::{Browse, DamageNote, Nothing, NothingView};
-use crate::erased::{derive, effect, memo};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -63,7 +62,7 @@ pub fn ScalarsPage() -> impl IntoView {
     page.follow_axis();
     page.point_at_target();
     // The card that a link leads to is framed, as one that the keyboard has come to.
-    effect(move || {
+    Effect::new(move || {
         if let Some(target) = settings.target.get() {
             page.current.set(Some(target));
         }
@@ -75,9 +74,9 @@ pub fn ScalarsPage() -> impl IntoView {
             .is_some_and(|target| target.has_type::<web_sys::HtmlInputElement>());
         !(is_slider && key.starts_with("Arrow")) && on_key(page, key, event.shift_key())
     });
-    let nothing = memo(move || Nothing::of(browse));
+    let nothing = Memo::new(move |_| Nothing::of(browse));
     let i18n = use_i18n();
-    let none = derive(move || {
+    let none = Signal::derive(move || {
         browse
             .shown
             .with(|shown| (i18n.texts().scalars.none)(&shown.join(", ")))
@@ -96,7 +95,7 @@ pub fn ScalarsPage() -> impl IntoView {
                                 reason=reason
                                 icon=IconName::Scalars
                                 none=none
-                                none_next=derive(move || {
+                                none_next=Signal::derive(move || {
                                     i18n.texts().scalars.none_next.to_owned()
                                 })
                             />

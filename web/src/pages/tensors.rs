@@ -3,7 +3,6 @@
 //! Tensor, rank, step, slice, comparison and the cell that is looked at are in the address.
 
 use crate::components::{IconName, StatePage};
-use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
@@ -38,7 +37,7 @@ pub fn TensorsPage() -> impl IntoView {
         "k" => model.tensor_by(-1),
         _ => false,
     });
-    let state = memo(move || {
+    let state = Memo::new(move |_| {
         model.index.with(|index| {
             let is_filtered = !model.search.with(String::is_empty) || model.role.get().is_some();
             index.as_ref().map(|index| index.total > 0 || is_filtered)

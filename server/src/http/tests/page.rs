@@ -104,15 +104,19 @@ async fn files_of_a_version_are_kept_for_good_and_others_are_asked_for() {
     let server = Server::new();
     let page = server.get("/").await;
     // Without a bundle the page that was built in has no files.
-    for part in page.text().split('"').filter(|part| part.contains("?v=")) {
+    for part in page.text().split('"').filter(|part| part.starts_with("v/")) {
         let kept = server.get(&format!("/{part}")).await;
         assert!(kept.header("cache-control").contains("immutable"), "{part}");
-        let name = part.split('?').next().unwrap();
-        for asked in [format!("/{name}"), format!("/{name}?v=older")] {
+        let name = part.splitn(3, '/').nth(2).unwrap();
+        for asked in [format!("/{name}"), format!("/v/older/{name}")] {
             let answer = server.get(&asked).await;
             assert_eq!(answer.header("cache-control"), "no-cache", "{asked}");
             assert_eq!(answer.body, kept.body, "{asked}");
         }
+        // A place on the page is no file of the version.
+        let place = part.replace(name, "run/a/scalars");
+        let place = server.get(&format!("/{place}")).await;
+        assert_eq!(place.header("cache-control"), "no-cache");
     }
 }
 

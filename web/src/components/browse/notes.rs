@@ -4,7 +4,6 @@ use trainscope_api::runs::{File, FileStatus, RunStatus};
 
 use super::Browse;
 use crate::components::{IconName, Note, NoteKind, StatePage};
-use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;
@@ -61,8 +60,9 @@ pub(crate) fn NothingView(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let text =
-        move |text: fn(&ScalarsTexts) -> &'static str| derive(move || text(texts()).to_owned());
+    let text = move |text: fn(&ScalarsTexts) -> &'static str| {
+        Signal::derive(move || text(texts()).to_owned())
+    };
     match reason {
         Nothing::Loading => view! {
             <p class="loading small ink3" role="status">
@@ -87,13 +87,13 @@ pub(crate) fn NothingView(
         }
         .into_any(),
         Nothing::NoMatch => {
-            let title = derive(move || {
+            let title = Signal::derive(move || {
                 (texts().nothing_matches)(browse.entries.with(|entries| entries.len() as u64))
             });
             view! {
                 <div class="in-cards">
                     <Note icon=IconName::Filter title=title next=text(|t| t.nothing_matches_next)>
-                        <button type="button" class="link" on:click=handler(move |_| browse.set_filter(""))>
+                        <button type="button" class="link" on:click=move |_| browse.set_filter("")>
                             {move || texts().clear_filter}
                         </button>
                     </Note>
@@ -128,7 +128,7 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let (asked, full) = (browse.url.list("runs"), browse.url.param("full"));
-    let missing = memo(move || {
+    let missing = Memo::new(move |_| {
         let mut names = asked.get();
         names.extend(browse.baseline.get());
         names.retain(|run| !state.may_exist(run));
@@ -165,7 +165,7 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
         };
         next.to_owned()
     };
-    let bad = memo(move || {
+    let bad = Memo::new(move |_| {
         let shown = browse.shown.get();
         let runs = shown.iter().filter_map(|run| state.run(run));
         let files = runs.flat_map(|run| {
@@ -199,7 +199,7 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     view! {
         <Show when=move || missing.with(Option::is_some)>
             <div class="over-cards">
-                <Note icon=IconName::Gone title=derive(absent) next=derive(absent_next)>
+                <Note icon=IconName::Gone title=Signal::derive(absent) next=Signal::derive(absent_next)>
                     ""
                 </Note>
             </div>
@@ -209,8 +209,8 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
                 <Note
                     kind=NoteKind::Warning
                     icon=IconName::File
-                    title=derive(title)
-                    next=derive(next)
+                    title=Signal::derive(title)
+                    next=Signal::derive(next)
                 >
                     ""
                 </Note>

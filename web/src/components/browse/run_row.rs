@@ -5,7 +5,6 @@ use trainscope_api::runs::RunStatus;
 
 use super::Browse;
 use crate::components::{IconButton, IconName};
-use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::live::use_live;
 use crate::prelude::*;
@@ -21,9 +20,9 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     let live = use_live();
     let name = StoredValue::new(run);
     let is_shown =
-        memo(move || name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
+        Memo::new(move |_| name.with_value(|name| browse.shown.with(|shown| shown.contains(name))));
     let is_own = move || name.with_value(|name| browse.own.with(|own| own == name));
-    let is_baseline = derive(move || {
+    let is_baseline = Signal::derive(move || {
         let baseline = browse.baseline.get();
         name.with_value(|name| baseline.as_ref() == Some(name))
     });
@@ -47,7 +46,8 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
         }
         browse.set_runs(&shown, &hidden);
     };
-    let is_alone = derive(move || is_shown.get() && browse.shown.with(|shown| shown.len() == 1));
+    let is_alone =
+        Signal::derive(move || is_shown.get() && browse.shown.with(|shown| shown.len() == 1));
     let alone = move || {
         let run = name.get_value();
         let (mut shown, mut hidden) = lists();
@@ -102,7 +102,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
         })
     };
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
     };
     view! {
         <li class="run-row">
@@ -115,7 +115,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
                 aria-label=name.get_value()
                 title=title
                 on:click=toggle
-                on:dblclick=handler(move |_| alone())
+                on:dblclick=move |_| alone()
             >
                 <i class=chip_class></i>
                 <span class="cut" class:ink3=move || !is_shown.get() class:bold=is_own>

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use trainscope_api::order::natural;
 
 use crate::components::split_name;
-use crate::erased::memo;
 use crate::prelude::*;
 use crate::state::use_runs;
 use crate::url_state::UrlState;
@@ -20,7 +19,7 @@ pub(crate) type RunNames = Memo<Arc<Vec<String>>>;
 pub(crate) fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
     let runs = use_runs();
     let (asked, hide) = (url.list("runs"), url.list("hide"));
-    let shown = memo(move || {
+    let shown = Memo::new(move |_| {
         let hide = hide.get();
         let mut shown = asked.get();
         if shown.is_empty() {
@@ -37,7 +36,7 @@ pub(crate) fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNam
         shown.dedup();
         Arc::new(shown)
     });
-    let hidden = memo(move || {
+    let hidden = Memo::new(move |_| {
         let mut hidden = hide.get();
         if asked.with(Vec::is_empty) && hidden.is_empty() {
             hidden = own.with(|own| {

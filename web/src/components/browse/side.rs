@@ -8,7 +8,6 @@ use super::run_row::RunRow;
 use super::shown::neighbours;
 use super::tag_tree::TagTree;
 use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
-use crate::erased::{Show, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::state::use_app_state;
@@ -63,7 +62,7 @@ pub(crate) fn Side(
 fn RunList(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     let is_adding = RwSignal::new(false);
-    let listed = memo(move || {
+    let listed = Memo::new(move |_| {
         let mut listed: Vec<String> = browse.shown.get().to_vec();
         browse
             .hidden
@@ -77,7 +76,7 @@ fn RunList(browse: Browse) -> impl IntoView {
         listed
     });
     // Runs of the folder that are not drawn yet, while no other run is.
-    let folder = memo(move || {
+    let folder = Memo::new(move |_| {
         let is_alone = browse
             .own
             .with(|own| browse.shown.with(|shown| ***shown == [own.clone()]));
@@ -121,7 +120,7 @@ fn RunList(browse: Browse) -> impl IntoView {
             </For>
         </ul>
         <Show when=move || folder.with(|folder| !folder.is_empty())>
-            <button type="button" class="link compare-folder" on:click=handler(compare)>
+            <button type="button" class="link compare-folder" on:click=compare>
                 {move || (i18n.texts().scalars.compare_folder)(folder.with(Vec::len) as u64)}
             </button>
         </Show>
@@ -135,13 +134,13 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
     let state = use_app_state();
     let text = RwSignal::new(String::new());
     let field = NodeRef::<leptos::html::Input>::new();
-    effect(move || {
+    Effect::new(move || {
         if let Some(field) = field.get() {
             // A field that cannot take the focus is still there to be clicked.
             let _ignored = field.focus();
         }
     });
-    let offered = memo(move || {
+    let offered = Memo::new(move |_| {
         let wanted = text.get().to_lowercase();
         let listed = listed.get();
         state.runs.with(|list| {
@@ -190,7 +189,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                                     type="button"
                                     class="hit"
                                     title=run.clone()
-                                    on:click=handler(move |_| add(added.clone()))
+                                    on:click=move |_| add(added.clone())
                                 >
                                     <RunChip run=run.clone() />
                                     <span class="cut">{name}</span>

@@ -9,7 +9,6 @@ use trainscope_format::Role;
 use super::tree::{Row, rows};
 use super::{Browse, ROLES, TagEntry};
 use crate::components::{Check, Icon, IconName, RowsInView};
-use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -45,7 +44,7 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     // Groups that were opened or folded by hand.
     let folds = RwSignal::new(HashMap::<String, bool>::new());
-    let all = memo(move || tree_rows(browse, folds));
+    let all = Memo::new(move |_| tree_rows(browse, folds));
     let list = RowsInView::new(ROW_PIXELS, move || all.track());
     let seen = move || {
         all.with(|all| {
@@ -62,7 +61,7 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
             role="tree"
             aria-label=i18n.text(|t| t.scalars.tags)
             node_ref=list.holder
-            on:scroll=handler(move |_| list.measure())
+            on:scroll=move |_| list.measure()
         >
             <div class="rows" style:height=move || list.height_of(all.with(Vec::len))>
                 <For
@@ -213,7 +212,7 @@ fn TreeRowView(
                         class="plain"
                         aria-label=i18n.text(|t| t.scalars.unpin)
                         title=i18n.text(|t| t.scalars.unpin)
-                        on:click=handler(move |_| browse.toggle_pin(&unpinned))
+                        on:click=move |_| browse.toggle_pin(&unpinned)
                     >
                         <Icon name=IconName::Pin size=12 />
                     </button>
@@ -229,7 +228,7 @@ fn TreeRowView(
                     <Check
                         checked=is_all
                         some=is_some
-                        label=derive(move || {
+                        label=Signal::derive(move || {
                             (i18n.texts().scalars.show_tag)(i18n.texts().scalars.all_tags)
                         })
                         on_press=move || {
@@ -284,11 +283,11 @@ fn TreeRowView(
                     <button
                         type="button"
                         class="plain fold"
-                        on:click=handler(move |_| {
+                        on:click=move |_| {
                             folds.update(|folds| {
  folds.insert(folded.clone(), !is_open);
  });
-                        })
+                        }
                     >
                         <Icon name=if is_open { IconName::Down } else { IconName::Right } size=12 />
                         <span class="cut">{name}</span>
@@ -296,7 +295,7 @@ fn TreeRowView(
                     <Check
                         checked=is_all
                         some=is_some
-                        label=derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
                         on_press=move || {
                             tick_group(browse, &group, role, !is_all);
                         }
@@ -339,21 +338,21 @@ fn TreeRowView(
                 >
                     <Check
                         checked=is_ticked
-                        label=derive(move || (i18n.texts().scalars.show_tag)(&label))
+                        label=Signal::derive(move || (i18n.texts().scalars.show_tag)(&label))
                         on_press=move || toggle(&pressed)
                     />
                     <button
                         type="button"
                         class="plain name"
                         tabindex="-1"
-                        on:click=handler(move |_| toggle(&by_name))
-                        on:dblclick=handler(move |_| {
+                        on:click=move |_| toggle(&by_name)
+                        on:dblclick=move |_| {
                             browse
                                 .change_selection(|chosen| {
                                     chosen.set_group("", false);
                                     chosen.set_tag(&alone, true);
                                 });
-                        })
+                        }
                     >
                         <span class="cut">{name}</span>
                     </button>

@@ -6,7 +6,6 @@ use leptos::html;
 use trainscope_charts::distribution::{self, Hit, Layout, Spec, View};
 
 use super::{DRAG_PIXELS, canvas, schedule, size, use_palette};
-use crate::erased::{effect, handler, memo};
 use crate::prelude::*;
 
 /// What the pointer is over, and where it is in the picture.
@@ -38,7 +37,7 @@ pub fn DistributionChart(
     // The picture as it is drawn, with its size.
     let drawn = RwSignal::new(None::<(Arc<Spec>, Arc<Layout>)>);
     let drag = RwSignal::new(None::<(f64, f64)>);
-    effect(move || {
+    Effect::new(move || {
         let (width, height, dpr) = size.get();
         if width < 1.0 || height < 1.0 {
             return;
@@ -63,8 +62,8 @@ pub fn DistributionChart(
     });
     on_cleanup(move || ticket.give_up());
     // Each canvas that is shown is copied for each frame in which anything on the page changes.
-    let has_overlay = memo(move || pointed.with(Option::is_some) || drag.get().is_some());
-    effect(move || {
+    let has_overlay = Memo::new(move |_| pointed.with(Option::is_some) || drag.get().is_some());
+    Effect::new(move || {
         if !has_overlay.get() {
             return;
         }
@@ -127,9 +126,9 @@ pub fn DistributionChart(
             on:pointerdown=on_down
             on:pointermove=on_move
             on:pointerup=on_up
-            on:pointercancel=handler(move |_| drag.set(None))
-            on:pointerleave=handler(move |_| pointed.set(None))
-            on:dblclick=handler(move |_| on_fit.run(()))
+            on:pointercancel=move |_| drag.set(None)
+            on:pointerleave=move |_| pointed.set(None)
+            on:dblclick=move |_| on_fit.run(())
         >
             <canvas node_ref=canvas role="img" aria-label=move || label.get()></canvas>
             <canvas node_ref=overlay aria-hidden="true" hidden=move || !has_overlay.get()></canvas>

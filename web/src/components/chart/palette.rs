@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::erased::memo;
+use crate::format;
 use crate::prelude::*;
-use crate::typed;
 use trainscope_charts::theme::{Rgb, Theme};
 use web_sys::CssStyleDeclaration;
 
@@ -34,7 +33,7 @@ impl Palette {
     /// would still be found by the page that comes after.
     pub fn provide() {
         let theme = use_theme();
-        provide_context(memo(move || {
+        provide_context(Memo::new(move |_| {
             theme.get();
             Arc::new(read())
         }));
@@ -82,7 +81,7 @@ fn read() -> Palette {
             *colour = value;
         }
     }
-    if let Some(alpha) = typed::number(&property(&style, "--env")) {
+    if let Some(alpha) = format::parse_number(&property(&style, "--env")) {
         theme.envelope_alpha = alpha;
     }
     let font = property(&style, "--font");

@@ -5,7 +5,6 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::ResizeObserver;
 
-use crate::erased::effect;
 use crate::prelude::*;
 
 /// The observer and what it calls; dropped together.
@@ -37,7 +36,7 @@ pub fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
         }
     };
     let observing = LocalValue::new_local(None::<Observing>);
-    effect(move || {
+    Effect::new(move || {
         let Some(element) = element.get() else { return };
         measure();
         let callback = Closure::<dyn FnMut()>::new(measure);

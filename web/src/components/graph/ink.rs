@@ -5,7 +5,6 @@ use std::sync::Arc;
 use trainscope_charts::graph::Ink;
 use trainscope_charts::theme::Rgb;
 
-use crate::erased::memo;
 use crate::prelude::*;
 use crate::run_colour::COLOURS;
 use crate::theme::use_theme;
@@ -13,7 +12,7 @@ use crate::theme::use_theme;
 /// The colours in force.
 pub fn use_graph_ink() -> Memo<Arc<Ink>> {
     let theme = use_theme();
-    memo(move || {
+    Memo::new(move |_| {
         theme.get();
         Arc::new(read())
     })

@@ -8,7 +8,6 @@ use trainscope_api::graphs::{GraphScene, SceneQuery};
 use super::figure::{Colour, Look, figure_of, hit_at, place};
 use super::{GraphCanvas, View};
 use crate::client;
-use crate::erased::{derive, effect, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -36,7 +35,7 @@ pub fn NodeGraph(
     let i18n = use_i18n();
     let scene = RwSignal::new(None::<Arc<GraphScene>>);
     let asked = StoredValue::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         let query = SceneQuery {
             run: run.get(),
             tensor: Some(tensor.get()),
@@ -62,7 +61,7 @@ pub fn NodeGraph(
         });
     });
     let (view, size) = (RwSignal::new(View::default()), RwSignal::new((0.0, 0.0)));
-    let figure = memo(move || {
+    let figure = Memo::new(move |_| {
         let Some(scene) = scene.get() else {
             return Arc::default();
         };
@@ -73,7 +72,7 @@ pub fn NodeGraph(
         };
         Arc::new(figure_of(&scene, &look, i18n.texts().graph.nodes).0)
     });
-    effect(move || {
+    Effect::new(move || {
         let size = size.get();
         scene.with(|scene| {
             let first = scene.as_ref().map(|scene| first(scene, size));
@@ -97,7 +96,7 @@ pub fn NodeGraph(
                 figure=figure
                 view=view
                 size=size
-                label=derive(label)
+                label=Signal::derive(label)
                 on_press=on_press
             />
         </div>

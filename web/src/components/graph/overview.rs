@@ -8,7 +8,6 @@ use trainscope_charts::graph::{self, Figure, Ink, Window};
 use super::pen::CanvasPen;
 use super::{View, place, use_graph_ink};
 use crate::components::chart::Ticket;
-use crate::erased::{effect, handler, memo};
 use crate::prelude::*;
 
 /// Width and height, CSS pixels.
@@ -28,7 +27,7 @@ pub fn GraphOverview(
     let ink = use_graph_ink();
     let canvas = NodeRef::<html::Canvas>::new();
     let ticket = Ticket::new();
-    let is_whole = memo(move || {
+    let is_whole = Memo::new(move |_| {
         let (width, height) = size.get();
         let (view, figure) = (view.get(), figure.get());
         let seen = view.window(width, height);
@@ -38,7 +37,7 @@ pub fn GraphOverview(
             && seen.right + slack >= figure.width
             && seen.bottom + slack >= figure.height
     });
-    effect(move || {
+    Effect::new(move || {
         let (width, height) = size.get();
         let (figure, view, ink) = (figure.get(), view.get(), ink.get());
         if width < 1.0 || is_whole.get() {
@@ -77,8 +76,8 @@ pub fn GraphOverview(
                     jump(&event);
                 }
             }
-            on:pointerup=handler(move |_| jumping.set_value(false))
-            on:pointerleave=handler(move |_| jumping.set_value(false))
+            on:pointerup=move |_| jumping.set_value(false)
+            on:pointerleave=move |_| jumping.set_value(false)
         ></canvas>
     }
 }

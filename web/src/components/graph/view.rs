@@ -2,7 +2,7 @@
 
 use trainscope_charts::graph::Window;
 
-use crate::typed;
+use crate::format;
 
 /// How small and how large a unit may be drawn, pixels.
 const SCALES: std::ops::RangeInclusive<f64> = 0.01..=4.0;
@@ -173,7 +173,7 @@ impl View {
 
     /// From an address.
     pub fn parse(text: &str) -> Option<Self> {
-        let numbers: Vec<f64> = text.split(',').filter_map(typed::number).collect();
+        let numbers: Vec<f64> = text.split(',').filter_map(format::parse_number).collect();
         match numbers.as_slice() {
             [scale, x, y] if SCALES.contains(scale) => Some(Self {
                 scale: *scale,

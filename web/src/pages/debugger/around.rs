@@ -9,7 +9,6 @@ use trainscope_format::Kind;
 use super::model::use_model;
 use crate::client;
 use crate::components::{IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon};
-use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::live::use_live;
 use crate::prelude::*;
@@ -29,7 +28,7 @@ pub(super) fn Around() -> impl IntoView {
     let url = use_url_state();
     let known = RwSignal::new(Neighbours::default());
     let asked = StoredValue::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         live.list_version.track();
         let Some((tensor, rank, step)) = model.place.get() else {
             return;
@@ -49,14 +48,14 @@ pub(super) fn Around() -> impl IntoView {
             }
         });
     });
-    let has_columns = memo(move || {
+    let has_columns = Memo::new(move |_| {
         known.with(|known| {
             !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
         })
     });
     let has_graph = RwSignal::new(false);
     let wanted = url.param(AROUND);
-    let is_graph = memo(move || {
+    let is_graph = Memo::new(move |_| {
         let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
         has_graph.get() && !(wants_columns && has_columns.get())
     });
@@ -68,7 +67,7 @@ pub(super) fn Around() -> impl IntoView {
     let switch = move || {
         let options = (0..2).map(|index: usize| SegOption {
             value: index,
-            label: derive(move || i18n.texts().debugger.around_as[index].to_owned()),
+            label: Signal::derive(move || i18n.texts().debugger.around_as[index].to_owned()),
         });
         let options = options.collect::<Vec<_>>();
         (has_graph.get() && has_columns.get()).then(|| {
@@ -76,7 +75,7 @@ pub(super) fn Around() -> impl IntoView {
                 <Segmented
                     label=i18n.label(|t| t.debugger.around)
                     options=options
-                    value=memo(move || usize::from(!is_graph.get()))
+                    value=Memo::new(move |_| usize::from(!is_graph.get()))
                     on_choose=move |index: usize| {
                         let value = (index == 1).then_some(TENSORS);
                         url.set(&[(AROUND, value)], History::Replace);
@@ -139,14 +138,14 @@ fn Embedded(
 ) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let tensor = memo(move || {
+    let tensor = Memo::new(move |_| {
         let place = model.place.get();
         place.map_or_else(String::new, |(tensor, ..)| tensor)
     });
     let chosen = RwSignal::new(None::<String>);
     let node = RwSignal::new(None::<GraphNode>);
     let asked = StoredValue::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         let path = chosen.get();
         let run = model.run.get();
         let number = asked.get_value() + 1;
@@ -183,7 +182,7 @@ fn Embedded(
                     type="button"
                     class="link cut"
                     title=tag.clone()
-                    on:click=handler(move |_| model.look_at(Some(&pressed)))
+                    on:click=move |_| model.look_at(Some(&pressed))
                 >
                     {tag.clone()}
                 </button>
@@ -250,7 +249,7 @@ fn node(one: &Neighbour) -> AnyView {
             class:cur=is_it
             aria-current=move || is_current().to_string()
             title=title
-            on:click=handler(move |_| model.look_at(Some(&tensor)))
+            on:click=move |_| model.look_at(Some(&tensor))
         >
             {fixed_icon(icon, 12)}
             <span class="cut">

@@ -4,7 +4,6 @@ use trainscope_api::watchpoints::Condition;
 
 use super::watching::{Mode, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
-use crate::erased::handler;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -45,7 +44,7 @@ pub(super) fn CatalogueList() -> impl IntoView {
                             class="w"
                             data-condition=condition.id.clone()
                             title=i18n.words(&condition.checks)
-                            on:click=handler(move |_| watching.begin(None, preset.clone()))
+                            on:click=move |_| watching.begin(None, preset.clone())
                         >
                             <span class="name">{i18n.words(&condition.title)}</span>
                             <span class=format!("sev {class}")>{fixed_icon(icon, 12)}</span>

@@ -4,7 +4,6 @@ use trainscope_api::findings::Verdict;
 
 use super::model::{Load, use_model};
 use crate::components::{Icon, IconName, severity_icon};
-use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -62,7 +61,7 @@ pub(super) fn Cause() -> impl IntoView {
                         type="button"
                         class="link mono"
                         title=cause.hit.tensor.clone()
-                        on:click=handler(move |_| model.show(&hit))
+                        on:click=move |_| model.show(&hit)
                     >
                         {format::short_name(&cause.hit.tensor)}
                     </button>

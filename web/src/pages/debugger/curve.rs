@@ -13,7 +13,6 @@ use trainscope_format::Kind;
 use super::model::use_model;
 use crate::client;
 use crate::components::{ChartEvents, Figure, LineChart, use_palette};
-use crate::erased::{derive, effect};
 use crate::i18n::use_i18n;
 use crate::live::use_live;
 use crate::pages::overview::line_of;
@@ -58,7 +57,7 @@ pub(super) fn Curve(
     let tag = StoredValue::new(tag);
     let part = RwSignal::new(None::<Part>);
     let version = use_live().run_version(&run.get_value());
-    effect(move || {
+    Effect::new(move || {
         version.track();
         let whole = state.tags(&run.get_value()).and_then(|list| {
             let mut tags = list.tags.iter();
@@ -85,7 +84,7 @@ pub(super) fn Curve(
         });
     });
     let colour = move || palette.with(|palette| palette.run(colours.get(&run.get_value())));
-    let figure = derive(move || {
+    let figure = Signal::derive(move || {
         let part = part.get();
         let (first, last) = part.as_ref().map_or((step, step + 1), |part| part.range);
         let line = part.map(|part| line_of(&part.series, colour()));
@@ -99,7 +98,7 @@ pub(super) fn Curve(
             limits: Vec::new(),
         }
     });
-    let crosshair = derive(move || {
+    let crosshair = Signal::derive(move || {
         let value = part.with(|part| value_at(&part.as_ref()?.series, step));
         Some(Crosshair {
             x: step as f64,
@@ -125,7 +124,7 @@ pub(super) fn Curve(
             })
         })
     };
-    let says = derive(move || {
+    let says = Signal::derive(move || {
         let value = part.with(|part| value_at(&part.as_ref()?.series, step));
         let value = value.map_or_else(|| "–".to_owned(), label::value);
         let texts = &i18n.texts().debugger;

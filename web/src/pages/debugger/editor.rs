@@ -1,8 +1,7 @@
 //! The form of one watchpoint: every key that it may have, what it may be given, and what that means.
 
-use crate::erased::{Show, handler, memo};
+use crate::format;
 use crate::prelude::*;
-use crate::typed;
 use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
@@ -10,7 +9,6 @@ use trainscope_format::float::Float;
 use super::model::{severity_name, use_model};
 use super::watching::{Mode, Watching, shown, text, title, use_watching};
 use crate::components::{IconButton, IconName};
-use crate::format;
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
 
@@ -23,7 +21,7 @@ pub(super) fn Editor() -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
     // Typing changes the draft, but not what the form is made of.
-    let condition = memo(move || {
+    let condition = Memo::new(move |_| {
         let id = watching
             .draft
             .with(|draft| text(draft, "condition").map(str::to_owned))?;
@@ -76,7 +74,7 @@ pub(super) fn Editor() -> impl IntoView {
                     {i18n.text(|t| t.debugger.save)}
                 </button>
                 <Show when=move || !is_new()>
-                    <button type="button" class="btn danger" on:click=handler(remove)>
+                    <button type="button" class="btn danger" on:click=remove>
                         {i18n.text(|t| t.debugger.remove)}
                     </button>
                 </Show>
@@ -281,7 +279,7 @@ fn setting(typed: &str, kind: ParameterKind) -> Option<Setting> {
                 .filter(|name| !name.is_empty());
             Setting::List(names.map(str::to_owned).collect())
         }
-        _ => match (typed.parse(), typed::number(typed)) {
+        _ => match (typed.parse(), format::parse_number(typed)) {
             (Ok(number), _) => Setting::Int(number),
             (_, Some(number)) => Setting::Float(number),
             _ => text(),

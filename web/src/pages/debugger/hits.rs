@@ -10,7 +10,6 @@ use web_sys::Element;
 use super::model::{parse_steps, severity_name, use_model};
 use super::numbers::{Names, found, steps};
 use crate::components::{fixed_icon, severity_icon, use_size};
-use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::{Locale, Texts, use_i18n};
 use crate::pixels::{pixels, whole};
@@ -76,7 +75,7 @@ pub(super) fn Hits() -> impl IntoView {
 fn Ranks() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let ranks = memo(move || {
+    let ranks = Memo::new(move |_| {
         model.findings.with(|findings| {
             let has_others = findings.judged.ranks > 1 && !findings.ranks.is_empty();
             has_others.then(|| findings.ranks.clone())
@@ -112,11 +111,11 @@ fn List() -> impl IntoView {
     let i18n = use_i18n();
     let scroller = NodeRef::<Div>::new();
     // What the rows are made of; the rest may change without drawing them anew.
-    let window = memo(move || model.findings.with(|findings| Window::of(findings)));
-    let selected = memo(move || model.selected.with(|hit| hit.as_ref().map(Hit::key)));
+    let window = Memo::new(move |_| model.findings.with(|findings| Window::of(findings)));
+    let selected = Memo::new(move |_| model.selected.with(|hit| hit.as_ref().map(Hit::key)));
     let size = use_size(scroller);
     let first_seen = RwSignal::new(0_u64);
-    let seen = memo(move || {
+    let seen = Memo::new(move |_| {
         let height = size.get().1;
         let lines = if height < LINE {
             FIRST_SEEN
@@ -190,7 +189,7 @@ fn List() -> impl IntoView {
                 view! {
                     <p class="none small ink2">
                         {i18n.texts().debugger.nothing_matches} " "
-                        <button type="button" class="link" on:click=handler(move |_| model.clear_filters())>
+                        <button type="button" class="link" on:click=move |_| model.clear_filters()>
                             {i18n.texts().runs.clear_filter}
                         </button>
                     </p>
@@ -206,7 +205,7 @@ fn List() -> impl IntoView {
     // What was brought into view, and how far it was scrolled then: it stays in view until somebody scrolls.
     let shown = StoredValue::new(None::<(u64, i32)>);
     // Lines are brought into view once there is room for them.
-    effect(move || {
+    Effect::new(move || {
         let lines = window.with(|window| window.lines);
         let height = size.get().1;
         let scrolled = pixels(top_seen.get_value());
@@ -270,7 +269,7 @@ fn List() -> impl IntoView {
                         <th class="num">{i18n.text(|t| t.debugger.limit)}</th>
                     </tr>
                 </thead>
-                <tbody on:click=handler(pressed)>{rows}</tbody>
+                <tbody on:click=pressed>{rows}</tbody>
             </table>
             {nothing}
         </div>
@@ -382,7 +381,7 @@ fn space(lines: u64) -> AnyView {
 fn Severities() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let counts = memo(move || model.findings.with(|findings| findings.counts));
+    let counts = Memo::new(move |_| model.findings.with(|findings| findings.counts));
     let button = move |severity: Severity| {
         let (class, icon) = severity_icon(severity);
         let count = move || {
@@ -400,7 +399,7 @@ fn Severities() -> impl IntoView {
                 title=move || (i18n.texts().debugger.severity)(severity_name(severity))
                 aria-label=move || (i18n.texts().debugger.severity)(severity_name(severity))
                 aria-pressed=move || (model.severity.get() == Some(severity)).to_string()
-                on:click=handler(move |_| model.press_severity(Some(severity)))
+                on:click=move |_| model.press_severity(Some(severity))
             >
                 {fixed_icon(icon, 12)}
                 {count}
@@ -412,7 +411,7 @@ fn Severities() -> impl IntoView {
             <button
                 type="button"
                 aria-pressed=move || model.severity.get().is_none().to_string()
-                on:click=handler(move |_| model.press_severity(None))
+                on:click=move |_| model.press_severity(None)
             >
                 {move || {
                     let counts = counts.get();

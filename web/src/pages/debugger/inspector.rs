@@ -12,7 +12,6 @@ use super::picture::{ClassBar, Magnitudes};
 use super::steps::OverSteps;
 use crate::client;
 use crate::components::{Icon, severity_icon};
-use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -56,7 +55,7 @@ pub(super) fn Inspector() -> impl IntoView {
     let peek = RwSignal::new(None::<Peek>);
     let asked = StoredValue::new(0_u64);
     let shown = StoredValue::new((String::new(), 0));
-    let place = memo(move || Some((model.run.get(), model.place.get()?)));
+    let place = Memo::new(move |_| Some((model.run.get(), model.place.get()?)));
     use_keys(move |key, _| {
         let by = match key {
             "ArrowLeft" => -1,
@@ -72,7 +71,7 @@ pub(super) fn Inspector() -> impl IntoView {
         }
         next.is_some()
     });
-    effect(move || {
+    Effect::new(move || {
         // What was seen of another place is not that of this one.
         peek.set(None);
         let Some((run, (tensor, rank, step))) = place.get() else {
@@ -178,7 +177,7 @@ pub(super) fn Inspector() -> impl IntoView {
                             <button
                                 type="button"
                                 class="link small"
-                                on:click=handler(move |_| model.look_at(None))
+                                on:click=move |_| model.look_at(None)
                             >
                                 {i18n.text(|t| t.debugger.back_to_hit)}
                             </button>

@@ -8,7 +8,6 @@ use trainscope_format::Severity;
 
 use super::hits::LINE;
 use crate::client;
-use crate::erased::memo;
 use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
@@ -121,19 +120,19 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = memo(move || run.get().unwrap_or_default());
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
         let severity = url.param(SEVERITY);
         let (watchpoint, rank) = (url.param(WATCHPOINT), url.param(RANK));
         let (hit, tensor, step) = (url.param(HIT), url.param(TENSOR), url.param(STEP));
-        let severity = memo(move || severity.with(|text| parse_severity(text.as_deref())));
+        let severity = Memo::new(move |_| severity.with(|text| parse_severity(text.as_deref())));
         let text = |key| {
             let text = url.param(key);
-            memo(move || text.get().unwrap_or_default())
+            Memo::new(move |_| text.get().unwrap_or_default())
         };
         let findings = RwSignal::new(Arc::new(Findings::default()));
         let told_of = RwSignal::new(None::<String>);
         let answered = RwSignal::new(false);
-        let load = memo(move || {
+        let load = Memo::new(move |_| {
             if !answered.get() {
                 Load::Loading
             } else if findings.with(|findings| findings.state == Judging::Waiting) {
@@ -158,11 +157,11 @@ impl Model {
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
             })
         });
-        let is_lost = memo(move || {
+        let is_lost = Memo::new(move |_| {
             let is_named = hit.with(Option::is_some);
             is_named && selected.with(Option::is_none) && load.get() == Load::Ready
         });
-        let place = memo(move || {
+        let place = Memo::new(move |_| {
             let hit = selected.get()?;
             let step = step.with(|step| step.as_ref()?.parse().ok());
             let tensor = tensor.get().unwrap_or(hit.tensor);
@@ -174,7 +173,7 @@ impl Model {
             severity,
             search: text(SEARCH),
             watchpoint,
-            rank: memo(move || rank.with(|rank| rank.as_ref()?.parse().ok())),
+            rank: Memo::new(move |_| rank.with(|rank| rank.as_ref()?.parse().ok())),
             steps: text(STEPS),
             findings,
             told_of,

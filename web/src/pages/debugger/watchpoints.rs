@@ -11,7 +11,6 @@ use super::editor::Editor;
 use super::model::use_model;
 use super::watching::{Mode, is_on, name_of, severity, shown, title, use_watching};
 use crate::components::{IconButton, IconName, fixed_icon, severity_icon};
-use crate::erased::{Show, derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
@@ -60,7 +59,7 @@ fn List() -> impl IntoView {
         (i18n.texts().debugger.on)(on.count() as u64)
     };
     let label = move |word: fn(&crate::i18n::DebuggerTexts) -> &'static str| {
-        derive(move || word(&i18n.texts().debugger).to_owned())
+        Signal::derive(move || word(&i18n.texts().debugger).to_owned())
     };
     view! {
         <div class="head flex">
@@ -94,7 +93,7 @@ fn List() -> impl IntoView {
 fn Progress() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let state = memo(move || {
+    let state = Memo::new(move |_| {
         model
             .findings
             .with(|findings| (findings.progress, findings.state))
@@ -189,7 +188,7 @@ fn Rows() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     // What the rows are made of: the rest of the findings may change without drawing them anew.
-    let counts = memo(move || {
+    let counts = Memo::new(move |_| {
         model.findings.with(|findings| {
             let all = findings.watchpoints.iter();
             let missing = |own: &Watched| {
@@ -204,7 +203,7 @@ fn Rows() -> impl IntoView {
             .collect::<Vec<_>>()
         })
     });
-    let listed = memo(move || {
+    let listed = Memo::new(move |_| {
         let list = watching.list.get()?;
         let texts = i18n.texts();
         let counts = counts.get();
@@ -276,7 +275,7 @@ fn Rows() -> impl IntoView {
                             type="button"
                             class="link"
                             aria-expanded=is_open.to_string()
-                            on:click=handler(move |_| unfolds.update(|open| *open = !*open))
+                            on:click=move |_| unfolds.update(|open| *open = !*open)
                         >
                             {text}
                         </button>
@@ -368,7 +367,7 @@ fn row(own: Listed) -> AnyView {
                 class:found=hits != 0
                 aria-pressed=is_pressed
                 title=hint
-                on:click=handler(move |_| model.press_watchpoint(&name))
+                on:click=move |_| model.press_watchpoint(&name)
             >
                 <span class="cut name">{title.clone()}</span>
                 {count}
@@ -376,7 +375,7 @@ fn row(own: Listed) -> AnyView {
             </button>
             <IconButton
                 icon=IconName::Sliders
-                label=derive(edit)
+                label=Signal::derive(edit)
                 class="edit"
                 on_press=move || watching.edit(index)
             />
@@ -387,7 +386,7 @@ fn row(own: Listed) -> AnyView {
                 role="switch"
                 aria-checked=is_on.to_string()
                 aria-label=(i18n.texts().debugger.switch)(&title)
-                on:click=handler(move |_| watching.switch(index, &title))
+                on:click=move |_| watching.switch(index, &title)
             ></button>
         </li>
     }
@@ -428,7 +427,7 @@ fn Foot() -> impl IntoView {
         };
         let scope = if list.origin == Origin::Run {
             view! {
-                <button type="button" class="link" on:click=handler(move |_| watching.drop_list())>
+                <button type="button" class="link" on:click=move |_| watching.drop_list()>
                     {texts.use_those_of_all}
                 </button>
             }
@@ -480,14 +479,14 @@ fn Said() -> impl IntoView {
                             <button
                                 type="button"
                                 class="btn primary"
-                                on:click=handler(move |_| watching.recommend())
+                                on:click=move |_| watching.recommend()
                             >
                                 {texts.use_recommended}
                             </button>
                             <button
                                 type="button"
                                 class="btn"
-                                on:click=handler(move |_| watching.confirms.set(false))
+                                on:click=move |_| watching.confirms.set(false)
                             >
                                 {texts.cancel}
                             </button>
@@ -508,7 +507,7 @@ fn Said() -> impl IntoView {
                         <button
                             type="button"
                             class="btn"
-                            on:click=handler(move |_| watching.undo_switch())
+                            on:click=move |_| watching.undo_switch()
                         >
                             {texts.undo}
                         </button>

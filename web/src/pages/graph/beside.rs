@@ -12,7 +12,6 @@ use super::press::{Pressed, pressed};
 use super::shape::{innermost, with_scopes_around};
 use crate::client::{self, ClientError};
 use crate::components::{Look, View, ask_again, first_view};
-use crate::erased::memo;
 use crate::prelude::*;
 use crate::url_state::{History, join_list};
 
@@ -57,9 +56,9 @@ impl Beside {
             slot,
             open: {
                 let innermost = model.url.list(open);
-                memo(move || innermost.with(|paths| with_scopes_around(paths)))
+                Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)))
             },
-            node: memo(move || match model.node.get() {
+            node: Memo::new(move |_| match model.node.get() {
                 // Other pairs are linked by name.
                 Some(own) if model.compares((0, slot + 1)) => {
                     model.diff.with(|diff| there(diff.as_deref()?, &own))
@@ -76,7 +75,7 @@ impl Beside {
         beside.keep_scene();
         beside.keep_view();
         // Not everything of one graph has its like in the other.
-        let drawn = memo(move || {
+        let drawn = Memo::new(move |_| {
             let node = beside.node.get()?;
             let scene = beside.scene.get()?;
             find(&scene, &node).is_some().then_some(node)

@@ -9,7 +9,6 @@ use trainscope_api::paths;
 use super::model::{Model, NODE};
 use crate::client;
 use crate::components::{Shade, ask_again};
-use crate::erased::memo;
 use crate::prelude::*;
 use crate::url_state::{History, UrlState};
 
@@ -41,7 +40,7 @@ pub(super) fn from_address(url: UrlState) -> [Column; BESIDE] {
 /// The two that are compared: those of the address, else this graph and the first beside it.
 pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usize, usize)>> {
     let asked = url.param(PAIR);
-    memo(move || {
+    Memo::new(move |_| {
         let is_there = |at: usize| match at.checked_sub(1) {
             None => true,
             Some(slot) => columns

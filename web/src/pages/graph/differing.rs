@@ -3,7 +3,6 @@
 use super::beside::use_beside;
 use super::model::use_model;
 use super::shape::short;
-use crate::erased::handler;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -38,11 +37,11 @@ pub(super) fn Differing() -> impl IntoView {
                         type="button"
                         class="link cut"
                         title=own.name.clone()
-                        on:click=handler(move |_| {
+                        on:click=move |_| {
                             if let Some(path) = &path {
                                 select(first, path);
                             }
-                        })
+                        }
                     >
                         {short(&own.name).to_owned()}
                         " "
@@ -58,11 +57,11 @@ pub(super) fn Differing() -> impl IntoView {
                     type="button"
                     class="link cut"
                     title=own.name.clone()
-                    on:click=handler(move |_| {
+                    on:click=move |_| {
                         if let Some(path) = &path {
                             select(second, path);
                         }
-                    })
+                    }
                 >
                     {short(&own.name).to_owned()}
                     " "

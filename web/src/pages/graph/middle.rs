@@ -12,7 +12,6 @@ use super::press::{Pressed, pressed};
 use super::shape::short;
 use super::toolbar::Toolbar;
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip};
-use crate::erased::derive;
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
 
@@ -120,7 +119,7 @@ pub(super) fn Middle(
         view! {
             <IconButton
                 icon=icon
-                label=derive(move || label(&i18n.texts().graph).to_owned())
+                label=Signal::derive(move || label(&i18n.texts().graph).to_owned())
                 on_press=move || match icon {
                     IconName::Plus => model.zoom(1.3),
                     IconName::Minus => model.zoom(1.0 / 1.3),
@@ -141,7 +140,7 @@ pub(super) fn Middle(
                     view=model.view
                     size=model.size
                     together=beside.iter().map(|other| other.view).collect()
-                    label=derive(label)
+                    label=Signal::derive(label)
                     on_press=on_press
                 />
                 <div class="zoom">

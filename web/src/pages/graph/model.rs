@@ -13,7 +13,6 @@ use super::columns::{self, BESIDE, Column};
 use super::shape::{innermost, with_scopes_around};
 use crate::client::{self, ClientError};
 use crate::components::{Colour, Look, View, ask_again, first_view};
-use crate::erased::{effect, memo};
 use crate::prelude::*;
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
@@ -90,7 +89,7 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = memo(move || run.get().unwrap_or_default());
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
         let rank = url.param(RANK);
         let colour = url.param(COLOUR);
         let columns = columns::from_address(url);
@@ -98,15 +97,15 @@ impl Model {
             url,
             run,
             tag: url.param(TAG),
-            rank: memo(move || rank.with(|text| text.as_ref()?.parse().ok())),
+            rank: Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok())),
             open: {
                 let innermost = url.list(OPEN);
-                memo(move || innermost.with(|paths| with_scopes_around(paths)))
+                Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)))
             },
             node: url.param(NODE),
             from: url.param(FROM),
             to: url.param(TO),
-            colour: memo(move || {
+            colour: Memo::new(move |_| {
                 let name = colour.get()?;
                 COLOURS
                     .iter()
@@ -132,7 +131,7 @@ impl Model {
         model.keep_scene();
         model.keep_view();
         // With others beside, what is looked at may be in one of them alone.
-        let drawn = memo(move || {
+        let drawn = Memo::new(move |_| {
             let node = model.node.get()?;
             let is_drawn = || {
                 model
@@ -149,7 +148,8 @@ impl Model {
                 .await
                 .ok()
         });
-        let text = memo(move || Some(model.query.get()).filter(|text| !text.trim().is_empty()));
+        let text =
+            Memo::new(move |_| Some(model.query.get()).filter(|text| !text.trim().is_empty()));
         model.keep(text, model.found, move |model, text| async move {
             let choice = model.choice();
             let more = [("q", Some(&*text))];
@@ -264,7 +264,7 @@ impl Model {
     /// Gives a new graph its first view, brings what is chosen into view, and keeps the address true.
     fn keep_view(self) {
         let first = self.url.param(AT);
-        effect(move || {
+        Effect::new(move || {
             let (size, scene) = (self.size.get(), self.scene.get());
             if size.0 < 1.0 || self.load.get_untracked() != Load::Ready {
                 return;

@@ -7,7 +7,6 @@ use super::likeness::Likeness;
 use super::model::use_model;
 use super::shape::shape;
 use crate::components::{IconName, ToolButton, fixed_icon, severity_icon};
-use crate::erased::handler;
 use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
@@ -176,7 +175,7 @@ fn neighbour(own: &Neighbour) -> AnyView {
                 type="button"
                 class="link cut"
                 title=own.name.clone()
-                on:click=handler(move |_| model.select(&path))
+                on:click=move |_| model.select(&path)
             >
                 {short}
             </button>

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::beside::{Beside, use_beside};
 use super::model::use_model;
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
-use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -21,7 +20,7 @@ fn pane(beside: &Beside) -> AnyView {
     let model = use_model();
     let own = model.columns[beside.slot];
     let i18n = use_i18n();
-    let figure = memo(move || {
+    let figure = Memo::new(move |_| {
         let Some(scene) = beside.scene.get() else {
             return Arc::default();
         };
@@ -58,7 +57,7 @@ fn pane(beside: &Beside) -> AnyView {
             })
         })
     };
-    let is_there = memo(move || own.run.with(Option::is_some));
+    let is_there = Memo::new(move |_| own.run.with(Option::is_some));
     let content = move || {
         is_there.get().then(|| {
             view! {
@@ -77,7 +76,7 @@ fn pane(beside: &Beside) -> AnyView {
                             figure=figure
                             view=beside.view
                             size=beside.size
-                            label=derive(label)
+                            label=Signal::derive(label)
                             together=together(beside.slot)
                             on_press=on_press
                         />

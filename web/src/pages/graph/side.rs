@@ -10,7 +10,6 @@ use super::model::{is_scope, use_model};
 use crate::components::{
     GraphOverview, Icon, IconName, RowsInView, fixed_icon, marked, severity_icon,
 };
-use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -38,7 +37,7 @@ pub(super) fn Side(
     let i18n = use_i18n();
     // The result that the keyboard is at.
     let at = RwSignal::new(0_usize);
-    effect(move || {
+    Effect::new(move || {
         model.found.track();
         at.set(0);
     });
@@ -72,7 +71,7 @@ pub(super) fn Side(
             (i18n.texts().graph.drawn)(scene.total_nodes, scene.total_edges, boxes)
         })
     };
-    let is_searching = memo(move || model.found.with(Option::is_some));
+    let is_searching = Memo::new(move |_| model.found.with(Option::is_some));
     let rows = move || {
         if is_searching.get() {
             view! { <Found at=at /> }.into_any()
@@ -147,9 +146,9 @@ fn Found(
 fn Tree() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let depths = memo(move || model.scene.with(|scene| depths(&scene.boxes)));
+    let depths = Memo::new(move |_| model.scene.with(|scene| depths(&scene.boxes)));
     let list = RowsInView::new(ROW_PIXELS, move || depths.track());
-    let seen = memo(move || {
+    let seen = Memo::new(move |_| {
         model.scene.with(|scene| {
             depths.with(|depths| {
                 let rows = list.of(&scene.boxes).map(|(at, own)| Row {
@@ -162,12 +161,12 @@ fn Tree() -> impl IntoView {
         })
     });
     // What was chosen elsewhere is led to, once it is drawn.
-    let chosen = memo(move || {
+    let chosen = Memo::new(move |_| {
         let node = model.node.get()?;
         let is_drawn = |scene: &Arc<GraphScene>| place_of(&node, scene).is_some();
         model.scene.with(is_drawn).then_some(node)
     });
-    effect(move || {
+    Effect::new(move || {
         if let Some(node) = chosen.get() {
             // After the layout that the new rows lead to.
             request_animation_frame(move || {
@@ -186,7 +185,7 @@ fn Tree() -> impl IntoView {
             role="tree"
             aria-label=i18n.text(|t| t.graph.tree)
             node_ref=list.holder
-            on:scroll=handler(move |_| list.measure())
+            on:scroll=move |_| list.measure()
         >
             <div class="rows" style:height=move || list.height_of(depths.with(Vec::len))>
                 <For
@@ -225,15 +224,15 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
     let i18n = use_i18n();
     let path = first.own.path.clone();
     let (chosen, pressed, toggled) = (path.clone(), path.clone(), path.clone());
-    let is_chosen = memo(move || model.node.with(|node| node.as_ref() == Some(&chosen)));
+    let is_chosen = Memo::new(move |_| model.node.with(|node| node.as_ref() == Some(&chosen)));
     let (is_scope, label) = (is_scope(&first.own), first.own.label.clone());
-    let row = memo(move || {
+    let row = Memo::new(move |_| {
         let is_it = |row: &&Row| row.own.path == first.own.path;
         let own = seen.with(|rows| rows.iter().find(is_it).cloned());
         // A row that leaves the list keeps what it was.
         own.unwrap_or_else(|| first.clone())
     });
-    let is_open = memo(move || row.with(|row| row.own.open));
+    let is_open = Memo::new(move |_| row.with(|row| row.own.open));
     let chevron = is_scope.then(|| {
         let scope = toggled.clone();
         let label = move || {
@@ -258,7 +257,7 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
                 type="button"
                 class="chevron"
                 aria-label=label
-                on:click=handler(move |_| model.toggle(&toggled))
+                on:click=move |_| model.toggle(&toggled)
             >
                 {icon}
             </button>
@@ -290,7 +289,7 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
                 class="cut name"
                 class:leaf=!is_scope
                 title=path
-                on:click=handler(move |_| model.choose(&pressed))
+                on:click=move |_| model.choose(&pressed)
             >
                 {label}
             </button>
@@ -325,10 +324,10 @@ fn found_row(own: &GraphFound, index: usize, at: RwSignal<usize>, words: &str) -
             tabindex="-1"
             aria-selected=move || (at.get() == index).to_string()
             title=own.path.clone()
-            on:click=handler(move |_| {
+            on:click=move |_| {
                 at.set(index);
                 model.choose(&path);
-            })
+            }
         >
             <span class="flex">
                 {severity} <b class="med cut">{marked(&own.label, words)}</b>

@@ -8,7 +8,6 @@ use trainscope_charts::graph::{Figure, svg};
 use super::model::{COLOURS, use_model};
 use crate::components::download::{download, file_name};
 use crate::components::{IconButton, IconName, SegOption, Segmented, use_graph_ink};
-use crate::erased::{derive, handler, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::state::use_app_state;
@@ -23,7 +22,7 @@ pub(super) fn Toolbar(
     let model = use_model();
     let i18n = use_i18n();
     let ink = use_graph_ink();
-    let colour = memo(move || {
+    let colour = Memo::new(move |_| {
         let colour = model.colour();
         COLOURS
             .iter()
@@ -31,7 +30,7 @@ pub(super) fn Toolbar(
             .unwrap_or(0)
     });
     // Only what the graph says something about, and what is chosen.
-    let offered = memo(move || {
+    let offered = Memo::new(move |_| {
         let [has_device, has_precision, has_time] = model.scene.with(|scene| {
             let has = |is: fn(&GraphBox) -> bool| scene.boxes.iter().any(is);
             [
@@ -54,7 +53,7 @@ pub(super) fn Toolbar(
         indices
             .map(|index| SegOption {
                 value: index,
-                label: derive(move || i18n.texts().graph.colours[index].to_owned()),
+                label: Signal::derive(move || i18n.texts().graph.colours[index].to_owned()),
             })
             .collect::<Vec<_>>()
     };
@@ -79,7 +78,7 @@ pub(super) fn Toolbar(
             let whole = path[..at].to_owned();
             let label = whole.rsplit('/').next().unwrap_or_default().to_owned();
             parts.push(view! {
-                <button type="button" class="link" on:click=handler(move |_| model.select(&whole))>
+                <button type="button" class="link" on:click=move |_| model.select(&whole)>
                     {label}
                 </button>
                 <span class="ink3">" / "</span>
@@ -88,7 +87,7 @@ pub(super) fn Toolbar(
         let last = path.rsplit('/').next().unwrap_or_default().to_owned();
         Some(view! { {parts} <b class="med">{last}</b> })
     };
-    let way_label = derive(move || {
+    let way_label = Signal::derive(move || {
         let texts = &i18n.texts().graph;
         let begun = model.from.with(Option::is_some) && model.to.with(Option::is_none);
         if begun { texts.way_to } else { texts.way_from }.to_owned()
@@ -103,7 +102,7 @@ pub(super) fn Toolbar(
             <IconButton
                 icon=IconName::Path
                 label=way_label
-                pressed=derive(move || model.from.with(Option::is_some))
+                pressed=Signal::derive(move || model.from.with(Option::is_some))
                 on_press=move || {
                     model.press_way();
                 }
@@ -126,7 +125,7 @@ pub(super) fn Toolbar(
 fn GraphChoice() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let known = memo(move || {
+    let known = Memo::new(move |_| {
         model.scene.with(|scene| {
             let shown = scene.graphs.iter().position(|own| *own == scene.shown);
             (scene.graphs.clone(), shown.unwrap_or(0))
@@ -177,7 +176,7 @@ fn Base() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let state = use_app_state();
-    let bases = memo(move || {
+    let bases = Memo::new(move |_| {
         let run = model.run.get();
         let own = model.scene.with(|scene| {
             let others = scene.graphs.iter().filter(|own| **own != scene.shown);

@@ -21,7 +21,6 @@ use crate::components::{
     Asking, CardFault, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip,
     to_png, use_palette,
 };
-use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
@@ -69,11 +68,11 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     let palette = use_palette();
     let state = use_app_state();
     let tag = StoredValue::new(tag);
-    let series = memo(move || tag.with_value(|tag| series_of(settings, tag)));
-    let view = memo(move || tag.with_value(|tag| settings.view_of(tag)));
+    let series = Memo::new(move |_| tag.with_value(|tag| series_of(settings, tag)));
+    let view = Memo::new(move |_| tag.with_value(|tag| settings.view_of(tag)));
     let view = Place::follow(is_in_view, view);
     let range = Place::follow(is_in_view, settings.range);
-    let want = memo(move || {
+    let want = Memo::new(move |_| {
         let series = series.get();
         let range = range.get();
         (!series.is_empty()).then(|| DistributionsRequest {
@@ -98,7 +97,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             spacing: settings.spacing.get(),
         })
     });
-    let runs = derive(move || {
+    let runs = Signal::derive(move || {
         let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
         Arc::new(runs)
     });
@@ -107,7 +106,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         settings.browse.card_arrived();
         answer
     });
-    let parts = memo(move || {
+    let parts = Memo::new(move |_| {
         let palette = palette.get();
         let Some(answer) = asking.answer.get() else {
             return Arc::new(Vec::new());
@@ -129,19 +128,19 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         });
         Arc::new(parts.collect::<Vec<_>>())
     });
-    let drawn_view = memo(move || {
+    let drawn_view = Memo::new(move |_| {
         let chosen = view.get();
         asking
             .answer
             .with(|answer| view_of(chosen, answer.as_deref()))
     });
-    let look = memo(move || Look {
+    let look = Memo::new(move |_| Look {
         view: drawn_view.get(),
         over: settings.over.get(),
         offset_secs: -60.0 * js_sys::Date::new_0().get_timezone_offset(),
     });
     // Each run by itself, or all in one picture.
-    let divided = memo(move || {
+    let divided = Memo::new(move |_| {
         let parts = parts.get();
         if matches!(drawn_view.get(), View::Offset | View::HeatMap) {
             parts
@@ -156,8 +155,9 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     });
     let canvases = StoredValue::new(Vec::<NodeRef<html::Canvas>>::new());
     let picture = move |index: usize| {
-        let mine =
-            memo(move || divided.with(|divided| divided.get(index).cloned().unwrap_or_default()));
+        let mine = Memo::new(move |_| {
+            divided.with(|divided| divided.get(index).cloned().unwrap_or_default())
+        });
         let canvas = NodeRef::new();
         canvases.update_value(|all| {
             all.truncate(index);
@@ -171,7 +171,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 parts=mine
                 look=look
                 canvas=canvas
-                is_alone=derive(move || divided.with(Vec::len) <= 1)
+                is_alone=Signal::derive(move || divided.with(Vec::len) <= 1)
             />
         }
     };
@@ -198,7 +198,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         };
         why.map(|why| (why, has_values))
     };
-    let is_full = derive(move || {
+    let is_full = Signal::derive(move || {
         settings
             .full
             .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
@@ -302,7 +302,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 <span class="grow"></span>
                 <CardFault
                     has_failed=asking.has_failed
-                    is_drawn=derive(move || asking.answer.with(Option::is_some))
+                    is_drawn=Signal::derive(move || asking.answer.with(Option::is_some))
                 />
                 {own_view}
                 <span class="acts">
@@ -313,11 +313,11 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                         on_press=save
                     />
                     <IconButton
-                        icon=derive(move || {
+                        icon=Signal::derive(move || {
                             if is_full.get() { IconName::Close } else { IconName::Full }
                         })
                         size=12
-                        label=derive(move || {
+                        label=Signal::derive(move || {
                             let texts = &i18n.texts().scalars;
                             if is_full.get() { texts.small } else { texts.full }.to_owned()
                         })
@@ -355,11 +355,11 @@ fn Picture(
 ) -> impl IntoView {
     let i18n = use_i18n();
     let pointed = RwSignal::new(None as Pointed);
-    let drawn = memo(move || {
+    let drawn = Memo::new(move |_| {
         let answer = answer.get().unwrap_or_default();
         spec(&answer, &parts.get(), look.get())
     });
-    let label = derive(move || {
+    let label = Signal::derive(move || {
         let texts = i18n.texts().histograms;
         let parts = parts.get();
         let rows = || parts.iter().flat_map(|part| &part.of.rows);

@@ -4,7 +4,6 @@ use trainscope_api::distributions::{DEFAULT_BINS, Spacing};
 use trainscope_charts::distribution::View;
 
 use crate::components::browse::Browse;
-use crate::erased::{effect, memo};
 use crate::prelude::*;
 use crate::url_state::History;
 
@@ -75,7 +74,7 @@ impl Settings {
     pub(super) fn from_address(browse: Browse) -> Self {
         let url = browse.url;
         let bins = url.param("bins");
-        let kept_bins = memo(move || {
+        let kept_bins = Memo::new(move |_| {
             let asked = bins.with(|text| text.as_deref()?.parse::<usize>().ok());
             asked.map_or(DEFAULT_BINS, |bins| bins.clamp(BINS.0, BINS.1))
         });
@@ -84,18 +83,18 @@ impl Settings {
         let all_views = chosen(browse, "view", &VIEWS);
         let settings = Self {
             browse,
-            view: memo(move || {
+            view: Memo::new(move |_| {
                 let is_own = view.with(|text| text.as_deref() == Some(OWN));
                 (!is_own).then(|| all_views.get())
             }),
-            own_views: memo(move || {
+            own_views: Memo::new(move |_| {
                 own_views.with(|text| parse_views(text.as_deref().unwrap_or_default()))
             }),
             spacing: chosen(browse, "spacing", &SPACINGS),
             over: chosen(browse, "x", &OVERS),
             bins: RwSignal::new(DEFAULT_BINS),
-            range: memo(move || range.with(|text| parse_range(text.as_deref()?))),
-            whole: memo(move || {
+            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()?))),
+            whole: Memo::new(move |_| {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
                     let last = entries.iter().filter_map(|entry| entry.last_step).max();
@@ -104,7 +103,7 @@ impl Settings {
             }),
             full: url.param("full"),
         };
-        effect(move || settings.bins.set(kept_bins.get()));
+        Effect::new(move || settings.bins.set(kept_bins.get()));
         settings
     }
 
@@ -180,7 +179,7 @@ where
     T: Copy + Default + PartialEq + Send + Sync + 'static,
 {
     let text = browse.url.param(key);
-    memo(move || {
+    Memo::new(move |_| {
         text.with(|text| {
             let found = all.iter().find(|(_, word)| Some(*word) == text.as_deref());
             found.map_or_else(T::default, |(value, _)| *value)

@@ -6,7 +6,6 @@ use trainscope_format::Role;
 
 use super::settings::{BINS, Over, Settings};
 use crate::components::{SegOption, Segmented};
-use crate::erased::{Show, derive, handler, memo};
 use crate::i18n::{HistogramsTexts, ScalarsTexts, use_i18n};
 use crate::prelude::*;
 
@@ -16,10 +15,10 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let browse = settings.browse;
     let word = move |word: fn(&HistogramsTexts) -> &'static str| {
-        derive(move || word(i18n.texts().histograms).to_owned())
+        Signal::derive(move || word(i18n.texts().histograms).to_owned())
     };
     let axis = move |word: fn(&ScalarsTexts) -> &'static str| {
-        derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
     };
     // Numbers stand for the choices, so that all controls are of one type.
     let options = |labels: Vec<Signal<String>>| {
@@ -64,7 +63,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             .role
             .with(|role| place(roles.iter().position(|r| r == role)))
     };
-    let has_roles = memo(move || {
+    let has_roles = Memo::new(move |_| {
         browse.entries.with(|entries| {
             let mut found = entries.iter().filter_map(|entry| entry.role);
             let first = found.next();
@@ -94,7 +93,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                         word(|t| t.percentiles),
                     ],
                 )
-                value=derive(view)
+                value=Signal::derive(view)
                 on_choose=move |at: usize| {
                     settings.set_view(views.get(at).copied().flatten());
                 }
@@ -115,7 +114,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                             settings.bins.set(bins);
                         }
                     }
-                    on:change=handler(move |_| settings.keep_bins())
+                    on:change=move |_| settings.keep_bins()
                 />
                 <span class="weight">{move || settings.bins.get()}</span>
             </label>
@@ -124,7 +123,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 options=options(
                     vec![word(|t| t.auto), axis(|t| t.linear), axis(|t| t.symlog)],
                 )
-                value=derive(spacing)
+                value=Signal::derive(spacing)
                 on_choose=move |at: usize| {
                     settings.set_spacing(spacings.get(at).copied().unwrap_or_default());
                 }
@@ -132,7 +131,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
             <Segmented
                 label=word(|t| t.over)
                 options=options(vec![axis(|t| t.step), axis(|t| t.relative), axis(|t| t.wall)])
-                value=derive(over)
+                value=Signal::derive(over)
                 on_choose=move |at: usize| {
                     settings.set_over(overs.get(at).copied().unwrap_or_default());
                 }

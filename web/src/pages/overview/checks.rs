@@ -4,7 +4,6 @@ use trainscope_api::findings::{Findings, Remark, RemarkState};
 
 use super::model::Model;
 use crate::components::{Icon, IconName};
-use crate::erased::memo;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
 use crate::route;
@@ -30,7 +29,7 @@ const fn sign(state: RemarkState) -> (&'static str, IconName) {
 /// All rules, opened from the heading.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
-    let has_some = memo(move || {
+    let has_some = Memo::new(move |_| {
         let found = model.findings.get();
         found.is_some_and(|found| !found.remarks.is_empty())
     });

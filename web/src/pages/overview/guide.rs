@@ -14,7 +14,6 @@ use super::hyperparameters::named;
 use super::model::{Model, by_count, curve_of};
 use super::undecided::undecided;
 use crate::components::{Icon, IconName, severity_icon};
-use crate::erased::handler;
 use crate::format;
 use crate::i18n::{I18n, OverviewTexts, use_i18n};
 use crate::prelude::*;
@@ -355,7 +354,7 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
                     {(texts.record_with)(framework)} " " <code>{call}</code>
                 </summary>
                 <div class="code">
-                    <button type="button" class="btn" on:click=handler(copy)>
+                    <button type="button" class="btn" on:click=copy>
                         {i18n.texts().record.copy}
                     </button>
                     <pre>{code}</pre>

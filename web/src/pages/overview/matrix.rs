@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::measured::{BEYOND, Measured};
 use super::model::Model;
 use super::onset::{Cell, Onset, Row, State};
-use crate::erased::memo;
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
@@ -17,7 +16,7 @@ const LABELLED: usize = 4;
 /// The card.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
-    let is_wrong = memo(move || {
+    let is_wrong = Memo::new(move |_| {
         let found = model.findings.get();
         found.is_none_or(|found| found.first_cause.is_some())
     });

@@ -19,7 +19,6 @@ use super::heat::{Bins, Heat};
 use super::onset::Onset;
 use super::recorded;
 use crate::client::{self, ClientError};
-use crate::erased::{effect, memo};
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::state::use_app_state;
@@ -124,8 +123,8 @@ impl Model {
         let run = StoredValue::new(run);
         let model = Self {
             run,
-            tags: memo(move || run.with_value(|run| state.tags(run))),
-            info: memo(move || run.with_value(|run| state.run(run)).map(Arc::new)),
+            tags: Memo::new(move |_| run.with_value(|run| state.tags(run))),
+            info: Memo::new(move |_| run.with_value(|run| state.run(run)).map(Arc::new)),
             findings: RwSignal::new(None),
             curves: RwSignal::new(Arc::default()),
             onset: RwSignal::new(None),
@@ -138,7 +137,7 @@ impl Model {
             is_busy: StoredValue::new(false),
             again: StoredValue::new(false),
         };
-        effect(move || {
+        Effect::new(move || {
             version.track();
             if model.info.get().is_some() && model.tags.get().is_some() {
                 model.ask();

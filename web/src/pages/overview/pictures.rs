@@ -10,7 +10,6 @@ use trainscope_charts::theme::Rgb;
 use super::heat::{BINS, FULLEST, Heat};
 use super::model::Model;
 use crate::components::{ChartEvents, Figure, LineChart, use_palette};
-use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -21,7 +20,7 @@ pub(super) fn curve(model: Model) -> AnyView {
     let i18n = use_i18n();
     let palette = use_palette();
     let colours = use_run_colours();
-    let figure = memo(move || {
+    let figure = Memo::new(move |_| {
         let colour = palette.with(|palette| palette.run(colours.get(&model.run())));
         let curves = model.curves.get();
         let line = curves.first().map(|curve| line(&curve.1, colour));
@@ -39,7 +38,7 @@ pub(super) fn curve(model: Model) -> AnyView {
             limits: Vec::new(),
         }
     });
-    let label = derive(move || {
+    let label = Signal::derive(move || {
         let curves = model.curves.get();
         curves.first().map_or_else(String::new, |(tag, series)| {
             let last = series.values.last().copied().unwrap_or(f64::NAN);

@@ -7,7 +7,6 @@ use super::model::{View, use_model};
 use super::recording::{Recording, Wanted};
 use super::waiting::whole_share;
 use crate::components::{IconName, SegOption, Segmented, fixed_icon};
-use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -113,7 +112,7 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
     let i18n = use_i18n();
     let texts = i18n.texts().pipeline;
     let is_shown = move || model.operation.get() == Some(index);
-    let difference = memo(move || {
+    let difference = Memo::new(move |_| {
         model
             .differing
             .with(|all| match all.as_ref()?.operations.get(index)? {
@@ -202,7 +201,7 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
                 type="button"
                 title=name.clone()
                 aria-current=move || is_shown().to_string()
-                on:click=handler(move |_| model.select(index))
+                on:click=move |_| model.select(index)
             >
                 <span class="flex">
                     <b class="cut">{name.clone()}</b>
@@ -238,13 +237,15 @@ fn Shown() -> impl IntoView {
         (views.len() > 1).then(|| {
             let option = |view: View| SegOption {
                 value: view as usize,
-                label: derive(move || i18n.texts().pipeline.views[view as usize].to_owned()),
+                label: Signal::derive(move || {
+                    i18n.texts().pipeline.views[view as usize].to_owned()
+                }),
             };
             view! {
                 <Segmented
                     label=i18n.label(|texts| texts.pipeline.show)
                     options=views.into_iter().map(option).collect()
-                    value=derive(move || model.view.get() as usize)
+                    value=Signal::derive(move || model.view.get() as usize)
                     on_choose=move |chosen: usize| model.show(View::ALL[chosen])
                 />
             }
@@ -296,7 +297,7 @@ fn Against() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let state = use_app_state();
-    let runs = memo(move || {
+    let runs = Memo::new(move |_| {
         let own = model.run.get();
         state.runs.with(|list| {
             let runs = list.runs.iter();

@@ -8,7 +8,6 @@ use trainscope_api::pipeline::{Pipeline, PipelineOperation};
 
 use super::model::{View, use_model};
 use super::waiting::whole_share;
-use crate::erased::handler;
 use crate::format;
 use crate::i18n::{PipelineTexts, use_i18n};
 use crate::prelude::*;
@@ -66,7 +65,7 @@ pub(super) fn Heat() -> impl IntoView {
                     class="plain micro cut"
                     class:med=is_current(row)
                     title=name.clone()
-                    on:click=handler(move |_| model.select(operation))
+                    on:click=move |_| model.select(operation)
                 >
                     {name.clone()}
                 </button>
@@ -255,7 +254,7 @@ impl Pointed {
                 class="plot"
                 node_ref=plot
                 on:pointermove=on_move
-                on:pointerleave=handler(move |_| self.at.set(None))
+                on:pointerleave=move |_| self.at.set(None)
             >
                 <svg
                     role="img"

@@ -8,7 +8,6 @@ use super::against::Difference;
 use super::flow::of_all;
 use super::model::use_model;
 use super::waiting::{bars, sentences, whole_share};
-use crate::erased::handler;
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -239,7 +238,7 @@ fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
             other.map_or_else(String::new, |other| other.name.clone())
         });
         view! {
-            <button type="button" class="link cut" on:click=handler(move |_| model.select(index))>
+            <button type="button" class="link cut" on:click=move |_| model.select(index)>
                 {name}
             </button>
         }

@@ -9,7 +9,6 @@ use trainscope_api::pipeline::{
 use super::against::{Differing, differing};
 use crate::client::{self, ClientError};
 use crate::components::ask_again;
-use crate::erased::memo;
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::route::use_run;
@@ -92,15 +91,15 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = memo(move || run.get().unwrap_or_default());
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
         let answer = RwSignal::new(Arc::<PipelineAnswer>::default());
         let (chosen, operation) = (url.param(PIPELINE), url.param(OPERATION));
         let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
-        let chosen = memo(move || {
+        let chosen = Memo::new(move |_| {
             let last = answer.with(|answer| answer.pipelines.len().saturating_sub(1));
             number(chosen).unwrap_or(0_usize).min(last)
         });
-        let operation = memo(move || {
+        let operation = Memo::new(move |_| {
             let wanted = number(operation);
             answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;
@@ -110,7 +109,7 @@ impl Model {
                 Some(wanted.unwrap_or_else(slow).min(last))
             })
         });
-        let views = memo(move || {
+        let views = Memo::new(move |_| {
             answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get());
                 let operations = own.map_or(&[][..], |own| &own.operations);
@@ -120,7 +119,7 @@ impl Model {
             })
         });
         let wanted = url.param(SHOW);
-        let view = memo(move || {
+        let view = Memo::new(move |_| {
             let wanted = wanted.get();
             let named = VIEWS
                 .iter()
@@ -135,7 +134,7 @@ impl Model {
             })
         });
         let other = RwSignal::new(None::<Arc<PipelineAnswer>>);
-        let differing = memo(move || {
+        let differing = Memo::new(move |_| {
             let base = other.get()?;
             answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;

@@ -8,7 +8,6 @@ use trainscope_api::records::{At, Audio};
 use super::wave::Waveform;
 use crate::client;
 use crate::components::{IconButton, IconName};
-use crate::erased::{Show, derive, handler};
 use crate::format;
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::prelude::*;
@@ -59,10 +58,10 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
                 <div class="flex">
                     <Show when=move || has_wave.get()>
                         <IconButton
-                            icon=derive(move || {
+                            icon=Signal::derive(move || {
                                 if is_playing.get() { IconName::Pause } else { IconName::Play }
                             })
-                            label=derive(move || {
+                            label=Signal::derive(move || {
                                 let texts = i18n.texts().recorded;
                                 let is_playing = is_playing.get();
                                 if is_playing { texts.pause_clip } else { texts.play_clip }
@@ -82,14 +81,14 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
                 <audio
                     node_ref=player
                     on:timeupdate=on_time
-                    on:play=handler(move |_| is_playing.set(true))
-                    on:pause=handler(move |_| is_playing.set(false))
-                    on:ended=handler(move |_| is_playing.set(false))
+                    on:play=move |_| is_playing.set(true)
+                    on:pause=move |_| is_playing.set(false)
+                    on:ended=move |_| is_playing.set(false)
                     controls=move || !has_wave.get()
                     preload="metadata"
                     src=address
                     hidden=move || is_broken.get()
-                    on:error=handler(move |_| is_broken.set(true))
+                    on:error=move |_| is_broken.set(true)
                 ></audio>
                 <Show when=move || is_broken.get()>
                     <p class="small warn">

@@ -14,7 +14,6 @@ use super::step::{OwnStep, step_text};
 use super::text::{Texts, found};
 use crate::components::browse::SeriesId;
 use crate::components::{CardFault, IconButton, IconName, RunChip};
-use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -23,13 +22,13 @@ use crate::prelude::*;
 #[component]
 pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     let tag = StoredValue::new(tag);
-    let series = memo(move || {
+    let series = Memo::new(move |_| {
         let entry = tag.with_value(|tag| settings.browse.entry(tag));
         entry.map(|entry| entry.series).unwrap_or_default()
     });
     // A tag is of one kind in all runs, as a rule; where it is not, the first one decides.
     let kind = series.with_untracked(|series| series.first().map(|id| id.kind));
-    let series = memo(move || {
+    let series = Memo::new(move |_| {
         let mut series = series.get();
         series.retain(|id| Some(id.kind) == kind);
         series
@@ -41,7 +40,7 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
             let references = references(settings, tag, loading.shown);
             let cell = move |shown: Shown<Images>| {
                 let id = shown.id;
-                let other = derive(move || references.with(|all| all.get(&id).cloned()));
+                let other = Signal::derive(move || references.with(|all| all.get(&id).cloned()));
                 view! {
                     <Pictures
                         settings=settings
@@ -165,7 +164,7 @@ fn around(
     body: AnyView,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let is_full = derive(move || {
+    let is_full = Signal::derive(move || {
         settings
             .full
             .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
@@ -183,15 +182,15 @@ fn around(
                     {tag.get_value()}
                 </h3>
                 <span class="grow"></span>
-                <CardFault has_failed=has_failed is_drawn=derive(move || steps.with(|steps| !steps.is_empty())) />
+                <CardFault has_failed=has_failed is_drawn=Signal::derive(move || steps.with(|steps| !steps.is_empty())) />
                 <OwnStep settings=settings tag=tag steps=steps />
                 <span class="acts">
                     <IconButton
-                        icon=derive(move || {
+                        icon=Signal::derive(move || {
                             if is_full.get() { IconName::Close } else { IconName::Full }
                         })
                         size=12
-                        label=derive(move || {
+                        label=Signal::derive(move || {
                             let texts = &i18n.texts().scalars;
                             if is_full.get() { texts.small } else { texts.full }.to_owned()
                         })

@@ -13,7 +13,6 @@ use trainscope_format::PrCurve;
 use super::load::Shown;
 use super::settings::Settings;
 use crate::components::{ChartEvents, Figure, LineChart, RunChip, use_palette};
-use crate::erased::derive;
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -30,7 +29,7 @@ pub(super) fn Curves(
     let palette = use_palette();
     let colours = use_run_colours();
     let pointer = RwSignal::new(None::<f64>);
-    let figure = derive(move || {
+    let figure = Signal::derive(move || {
         let palette = palette.get();
         let own = settings.browse.own.get();
         let lines = shown.get().into_iter().filter_map(|one| {
@@ -56,7 +55,7 @@ pub(super) fn Curves(
     });
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
-    let crosshair = derive(move || {
+    let crosshair = Signal::derive(move || {
         pointer.get().map(|x| Crosshair {
             x,
             text: label::value(x),
@@ -140,7 +139,7 @@ pub(super) fn Curves(
             <span class="micro ink3 axis-y">{i18n.text(|t| t.recorded.precision)}</span>
             <LineChart
                 figure=figure
-                label=derive(move || {
+                label=Signal::derive(move || {
                     tag.with_value(|tag| format!("{tag}: {}", i18n.texts().recorded.pr_chart))
                 })
                 crosshair=crosshair

@@ -14,7 +14,6 @@ use super::pixel::{Difference, Pixels};
 use super::settings::{Against, Settings};
 use crate::client;
 use crate::components::browse::SeriesId;
-use crate::erased::{derive, effect};
 use crate::format;
 use crate::i18n::RecordedTexts;
 use crate::prelude::*;
@@ -47,7 +46,7 @@ pub(super) fn references(
         })
     };
     let of_steps = at_steps::<Images>(tag, want, paths::IMAGES);
-    derive(move || match settings.against.get() {
+    Signal::derive(move || match settings.against.get() {
         Some(Against::Run(run)) => shown.with(|shown| of_run(shown, &run)),
         Some(_) => of_steps.get().into_iter().collect(),
         None => References::new(),
@@ -152,7 +151,7 @@ pub(super) fn Subtracted(
             .set_value(image.and_then(|image| Pixels::of(&image)));
         compared.loaded.update(|count| *count += 1);
     };
-    effect(move || {
+    Effect::new(move || {
         if other.with(Option::is_none) {
             compared.other.set_value(None);
         }

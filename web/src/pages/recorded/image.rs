@@ -14,7 +14,6 @@ use super::settings::Settings;
 use crate::client;
 use crate::components::download::file_name;
 use crate::components::{IconName, fixed_icon};
-use crate::erased::{derive, handler};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -48,7 +47,7 @@ pub(super) fn Pictures(
                 said=said
                 encoding=encoding
                 name=file_name(&name)
-                other=derive(move || {
+                other=Signal::derive(move || {
                     other.with(|other| other.as_ref()?.body.items.get(index).cloned())
                 })
                 pointed=pointed
@@ -126,7 +125,7 @@ fn Picture(
             format!("brightness({brightness}%) contrast({contrast}%)")
         }
     };
-    let width = derive(move || {
+    let width = Signal::derive(move || {
         let zoom = settings.zoom.get();
         let (width, _) = size.get()?;
         (zoom > 0).then(|| {
@@ -177,9 +176,9 @@ fn Picture(
                                 style:filter=filter
                                 style:width=move || width.get()
                                 on:load=on_load
-                                on:error=handler(move |_| is_broken.set(true))
+                                on:error=move |_| is_broken.set(true)
                                 on:pointermove=on_move
-                                on:pointerleave=handler(move |_| pointed.set(None))
+                                on:pointerleave=move |_| pointed.set(None)
                             />
                             <Subtracted compared=compared image=image other=other width=width />
                         </div>

@@ -9,7 +9,6 @@ use super::settings::Settings;
 use crate::client::{self, ClientError};
 use crate::components::Asking;
 use crate::components::browse::SeriesId;
-use crate::erased::{derive, effect, memo};
 use crate::prelude::*;
 
 /// One run's record at the step of its card.
@@ -60,12 +59,12 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
         series: Memo<Vec<SeriesId>>,
         path: &'static str,
     ) -> Self {
-        let runs = derive(move || {
+        let runs = Signal::derive(move || {
             let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
             Arc::new(runs)
         });
         let ask = move |want: Want| ask::<T>(path, tag.get_value(), want);
-        let all = memo(move || {
+        let all = Memo::new(move |_| {
             Some(
                 series
                     .get()
@@ -75,7 +74,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             )
         });
         let last = Asking::start(all, runs, ask);
-        let one = memo(move || {
+        let one = Memo::new(move |_| {
             let wanted = tag.with_value(|tag| settings.step_of(tag));
             let last = last.answer.get()?;
             let series = series.get();
@@ -90,9 +89,9 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             Some(wanted.collect::<Want>())
         });
         // Only what is not the last record has to be asked for.
-        let other = memo(move || one.get().filter(|want| want.iter().any(|w| w.1.is_some())));
+        let other = Memo::new(move |_| one.get().filter(|want| want.iter().any(|w| w.1.is_some())));
         let other = Asking::start(other, Signal::stored(Arc::new(Vec::new())), ask);
-        let shown = derive(move || {
+        let shown = Signal::derive(move || {
             let (Some(last), Some(want)) = (last.answer.get(), one.get()) else {
                 return Vec::new();
             };
@@ -123,7 +122,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             });
             shown.collect::<Vec<_>>()
         });
-        let steps = memo(move || {
+        let steps = Memo::new(move |_| {
             let Some(last) = last.answer.get() else {
                 return Arc::new(Vec::new());
             };
@@ -135,7 +134,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             steps.dedup();
             Arc::new(steps)
         });
-        effect(move || {
+        Effect::new(move || {
             let Some(last) = last.answer.get() else {
                 return;
             };
@@ -149,8 +148,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
         Self {
             shown,
             steps,
-            is_fetching: derive(move || last.is_fetching.get() || other.is_fetching.get()),
-            has_failed: derive(move || last.has_failed.get() || other.has_failed.get()),
+            is_fetching: Signal::derive(move || last.is_fetching.get() || other.is_fetching.get()),
+            has_failed: Signal::derive(move || last.has_failed.get() || other.has_failed.get()),
         }
     }
 }
@@ -161,7 +160,7 @@ pub(super) fn at_steps<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     want: impl Fn() -> Vec<(SeriesId, i64)> + Send + Sync + 'static,
     path: &'static str,
 ) -> Signal<Vec<(SeriesId, Arc<At<T>>)>> {
-    let want = memo(move || {
+    let want = Memo::new(move |_| {
         let want: Want = want()
             .into_iter()
             .map(|(id, step)| (id, Some(step)))
@@ -171,7 +170,7 @@ pub(super) fn at_steps<T: DeserializeOwned + Clone + Send + Sync + 'static>(
     let answers = Asking::start(want, Signal::stored(Arc::new(Vec::new())), move |want| {
         ask::<T>(path, tag.get_value(), want)
     });
-    derive(move || {
+    Signal::derive(move || {
         let (Some(want), Some(answers)) = (want.get(), answers.answer.get()) else {
             return Vec::new();
         };

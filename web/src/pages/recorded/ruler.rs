@@ -4,7 +4,6 @@ use trainscope_charts::{label, ticks};
 
 use super::settings::Settings;
 use crate::components::RunChip;
-use crate::erased::{Show, handler};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -73,7 +72,7 @@ pub(super) fn Ruler(settings: Settings) -> impl IntoView {
                         type="button"
                         class="link micro"
                         class:unseen=move || settings.step.get().is_none()
-                        on:click=handler(move |_| settings.set_step(None, History::Push))
+                        on:click=move |_| settings.set_step(None, History::Push)
                     >
                         {i18n.text(|t| t.recorded.last)}
                     </button>

@@ -15,7 +15,6 @@ use super::settings::Settings;
 use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::places;
-use crate::erased::{effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -43,7 +42,7 @@ pub(super) fn keep(settings: Settings) {
     let round = StoredValue::new(0_u32);
     // A search that runs again because the run has grown leads nowhere else.
     let jumped_for = StoredValue::new(String::new());
-    effect(move || {
+    Effect::new(move || {
         let find = settings.find.get();
         let entries = settings.browse.entries.get();
         round.update_value(|round| *round = round.wrapping_add(1));
@@ -158,7 +157,7 @@ pub(super) fn NoMatch(
                     <button
                         type="button"
                         class="link"
-                        on:click=handler(move |_| settings.set_find(""))
+                        on:click=move |_| settings.set_find("")
                     >
                         {texts.clear}
                     </button>
@@ -170,7 +169,7 @@ pub(super) fn NoMatch(
 
 /// The tags with a card.
 pub(super) fn cards(settings: Settings) -> Memo<Arc<Vec<String>>> {
-    memo(move || {
+    Memo::new(move |_| {
         let cards = settings.browse.cards.get();
         settings.found.with(|found| {
             if settings.find.with(String::is_empty) || found.is_empty() {

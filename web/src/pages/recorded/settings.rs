@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::Shelf;
 use super::search::Found;
 use crate::components::browse::Browse;
-use crate::erased::{effect, memo};
 use crate::prelude::*;
 use crate::url_state::History;
 
@@ -64,8 +63,8 @@ impl Settings {
             browse,
             shelf,
             step: RwSignal::new(None),
-            own: memo(move || own.with(|items| parse_own(items))),
-            whole: memo(move || {
+            own: Memo::new(move |_| own.with(|items| parse_own(items))),
+            whole: Memo::new(move |_| {
                 browse.entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min();
                     let last = entries.iter().filter_map(|entry| entry.last_step).max();
@@ -78,24 +77,24 @@ impl Settings {
                 })
             }),
             known,
-            against: memo(move || against.with(|text| Against::parse(text.as_deref()?))),
+            against: Memo::new(move |_| against.with(|text| Against::parse(text.as_deref()?))),
             light: RwSignal::new((100, 100)),
-            zoom: memo(move || {
+            zoom: Memo::new(move |_| {
                 let asked = zoom.with(|text| text.as_deref()?.parse().ok());
                 asked.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(0)
             }),
-            is_source: memo(move || source.with(Option::is_some)),
-            find: memo(move || find.get().unwrap_or_default()),
+            is_source: Memo::new(move |_| source.with(Option::is_some)),
+            find: Memo::new(move |_| find.get().unwrap_or_default()),
             found: RwSignal::new(Arc::default()),
             jumps: RwSignal::new(BTreeMap::new()),
             is_playing: RwSignal::new(false),
             full: url.param("full"),
         };
-        effect(move || {
+        Effect::new(move || {
             let asked = step.with(|text| text.as_deref()?.parse().ok());
             settings.step.set(asked);
         });
-        effect(move || {
+        Effect::new(move || {
             let asked = light.with(|text| {
                 let (brightness, contrast) = text.as_deref()?.split_once(':')?;
                 Some((brightness.parse().ok()?, contrast.parse().ok()?))

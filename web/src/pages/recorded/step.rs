@@ -5,7 +5,6 @@ use std::sync::Arc;
 use trainscope_charts::label;
 
 use super::settings::Settings;
-use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -17,7 +16,7 @@ pub(super) fn OwnStep(
     steps: Memo<Arc<Vec<i64>>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let place = memo(move || {
+    let place = Memo::new(move |_| {
         let wanted = tag.with_value(|tag| settings.step_of(tag));
         steps.with(|steps| {
             let last = steps.len().saturating_sub(1);
@@ -66,7 +65,7 @@ pub(super) fn OwnStep(
                     <button
                         type="button"
                         class="link"
-                        on:click=handler(move |_| tag.with_value(|tag| settings.set_own(tag, None)))
+                        on:click=move |_| tag.with_value(|tag| settings.set_own(tag, None))
                     >
                         {i18n.text(|t| t.recorded.follow)}
                     </button>

@@ -13,7 +13,6 @@ use trainscope_charts::label;
 use super::settings::Settings;
 use crate::components::browse::SeriesId;
 use crate::components::marked;
-use crate::erased::{Show, effect, handler};
 use crate::i18n::use_i18n;
 use crate::pixels::pixels;
 use crate::prelude::*;
@@ -69,7 +68,7 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
         view! { <table class="texts">{rows.collect_view()}</table> }.into_any()
     };
     let holder = NodeRef::<html::Div>::new();
-    effect(move || {
+    Effect::new(move || {
         settings.find.track();
         settings.is_source.track();
         // After what is marked has come.
@@ -161,9 +160,9 @@ pub(super) fn found(settings: Settings, tag: StoredValue<String>, id: SeriesId) 
                     class="link"
                     title=(texts.go_to_step)(&label::step(step))
                     aria-current=is_shown
-                    on:click=handler(move |_| {
+                    on:click=move |_| {
                         tag.with_value(|tag| settings.set_own(tag, Some(step)));
-                    })
+                    }
                 >
                     {label::step(step)}
                 </button>

@@ -3,7 +3,6 @@
 use super::Shelf;
 use super::settings::{Against, Settings, ZOOMS};
 use crate::components::{IconButton, IconName, SegOption, Segmented};
-use crate::erased::{derive, handler};
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::prelude::*;
 
@@ -12,7 +11,7 @@ use crate::prelude::*;
 pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let word = move |word: fn(&RecordedTexts) -> &'static str| {
-        derive(move || word(i18n.texts().recorded).to_owned())
+        Signal::derive(move || word(i18n.texts().recorded).to_owned())
     };
     let own = match settings.shelf {
         Shelf::Images => view! { <LightAndSize settings=settings /> }.into_any(),
@@ -40,14 +39,14 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                 .then(|| {
                     view! {
                         <IconButton
-                            icon=derive(move || {
+                            icon=Signal::derive(move || {
                                 if settings.is_playing.get() {
                                     IconName::Pause
                                 } else {
                                     IconName::Play
                                 }
                             })
-                            label=derive(move || {
+                            label=Signal::derive(move || {
                                 let texts = i18n.texts().recorded;
                                 let is_playing = settings.is_playing.get();
                                 if is_playing { texts.stop } else { texts.play }.to_owned()
@@ -94,7 +93,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
                                 });
                         }
                     }
-                    on:change=handler(move |_| settings.keep_light())
+                    on:change=move |_| settings.keep_light()
                 />
                 <span class="weight">{move || format!("{} %", value())}</span>
             </label>
@@ -102,7 +101,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
     };
     let options = ZOOMS.map(|zoom| SegOption {
         value: zoom as usize,
-        label: derive(move || match zoom {
+        label: Signal::derive(move || match zoom {
             0 => i18n.texts().recorded.fit.to_owned(),
             zoom => format!("{zoom} : 1"),
         }),
@@ -114,10 +113,10 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
             type="button"
             class="link small"
             class:unseen=move || settings.light.get() == (100, 100)
-            on:click=handler(move |_| {
+            on:click=move |_| {
                 settings.light.set((100, 100));
                 settings.keep_light();
-            })
+            }
         >
             {i18n.text(|t| t.recorded.reset)}
         </button>
@@ -125,7 +124,7 @@ fn LightAndSize(settings: Settings) -> impl IntoView {
         <Segmented
             label=i18n.label(|t| t.recorded.size)
             options=options.to_vec()
-            value=derive(move || settings.zoom.get() as usize)
+            value=Signal::derive(move || settings.zoom.get() as usize)
             on_choose=move |zoom: usize| settings.set_zoom(u32::try_from(zoom).unwrap_or(0))
         />
     }
@@ -185,7 +184,7 @@ fn Reading(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();
     let options = [false, true].map(|is_source| SegOption {
         value: usize::from(is_source),
-        label: derive(move || {
+        label: Signal::derive(move || {
             let texts = i18n.texts().recorded;
             if is_source {
                 texts.source
@@ -199,7 +198,7 @@ fn Reading(settings: Settings) -> impl IntoView {
         <Segmented
             label=i18n.label(|t| t.recorded.reading)
             options=options.to_vec()
-            value=derive(move || usize::from(settings.is_source.get()))
+            value=Signal::derive(move || usize::from(settings.is_source.get()))
             on_choose=move |at: usize| settings.set_source(at == 1)
         />
         <div class="field find">

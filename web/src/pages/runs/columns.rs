@@ -10,7 +10,6 @@ use trainscope_format::hparams::HparamValue;
 use super::layout::Own;
 use super::model::use_model;
 use crate::components::{Check, RightPanel};
-use crate::erased::{derive, effect, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -133,14 +132,14 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().runs;
     let search = RwSignal::new(String::new());
-    effect(move || {
+    Effect::new(move || {
         let list = model.state.runs.get();
         let first = list.runs.iter().take(RUNS_ASKED);
         let first: Vec<String> = first.map(|run| run.id.clone()).collect();
         model.state.load_tags(first, false);
     });
-    let hparams = memo(move || model.state.runs.with(|list| names(&list.runs)));
-    let metrics = memo(move || {
+    let hparams = Memo::new(move |_| model.state.runs.with(|list| names(&list.runs)));
+    let metrics = Memo::new(move |_| {
         model.state.with_tags(|known| {
             let mut names = BTreeMap::new();
             for list in known.values() {
@@ -168,7 +167,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
             let rows = found.map(|(name, runs)| {
                 let own = column(name.clone());
                 let toggled = own.clone();
-                let checked = memo(move || model.columns.with(|shown| shown.contains(&own)));
+                let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&own)));
                 view! {
                     <li class="flex column-choice">
                         <Check
@@ -186,7 +185,7 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
         };
     view! {
         <RightPanel
-            title=derive(move || texts().columns.to_owned())
+            title=Signal::derive(move || texts().columns.to_owned())
             on_close=move || model.open_panel(None)
         >
             <p class="small ink2">{move || texts().columns_next}</p>
@@ -203,12 +202,12 @@ pub(super) fn ColumnsPanel() -> impl IntoView {
                 {Own::ALL
                     .into_iter()
                     .map(|own| {
-                        let checked = memo(move || model.off.with(|off| !off.contains(&own)));
+                        let checked = Memo::new(move |_| model.off.with(|off| !off.contains(&own)));
                         view! {
                             <li class="flex column-choice">
                                 <Check
                                     checked=checked
-                                    label=derive(move || own.head(texts()).to_owned())
+                                    label=Signal::derive(move || own.head(texts()).to_owned())
                                     on_press=move || model.toggle_own(own)
                                 />
                                 <span class="cut">{move || own.head(texts())}</span>

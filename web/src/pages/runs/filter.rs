@@ -16,7 +16,7 @@ use super::columns::{RATE_NAMES, hparam};
 use super::model::Only;
 use super::order::duration_secs;
 use crate::components::split_name;
-use crate::{format, typed};
+use crate::{format};
 
 /// Keys that every list has.
 const KEYS: [&str; 12] = [
@@ -236,7 +236,7 @@ fn term(word: &str) -> Term {
 
 fn step_count(value: &str) -> Option<(Comparison, f64)> {
     let (how, number) = comparison(value);
-    Some((how, typed::number(&number)?))
+    Some((how, format::parse_number(&number)?))
 }
 
 /// A sign and what follows it, without separators of thousands.
@@ -364,7 +364,7 @@ fn is_number(own: f64, wanted: &str, shown: &dyn Fn(f64) -> String) -> bool {
     if is_class(own, &number) {
         return how == Comparison::Exactly;
     }
-    let Some(number) = typed::number(&number) else {
+    let Some(number) = format::parse_number(&number) else {
         return false;
     };
     let order = if shown(own) == shown(number) {

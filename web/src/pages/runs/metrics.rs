@@ -7,7 +7,6 @@ use leptos::task::spawn_local;
 use trainscope_api::scalars::{Field, MAX_SERIES, ScalarsRequest, SeriesKey};
 
 use super::columns::Column;
-use crate::erased::effect;
 use crate::prelude::*;
 use crate::state::AppState;
 use crate::{client, format};
@@ -40,7 +39,7 @@ impl Metrics {
             is_asking: RwSignal::new(false),
             asked_millis: StoredValue::new(0.0),
         };
-        effect(move || {
+        Effect::new(move || {
             let columns = columns.get();
             let tags = columns.iter().filter_map(|column| match column {
                 Column::Metric(tag) => Some(tag.as_str()),

@@ -15,7 +15,6 @@ use super::filter::{self, Filter, Known};
 use super::layout::Own;
 use super::metrics::Metrics;
 use super::order::{Files, Item, Sort, SortKey, arrange};
-use crate::erased::{effect, memo};
 use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
 use crate::route;
@@ -219,36 +218,36 @@ impl Model {
         let text = |key: &'static str| url.param(key);
         let (filter, only, sort) = (text(FILTER), text(ONLY), text(SORT));
         let (flat, panel) = (text(FLAT), text(PANEL));
-        let filter = memo(move || filter.get().unwrap_or_default());
-        let only = memo(move || only.with(|text| Only::parse(text.as_deref())));
-        let sort = memo(move || sort.with(|text| Sort::parse(text.as_deref())));
-        let grouped = memo(move || flat.with(Option::is_none));
+        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
+        let only = Memo::new(move |_| only.with(|text| Only::parse(text.as_deref())));
+        let sort = Memo::new(move |_| sort.with(|text| Sort::parse(text.as_deref())));
+        let grouped = Memo::new(move |_| flat.with(Option::is_none));
         let folded = url.list(FOLDED);
         let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
         let notebook = use_notebook();
-        let chosen = memo(move || {
+        let chosen = Memo::new(move |_| {
             let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
             // A link says which columns; without, those that were chosen last.
             chosen.or_else(|| notebook.with(|book| book.columns.clone()))
         });
-        let columns = memo(move || {
+        let columns = Memo::new(move |_| {
             chosen.with(|chosen| {
                 state
                     .runs
                     .with(|list| columns::shown(chosen.as_deref(), &list.runs))
             })
         });
-        let off = memo(move || {
+        let off = Memo::new(move |_| {
             chosen.with(|chosen| columns::switched_off(chosen.as_deref().unwrap_or_default()))
         });
         let metrics = Metrics::new(state, columns);
-        let hidden = memo(move || {
+        let hidden = Memo::new(move |_| {
             notebook.with(|book| {
                 let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
                 hidden.map(|(run, _)| run.clone()).collect::<BTreeSet<_>>()
             })
         });
-        let counts = memo(move || {
+        let counts = Memo::new(move |_| {
             hidden.with(|hidden| {
                 state.runs.with(|list| {
                     let shown = list.runs.iter();
@@ -256,15 +255,15 @@ impl Model {
                 })
             })
         });
-        let parsed = memo(move || filter.with(|text| Filter::parse(text)));
+        let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
         let shows_hidden = text(HIDDEN);
-        let shows_hidden = memo(move || shows_hidden.with(Option::is_some));
+        let shows_hidden = Memo::new(move |_| shows_hidden.with(Option::is_some));
         // Values of extra columns count only where there are some: they arrive one by one.
-        let has_metrics = memo(move || {
+        let has_metrics = Memo::new(move |_| {
             let is_metric = |column: &Column| matches!(column, Column::Metric(_));
             filter.with(|text| text.contains(':')) && columns.with(|all| all.iter().any(is_metric))
         });
-        let items = memo(move || {
+        let items = Memo::new(move |_| {
             let list = state.runs.get();
             let only = only.get();
             // Signals are read once, not once a run.
@@ -311,7 +310,7 @@ impl Model {
             };
             Arc::new(arrange(kept, &sort, grouped.get(), &folded, &cell))
         });
-        effect(move || {
+        Effect::new(move || {
             if parsed.with(Filter::asks_for_tags) {
                 let list = state.runs.get_untracked();
                 let first = list.runs.iter().take(TAGS_ASKED);
@@ -327,7 +326,9 @@ impl Model {
             grouped,
             folded,
             selected: url.list(SELECTED),
-            panel: memo(move || panel.with(|text| text.as_deref().and_then(SidePanel::parse))),
+            panel: Memo::new(move |_| {
+                panel.with(|text| text.as_deref().and_then(SidePanel::parse))
+            }),
             columns,
             off,
             metrics,

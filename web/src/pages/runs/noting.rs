@@ -4,7 +4,6 @@ use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 
 use super::model::{SidePanel, use_model};
 use crate::components::{IconName, fixed_icon};
-use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::run_colour::{RunColour, use_run_colours};
@@ -14,7 +13,7 @@ use crate::run_colour::{RunColour, use_run_colours};
 pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let notes = memo(move || run.with(|run| model.notebook.notes(run)));
+    let notes = Memo::new(move |_| run.with(|run| model.notebook.notes(run)));
     let words = move || {
         let tags = notes.with(|notes| notes.tags.clone());
         tags.into_iter()
@@ -66,7 +65,7 @@ fn empty(notes: &RunNotes) -> RunNotes {
 pub(super) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let notes = memo(move || run.with_value(|run| model.notebook.notes(run)));
+    let notes = Memo::new(move |_| run.with_value(|run| model.notebook.notes(run)));
     let keep = move |change: &dyn Fn(&mut RunNotes)| {
         let before = notes.get_untracked();
         let mut after = before.clone();

@@ -6,7 +6,6 @@ use super::model::use_model;
 use super::noting::NoteFields;
 use super::order::Files;
 use crate::components::{Icon, IconName, RightPanel};
-use crate::erased::{derive, memo};
 use crate::i18n::{Texts, use_i18n};
 use crate::prelude::*;
 use crate::{format, route};
@@ -17,7 +16,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
     let i18n = use_i18n();
     let model = use_model();
     let id = StoredValue::new(run.clone());
-    let entry = memo(move || id.with_value(|id| model.state.run(id)));
+    let entry = Memo::new(move |_| id.with_value(|id| model.state.run(id)));
     let verdict = move || entry.with(|run| run.as_ref().map(|run| verdict(run, i18n.texts())));
     let content = move || {
         let texts = i18n.texts();
@@ -33,7 +32,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
             <p class="small ink3">{cut}</p>
         })
     };
-    let may_exist = memo(move || id.with_value(|id| model.state.may_exist(id)));
+    let may_exist = Memo::new(move |_| id.with_value(|id| model.state.may_exist(id)));
     let has_scalars = move || {
         entry.with(|run| {
             run.as_ref()
@@ -64,7 +63,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
     };
     view! {
         <RightPanel
-            title=derive(move || id.get_value())
+            title=Signal::derive(move || id.get_value())
             on_close=move || model.open_panel(None)
         >
             {inside}

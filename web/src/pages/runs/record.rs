@@ -4,7 +4,6 @@ use leptos::task::spawn_local;
 
 use super::model::use_model;
 use crate::components::{Icon, IconName, RightPanel};
-use crate::erased::{Show, handler, memo};
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
 use crate::prelude::*;
@@ -134,7 +133,7 @@ fn Snippets() -> impl IntoView {
     let state = use_app_state();
     let chosen = RwSignal::new(0_usize);
     let copied = RwSignal::new(false);
-    let code = memo(move || {
+    let code = Memo::new(move |_| {
         let status = state.status.get();
         let dir = status.and_then(|status| status.base_dirs.into_iter().next());
         let template = SNIPPETS
@@ -151,10 +150,10 @@ fn Snippets() -> impl IntoView {
                     type="button"
                     role="tab"
                     aria-selected=move || (chosen.get() == position).to_string()
-                    on:click=handler(move |_| {
+                    on:click=move |_| {
                         chosen.set(position);
                         copied.set(false);
-                    })
+                    }
                 >
                     {snippet.tab}
                 </button>

@@ -15,7 +15,6 @@ use super::table::{CHIP, RowLook, text_width};
 use crate::components::{
     Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, short_name,
 };
-use crate::erased::{Show, derive, handler, memo};
 use crate::format::{self, use_now_secs};
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::prelude::*;
@@ -53,7 +52,7 @@ pub(super) fn GroupRow(
             }
         })
     };
-    let is_folded = memo(move || group.with(|group| group.folded));
+    let is_folded = Memo::new(move |_| group.with(|group| group.folded));
     let name = move || {
         group.with(|group| match &*group.folder {
             "" => i18n.texts().runs.top_folder.to_owned(),
@@ -68,9 +67,9 @@ pub(super) fn GroupRow(
                     class="group-button"
                     title=move || group.with(|group| group.folder.clone())
                     aria-expanded=move || (!is_folded.get()).to_string()
-                    on:click=handler(move |_| {
+                    on:click=move |_| {
                         group.with_untracked(|group| model.toggle_folded(&group.folder));
-                    })
+                    }
                 >
                     <span class="ink3">
                         {move || {
@@ -118,12 +117,13 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
         is_grouped,
         is_spare,
     } = shown;
-    let run = memo(move || id.with(|id| model.state.run(id)));
-    let is_selected = memo(move || id.with(|id| model.selected.with(|list| list.contains(id))));
+    let run = Memo::new(move |_| id.with(|id| model.state.run(id)));
+    let is_selected =
+        Memo::new(move |_| id.with(|id| model.selected.with(|list| list.contains(id))));
     let is_cursor =
-        memo(move || id.with(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id))));
+        Memo::new(move |_| id.with(|id| model.cursor.with(|cursor| cursor.as_ref() == Some(id))));
     let look: RowLook = expect_context();
-    let name = memo(move || {
+    let name = Memo::new(move |_| {
         id.with(|id| match id.as_str() {
             "." => i18n.texts().runs.base_run.to_owned(),
             id if is_grouped.get() => short_name(id).to_owned(),
@@ -131,7 +131,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
         })
     });
     // A name that is cut keeps the end that tells it from its neighbours.
-    let parted = memo(move || {
+    let parted = Memo::new(move |_| {
         let name = name.get();
         if text_width(&name) + CHIP <= look.name.get() {
             return (name, String::new());
@@ -150,20 +150,21 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
         let (head, tail) = name.split_at(at.unwrap_or(name.len()));
         (head.to_owned(), tail.to_owned())
     });
-    let is_hidden = memo(move || id.with(|id| model.hidden.with(|hidden| hidden.contains(id))));
+    let is_hidden =
+        Memo::new(move |_| id.with(|id| model.hidden.with(|hidden| hidden.contains(id))));
     let field = move |read: fn(&Run) -> String| move || run.with(|run| run.as_ref().map(read));
     // A growing run changes a few times a second, and what most of its cells show does not.
-    let kinds = memo(move || run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
-    let health = memo(move || {
+    let kinds = Memo::new(move |_| run.with(|run| run.as_ref().map(|run| run.kinds.clone())));
+    let health = Memo::new(move |_| {
         let of = |run: &Run| (run.health.clone(), Files::of(run), run.files.len());
         run.with(|run| run.as_ref().map(of))
     });
-    let status = derive(move || {
+    let status = Signal::derive(move || {
         let status = run.with(|run| run.as_ref().map(|run| run.status));
         status.unwrap_or(RunStatus::Gone)
     });
     let updated =
-        memo(move || run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
+        Memo::new(move |_| run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
     let age = move || {
         let updated = updated.get();
         updated.map_or_else(
@@ -178,12 +179,12 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             class:cur=move || is_cursor.get()
             class:pale=move || is_hidden.get()
             aria-selected=move || is_selected.get().to_string()
-            on:pointerdown=handler(move |_| model.cursor.set(Some(id.get_untracked())))
+            on:pointerdown=move |_| model.cursor.set(Some(id.get_untracked()))
         >
             <td role="cell" class="c-check">
                 <Check
                     checked=is_selected
-                    label=derive(move || id.with(|id| (i18n.texts().runs.select_run)(id)))
+                    label=Signal::derive(move || id.with(|id| (i18n.texts().runs.select_run)(id)))
                     on_press=move || id.with_untracked(|id| model.toggle_selected(id))
                 />
             </td>
@@ -223,8 +224,8 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-curve">
                 <Curve id=id run=run />
             </td>
-            <LastCell class="c-loss num" value=memo(move || run.with(|run| run.as_ref()?.loss.clone())) />
-            <LastCell class="c-metric num" value=memo(move || run.with(|run| run.as_ref()?.metric.clone())) />
+            <LastCell class="c-loss num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
+            <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
             {move || {
                 let columns = model.columns.get();
                 columns.into_iter().map(|column| view! { <ColumnCell run=run column=column /> }).collect_view()
@@ -373,7 +374,7 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
 #[component]
 fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
     let model = use_model();
-    let value = memo(move || run.with(|run| model.cell(run.as_ref()?, &column)));
+    let value = Memo::new(move |_| run.with(|run| model.cell(run.as_ref()?, &column)));
     let text = move || value.with(|value| value.as_ref().map(columns::text));
     let is_bad =
         move || value.with(|value| matches!(value, Some(HparamValue::Number(n)) if !n.is_finite()));
@@ -400,14 +401,14 @@ fn Curve(id: Signal<String>, run: Memo<Option<Run>>) -> impl IntoView {
         })
     };
     // The picture stays when another run comes into the row; only what differs is set.
-    let spark = memo(move || id.with(|id| sparks.get(id)).get());
-    let is_there = memo(move || spark.with(Option::is_some));
+    let spark = Memo::new(move |_| id.with(|id| sparks.get(id)).get());
+    let is_there = Memo::new(move |_| spark.with(Option::is_some));
     let own = move |read: fn(&Spark) -> String| {
         move || spark.with(|spark| spark.as_deref().map(read).unwrap_or_default())
     };
     let class = move || format!("spark {}", id.with(|id| colours.get(id)).class());
-    let nan = memo(move || spark.with(|spark| spark.as_ref()?.nan));
-    let dot = memo(move || spark.with(|spark| spark.as_ref()?.dot));
+    let nan = Memo::new(move |_| spark.with(|spark| spark.as_ref()?.nan));
+    let dot = Memo::new(move |_| spark.with(|spark| spark.as_ref()?.dot));
     move || {
         is_there.get().then(|| {
             let nan = move || {

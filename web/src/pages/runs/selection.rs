@@ -3,7 +3,6 @@
 use super::model::use_model;
 use super::order::Item;
 use crate::components::{IconButton, IconName, RunChip, ToolButton};
-use crate::erased::{Show, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -15,8 +14,8 @@ const NAMES: usize = 5;
 pub(super) fn SelectionBar() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let count = memo(move || model.selected.with(Vec::len));
-    let out_of_view = memo(move || {
+    let count = Memo::new(move |_| model.selected.with(Vec::len));
+    let out_of_view = Memo::new(move |_| {
         model.selected.with(|selected| {
             model.items.with(|items| {
                 let shown = |id: &String| {
@@ -28,7 +27,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
             })
         })
     });
-    let has_hidden = memo(move || {
+    let has_hidden = Memo::new(move |_| {
         model.hidden.with(|hidden| {
             let is_hidden = |run: &String| hidden.contains(run);
             model

@@ -10,7 +10,6 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 
 use super::order::{Group, Item};
-use crate::erased::effect;
 use crate::frames::after_paint;
 use crate::prelude::*;
 
@@ -55,7 +54,7 @@ impl Rows {
         };
         let all = StoredValue::new(Slots::default());
         let turn = RwSignal::new(0_u32);
-        effect(move || {
+        Effect::new(move || {
             turn.track();
             let filled = all.try_update_value(|all| {
                 let shown = wanted.with(|wanted| all.fill(wanted));

@@ -8,7 +8,6 @@ use trainscope_api::runs::Run;
 use trainscope_api::scalars::{Field, ScalarsRequest, SeriesKey};
 
 use super::spark::{POINTS, Spark};
-use crate::erased::effect;
 use crate::prelude::*;
 use crate::state::{AppState, use_app_state};
 use crate::{client, format};
@@ -59,7 +58,7 @@ impl Sparks {
             asked: RwSignal::new(false),
         };
         provide_context(sparks);
-        effect(move || {
+        Effect::new(move || {
             sparks.in_view.track();
             sparks.state.runs.track();
             if !sparks.asked.get() {

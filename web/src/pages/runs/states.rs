@@ -5,7 +5,6 @@ use super::record::EmptyPage;
 use super::table::RunsTable;
 use crate::client::ClientError;
 use crate::components::{IconName, Note, StatePage};
-use crate::erased::{derive, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
@@ -34,7 +33,7 @@ pub(super) fn Content() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let live = use_live();
-    let shown = memo(move || {
+    let shown = Memo::new(move |_| {
         let no_runs = model.state.runs.with(|list| list.runs.is_empty());
         match model.state.load.get() {
             Load::Loading => Shown::First,
@@ -82,14 +81,14 @@ pub(super) fn Content() -> impl IntoView {
             <Note
                 icon=IconName::Filter
                 title=i18n.label(|t| t.runs.nothing_matches)
-                next=derive(move || {
+                next=Signal::derive(move || {
                     let unknown = model.unknown_key();
                     unknown.map_or_else(String::new, |(key, keys)| {
                         (i18n.texts().runs.no_key)(&key, &keys.join(", "))
                     })
                 })
             >
-                <button type="button" class="link" on:click=handler(move |_| model.clear_filters())>
+                <button type="button" class="link" on:click=move |_| model.clear_filters()>
                     {i18n.text(|t| t.runs.clear_filter)}
                 </button>
             </Note>
@@ -105,7 +104,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
     let unreachable = error == ClientError::Unreachable;
-    let title = derive(move || {
+    let title = Signal::derive(move || {
         let states = &i18n.texts().states;
         if unreachable {
             states.unreachable.to_owned()
@@ -113,7 +112,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
             states.refused.to_owned()
         }
     });
-    let next = derive(move || {
+    let next = Signal::derive(move || {
         let states = &i18n.texts().states;
         match &error {
             ClientError::Unreachable => states.unreachable_next.to_owned(),
@@ -127,10 +126,10 @@ fn FailedPage(error: ClientError) -> impl IntoView {
                 <button
                     type="button"
                     class="btn primary"
-                    on:click=handler(move |_| {
+                    on:click=move |_| {
                         live.retry_now();
                         live.list_version.update(|version| *version += 1);
-                    })
+                    }
                 >
                     {i18n.text(|t| t.states.try_now)}
                 </button>
@@ -143,7 +142,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
 #[component]
 pub(super) fn ServerNotes() -> impl IntoView {
     let state = use_app_state();
-    let notes = memo(move || {
+    let notes = Memo::new(move |_| {
         state.status.with(|status| {
             status
                 .as_ref()

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::erased::{Show, handler};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -40,7 +39,7 @@ pub(super) fn Suggestions(
                         type="button"
                         class="hit"
                         tabindex="-1"
-                        on:click=handler(move |_| take.run(taken.clone()))
+                        on:click=move |_| take.run(taken.clone())
                     >
                         {shown}
                     </button>

@@ -19,7 +19,6 @@ use super::slots::{Rows, Shows, Slot};
 use super::sparks::use_sparks;
 use super::window::{HEAD, Offsets, Window, height_of};
 use crate::components::{Check, short_name, use_size};
-use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::{I18n, use_i18n};
 use crate::pixels::pixels;
 use crate::prelude::*;
@@ -39,9 +38,9 @@ pub(super) fn RunsTable() -> impl IntoView {
     let runs = use_runs();
     let scroller = NodeRef::<Div>::new();
     let scroll = RwSignal::new(0.0_f64);
-    let offsets = memo(move || model.items.with(|items| Offsets::new(items)));
+    let offsets = Memo::new(move |_| model.items.with(|items| Offsets::new(items)));
     let size = use_size(scroller);
-    let window = memo(move || {
+    let window = Memo::new(move |_| {
         let height = size.get().1;
         let height = if height < HEAD {
             FIRST_HEIGHT
@@ -50,7 +49,7 @@ pub(super) fn RunsTable() -> impl IntoView {
         };
         offsets.with(|offsets| offsets.window(scroll.get(), height))
     });
-    let rows = memo(move || {
+    let rows = Memo::new(move |_| {
         let Window {
             group, start, end, ..
         } = window.get();
@@ -62,7 +61,7 @@ pub(super) fn RunsTable() -> impl IntoView {
     });
     let body = NodeRef::<Tbody>::new();
     let made = Rows::of(rows, body);
-    effect(move || {
+    Effect::new(move || {
         let ids = rows.with(|rows| {
             let ids = rows.iter().filter_map(|item| match item {
                 Item::Run { id, .. } => Some(id.clone()),
@@ -73,7 +72,7 @@ pub(super) fn RunsTable() -> impl IntoView {
         sparks.show(ids);
     });
     reveal_cursor(offsets, scroller);
-    let all = memo(move || {
+    let all = Memo::new(move |_| {
         model.selected.with(|selected| {
             model.items.with(|items| {
                 let mut ids = items.iter().filter_map(|item| match item {
@@ -84,23 +83,23 @@ pub(super) fn RunsTable() -> impl IntoView {
             })
         })
     });
-    let needs = memo(move || needs(&model, i18n));
-    let layout = memo(move || needs.with(|needs| arrange(size.get().0, needs)));
+    let needs = Memo::new(move |_| needs(&model, i18n));
+    let layout = Memo::new(move |_| needs.with(|needs| arrange(size.get().0, needs)));
     provide_context(RowLook {
-        name: memo(move || layout.with(|layout| layout.name)),
-        kinds: memo(move || needs.with(|needs| needs.kinds.iter().copied().collect())),
+        name: Memo::new(move |_| layout.with(|layout| layout.name)),
+        kinds: Memo::new(move |_| needs.with(|needs| needs.kinds.iter().copied().collect())),
     });
-    let some = memo(move || model.selected.with(|selected| !selected.is_empty()));
+    let some = Memo::new(move |_| model.selected.with(|selected| !selected.is_empty()));
     view! {
         <section class="card runs-card">
             <div
                 class="scroll"
                 node_ref=scroller
-                on:scroll=handler(move |_| {
+                on:scroll=move |_| {
                     if let Some(scroller) = scroller.get_untracked() {
                         scroll.set(f64::from(scroller.scroll_top()));
                     }
-                })
+                }
             >
                 <table
                     style=("--cols", move || layout.with(|layout| layout.template.clone()))
@@ -115,7 +114,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 <Check
                                     checked=all
                                     some=some
-                                    label=derive(move || {
+                                    label=Signal::derive(move || {
                                         i18n.texts().runs.select_all.to_owned()
                                     })
                                     on_press=move || model.toggle_all()
@@ -159,7 +158,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                             <Head
                                 class="c-metric num"
                                 key=SortKey::Metric
-                                title=derive(move || tags_of(runs, |run| run.metric.as_ref()))
+                                title=Signal::derive(move || tags_of(runs, |run| run.metric.as_ref()))
                                 label=move || {
                                     runs.with(|list| common_tag(list, |run| run.metric.as_ref()))
                                         .unwrap_or_else(|| i18n.texts().runs.metric.to_owned())
@@ -188,7 +187,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody role="rowgroup" node_ref=body>
-                        <Spacer height=derive(move || window.get().above) />
+                        <Spacer height=Signal::derive(move || window.get().above) />
                         <For
                             each=move || made.slots.get()
                             key=|slot| slot.number
@@ -209,7 +208,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                                 }
                             }
                         />
-                        <Spacer height=derive(move || {
+                        <Spacer height=Signal::derive(move || {
                             let missing = rows.with(Vec::len).saturating_sub(made.shown.get());
                             window.get().below + height_of(missing)
                         }) />
@@ -316,7 +315,10 @@ fn Head(
     title: Option<Signal<String>>,
 ) -> impl IntoView {
     let model = use_model();
-    let title = move || match title.map(Signal::get).filter(|title| !title.is_empty()) {
+    let title = move || match title
+        .map(|title| title.get())
+        .filter(|title| !title.is_empty())
+    {
         Some(title) => title,
         None => label(),
     };
@@ -335,7 +337,7 @@ fn Head(
                 class="head-button"
                 class:sort=move || own().is_some()
                 title=title
-                on:click=handler(move |_| key.with_value(|key| model.press_sort(key)))
+                on:click=move |_| key.with_value(|key| model.press_sort(key))
             >
                 <span class="cut">{label}</span>
                 {move || own().map(|sort| if sort.descending { " ↓" } else { " ↑" })}
@@ -387,7 +389,7 @@ fn tags_of(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> 
 /// Scrolls the row into view that the keys have moved to.
 fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
     let model = use_model();
-    effect(move || {
+    Effect::new(move || {
         let Some(cursor) = model.cursor.get() else {
             return;
         };

@@ -8,7 +8,6 @@ use super::filter;
 use super::model::{Only, SidePanel, use_model};
 use super::suggestions::{Suggestions, next_row};
 use crate::components::{Icon, IconName, ToolButton};
-use crate::erased::{Show, derive, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -18,7 +17,7 @@ use crate::prelude::*;
 pub(super) fn Toolbar() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let hidden = memo(move || {
+    let hidden = Memo::new(move |_| {
         model.hidden.with(|hidden| {
             let list = model.state.runs.get();
             let count = list
@@ -29,8 +28,8 @@ pub(super) fn Toolbar() -> impl IntoView {
             count as u64
         })
     });
-    let columns_open = derive(move || model.panel.get() == Some(SidePanel::Columns));
-    let record_open = derive(move || model.panel.get() == Some(SidePanel::Record));
+    let columns_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Columns));
+    let record_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Record));
     view! {
         <div class="toolbar">
             <FilterField />
@@ -40,7 +39,7 @@ pub(super) fn Toolbar() -> impl IntoView {
                     type="button"
                     class="tok"
                     aria-pressed=move || model.shows_hidden.get().to_string()
-                    on:click=handler(move |_| model.toggle_hidden())
+                    on:click=move |_| model.toggle_hidden()
                 >
                     {move || (i18n.texts().runs.hidden)(hidden.get())}
                     <span class="link">
@@ -97,7 +96,7 @@ fn FilterField() -> impl IntoView {
         words.join(" ").trim().to_owned()
     };
     // The address may change without this field: back button, a link, "clear the filter".
-    effect(move || {
+    Effect::new(move || {
         let text = model.filter.get();
         if text != joined() {
             let (terms, rest) = filter::chips(&text);
@@ -120,7 +119,7 @@ fn FilterField() -> impl IntoView {
     };
     let is_open = RwSignal::new(false);
     let chosen = RwSignal::new(None::<usize>);
-    let suggested = memo(move || {
+    let suggested = Memo::new(move |_| {
         let words = if is_open.get() {
             draft.with(|draft| model.suggestions(draft))
         } else {
@@ -194,7 +193,7 @@ fn FilterField() -> impl IntoView {
                             type="button"
                             class="tok-x"
                             aria-label=label
-                            on:click=handler(move |_| remove(position))
+                            on:click=move |_| remove(position)
                         >
                             <Icon name=IconName::Close size=10 />
                         </button>
@@ -221,11 +220,11 @@ fn FilterField() -> impl IntoView {
                 prop:value=move || draft.get()
                 on:input=on_input
                 on:keydown=on_keydown
-                on:focus=handler(move |_| is_open.set(true))
-                on:blur=handler(move |_| {
+                on:focus=move |_| is_open.set(true)
+                on:blur=move |_| {
                     is_open.set(false);
                     accept();
-                })
+                }
                 role="combobox"
                 aria-controls="filter-suggestions"
                 aria-expanded=move || suggested.with(|all| !all.is_empty()).to_string()
@@ -268,7 +267,7 @@ fn StateButtons() -> impl IntoView {
                 title=title
                 aria-label=title
                 aria-pressed=move || pressed(only)
-                on:click=handler(move |_| model.press_only(only))
+                on:click=move |_| model.press_only(only)
             >
                 <span class=format!("sev {class}")>
                     <Icon name=icon size=14 />
@@ -282,7 +281,7 @@ fn StateButtons() -> impl IntoView {
             <button
                 type="button"
                 aria-pressed=move || pressed(Only::All)
-                on:click=handler(move |_| model.press_only(Only::All))
+                on:click=move |_| model.press_only(Only::All)
             >
                 {move || (i18n.texts().runs.all)(model.counts.get().all)}
             </button>
@@ -292,7 +291,7 @@ fn StateButtons() -> impl IntoView {
                 title=i18n.text(|t| t.runs.only_live)
                 aria-label=i18n.text(|t| t.runs.only_live)
                 aria-pressed=move || pressed(Only::Live)
-                on:click=handler(move |_| model.press_only(Only::Live))
+                on:click=move |_| model.press_only(Only::Live)
             >
                 <i class="dot small-dot" class:live=move || { model.counts.get().live > 0 }></i>
                 {move || format::count(model.counts.get().live)}

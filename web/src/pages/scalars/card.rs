@@ -13,7 +13,6 @@ use super::page::{PageState, Pointer};
 use super::readout::ReadOut;
 use super::zoom::within;
 use crate::components::{ChartEvents, Figure, LineChart, Place};
-use crate::erased::{Show, derive, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -29,7 +28,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
     let tag = StoredValue::new(tag);
-    let zoomed = memo(move || tag.with_value(|tag| page.zoom.range(tag)));
+    let zoomed = Memo::new(move |_| tag.with_value(|tag| page.zoom.range(tag)));
     let zoomed = Place::follow(is_in_view, zoomed);
     let loading = Loading::start(page, tag, zoomed, width);
     let pens = Pens::get();
@@ -44,7 +43,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
 
-    let range = memo(move || {
+    let range = Memo::new(move |_| {
         zoomed.get().unwrap_or_else(|| {
             picture.with(|picture| tag.with_value(|tag| whole_range(page, tag, picture)))
         })
@@ -66,7 +65,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
         },
         |_, _| true,
     );
-    let crosshair = derive(move || {
+    let crosshair = Signal::derive(move || {
         if !is_in_view.get() {
             return None;
         }
@@ -83,7 +82,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
             dots,
         })
     });
-    let is_pointed = memo(move || {
+    let is_pointed = Memo::new(move |_| {
         page.pointer.with(|pointer| {
             pointer
                 .as_ref()
@@ -141,10 +140,11 @@ pub(super) fn Card(place: Place) -> impl IntoView {
         }
         number
     });
-    let is_full =
-        derive(move || tag.with_value(|tag| settings.full.with(|full| full.as_ref() == Some(tag))));
+    let is_full = Signal::derive(move || {
+        tag.with_value(|tag| settings.full.with(|full| full.as_ref() == Some(tag)))
+    });
     let section = NodeRef::<html::Section>::new();
-    let text = derive(move || {
+    let text = Signal::derive(move || {
         picture
             .with(|picture| tag.with_value(|tag| describe(page, tag, picture, range.get(), i18n)))
     });

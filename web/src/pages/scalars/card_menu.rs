@@ -8,7 +8,6 @@ use super::export::{self, Format};
 use super::page::{PageState, Panel};
 use super::popover::{MenuItem, Popover};
 use crate::components::{Icon, IconName, SegOption, Segmented};
-use crate::erased::derive;
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;
 
@@ -22,7 +21,7 @@ pub(super) fn CardMenu(
     let i18n = use_i18n();
     let is_open = RwSignal::new(false);
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
     };
     let pens = Pens::get();
     let download = move |format: Format| {
@@ -41,7 +40,7 @@ pub(super) fn CardMenu(
             let _ignored = section.request_fullscreen();
         }
     };
-    let scale = derive(move || tag.with_value(|tag| page.y_scale(tag)));
+    let scale = Signal::derive(move || tag.with_value(|tag| page.y_scale(tag)));
     let option = move |value, name| SegOption {
         value,
         label: word(name),

@@ -3,7 +3,6 @@
 use super::card::Card;
 use super::page::PageState;
 use crate::components::{CardGrid, Place};
-use crate::erased::derive;
 use crate::prelude::*;
 
 /// All cards, or the one that has the page for itself.
@@ -19,7 +18,7 @@ pub(super) fn Cards() -> impl IntoView {
             current=page.current.into()
             size=settings.card_size
             is_first_drawn=page.browse.is_first_drawn()
-            beside=derive(move || page.panel.with(Option::is_some))
+            beside=Signal::derive(move || page.panel.with(Option::is_some))
             on_seen=Callback::new(move |seen| page.turns.show(seen))
             card=Callback::new(|place: Place| {
                 view! { <Card place=place /> }.into_any()

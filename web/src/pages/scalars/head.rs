@@ -9,7 +9,6 @@ use super::picture::Picture;
 use super::reading::Reading;
 use super::readout::HeadValues;
 use crate::components::{CardFault, IconButton, IconName};
-use crate::erased::{Show, derive, handler};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -28,11 +27,11 @@ pub(super) fn Head(
     let settings = page.settings;
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let is_pinned = derive(move || {
+    let is_pinned = Signal::derive(move || {
         page.pins
             .with(|pins| tag.with_value(|tag| pins.contains(tag)))
     });
-    let is_full = derive(move || {
+    let is_full = Signal::derive(move || {
         settings
             .full
             .with(|full| tag.with_value(|tag| full.as_ref() == Some(tag)))
@@ -53,7 +52,7 @@ pub(super) fn Head(
         let wanted = tag.get_value();
         settings.set_full((!is_full.get_untracked()).then_some(&*wanted));
     };
-    let is_drawn = derive(move || picture.with(|picture| !picture.lines.is_empty()));
+    let is_drawn = Signal::derive(move || picture.with(|picture| !picture.lines.is_empty()));
     let is_own_range = move || tag.with_value(|tag| page.zoom.is_own(tag));
     view! {
         <div class="head">
@@ -66,7 +65,7 @@ pub(super) fn Head(
                 size=12
                 class="pin"
                 pressed=is_pinned
-                label=derive(move || {
+                label=Signal::derive(move || {
                     if is_pinned.get() { texts().unpin } else { texts().pin }.to_owned()
                 })
                 on_press=move || page.toggle_pin(&tag.get_value())
@@ -76,7 +75,7 @@ pub(super) fn Head(
                     type="button"
                     class="link micro per-epoch"
                     title=move || texts().per_epoch_title
-                    on:click=handler(move |_| settings.set_x(XChoice::Relative, None))
+                    on:click=move |_| settings.set_x(XChoice::Relative, None)
                 >
                     {move || texts().per_epoch}
                 </button>
@@ -92,16 +91,16 @@ pub(super) fn Head(
                     <IconButton
                         icon=IconName::Fit
                         size=12
-                        label=derive(move || texts().fit_card.to_owned())
+                        label=Signal::derive(move || texts().fit_card.to_owned())
                         on_press=move || page.zoom.set(&tag.get_value(), None)
                     />
                 </Show>
                 <IconButton
-                    icon=derive(move || {
+                    icon=Signal::derive(move || {
                         if is_full.get() { IconName::Close } else { IconName::Full }
                     })
                     size=12
-                    label=derive(move || {
+                    label=Signal::derive(move || {
                         if is_full.get() { texts().small } else { texts().full }.to_owned()
                     })
                     on_press=toggle_full

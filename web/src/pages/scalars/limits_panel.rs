@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::erased::{Show, derive, memo};
+use crate::format;
 use crate::prelude::*;
-use crate::typed;
 use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
 
@@ -30,7 +29,7 @@ impl Draft {
 
     /// The limit, if the field holds a number; reactive.
     fn limit(self) -> Option<Limit> {
-        let value = self.text.with(|text| typed::number(text))?;
+        let value = self.text.with(|text| format::parse_number(text))?;
         Some(Limit {
             above: self.is_above.get(),
             value,
@@ -47,10 +46,11 @@ impl Draft {
 pub(super) fn LimitsPanel(page: PageState, tag: String) -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let word =
-        move |word: fn(&ScalarsTexts) -> &'static str| derive(move || word(texts()).to_owned());
+    let word = move |word: fn(&ScalarsTexts) -> &'static str| {
+        Signal::derive(move || word(texts()).to_owned())
+    };
     let tag = StoredValue::new(tag);
-    let runs = memo(move || {
+    let runs = Memo::new(move |_| {
         let entry = tag.with_value(|tag| page.entry(tag));
         let mut runs: Vec<String> = entry
             .iter()
@@ -66,7 +66,7 @@ pub(super) fn LimitsPanel(page: PageState, tag: String) -> impl IntoView {
     let first = Draft::new(known.map(|known| known.first));
     let second = Draft::new(known.and_then(|known| known.second));
     let both = RwSignal::new(known.is_some_and(|known| known.both));
-    let threshold = memo(move || {
+    let threshold = Memo::new(move |_| {
         let (first, second) = (first.limit(), second.limit());
         Some(Threshold {
             first: first.or(second)?,
@@ -99,7 +99,7 @@ pub(super) fn LimitsPanel(page: PageState, tag: String) -> impl IntoView {
     };
     view! {
         <RightPanel
-            title=derive(move || tag.get_value())
+            title=Signal::derive(move || tag.get_value())
             on_close=move || page.panel.set(None)
         >
             <form
@@ -166,7 +166,7 @@ pub(super) fn LimitsPanel(page: PageState, tag: String) -> impl IntoView {
 /// The side and the value of a limit.
 #[component]
 fn LimitField(draft: Draft, #[prop(into)] label: Signal<String>) -> impl IntoView {
-    let sign = |sign: &'static str| derive(move || sign.to_owned());
+    let sign = |sign: &'static str| Signal::derive(move || sign.to_owned());
     view! {
         <div class="limit flex">
             <Segmented

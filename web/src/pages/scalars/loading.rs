@@ -10,7 +10,6 @@ use super::page::PageState;
 use super::settings::Range;
 use crate::client;
 use crate::components::browse::TagEntry;
-use crate::erased::memo;
 use crate::live::use_live;
 use crate::prelude::*;
 
@@ -60,7 +59,7 @@ impl Loading {
             outline: RwSignal::new(None),
             round: StoredValue::new(0),
         };
-        let want = memo(move || loading.want(page, tag, zoomed, width));
+        let want = Memo::new(move |_| loading.want(page, tag, zoomed, width));
         Effect::new(move |before: Option<Option<Want>>| {
             let now = want.get();
             if let Some(now) = &now {

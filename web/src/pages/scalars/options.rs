@@ -9,7 +9,6 @@ use super::choices::{CardSize, GroupBy, ScaleChoice, Spread};
 use super::page::PageState;
 use super::popover::Popover;
 use crate::components::{Check, Icon, IconName, SegOption, Segmented};
-use crate::erased::{Show, derive, memo};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;
 use crate::state::use_app_state;
@@ -19,7 +18,7 @@ type Word = fn(&ScalarsTexts) -> &'static str;
 
 fn word(name: Word) -> Signal<String> {
     let i18n = use_i18n();
-    derive(move || name(&i18n.texts().scalars).to_owned())
+    Signal::derive(move || name(&i18n.texts().scalars).to_owned())
 }
 
 fn options<T: Copy>(all: &[(T, Word)]) -> Vec<SegOption<T>> {
@@ -131,7 +130,7 @@ fn Groups(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
     let state = use_app_state();
-    let hparams = memo(move || {
+    let hparams = Memo::new(move |_| {
         let mut names = BTreeSet::new();
         for run in settings.shown.get().iter().filter_map(|run| state.run(run)) {
             names.extend(run.hparams.into_keys());
@@ -145,7 +144,7 @@ fn Groups(page: PageState) -> impl IntoView {
         Some(GroupBy::Pattern(pattern)) => Some(pattern),
         _ => None,
     };
-    let is_pattern = memo(move || pattern().is_some());
+    let is_pattern = Memo::new(move |_| pattern().is_some());
     let is = move |words: &str| {
         let now = settings.group.get();
         match &now {

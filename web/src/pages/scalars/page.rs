@@ -13,7 +13,6 @@ use super::settings::Settings;
 use super::turns::Turns;
 use super::zoom::Zoom;
 use crate::components::browse::{Browse, Filter, TagEntry};
-use crate::erased::memo;
 use crate::i18n::use_i18n;
 use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
@@ -104,7 +103,7 @@ impl PageState {
             entries,
             cards: browse.cards,
             pins: browse.pins,
-            extent: memo(move || {
+            extent: Memo::new(move |_| {
                 entries.with(|entries| {
                     let first = entries.iter().filter_map(|entry| entry.first_step).min()?;
                     let last = entries.iter().filter_map(|entry| entry.last_step).max()?;
@@ -116,7 +115,7 @@ impl PageState {
             key_zoom: RwSignal::new((0, (0.0, 1.0))),
             current: RwSignal::new(None),
             panel: RwSignal::new(None),
-            groups: memo(move || {
+            groups: Memo::new(move |_| {
                 let by = settings.group.get()?;
                 let pattern = match &by {
                     GroupBy::Pattern(pattern) => Filter::new(pattern),
@@ -134,7 +133,7 @@ impl PageState {
             }),
             saving: RwSignal::new(None),
             turns: Turns::new(),
-            facts: memo(move || {
+            facts: Memo::new(move |_| {
                 let shown = settings.shown.get();
                 let facts = shown
                     .iter()

@@ -3,7 +3,6 @@
 use leptos::html;
 use wasm_bindgen::JsCast;
 
-use crate::erased::handler;
 use crate::prelude::*;
 
 /// A button and what hangs below it.
@@ -62,7 +61,7 @@ pub(super) fn Popover(
                 aria-pressed=move || pressed.get().then_some("true")
                 aria-label=move || label.get()
                 title=move || label.get()
-                on:click=handler(move |_| is_open.update(|open| *open = !*open))
+                on:click=move |_| is_open.update(|open| *open = !*open)
             >
                 {move || face.run()}
             </button>
@@ -94,7 +93,7 @@ pub(super) fn MenuItem(
     on_press: leptos::callback::UnsyncCallback<()>,
 ) -> impl IntoView {
     view! {
-        <button type="button" role="menuitem" class="hit" on:click=handler(move |_| on_press.run(()))>
+        <button type="button" role="menuitem" class="hit" on:click=move |_| on_press.run(())>
             <crate::components::Icon name=icon size=14 />
             {move || label.get()}
         </button>

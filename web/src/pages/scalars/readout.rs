@@ -13,7 +13,6 @@ use super::page::PageState;
 use super::picture::{Picture, class_of};
 use super::reading::Reading;
 use crate::components::RunChip;
-use crate::erased::{Show, effect, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -135,7 +134,7 @@ pub(super) fn ReadOut(
     let settings = page.settings;
     let tip = NodeRef::<leptos::html::Div>::new();
     let width = RwSignal::new(FIRST_WIDTH);
-    effect(move || {
+    Effect::new(move || {
         readings.track();
         tip.track();
         // It is as wide as what it says, which is there when the frame is.
@@ -197,7 +196,7 @@ pub(super) fn ReadOut(
     };
     let is_smoothed = move || settings.smoothing.get() > 0.0;
     // Only where there is something to compare with.
-    let baseline = memo(move || {
+    let baseline = Memo::new(move |_| {
         let baseline = settings.baseline.get()?;
         picture.with(|picture| {
             let curves = &picture.loaded.curves;

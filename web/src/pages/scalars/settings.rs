@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::erased::{effect, memo};
+use crate::format;
 use crate::prelude::*;
-use crate::typed;
 use trainscope_charts::line::YRange;
 use trainscope_charts::smooth::Kind;
 
@@ -81,7 +80,7 @@ impl Settings {
     pub(super) fn from_address(browse: Browse) -> Self {
         let url = browse.url;
         let x = url.param("x");
-        let x = memo(move || x.with(|text| XChoice::parse(text.as_deref())));
+        let x = Memo::new(move |_| x.with(|text| XChoice::parse(text.as_deref())));
         let range = url.param("range");
         let own_ranges = url.list("zooms");
         let own_y = url.list("ys");
@@ -93,28 +92,28 @@ impl Settings {
             own: browse.own,
             shown: browse.shown,
             baseline: browse.baseline,
-            x: memo(move || x.with(|(x, _)| *x)),
+            x: Memo::new(move |_| x.with(|(x, _)| *x)),
             per_epoch: RwSignal::new(BTreeSet::new()),
-            x_tag: memo(move || x.with(|(_, tag)| tag.clone())),
+            x_tag: Memo::new(move |_| x.with(|(_, tag)| tag.clone())),
             x_scale: chosen(url, "xs", &ScaleChoice::ALL),
             y: chosen(url, "y", &ScaleChoice::ALL),
-            own_y: memo(move || own_y.with(|items| parse_scales(items))),
+            own_y: Memo::new(move |_| own_y.with(|items| parse_scales(items))),
             y_range: chosen(url, "yr", &Y_RANGES),
             smoothing: RwSignal::new(SMOOTHING),
             smoothing_kind: chosen(url, "by", &SMOOTHINGS),
             has_band: flag(url, "band", true),
             has_superseded: flag(url, "superseded", false),
             is_linked: flag(url, "link", true),
-            range: memo(move || range.with(|text| parse_range(text.as_deref()))),
-            own_ranges: memo(move || own_ranges.with(|items| parse_ranges(items))),
-            group: memo(move || group.with(|text| GroupBy::parse(text.as_deref()))),
+            range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()))),
+            own_ranges: Memo::new(move |_| own_ranges.with(|items| parse_ranges(items))),
+            group: Memo::new(move |_| group.with(|text| GroupBy::parse(text.as_deref()))),
             spread: chosen(url, "spread", &Spread::ALL),
             card_size: chosen(url, "size", &CardSize::ALL),
             full: url.param("full"),
             target: browse.target,
-            at: memo(move || at.with(|at| typed::number(at.as_deref()?))),
+            at: Memo::new(move |_| at.with(|at| format::parse_number(at.as_deref()?))),
         };
-        effect(move || {
+        Effect::new(move || {
             let weight = smooth.with(|text| parse_smoothing(text.as_deref()));
             if settings.smoothing.get_untracked().to_bits() != weight.to_bits() {
                 settings.smoothing.set(weight);
@@ -269,12 +268,12 @@ where
     T: Copy + Default + PartialEq + Send + Sync + 'static,
 {
     let word = url.param(name);
-    memo(move || word.with(|word| choice(word.as_deref(), all)))
+    Memo::new(move |_| word.with(|word| choice(word.as_deref(), all)))
 }
 
 fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
     let word = url.param(name);
-    memo(move || {
+    Memo::new(move |_| {
         word.with(|word| match word.as_deref() {
             Some("0") => false,
             Some("1") => true,
@@ -284,7 +283,7 @@ fn flag(url: UrlState, name: &'static str, default: bool) -> Memo<bool> {
 }
 
 fn parse_smoothing(text: Option<&str>) -> f64 {
-    text.and_then(typed::number)
+    text.and_then(format::parse_number)
         .map_or(SMOOTHING, |weight| weight.clamp(0.0, MOST_SMOOTHING))
 }
 
@@ -294,7 +293,7 @@ fn parse_range(text: Option<&str>) -> Option<Range> {
 }
 
 fn range_of(lo: &str, hi: &str) -> Option<Range> {
-    let (lo, hi) = (typed::number(lo)?, typed::number(hi)?);
+    let (lo, hi) = (format::parse_number(lo)?, format::parse_number(hi)?);
     (lo < hi).then_some((lo, hi))
 }
 

@@ -3,7 +3,6 @@
 use super::page::PageState;
 use crate::components::RunChip;
 use crate::components::browse;
-use crate::erased::{derive, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -12,7 +11,7 @@ use crate::prelude::*;
 pub(super) fn Side() -> impl IntoView {
     let page = PageState::get();
     let i18n = use_i18n();
-    let totals = derive(move || {
+    let totals = Signal::derive(move || {
         page.entries.with(|entries| {
             let points = entries.iter().map(|entry| entry.points).sum();
             (i18n.texts().scalars.all_kept)(entries.len() as u64, points)
@@ -29,7 +28,7 @@ pub(super) fn Side() -> impl IntoView {
 #[component]
 pub(super) fn GroupList(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
-    let groups = memo(move || {
+    let groups = Memo::new(move |_| {
         let names = page.groups.get()?;
         let shown = page.settings.shown.get();
         let mut found: Vec<(String, String, usize)> = Vec::new();

@@ -11,7 +11,6 @@ use super::page::PageState;
 use super::settings::Range;
 use crate::client;
 use crate::components::{RightPanel, RunChip};
-use crate::erased::{Show, effect};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -51,7 +50,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
     let loaded = RwSignal::new(Arc::new(Loaded::default()));
     let name = tag.clone();
     let round = StoredValue::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         let Some(entry) = page.entry(&name) else {
             return;
         };

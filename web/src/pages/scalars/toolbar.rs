@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::erased::{Show, derive, handler};
+use crate::format;
 use crate::prelude::*;
-use crate::typed;
 use trainscope_charts::label;
 
 use super::choices::{ScaleChoice, XChoice};
@@ -28,8 +27,9 @@ pub(super) fn Toolbar() -> impl IntoView {
     let settings = page.settings;
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let word =
-        move |word: fn(&ScalarsTexts) -> &'static str| derive(move || word(texts()).to_owned());
+    let word = move |word: fn(&ScalarsTexts) -> &'static str| {
+        Signal::derive(move || word(texts()).to_owned())
+    };
     let x_option = move |value, name| SegOption {
         value,
         label: word(name),
@@ -111,7 +111,7 @@ fn DownloadAll(page: PageState) -> impl IntoView {
     let pens = Pens::get();
     let is_open = RwSignal::new(false);
     let word = move |word: fn(&ScalarsTexts) -> &'static str| {
-        derive(move || word(&i18n.texts().scalars).to_owned())
+        Signal::derive(move || word(&i18n.texts().scalars).to_owned())
     };
     let save = move |format: Format| {
         is_open.set(false);
@@ -169,7 +169,7 @@ fn Smoothing(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let round = StoredValue::new(0_u64);
     let on_input = move |event: leptos::ev::Event| {
-        let Some(weight) = typed::number(&event_target_value(&event)) else {
+        let Some(weight) = format::parse_number(&event_target_value(&event)) else {
             return;
         };
         settings.smoothing.set(weight.clamp(0.0, MOST_SMOOTHING));
@@ -236,7 +236,7 @@ fn RangeChip(page: PageState) -> impl IntoView {
                         class="plain"
                         aria-label=move || texts().step_back
                         title=move || texts().step_back
-                        on:click=handler(move |_| page.zoom.back())
+                        on:click=move |_| page.zoom.back()
                     >
                         <Icon name=IconName::Left size=12 />
                     </button>
@@ -249,7 +249,7 @@ fn RangeChip(page: PageState) -> impl IntoView {
                         class="plain"
                         aria-label=move || texts().fit
                         title=move || texts().fit
-                        on:click=handler(move |_| page.zoom.fit())
+                        on:click=move |_| page.zoom.fit()
                     >
                         <Icon name=IconName::Close size=10 />
                     </button>

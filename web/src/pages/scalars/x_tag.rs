@@ -6,7 +6,6 @@ use super::choices::XChoice;
 use super::page::PageState;
 use super::popover::Popover;
 use crate::components::{Icon, IconName};
-use crate::erased::{derive, effect, handler, memo};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -19,7 +18,7 @@ pub(super) fn XTag(page: PageState) -> impl IntoView {
     let i18n = use_i18n();
     let settings = page.settings;
     let is_open = RwSignal::new(false);
-    let is_chosen = derive(move || settings.x.get() == XChoice::Tag);
+    let is_chosen = Signal::derive(move || settings.x.get() == XChoice::Tag);
     let face = ViewFn::from(move || {
         let name = settings.x_tag.get();
         view! { <span class="cut">{name.unwrap_or_else(|| i18n.texts().scalars.x_tag.to_owned())}</span> }
@@ -44,13 +43,13 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
     let settings = page.settings;
     let text = RwSignal::new(String::new());
     let field = NodeRef::<html::Input>::new();
-    effect(move || {
+    Effect::new(move || {
         if let Some(field) = field.get() {
             // A field that cannot take the focus is still there to be clicked.
             let _ignored = field.focus();
         }
     });
-    let offered = memo(move || {
+    let offered = Memo::new(move |_| {
         let wanted = text.get().to_lowercase();
         page.entries.with(|entries| {
             let tags = entries.iter().map(|entry| &entry.tag);
@@ -91,7 +90,7 @@ fn Chooser(page: PageState, is_open: RwSignal<bool>) -> impl IntoView {
                                 type="button"
                                 class="hit"
                                 title=title
-                                on:click=handler(move |_| choose(&tag))
+                                on:click=move |_| choose(&tag)
                             >
                                 <span class="cut">{name}</span>
                             </button>

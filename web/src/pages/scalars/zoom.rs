@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::settings::{OwnRanges, Range, Settings, rounded};
-use crate::erased::effect;
 use crate::prelude::*;
 
 /// A move that has rested that long is kept in the address.
@@ -34,7 +33,7 @@ impl Zoom {
             round: StoredValue::new(0),
         };
         // What was zoomed on another axis is nothing to step back to.
-        effect(move || {
+        Effect::new(move || {
             settings.x.track();
             settings.x_tag.track();
             zoom.before.set(Vec::new());

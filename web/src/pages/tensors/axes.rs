@@ -5,7 +5,6 @@ use trainscope_api::tensors::{Axis, Slice, TensorSource};
 use super::model::{Shown, use_model};
 use super::plane::short;
 use crate::components::{IconButton, IconName, SegOption, Segmented};
-use crate::erased::derive;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::state::use_runs;
@@ -34,7 +33,7 @@ pub(super) fn SliceBar() -> impl IntoView {
     let seg =
         move |value: Shown, label: fn(&crate::i18n::TensorsTexts) -> &'static str| SegOption {
             value,
-            label: derive(move || label(&i18n.texts().tensors).to_owned()),
+            label: Signal::derive(move || label(&i18n.texts().tensors).to_owned()),
         };
     let options = vec![
         seg(Shown::Current, |texts| texts.current),

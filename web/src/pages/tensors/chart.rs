@@ -17,7 +17,6 @@ use crate::components::{
     ChartEvents, Figure, Icon, IconButton, IconName, LineChart, SegOption, Segmented,
     severity_icon, use_palette,
 };
-use crate::erased::{derive, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -33,12 +32,12 @@ pub(super) fn StepChart() -> impl IntoView {
     let i18n = use_i18n();
     let palette = use_palette();
     let colours = use_run_colours();
-    let colour = memo(move || model.run.with(|run| colours.get(run)));
+    let colour = Memo::new(move |_| model.run.with(|run| colours.get(run)));
     let figures = RwSignal::new(0 as Figures);
     let hovered = RwSignal::new(None::<f64>);
     let geometry = RwSignal::new(None::<Arc<Geometry>>);
     let canvas = NodeRef::<html::Canvas>::new();
-    let figure = derive(move || {
+    let figure = Signal::derive(move || {
         let palette = palette.get();
         let colour = palette.run(colour.get());
         model.history.with(|history| {
@@ -60,7 +59,7 @@ pub(super) fn StepChart() -> impl IntoView {
             }
         })
     });
-    let crosshair = memo(move || {
+    let crosshair = Memo::new(move |_| {
         let step = hovered
             .get()
             .or_else(|| model.step.get().map(|s| s as f64))?;
@@ -141,7 +140,7 @@ pub(super) fn StepChart() -> impl IntoView {
     };
     let option = move |value: Figures, label: fn() -> &'static str| SegOption {
         value,
-        label: derive(move || label().to_owned()),
+        label: Signal::derive(move || label().to_owned()),
     };
     let options = vec![
         option(0, move || use_i18n().texts().tensors.range),
@@ -167,12 +166,12 @@ pub(super) fn StepChart() -> impl IntoView {
         <div class="step-chart" on:click=choose>
             <LineChart
                 figure=figure
-                label=derive(move || (i18n.texts().tensors.chart)(&model.tensor.get()))
+                label=Signal::derive(move || (i18n.texts().tensors.chart)(&model.tensor.get()))
                 crosshair=crosshair
                 geometry=geometry
                 canvas=canvas
                 events=events
-                wheel_zooms=derive(|| false)
+                wheel_zooms=Signal::derive(|| false)
             />
         </div>
         <Dumps />
@@ -268,7 +267,7 @@ fn Head() -> impl IntoView {
 fn Dumps() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let marks = memo(move || {
+    let marks = Memo::new(move |_| {
         model.history.with(|history| {
             let points = &history.points;
             let mut path = String::new();
@@ -302,7 +301,7 @@ fn Dumps() -> impl IntoView {
 fn Slider() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let count = memo(move || model.history.with(|history| history.points.len()));
+    let count = Memo::new(move |_| model.history.with(|history| history.points.len()));
     let position = move || {
         let step = model.step.get().unwrap_or(0);
         model

@@ -12,7 +12,6 @@ use super::model::{Loaded, Shown, use_model};
 use super::plane::short;
 use crate::client;
 use crate::components::{Icon, IconName};
-use crate::erased::{effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pages::debugger::ClassBar;
@@ -36,32 +35,32 @@ pub(super) fn Inspector() -> impl IntoView {
     let slice = RwSignal::new(None::<TensorSlice>);
     let whole = RwSignal::new(None::<TensorSlice>);
     let asks_for_all = RwSignal::new(false);
-    let has_elements = memo(move || {
+    let has_elements = Memo::new(move |_| {
         model
             .source()
             .is_some_and(|s| s != TensorSource::Statistics)
     });
     // The table says how large it is before anything more is read.
-    let place = memo(move || {
+    let place = Memo::new(move |_| {
         model.loaded.with(|loaded| match loaded {
             Loaded::Values(tile) => Some(tile.values.place.clone()),
             _ => None,
         })
     });
-    let of_slice = memo(move || {
+    let of_slice = Memo::new(move |_| {
         let (place, slice) = (place.get()?, model.plane.get()?.ok()?.slice);
         let is_it = slice.axes.len() == place.shape.len();
         is_it.then(|| (bytes_of(&slice, &place), slice))
     });
     // None while nothing is known, or where nothing can be read.
-    let elements_of = memo(move || {
+    let elements_of = Memo::new(move |_| {
         place.with(|place| {
             place
                 .as_ref()
                 .map_or(0, |place| Slice::whole(&place.shape).len())
         })
     });
-    let slice_query = memo(move || {
+    let slice_query = Memo::new(move |_| {
         let (len_bytes, slice) = of_slice.get()?;
         (has_elements.get() && len_bytes <= SMALL_BYTES).then(|| TensorQuery {
             slice: Some(slice.to_string()),
@@ -69,7 +68,7 @@ pub(super) fn Inspector() -> impl IntoView {
             ..model.query()
         })
     });
-    let whole_query = memo(move || {
+    let whole_query = Memo::new(move |_| {
         let is_small = place.with(|place| place.as_ref().is_some_and(is_small));
         (has_elements.get() && is_small).then(|| model.query())
     });
@@ -77,21 +76,21 @@ pub(super) fn Inspector() -> impl IntoView {
     ask(whole_query, whole);
     // Of all bytes that are read because somebody asks, how many are.
     let read_bytes = RwSignal::new(0_u64);
-    effect(move || {
+    Effect::new(move || {
         model.tensor.track();
         model.step.track();
         model.rank.track();
         asks_for_all.set(false);
     });
     // What was counted of another large slice, or in other bins, is not that of this one.
-    effect(move || {
+    Effect::new(move || {
         of_slice.track();
         bins.track();
         if slice_query.with(Option::is_none) {
             slice.set(None);
         }
     });
-    effect(move || {
+    Effect::new(move || {
         let (true, Some(place)) = (asks_for_all.get(), place.get_untracked()) else {
             return;
         };
@@ -197,7 +196,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 type="button"
                 class="btn look-at-all"
                 title=is_asked.then(|| i18n.texts().tensors.stop)
-                on:click=handler(move |_| asks_for_all.set(!is_asked))
+                on:click=move |_| asks_for_all.set(!is_asked)
             >
                 {text}
             </button>
@@ -450,7 +449,7 @@ fn jump_buttons(positions: Positions) -> AnyView {
                 type="button"
                 class=format!("btn {class}")
                 title=title
-                on:click=handler(move |_| model.jump(&place))
+                on:click=move |_| model.jump(&place)
             >
                 {name}
                 <span class="cut ink3">{text}</span>

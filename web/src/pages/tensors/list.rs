@@ -8,7 +8,6 @@ use trainscope_api::tensors::{TensorEntry, TensorIndex, TensorSource};
 
 use super::model::use_model;
 use crate::components::{Icon, IconName, fixed_icon, severity_icon, use_size};
-use crate::erased::{handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pixels::{pixels, whole};
@@ -24,7 +23,7 @@ const SPARE: usize = 12;
 pub(super) fn TensorList() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let total = memo(move || model.index.with(|i| i.as_ref().map_or(0, |i| i.total)));
+    let total = Memo::new(move |_| model.index.with(|i| i.as_ref().map_or(0, |i| i.total)));
     let roles = move || {
         let mut roles: Vec<(String, u64)> = model.index.with(|index| {
             let roles = index.iter().flat_map(|index| &index.roles);
@@ -42,9 +41,9 @@ pub(super) fn TensorList() -> impl IntoView {
                         type="button"
                         class="tok"
                         aria-pressed=is_on.to_string()
-                        on:click=handler(move |_| {
+                        on:click=move |_| {
                             model.set_role((!is_on).then_some(&*role));
-                        })
+                        }
                     >
                         {name}
                         " "
@@ -157,7 +156,7 @@ fn Rows() -> impl IntoView {
     let holder = NodeRef::<html::Div>::new();
     let size = use_size(holder);
     let top = RwSignal::new(0.0);
-    let rows = memo(move || {
+    let rows = Memo::new(move |_| {
         let folded = folded.get();
         model.index.with(|index| {
             let entries = index.iter().flat_map(|index| &index.tensors);
@@ -165,7 +164,7 @@ fn Rows() -> impl IntoView {
             rows_of(names, |name| folded.iter().any(|own| own == name))
         })
     });
-    let window = memo(move || {
+    let window = Memo::new(move |_| {
         let first = whole(top.get() / ROW).saturating_sub(SPARE) / SPARE * SPARE;
         (first, whole(size.get().1 / ROW) + 3 * SPARE)
     });
@@ -217,11 +216,11 @@ fn Rows() -> impl IntoView {
             class="scroll"
             role="navigation"
             node_ref=holder
-            on:scroll=handler(move |_| {
+            on:scroll=move |_| {
                 if let Some(holder) = holder.get_untracked() {
                     top.set(f64::from(holder.scroll_top()));
                 }
-            })
+            }
         >
             <div
                 class="rows"

@@ -16,7 +16,6 @@ use super::list::{arrange, default_tensor};
 use super::plane::{Plane, Window, around, short};
 use super::steps::{last_step, step_from};
 use crate::client::{self, ClientError};
-use crate::erased::{effect, memo};
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::route::use_run;
@@ -114,16 +113,16 @@ impl Model {
     pub(super) fn provide() -> Self {
         let url = use_url_state();
         let run = use_run();
-        let run = memo(move || run.get().unwrap_or_default());
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
         let (search, role) = (url.param(SEARCH), url.param(ROLE));
-        let search = memo(move || search.get().unwrap_or_default());
+        let search = Memo::new(move |_| search.get().unwrap_or_default());
         let (named, rank, step) = (url.param(TENSOR), url.param(RANK), url.param(STEP));
         let (slice_text, swap) = (url.param(SLICE), url.param(SWAP));
         let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
         let index = RwSignal::new(None::<Arc<TensorIndex>>);
         let history = RwSignal::new(Arc::new(TensorHistory::default()));
         let cause = RwSignal::new(None::<(String, i64)>);
-        let tensor = memo(move || {
+        let tensor = Memo::new(move |_| {
             named.get().unwrap_or_else(|| {
                 let cause = cause.get().map(|(tensor, _)| tensor);
                 index.with(|index| default_tensor(index.as_deref(), cause.as_deref()))
@@ -143,12 +142,12 @@ impl Model {
                     .filter(|entry| entry.tensor == name)
             })
         });
-        let rank = memo(move || {
+        let rank = Memo::new(move |_| {
             let asked = rank.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             let first = entry.with(|entry| entry.as_ref().and_then(|e| e.ranks.first().copied()));
             asked.or(first).unwrap_or(0)
         });
-        let step = memo(move || {
+        let step = Memo::new(move |_| {
             let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             let is_named = named.with(Option::is_some);
             let cause = cause
@@ -162,7 +161,7 @@ impl Model {
         });
         let loaded = RwSignal::new(Loaded::Loading);
         // What the list says of the last step; a step whose shape differs says so itself.
-        let shape = memo(move || {
+        let shape = Memo::new(move |_| {
             let of_step = loaded.with(|loaded| match loaded {
                 Loaded::Values(tile) => {
                     let is_it =
@@ -173,8 +172,8 @@ impl Model {
             });
             of_step.or_else(|| entry.with(|entry| entry.as_ref()?.shape.clone()))
         });
-        let is_swapped = memo(move || swap.with(Option::is_some));
-        let plane = memo(move || {
+        let is_swapped = Memo::new(move |_| swap.with(Option::is_some));
+        let plane = Memo::new(move |_| {
             let shape = shape.get()?;
             let slice = match slice_text.get() {
                 Some(text) => Slice::parse(&text, &shape),
@@ -186,14 +185,14 @@ impl Model {
                     .ok_or_else(|| format!("{shown}: at most two axes fit into a table"))
             }))
         });
-        let shown = memo(move || match (compare.get(), show.get().as_deref()) {
+        let shown = Memo::new(move |_| match (compare.get(), show.get().as_deref()) {
             (Some(_), Some("other")) => Shown::Other,
             (Some(_), _) => Shown::Difference,
             (None, _) => Shown::Current,
         });
         let limits = [url.param(ABSOLUTE), url.param(RELATIVE)];
-        let tolerance = memo(move || limits.map(|text| parse_tolerance(&text.get()?)));
-        let at = memo(move || {
+        let tolerance = Memo::new(move |_| limits.map(|text| parse_tolerance(&text.get()?)));
+        let at = Memo::new(move |_| {
             let text = at.get()?;
             let (row, column) = text.split_once(',')?;
             Some((row.parse().ok()?, column.parse().ok()?))
@@ -232,7 +231,7 @@ impl Model {
     fn load_index(self) {
         let live = use_live();
         let asked = StoredValue::new(0_u64);
-        effect(move || {
+        Effect::new(move || {
             live.list_version.track();
             let (run, search, role) = (self.run.get(), self.search.get(), self.role.get());
             let number = next(asked);
@@ -251,7 +250,7 @@ impl Model {
             });
         });
         let asked = StoredValue::new(0_u64);
-        effect(move || {
+        Effect::new(move || {
             live.list_version.track();
             let query = FindingsQuery {
                 run: self.run.get(),
@@ -570,7 +569,7 @@ impl Model {
 
 /// A tolerance is a number, and none is below zero.
 fn parse_tolerance(text: &str) -> Option<f64> {
-    let number = crate::typed::number(text);
+    let number = crate::format::parse_number(text);
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 

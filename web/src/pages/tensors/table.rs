@@ -10,7 +10,6 @@ use super::axes::SliceBar;
 use super::model::{Loaded, Shown, Tile, use_model};
 use super::plane::Window;
 use crate::components::use_size;
-use crate::erased::{Show, effect, handler, memo};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pixels::{pixels, whole};
@@ -53,7 +52,7 @@ pub(super) fn Values() -> impl IntoView {
         }
         ().into_any()
     };
-    let is_table = memo(move || {
+    let is_table = Memo::new(move |_| {
         model.source() != Some(TensorSource::Statistics)
             && !model.plane.with(|plane| matches!(plane, Some(Err(_))))
             && !model
@@ -81,7 +80,7 @@ fn without() -> AnyView {
     }
     let links = nearest.into_iter().map(|step| {
         view! {
-            <button type="button" class="btn" on:click=handler(move |_| model.set_step(step))>
+            <button type="button" class="btn" on:click=move |_| model.set_step(step)>
                 {(texts.step)(step)}
             </button>
         }
@@ -119,11 +118,11 @@ fn Sheet() -> impl IntoView {
     let size = use_size(scroller);
     let scrolled = RwSignal::new((0.0, 0.0));
     let hovered = RwSignal::new(None::<(u64, u64)>);
-    let all = memo(move || {
+    let all = Memo::new(move |_| {
         let plane = model.plane.get()?.ok()?;
         Some(plane.all())
     });
-    effect(move || {
+    Effect::new(move || {
         let (width, height, _) = size.get();
         let (left, top) = scrolled.get();
         let Some(all) = all.get() else { return };
@@ -146,7 +145,7 @@ fn Sheet() -> impl IntoView {
         }
     });
     // The cell of the address comes into view when it changes.
-    effect(move || {
+    Effect::new(move || {
         let (Some((row, column)), Some(all)) = (model.at.get(), all.get()) else {
             return;
         };
@@ -220,7 +219,7 @@ fn Sheet() -> impl IntoView {
             <span class="ink3 beyond">{compared}</span>
         })
     };
-    let is_compared = memo(move || {
+    let is_compared = Memo::new(move |_| {
         let of_tile = |tile: &Tile| tile.values.compared.is_some();
         model
             .loaded
@@ -248,14 +247,14 @@ fn Sheet() -> impl IntoView {
             tabindex="0"
             role="region"
             aria-label=i18n.text(|t| t.tensors.values)
-            on:scroll=handler(move |_| {
+            on:scroll=move |_| {
                 if let Some(scroller) = scroller.get_untracked() {
                     let left = f64::from(scroller.scroll_left());
                     scrolled.set((left, f64::from(scroller.scroll_top())));
                 }
-            })
+            }
             on:mousemove=point
-            on:mouseleave=handler(move |_| hovered.set(None))
+            on:mouseleave=move |_| hovered.set(None)
             on:click=move |event: web_sys::MouseEvent| {
                 if let Some((row, column)) = under(&event) {
                     model.look_at(row, column);

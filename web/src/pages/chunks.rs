@@ -1,0 +1,194 @@
+//! The pages on demand: the code of each is a file of its own, which is fetched when the page is opened, or while the
+//! list of runs is looked at.
+
+use leptos::task::spawn_local;
+use leptos::wasm_split::{SplitLoaderError, wasm_split};
+
+use super::debugger::DebuggerPage;
+use super::graph::GraphPage;
+use super::histograms::HistogramsPage;
+use super::overview::OverviewPage;
+use super::pipeline::PipelinePage;
+use super::recorded::{RecordedPage, Shelf};
+use super::runs::RunsPage;
+use super::scalars::ScalarsPage;
+use super::tensors::TensorsPage;
+use crate::components::{IconName, StatePage};
+use crate::i18n::use_i18n;
+use crate::prelude::*;
+use crate::route::RunPage;
+
+/// The view of a page, or that its code could not be fetched.
+type Page = Result<AnyView, SplitLoaderError>;
+
+macro_rules! chunks {
+    ($($chunk:ident, $view:ident, $fetch:ident: $page:expr;)*) => {
+        /// A part of the program that holds one page, or pages that are of one kind.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Chunk {
+            $(#[doc = concat!("Code of `", stringify!($view), "`.")] $chunk,)*
+        }
+
+        impl Chunk {
+            const ALL: &[Self] = &[$(Self::$chunk),*];
+
+            async fn fetch(self) -> Result<(), SplitLoaderError> {
+                match self {
+                    $(Self::$chunk => $fetch().await,)*
+                }
+            }
+
+            /// The page, whose code has to be there. `page` tells pages of one kind apart.
+            fn view(self, page: Option<RunPage>) -> AnyView {
+                match self {
+                    $(Self::$chunk => {
+                        let view = $view(page);
+                        Suspend::new(async move { view.await.ok() }).into_any()
+                    })*
+                }
+            }
+        }
+
+        $(
+            #[wasm_split(
+                $view,
+                wasm_split_path = ::leptos::wasm_split,
+                fallible,
+                preload($fetch)
+            )]
+            fn $view(page: Option<RunPage>) -> Page {
+                let view: fn(Option<RunPage>) -> AnyView = $page;
+                Ok(view(page))
+            }
+        )*
+    };
+}
+
+chunks! {
+    Runs, runs, fetch_runs: |_| view! { <RunsPage /> }.into_any();
+    Overview, overview, fetch_overview: |_| view! { <OverviewPage /> }.into_any();
+    Scalars, scalars, fetch_scalars: |_| view! { <ScalarsPage /> }.into_any();
+    Debugger, debugger, fetch_debugger: |_| view! { <DebuggerPage /> }.into_any();
+    Graph, graph, fetch_graph: |_| view! { <GraphPage /> }.into_any();
+    Histograms, histograms, fetch_histograms: |_| view! { <HistogramsPage /> }.into_any();
+    Tensors, tensors, fetch_tensors: |_| view! { <TensorsPage /> }.into_any();
+    Recorded, recorded, fetch_recorded: |page| {
+        let shelf = match page {
+            Some(RunPage::Text) => Shelf::Text,
+            Some(RunPage::PrCurves) => Shelf::PrCurves,
+            _ => Shelf::Images,
+        };
+        view! { <RecordedPage shelf /> }.into_any()
+    };
+    Pipeline, pipeline, fetch_pipeline: |_| view! { <PipelinePage /> }.into_any();
+}
+
+impl Chunk {
+    /// The chunk of a page of a run; without one, of the list of runs.
+    fn of(page: Option<RunPage>) -> Self {
+        match page {
+            None => Self::Runs,
+            Some(RunPage::Overview) => Self::Overview,
+            Some(RunPage::Scalars) => Self::Scalars,
+            Some(RunPage::Histograms) => Self::Histograms,
+            Some(RunPage::Images | RunPage::Text | RunPage::PrCurves) => Self::Recorded,
+            Some(RunPage::Graph) => Self::Graph,
+            Some(RunPage::Pipeline) => Self::Pipeline,
+            Some(RunPage::Tensors) => Self::Tensors,
+            Some(RunPage::Debugger) => Self::Debugger,
+        }
+    }
+}
+
+/// How far the code of a page is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Fetching,
+    Ready,
+    Failed,
+}
+
+/// The chunks that were fetched in this visit, or could not be.
+#[derive(Clone, Copy)]
+pub struct Chunks(RwSignal<Vec<(Chunk, Progress)>>);
+
+impl Chunks {
+    /// Makes them known to all pages.
+    pub fn provide() {
+        provide_context(Self(RwSignal::new(Vec::new())));
+    }
+
+    fn progress(self, chunk: Chunk) -> Option<Progress> {
+        self.0.with(|all| {
+            let of_chunk = all.iter().find(|own| own.0 == chunk);
+            of_chunk.map(|own| own.1)
+        })
+    }
+
+    fn set(self, chunk: Chunk, progress: Progress) {
+        self.0.update(|all| {
+            all.retain(|own| own.0 != chunk);
+            all.push((chunk, progress));
+        });
+    }
+
+    async fn fetch(self, chunk: Chunk) {
+        self.set(chunk, Progress::Fetching);
+        let progress = match chunk.fetch().await {
+            Ok(()) => Progress::Ready,
+            Err(_) => Progress::Failed,
+        };
+        self.set(chunk, progress);
+    }
+
+    /// Fetches all that were not asked for yet, one after the other. One that fails is asked for again when it is opened.
+    async fn fetch_rest(self) {
+        for chunk in Chunk::ALL {
+            let is_new = untrack(|| self.progress(*chunk).is_none());
+            if is_new && chunk.fetch().await.is_ok() {
+                self.set(*chunk, Progress::Ready);
+            }
+        }
+    }
+}
+
+/// A page, as soon as its code is there.
+#[component]
+pub fn PageOnDemand(
+    /// The page of a run; none is the list of runs.
+    page: Option<RunPage>,
+) -> impl IntoView {
+    let chunks = expect_context::<Chunks>();
+    let i18n = use_i18n();
+    let chunk = Chunk::of(page);
+    let fetch = move || spawn_local(chunks.fetch(chunk));
+    if untrack(|| chunks.progress(chunk)) != Some(Progress::Ready) {
+        fetch();
+    }
+    let progress = Memo::new(move |_| chunks.progress(chunk));
+    move || match progress.get() {
+        Some(Progress::Ready) => {
+            request_idle_callback(move || spawn_local(chunks.fetch_rest()));
+            chunk.view(page)
+        }
+        Some(Progress::Failed) => view! {
+            <main class="main">
+                <StatePage
+                    icon=IconName::Gone
+                    title=i18n.label(|t| t.states.no_code)
+                    next=i18n.label(|t| t.states.no_code_next)
+                >
+                    <div class="acts">
+                        <button class="btn primary" on:click=move |_| fetch()>
+                            {i18n.text(|t| t.states.try_again)}
+                        </button>
+                    </div>
+                </StatePage>
+            </main>
+        }
+        .into_any(),
+        Some(Progress::Fetching) | None => {
+            view! { <main class="main" aria-busy="true"></main> }.into_any()
+        }
+    }
+}
