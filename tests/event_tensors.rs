@@ -195,8 +195,11 @@ fn histograms_tell_nan_and_what_they_cannot_tell_is_not_judged() {
     let mut well = runs.events("well");
     for step in 0..12 {
         bad.histogram("fc1.weight", step, &histogram(if step < 7 { 0 } else { 5 }));
-        // Equal histograms do not prove that a weight stands still.
-        well.histogram("dense/kernel_0/histogram", step, &histogram(0));
+        let moved = Histogram {
+            sum: Some(1.5 + step as f64),
+            ..histogram(0)
+        };
+        well.histogram("dense/kernel_0/histogram", step, &moved);
     }
     let answer = runs.json("bad");
     assert_eq!(conditions(&answer), [("fc1.weight".to_owned(), 7)]);

@@ -42,7 +42,8 @@ pub(super) fn program(program: &Path, out: &Path, is_named: bool) -> Result<()> 
     options.link_name = &link;
     let split = transform(options).map_err(|error| anyhow!("{error:?}"))?;
     let mut pages_of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (page, names) in split.prefetch_map {
+    let files_of: BTreeMap<String, Vec<String>> = split.prefetch_map.into_iter().collect();
+    for (page, names) in files_of {
         for name in names {
             pages_of.entry(name).or_default().insert(page.clone());
         }
