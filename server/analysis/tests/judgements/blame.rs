@@ -233,7 +233,9 @@ fn advised(scalars: &[(&str, &dyn Fn(i64) -> f64)], steps: i64) -> String {
             evaluator.scalar(0, tag, step, step as f64, value(step));
         }
     }
-    let cause = evaluator.findings().first_cause.unwrap();
+    let Some(cause) = evaluator.findings().first_cause else {
+        panic!("a run with NaN has a first cause")
+    };
     assert!(!cause.advice.zh.is_empty());
     cause.advice.en
 }
@@ -252,7 +254,7 @@ fn advice_on_nan_is_chosen_by_what_came_before_it() {
         if step < 50 {
             steady(step)
         } else {
-            1.3_f64.powi(step as i32 - 49)
+            1.3_f64.powf(step as f64 - 49.0)
         }
     };
     let overflow = |step: i64| {
