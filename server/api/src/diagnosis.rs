@@ -1,28 +1,28 @@
-//! Which question each watchpoint answers: from what was found to the rows of the guided diagnosis.
+//! The guided diagnosis: watchpoints and rules of a run sorted into rows by topic.
 //!
-//! Nothing is judged here; hits are only sorted by what one looks at to understand them.
+//! Nothing is judged here; hits are only grouped.
 
 use crate::findings::{Findings, Hit, Remark, RemarkState, RemarkTopic};
 
-/// What a row is about, in the order in which an expert looks.
+/// Topic of a row, in the order in which an expert checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// What was recorded, and what cannot be judged without more.
+    /// Recorded kinds, and checks that need more data.
     Recorded,
     /// Learning rate, size of updates, clipping.
     Hyperparameters,
     /// Weights, gradients, activations.
     Model,
-    /// What is fed.
+    /// Input data.
     Input,
-    /// The loss, and the norm of the gradient.
+    /// Loss and gradient norm.
     Loss,
-    /// The metric, and how it generalises.
+    /// Metric and generalisation.
     Metric,
 }
 
 impl Topic {
-    /// All of them, in that order.
+    /// All topics in order.
     pub const ALL: [Self; 6] = [
         Self::Recorded,
         Self::Hyperparameters,
@@ -33,7 +33,7 @@ impl Topic {
     ];
 }
 
-/// The row of a condition: by its id where that says more than what it is about.
+/// Topic of a condition: by its id, else by its target.
 fn topic_of(condition: &str, target: &str) -> Topic {
     match condition {
         "learning_rate_jump"
@@ -52,18 +52,18 @@ fn topic_of(condition: &str, target: &str) -> Topic {
     }
 }
 
-/// What was found for one row.
+/// Watchpoints and hits of one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Watchpoints that belong there.
+    /// Number of watchpoints.
     pub watched: u64,
-    /// Their hits, however many were sent.
+    /// Number of hits, including hits left out of the answer.
     pub hits: u64,
     /// The first hit of the worst severity.
     pub worst: Option<Hit>,
 }
 
-/// What was found, row by row in the order of [`Topic::ALL`].
+/// Rows in the order of [`Topic::ALL`].
 pub fn diagnose(findings: &Findings) -> [Found; 6] {
     let mut rows: [Found; 6] = Default::default();
     let topics: Vec<Topic> = findings
@@ -91,13 +91,14 @@ pub fn diagnose(findings: &Findings) -> [Found; 6] {
     rows
 }
 
-/// What rules say that belongs to a row.
+/// Remarks that belong to a row.
 pub fn remarks_of(findings: &Findings, topic: Topic) -> impl Iterator<Item = &Remark> {
     let all = findings.remarks.iter();
     all.filter(move |remark| Topic::from(remark.topic) == topic)
 }
 
-/// The worst of them, if they have found anything that is no hit; of equal ones the first.
+/// The first of the worst remarks of a row, notes and faults only. Remarks whose rule is also a watchpoint with hits
+/// are skipped, since the hit is listed already.
 pub fn worst_remark(findings: &Findings, topic: Topic) -> Option<&Remark> {
     let hit = findings.watchpoints.iter().filter(|own| own.hits > 0);
     let found = remarks_of(findings, topic).filter(|remark| remark.state > RemarkState::Fine);

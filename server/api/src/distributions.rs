@@ -1,26 +1,26 @@
-//! `POST /api/distributions`: how values lay at each step, in bins that all steps and runs of one answer share.
+//! `POST /api/distributions`: histograms over steps, in bins that all steps and runs of one answer share.
 //!
-//! The bins are counted again from those that were recorded: a recorded bin is spread evenly over its width, so that
-//! no count is lost or made. More records than rows are merged, next ones together: every record is in exactly one
-//! row, and asking for fewer steps ends at single ones.
+//! Values are rebinned: each recorded bin is spread evenly over its width, so that the total count does not change. If
+//! there are more records than rows, consecutive records are merged: every record is in exactly one row, and with a
+//! narrower range each row is a single record.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
 
-/// Rows of a series unless asked otherwise.
+/// Rows of a series by default.
 pub const DEFAULT_ROWS: usize = 100;
-/// Rows that a series can be asked for.
+/// Maximum number of rows of a series.
 pub const MAX_ROWS: usize = 2_000;
-/// Bins unless asked otherwise.
+/// Bins by default.
 pub const DEFAULT_BINS: usize = 60;
-/// Least number of bins.
+/// Minimum number of bins.
 pub const MIN_BINS: usize = 2;
-/// Most bins.
+/// Maximum number of bins.
 pub const MAX_BINS: usize = 500;
-/// Series of one request.
+/// Maximum number of series in one request.
 pub const MAX_SERIES: usize = 32;
 
-/// The shares below the [`percentiles`](Row::percentiles) of a row: the least value, five shares, the greatest value.
+/// Shares of values at or below the [`percentiles`](Row::percentiles) of a row, from the minimum to the maximum.
 pub const SHARES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// The body of `POST /api/distributions`.
@@ -28,7 +28,7 @@ pub const SHARES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DistributionsRequest {
-    /// Which series, at most [`MAX_SERIES`].
+    /// Series to return, at most [`MAX_SERIES`].
     #[cfg_attr(feature = "openapi", schema(max_items = 32))]
     pub series: Vec<DistributionKey>,
     /// Lowest step wanted, inclusive.
@@ -37,7 +37,7 @@ pub struct DistributionsRequest {
     /// Highest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// Most rows of a series, 1 to [`MAX_ROWS`]; [`DEFAULT_ROWS`] if left out.
+    /// Maximum number of rows of a series, 1 to [`MAX_ROWS`]; [`DEFAULT_ROWS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "openapi",
@@ -48,12 +48,13 @@ pub struct DistributionsRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 2, maximum = 500, default = 60))]
     pub bins: Option<usize>,
-    /// Spacing of their edges. Exponents alone have one bin for each power of two, or for several, whatever is asked.
+    /// Spacing of the bin edges. Ignored if only exponents are recorded: then each bin covers one or several powers of
+    /// two.
     #[serde(default)]
     pub spacing: Spacing,
 }
 
-/// How edges of bins are spaced between the least and the greatest value.
+/// Spacing of bin edges between the minimum and the maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -68,7 +69,7 @@ pub enum Spacing {
     Symlog,
 }
 
-/// What a distribution is counted from.
+/// Kind of record that a distribution is counted from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -76,7 +77,7 @@ pub enum Source {
     /// Recorded histograms.
     #[default]
     Histograms,
-    /// The exponents among statistics of tensors: each bin reaches from one power of two to the next.
+    /// Exponents in the statistics of tensors: each bin covers one power of two.
     Statistics,
 }
 
@@ -92,7 +93,7 @@ pub struct DistributionKey {
     /// Rank, 0 if left out.
     #[serde(default)]
     pub rank: u32,
-    /// Which records of this tag.
+    /// Kind of record under this tag.
     #[serde(default)]
     pub source: Source,
     /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
@@ -112,11 +113,11 @@ pub struct DistributionsAnswer {
     pub spacing: Spacing,
     /// True if all series are counted from exponents: every edge is a power of two, and counts are exact.
     pub exponents: bool,
-    /// Where equal widths end, if the spacing is [`Spacing::Symlog`].
+    /// End of the bins of equal width around zero, if the spacing is [`Spacing::Symlog`].
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub linear: f64,
-    /// One entry for each series asked for, in the same order; `null` where there is none (any more).
+    /// One entry for each series requested, in the same order; `null` if it does not exist (any more).
     pub series: Vec<Option<Distribution>>,
 }
 
@@ -126,13 +127,13 @@ pub struct DistributionsAnswer {
 pub struct Distribution {
     /// Records in the range.
     pub total: u64,
-    /// Whether rows stand for more than one record.
+    /// `true` if a row covers more than one record.
     pub cut: bool,
-    /// In the order of their steps.
+    /// Rows by step.
     pub rows: Vec<Row>,
 }
 
-/// How values lay at one step, or at consecutive ones.
+/// Distribution of the values of one record or of consecutive ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Row {
@@ -142,7 +143,7 @@ pub struct Row {
     pub step: i64,
     /// Records in it.
     pub records: u64,
-    /// When its last record was written, in seconds since 1970.
+    /// Time at which its last record was written, in seconds since 1970.
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub wall_time_secs: f64,
@@ -154,22 +155,22 @@ pub struct Row {
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub finite: f64,
-    /// Values that are not a number.
+    /// Number of NaN values.
     pub nan: u64,
-    /// Values that are +∞.
+    /// Number of +∞ values.
     pub pos_inf: u64,
-    /// Values that are −∞.
+    /// Number of −∞ values.
     pub neg_inf: u64,
-    /// The values below which [`SHARES`] of all lie; empty if no value was counted.
+    /// Percentiles at [`SHARES`]; empty if no value was counted.
     #[serde(with = "float::list")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
     pub percentiles: Vec<f64>,
-    /// What is wrong with what was recorded.
+    /// Problems in the recorded data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
 }
 
-/// Why a histogram cannot be counted as it was written.
+/// Reason why a histogram cannot be counted as it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -182,6 +183,6 @@ pub enum Fault {
     BadCount,
     /// An edge is not a number, or infinite where the writer gives no bound; the bin is left out.
     BadEdge,
-    /// There are no exponents among the statistics: the collector was not asked for them.
+    /// The statistics hold no exponents: the collector was not configured to record them.
     NoExponents,
 }

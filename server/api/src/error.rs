@@ -1,4 +1,4 @@
-//! What an answer with an HTTP status of 400 and above says.
+//! Body of an answer with an HTTP status of 400 or above.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ApiError {
-    /// What to do next, for programs.
+    /// Reason for programs, which decides what to do next.
     pub code: ErrorCode,
-    /// A sentence for people; may name what was asked for.
+    /// Message for people; may quote the request.
     pub message: String,
 }
 
@@ -17,9 +17,9 @@ pub struct ApiError {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum ErrorCode {
-    /// 400: a parameter is missing or not of its form.
+    /// 400: a parameter is missing or malformed.
     BadRequest,
-    /// 401: this server wants its token first.
+    /// 401: the token of this server is required.
     TokenWanted,
     /// 403: the `Host` or `Origin` header is not one of this server's.
     ForeignOrigin,
@@ -33,11 +33,11 @@ pub enum ErrorCode {
     UnknownNode,
     /// 404: no such blob, or not any more: ask for the records again.
     UnknownBlob,
-    /// 404: the source file that holds what was asked for cannot be read there any more.
+    /// 404: the source file that holds the data cannot be read any more.
     SourceUnreadable,
     /// 405: the path exists, the method does not.
     MethodNotAllowed,
-    /// 409: somebody has changed the same meanwhile: get the newest version first.
+    /// 409: changed by another client in the meantime; get the newest version first.
     Conflict,
     /// 413: the request asks for more than one answer may hold.
     TooLarge,

@@ -1,4 +1,4 @@
-//! `GET /api/findings`: what watchpoints have found in one run.
+//! `GET /api/findings`: hits of the watchpoints of one run.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
 
-/// Hits of one answer unless asked otherwise.
+/// Hits of one answer by default.
 pub const DEFAULT_HITS: usize = 500;
-/// Hits of one answer at most.
+/// Maximum number of hits in one answer.
 pub const MAX_HITS: usize = 5_000;
 
 /// The query of `GET /api/findings`.
@@ -37,71 +37,71 @@ pub struct FindingsQuery {
     /// Hits whose tensor, node or condition contains this text, in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
-    /// Hits to leave out at the beginning.
+    /// Number of hits to skip at the beginning.
     #[serde(default)]
     pub from: usize,
-    /// Instead of `from`: lines to leave out, in a list in which each step of each rank has a line above its hits.
+    /// Alternative to `from`: number of lines to skip, in a list with one line above the hits of each step and rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// A hit to tell in any case, by its [`Hit::key`]: see [`Findings::wanted`].
+    /// [`Hit::key`] of a hit to return in any case: see [`Findings::wanted`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit: Option<String>,
-    /// Most hits wanted, 1 to [`MAX_HITS`]; [`DEFAULT_HITS`] if left out.
+    /// Maximum number of hits, 1 to [`MAX_HITS`]; [`DEFAULT_HITS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
 
-/// What was found in a run.
+/// Findings in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Findings {
-    /// Whether the run has been judged, and whether it has grown since.
+    /// State of the judgement: waiting, behind or done.
     pub state: Judging,
-    /// How far it is, if it is being judged anew from its first record on.
+    /// Progress of judging the run again from its first record, if that is running.
     pub progress: Option<Progress>,
     /// The state of the run as a whole.
     pub verdict: Verdict,
-    /// The verdict as a sentence, with how much was checked.
+    /// The verdict as a sentence, with the number of tensors and scalars checked.
     pub summary: Words,
-    /// Where it began, if anything is wrong.
+    /// First cause, if anything is wrong.
     pub first_cause: Option<FirstCause>,
-    /// Hits that are asked for: by step, then by rank, then in the order of data flow.
+    /// Hits that match the query: by step, then by rank, then in the order of data flow.
     pub hits: Vec<Hit>,
-    /// Hits that are asked for, however many are sent.
+    /// Number of hits that match the query, including those left out.
     pub total: u64,
-    /// Lines of all hits that are asked for, with one above the hits of each step of each rank.
+    /// Number of lines of all matching hits, with one line above the hits of each step and rank.
     pub lines: u64,
-    /// The line of the first hit that is sent.
+    /// Line of the first hit returned.
     pub first_line: u64,
-    /// Whether that hit is the first one of its step and rank.
+    /// `true` if that hit is the first one of its step and rank.
     pub starts_group: bool,
-    /// The hit that was to be told in any case, if there is such a one.
+    /// The hit that was requested by its key, if it exists.
     pub wanted: Option<WantedHit>,
-    /// Ranks that have hits, the first 1,000.
+    /// Ranks with hits, the first 1,000.
     pub ranks: Vec<u32>,
     /// Hits of each severity in the whole run.
     pub counts: Counts,
-    /// What could not be judged.
+    /// Values that could not be judged.
     pub inconclusive: Vec<Inconclusive>,
-    /// Tensors that were not judged, since their elements are of a type that is not computed with.
+    /// Tensors that were not judged because their element type is not supported.
     pub unread: Vec<UnreadTensor>,
-    /// Files of one step that hold tensors of the same names, while no step in their names tells them apart.
+    /// Files of one step that hold tensors of the same names, where no step in the file names distinguishes them.
     pub shared: Vec<SharedNames>,
-    /// What is said of the model and of what feeds it, one for each rule, in the order in which to look.
+    /// Remarks on the model and its input, one for each rule, in the order in which to check them.
     pub remarks: Vec<Remark>,
     /// Parts of files that could not be read.
     pub damaged: Vec<DamagedPlace>,
-    /// How much was judged.
+    /// Numbers of tensors, scalars, steps and ranks judged.
     pub judged: Judged,
-    /// What was watched for.
+    /// Watchpoints that were judged.
     pub watchpoints: Vec<Watched>,
-    /// Where the watchpoints come from: a path, or nothing if they are the recommended ones.
+    /// Path of the watchpoints file; `null` for the recommended watchpoints.
     pub watchpoints_file: Option<String>,
-    /// What is wrong with that file, if it cannot be used; the watchpoints before it count.
+    /// Error in that file, if it cannot be used; the watchpoints before the error apply.
     pub watchpoints_problem: Option<String>,
 }
 
-/// A tensor of a type that is not computed with: complex numbers, text, some 4-bit and 8-bit numbers.
+/// A tensor of an element type that is not supported: complex numbers, text, some 4-bit and 8-bit numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnreadTensor {
@@ -135,21 +135,21 @@ pub struct SharedNames {
     pub tensors: u64,
 }
 
-/// A hit, and where it stands in the list that is asked for.
+/// A hit with its position in the filtered list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WantedHit {
     /// The hit.
     pub hit: Hit,
-    /// Its line; nothing if it is not among those that are asked for.
+    /// Its line; `null` if it does not match the query.
     pub line: Option<u64>,
 }
 
-/// How much of a run's files has been judged.
+/// Progress of judging a run, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
-    /// Bytes that are read.
+    /// Bytes read.
     pub done_bytes: u64,
     /// Bytes of all files.
     pub total_bytes: u64,
@@ -163,62 +163,62 @@ pub struct NeighboursQuery {
     pub run: String,
     /// Name of the tensor.
     pub tensor: String,
-    /// Whose hits are told.
+    /// Rank whose hits are reported.
     #[serde(default)]
     pub rank: u32,
-    /// The step whose hits are told.
+    /// Step whose hits are reported.
     pub step: i64,
 }
 
-/// Layers of one side, and tensors of the layer itself, of one answer at most.
+/// Maximum number of layers on each side, and of tensors of the layer itself.
 pub const MAX_NEIGHBOURS: usize = 12;
 
-/// What lies around a tensor, [`MAX_NEIGHBOURS`] on each side.
+/// Layers before and after a tensor, [`MAX_NEIGHBOURS`] on each side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Neighbours {
-    /// What it is computed from.
+    /// Layers that it is computed from.
     pub upstream: Vec<Neighbour>,
-    /// Tensors of the same layer, itself among them.
+    /// Tensors of the same layer, including itself.
     pub own: Vec<Neighbour>,
-    /// What is computed from it.
+    /// Layers that are computed from it.
     pub downstream: Vec<Neighbour>,
-    /// Whether no graph says so: layers are in the order in which they run, as far as that is known, else in that of
-    /// recording.
+    /// `true` if no graph gives the order: then layers are in execution order as far as it is known, else in the order
+    /// of recording.
     pub is_guessed: bool,
-    /// Whether some were left out.
+    /// `true` if layers or tensors were left out.
     pub cut: bool,
 }
 
-/// A tensor near to another one.
+/// A tensor upstream or downstream of another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Neighbour {
     /// Its layer.
     pub layer: String,
-    /// The tensor: of another layer one that flows the same way, and of these the one that is worst at that step.
+    /// The worst tensor of the layer at that step. Of other layers only tensors that flow in the same direction count.
     pub tensor: String,
-    /// The worst hit of it at that step, if there is one.
+    /// Severity of its worst hit at that step, if there is one.
     pub severity: Option<Severity>,
-    /// What that hit says, in a line.
+    /// Title of that hit.
     pub says: Option<Words>,
 }
 
-/// How far the judgement is.
+/// State of the judgement of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Judging {
-    /// It has not been judged yet.
+    /// Not judged yet.
     #[default]
     Waiting,
-    /// It has grown since it was judged; what is answered is from before.
+    /// The run has grown since it was judged; the findings are those of before.
     Behind,
-    /// It is judged as it is.
+    /// Judged up to its last record.
     Done,
 }
 
-/// Text in the languages of the pages.
+/// Text in the languages of the user interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Words {
@@ -228,63 +228,64 @@ pub struct Words {
     pub zh: String,
 }
 
-/// The first thing that went wrong; the rest may follow from it.
+/// The first cause; other hits may follow from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FirstCause {
     /// The hit itself.
     pub hit: Hit,
-    /// Its line in the list that is asked for; nothing if it is not on that.
+    /// Its line in the filtered list; `null` if it does not match the filter.
     pub line: Option<u64>,
-    /// How many hits it explains.
+    /// Number of hits that it explains.
     pub explains: u64,
-    /// What happened, as a sentence.
+    /// Description of the event, as a sentence.
     pub sentence: Words,
-    /// What most likely helps, as a sentence.
+    /// Most likely remedy, as a sentence.
     pub advice: Words,
 }
 
-/// A condition that holds.
+/// A condition that was met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Hit {
     /// The id of the condition.
     pub condition: String,
-    /// Which watchpoint, as an index into [`Findings::watchpoints`].
+    /// Index of the watchpoint in [`Findings::watchpoints`].
     pub watchpoint: u32,
-    /// Watchpoints of the same condition before that one.
+    /// Number of watchpoints of the same condition before that one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nth: u32,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// Whose value it is.
+    /// Rank that recorded it.
     pub rank: u32,
-    /// Since when.
+    /// First step of the hit.
     pub step: i64,
-    /// Until when, as far as was recorded.
+    /// Last recorded step of the hit.
     pub last_step: i64,
     /// The tensor, or the tag of the scalar.
     pub tensor: String,
-    /// The operation or module that computes it, as far as that is known.
+    /// The operation or module that computes it, if known.
     pub node: Option<String>,
-    /// What was found, by the name of the parameter that limits it.
+    /// Measured values, by the name of the parameter that limits them.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub values: BTreeMap<String, Float>,
-    /// The limits that were in force, by the same names.
+    /// The limits in force, by the same names.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub thresholds: BTreeMap<String, Float>,
-    /// The same with quantity, operator and unit: one for each limit that was broken.
+    /// The same with quantity, operator and unit: one for each limit exceeded.
     #[serde(default)]
     pub measures: Vec<Measure>,
-    /// What was found, as a sentence.
+    /// The finding as a sentence.
     pub sentence: Words,
-    /// How many hits follow from it: of the whole run, if everything began with it; of its step and rank, if that did.
+    /// Number of hits that follow from it: in the whole run for the first cause, in its step and rank for the first
+    /// cause of those.
     pub explains: Option<u64>,
-    /// Where the training's own code computes it: file and line, as far as a graph says.
+    /// File and line in the training's own code that computes it, if the graph records them.
     pub source: Option<(String, u32)>,
 }
 
-/// A measured quantity beside the limit that it broke.
+/// A measured quantity and the limit that it exceeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Measure {
@@ -292,17 +293,17 @@ pub struct Measure {
     pub name: String,
     /// Measured quantity.
     pub quantity: Words,
-    /// The relation of value and limit that is a hit.
+    /// The comparison of value and limit that makes a hit.
     pub operator: Operator,
     /// The unit of value and limit.
     pub unit: Unit,
     /// The measured value.
     #[cfg_attr(feature = "openapi", schema(value_type = crate::openapi::Float))]
     pub value: Float,
-    /// The limit that was in force; nothing for counts of which a single one is a hit.
+    /// The limit in force; `null` for counts of which a single one is a hit.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
     pub limit: Option<Float>,
-    /// The number of elements of which `value` is a part.
+    /// Number of elements that `value` was counted in.
     pub of: Option<u64>,
     /// Quantity and value as text: `mean |x| 3e−8`, `48 of 80 NaN`.
     pub found: Words,
@@ -311,16 +312,16 @@ pub struct Measure {
 }
 
 impl Hit {
-    /// What tells it apart in its run: `rank:step:watchpoint:tensor`, with the [`watchpoint_name`]. Tensors may hold
-    /// colons, the others do not.
+    /// Key of the hit, unique in its run: `rank:step:watchpoint:tensor`, with the [`watchpoint_name`]. Only tensor
+    /// names may contain colons.
     pub fn key(&self) -> String {
         let watchpoint = watchpoint_name(&self.condition, self.nth);
         format!("{}:{}:{watchpoint}:{}", self.rank, self.step, self.tensor)
     }
 }
 
-/// What a watchpoint is called in addresses: its condition, with `~2` behind it if it is the second one of that. It stays
-/// the same when others are added and taken away.
+/// Name of a watchpoint in URLs: its condition, with `~2` appended for the second one of that condition. It does not
+/// change when watchpoints of other conditions are added or removed.
 pub fn watchpoint_name(condition: &str, nth: u32) -> String {
     match nth {
         0 => condition.to_owned(),
@@ -332,58 +333,58 @@ fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
     *number == N::default()
 }
 
-/// What `start --on-hit` and `--webhook` tell of a hit while a run grows.
+/// Notification of a hit in a growing run, as sent by `start --on-hit` and `--webhook`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitNotice {
     /// Name of the run.
     pub run: String,
-    /// What its watchpoint says, in a line.
+    /// Title of its watchpoint.
     pub title: Words,
     /// The hit.
     pub hit: Hit,
-    /// What to do about it.
+    /// Recommended action.
     pub advice: Words,
 }
 
-/// A condition that can neither be said to hold nor not to.
+/// A condition that could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inconclusive {
     /// The id of the condition.
     pub condition: String,
-    /// Whose value it is.
+    /// Rank that recorded it.
     pub rank: u32,
-    /// At which step first.
+    /// First step at which it could not be evaluated.
     pub step: i64,
     /// The tensor, or the tag of the scalar; empty if it is about the whole run.
     pub tensor: String,
-    /// What is missing: `no_previous`, `no_exponents`, …
+    /// Missing data: `no_previous`, `no_exponents`, …
     pub reason: String,
-    /// At how many steps.
+    /// Number of such steps.
     pub steps: u64,
 }
 
-/// What a rule about the model, or about what feeds it, has to say.
+/// Result of a rule about the model, its input or its hyper-parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Remark {
     /// The rule: `loss_activation`, `broadcast`, `unused_parameters`, `useless_bias`, `settings`, `shuffling`, `scaling`.
     pub rule: String,
-    /// What it is about.
+    /// Topic of the rule.
     pub topic: RemarkTopic,
-    /// What it says.
+    /// Result.
     pub state: RemarkState,
-    /// What was found, or what would have to be recorded to tell.
+    /// The finding, or the data that would have to be recorded to judge it.
     pub sentence: Words,
-    /// The node of the graph that it is about first.
+    /// The first graph node concerned.
     pub node: Option<String>,
-    /// In how many places; 0 where nothing was found.
+    /// Number of places; 0 if there is no finding.
     pub places: u64,
-    /// A line of code that records what is missing; empty if nothing is.
+    /// A line of code that records the missing data; empty if none is missing.
     pub record: String,
 }
 
-/// What a remark is about.
+/// Topic of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -392,20 +393,20 @@ pub enum RemarkTopic {
     Hyperparameters,
     /// The graph.
     Model,
-    /// What is fed.
+    /// Input data.
     Input,
 }
 
-/// What a rule says; the worse, the later.
+/// Result of a rule, in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RemarkState {
     /// It could not be judged.
     Unknown,
-    /// Nothing is odd.
+    /// No problem.
     Fine,
-    /// Worth knowing; it harms nothing.
+    /// Worth knowing, but harmless.
     Note,
     /// It most likely harms the training.
     Fault,
@@ -417,9 +418,9 @@ pub enum RemarkState {
 pub struct DamagedPlace {
     /// The file.
     pub file: String,
-    /// Where, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// What is wrong there.
+    /// Description of the damage.
     pub reason: String,
 }
 
@@ -431,7 +432,7 @@ pub struct Counts {
     pub error: u64,
     /// Warnings.
     pub warning: u64,
-    /// What is worth knowing.
+    /// Notes.
     pub info: u64,
 }
 
@@ -443,32 +444,33 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// Nothing was found, and either no tensor was checked, or of some only histograms, which tell NaN and infinities alone.
+    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN and
+    /// infinities alone.
     InPart,
-    /// Nothing was found in tensors, and in whatever scalars there are.
+    /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
-    /// There is a warning or an error.
+    /// At least one warning or error.
     Problem,
 }
 
-/// How much was judged.
+/// Amount of data judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Judged {
-    /// Tensors that a watchpoint is about, each rank's by itself.
+    /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
-    /// Tensors of which only histograms were recorded: NaN and infinities alone were judged.
+    /// Tensors with histograms only: checked for NaN and infinities alone.
     #[serde(default)]
     pub histograms: u64,
-    /// Scalars that a watchpoint is about, each rank's by itself.
+    /// Scalars that a watchpoint applies to, counted per rank.
     pub scalars: u64,
     /// Points of scalars that a restart or the next epoch has overwritten: judged for NaN and infinities alone.
     #[serde(default)]
     pub overwritten: u64,
-    /// Tensors that no watchpoint is about.
+    /// Tensors that no watchpoint applies to.
     #[serde(default)]
     pub unwatched: u64,
-    /// Steps at which anything was seen; 0 if nothing of it was judged.
+    /// Steps with records; 0 if nothing was judged.
     pub steps: u64,
     /// Ranks.
     pub ranks: u64,
@@ -480,62 +482,62 @@ pub struct Judged {
 pub struct Watched {
     /// The id of its condition.
     pub condition: String,
-    /// What it says, in a line; the name that somebody gave it, if there is one.
+    /// Title; the name that the user gave it, if there is one.
     pub title: Words,
-    /// What it is about: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
+    /// Target: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
     pub target: String,
-    /// Its limits that are on.
+    /// Active limits.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub limits: BTreeMap<String, Float>,
-    /// Whether it is judged at all.
+    /// `true` if the watchpoint is enabled.
     pub is_on: bool,
-    /// True if anything was recorded that it is about; otherwise that it has no hits says nothing.
+    /// `true` if the run has data that it applies to; otherwise the absence of hits means nothing.
     #[serde(default)]
     pub has_data: bool,
     /// Default severity of a hit.
     pub severity: Severity,
-    /// The worst severity of its hits; nothing if it has none.
+    /// The worst severity of its hits; `null` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worst: Option<Severity>,
     /// Its hits.
     pub hits: u64,
-    /// Tensors and scalars that it could not judge at some step, each rank's by itself.
+    /// Tensors and scalars that it could not judge at some step, counted per rank.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unjudged: u64,
-    /// What to do about one.
+    /// Recommended action for a hit.
     pub advice: Words,
 }
 
-/// How a run is, in the list of runs.
+/// Health of a run, in the list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
     /// Hits by severity.
     pub counts: Counts,
-    /// Where it began, if anything is wrong.
+    /// First cause, if anything is wrong.
     pub first: Option<FirstHit>,
     /// The state of the run as a whole.
     #[serde(default)]
     pub verdict: Verdict,
-    /// The verdict as a sentence, with how much was checked.
+    /// The verdict as a sentence, with the number of tensors and scalars checked.
     #[serde(default)]
     pub summary: Words,
 }
 
-/// The first thing that went wrong, in a few words.
+/// The first cause in brief.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FirstHit {
     /// The id of the condition.
     pub condition: String,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What it says, in a line.
+    /// Title.
     pub title: Words,
-    /// When.
+    /// Step of the hit.
     pub step: i64,
-    /// Where.
+    /// The tensor, or the tag of the scalar.
     pub tensor: String,
-    /// Whose.
+    /// Rank that recorded it.
     pub rank: u32,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/graph`: one computation graph of a run as it was recorded; below it, the graph as one looks at it.
+//! `GET /api/graph`: one computation graph of a run as it was recorded, and its views below that path.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::{Graph, GraphFormat, float};
@@ -7,7 +7,7 @@ mod look;
 
 pub use look::*;
 
-/// Nodes of one answer at most.
+/// Maximum number of nodes in one answer.
 pub const MAX_NODES: usize = 200_000;
 
 /// The query of `GET /api/graph`.
@@ -22,18 +22,18 @@ pub struct GraphQuery {
     /// Rank, the lowest one that has the tag if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Step of the graph wanted; the last one recorded if left out.
+    /// Step of the graph; the last one recorded if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<i64>,
 }
 
-/// A graph and which others there are.
+/// A graph, and the list of all graphs of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphAnswer {
     /// All tags of the run that hold graphs, with their ranks.
     pub graphs: Vec<GraphTag>,
-    /// Which of them this is.
+    /// The graph returned.
     pub shown: GraphTag,
     /// Step it was recorded at.
     pub step: i64,
@@ -41,13 +41,13 @@ pub struct GraphAnswer {
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub wall_time_secs: f64,
-    /// What the source file holds.
+    /// Format of the source file.
     pub format: GraphFormat,
     /// The graph, up to [`MAX_NODES`] nodes.
     pub graph: Graph,
-    /// Nodes in the source, however many are sent.
+    /// Number of nodes in the source, including those left out.
     pub total_nodes: u64,
-    /// Whether nodes were left out.
+    /// `true` if nodes were left out.
     pub cut: bool,
 }
 

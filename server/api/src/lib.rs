@@ -1,7 +1,8 @@
-//! Where server and browser agree: the paths, requests and answers of the HTTP API, and nothing that does work.
+//! Types shared by server and browser: paths, requests and answers of the HTTP API.
 //!
 //! Numbers that may be NaN or infinite are written as `"NaN"`, `"Infinity"`, `"-Infinity"`. Every list is bounded and
-//! says in `cut` whether something was left out. A run is a relative path containing `/`, hence a query parameter.
+//! has a `cut` that is `true` if something was left out. A run is a relative path that contains `/`, hence a query
+//! parameter.
 
 pub mod diagnosis;
 pub mod distributions;
@@ -34,14 +35,14 @@ pub mod paths {
     /// `GET` with [`ScalarsQuery`](crate::scalars::ScalarsQuery): [`Series`](crate::scalars::Series);
     /// `POST` [`ScalarsRequest`](crate::scalars::ScalarsRequest): [`ScalarsAnswer`](crate::scalars::ScalarsAnswer).
     pub const SCALARS: &str = "/api/scalars";
-    /// `GET` with [`RecordsQuery`](crate::records::RecordsQuery), as the following ones: histograms.
+    /// `GET` with [`RecordsQuery`](crate::records::RecordsQuery), as all kinds of records below: histograms.
     pub const HISTOGRAMS: &str = "/api/histograms";
     /// `POST` [`DistributionsRequest`](crate::distributions::DistributionsRequest):
     /// [`DistributionsAnswer`](crate::distributions::DistributionsAnswer).
     pub const DISTRIBUTIONS: &str = "/api/distributions";
-    /// `GET`: pictures.
+    /// `GET`: images.
     pub const IMAGES: &str = "/api/images";
-    /// `GET`: sound.
+    /// `GET`: audio clips.
     pub const AUDIO: &str = "/api/audio";
     /// `GET`: text.
     pub const TEXT: &str = "/api/text";
@@ -69,15 +70,15 @@ pub mod paths {
     pub const LANDSCAPES: &str = "/api/landscapes";
     /// `GET`: explanations of predictions.
     pub const EXPLANATIONS: &str = "/api/explanations";
-    /// `GET`: what is known of a tensor that is not kept.
+    /// `GET`: statistics of tensors that were not recorded in full.
     pub const STATISTICS: &str = "/api/statistics";
     /// `GET`: spans and counters.
     pub const PROFILES: &str = "/api/profiles";
-    /// `GET`: where tensors were dumped in full.
+    /// `GET`: locations of tensor dumps.
     pub const DUMPS: &str = "/api/dumps";
-    /// `GET`: conditions that the program itself has seen to hold.
+    /// `GET`: conditions that the training program itself has reported.
     pub const RECORDED_HITS: &str = "/api/recorded_hits";
-    /// `GET`: records that the program could not write.
+    /// `GET`: records that the training program could not write.
     pub const LOSSES: &str = "/api/losses";
     /// `GET` with [`FindingsQuery`](crate::findings::FindingsQuery): [`Findings`](crate::findings::Findings).
     pub const FINDINGS: &str = "/api/findings";

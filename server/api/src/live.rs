@@ -1,8 +1,9 @@
-//! `GET /api/live`: server-sent events that say *what* changed, never the data itself, so nothing is lost if one is.
+//! `GET /api/live`: server-sent events that name the changed runs and tags, never the data itself, so that a missed
+//! event loses no data.
 //!
-//! Events are named `change` (a [`ChangeNotice`]) and `reload` (the client has missed some: ask for everything again;
+//! Events are named `change` (a [`ChangeNotice`]) and `reload` (the client has missed some: request everything again;
 //! its data is the current sequence number). Each carries its sequence number as event id; a client that reconnects
-//! with `Last-Event-ID` (or `?since=`) gets a `reload` at once if something changed meanwhile.
+//! with `Last-Event-ID` (or `?since=`) gets a `reload` at once if something has changed in the meantime.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,17 +13,17 @@ use crate::status::Ingest;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeNotice {
-    /// Ascending by one a notice.
+    /// Sequence number, ascending by one per notice.
     pub seq: u64,
-    /// How far reading is.
+    /// Progress of reading.
     pub ingest: Ingest,
-    /// Whether runs or files appeared, vanished or changed their state: ask for the list of runs again.
+    /// `true` if runs or files appeared, vanished or changed their state: request the list of runs again.
     pub runs_changed: bool,
-    /// Which runs have new points.
+    /// Runs with new points.
     pub runs: Vec<RunChange>,
 }
 
-/// What changed in one run.
+/// Changes in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunChange {
@@ -30,7 +31,7 @@ pub struct RunChange {
     pub run: String,
     /// Tags with new points; empty means any of them.
     pub tags: Vec<String>,
-    /// Whether tags appeared that were not there before: ask for the list of tags again.
+    /// `true` if there are new tags: request the list of tags again.
     pub tags_changed: bool,
     /// Highest step of the run.
     pub last_step: Option<i64>,

@@ -1,23 +1,23 @@
-//! `/api/markdown`: recorded texts as nodes that a page can show: no markup, no scripts, nothing fetched from elsewhere.
+//! `/api/markdown`: recorded texts parsed into nodes: no markup, no scripts, no remote content.
 
 use serde::{Deserialize, Serialize};
 
-/// Nodes of one record at most.
+/// Maximum number of nodes of one record.
 pub const MAX_NODES: usize = 20_000;
-/// How deep nodes may lie in each other.
+/// Maximum nesting depth.
 pub const MAX_DEPTH: usize = 32;
 
 /// A tensor of text, each item parsed as markdown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Markdown {
-    /// Sizes, outermost first; none at all is a single text.
+    /// Shape, outermost first; empty for a single text.
     pub shape: Vec<u64>,
-    /// The texts as they were written, row by row, as far as they are sent.
+    /// Source texts in row-major order, as far as they are sent.
     pub sources: Vec<String>,
-    /// What they say.
+    /// Parsed nodes of each text.
     pub items: Vec<Vec<Node>>,
-    /// Whether something was left out, because it was too much or lay too deep.
+    /// `true` if something was left out because it was too long or nested too deeply.
     pub cut: bool,
 }
 
@@ -25,19 +25,19 @@ pub struct Markdown {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Node {
-    /// What it is.
+    /// Kind of the node.
     pub kind: NodeKind,
-    /// Of text and code: what it says. Of a link: where it leads, `http`, `https` or `mailto` only; of a picture: its
-    /// address, which nobody fetches.
+    /// Content of text and code; target of a link, `http`, `https` or `mailto` only; URL of an image, which is never
+    /// fetched.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// What lies in it, in order.
+    /// Child nodes in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub children: Vec<Node>,
 }
 
-/// What a part of a text is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -47,44 +47,44 @@ pub enum NodeKind {
     Text,
     /// A paragraph.
     Paragraph,
-    /// A heading, first to sixth.
+    /// A heading of the first level.
     H1,
-    /// Second.
+    /// A heading of the second level.
     H2,
-    /// Third and below.
+    /// A heading of the third level or below.
     H3,
     /// Bold.
     Strong,
-    /// Slanted.
+    /// Italic.
     Emphasis,
-    /// Struck through.
+    /// Strikethrough.
     Strike,
-    /// Code within a line.
+    /// Inline code.
     Code,
-    /// Lines of code.
+    /// A code block.
     Block,
     /// A quotation.
     Quote,
-    /// A list with marks.
+    /// A bulleted list.
     List,
-    /// A list with numbers.
+    /// A numbered list.
     Numbers,
     /// An item of a list.
     Item,
     /// A table.
     Table,
-    /// A row of one.
+    /// A table row.
     Row,
-    /// A cell of its head.
+    /// A header cell.
     Head,
     /// A cell.
     Cell,
     /// A link.
     Link,
-    /// A picture that would have to be fetched.
+    /// An image that would have to be fetched.
     Picture,
-    /// A line across.
+    /// A horizontal rule.
     Rule,
-    /// The end of a line.
+    /// A line break.
     Break,
 }

@@ -1,29 +1,29 @@
-//! `GET` and `PATCH /api/notebook`: what people have noted about runs. It is kept in a small file beside the runs.
+//! `GET` and `PATCH /api/notebook`: notes of users about runs, stored in a small file beside the runs.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
 
-/// Everything that was noted.
+/// All notes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Notebook {
-    /// Grows with every change; a change names the one it was made from.
+    /// Grows with every change; a change names the version it was made from.
     pub version: u64,
-    /// Runs of which something was noted, by name.
+    /// Notes by name of the run.
     pub runs: BTreeMap<String, RunNotes>,
-    /// Tags whose cards stand first, in order.
+    /// Pinned tags, in order.
     pub pinned: Vec<String>,
-    /// Columns of the list of runs, in order: names of hyper-parameters, and `metric:` with the tag of a scalar. `null` if
-    /// nobody has chosen any.
+    /// Columns of the list of runs, in order: names of hyper-parameters, and `metric:` with the tag of a scalar.
+    /// `null` for the default columns.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
-    /// What keeps changes from being written where they belong, as sentences; empty if nothing does.
+    /// Reasons why changes cannot be saved in their file, as sentences; empty if they can.
     pub problems: Vec<String>,
 }
 
-/// What was noted about one run.
+/// Notes about one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -31,13 +31,14 @@ pub struct RunNotes {
     /// A line of text; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// Words to find it by, in order.
+    /// Labels to search by, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whether lists leave it out.
+    /// `true` if lists leave the run out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_hidden: bool,
-    /// The colour of its lines: 1 to 10, with a pattern 11 to [`MAX_COLOUR`]. Else it is that of the list of runs.
+    /// Colour of its lines: 1 to 10, with a dash pattern 11 to [`MAX_COLOUR`]. `null` for the default colour in the
+    /// list of runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub colour: Option<u8>,
     /// Limits of scalars, by tag.
@@ -55,17 +56,17 @@ pub struct Threshold {
     /// The second one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<Limit>,
-    /// Whether a value must be beyond both to stand out, instead of beyond either.
+    /// `true` if a value must pass both limits to be highlighted, `false` if either suffices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub both: bool,
 }
 
-/// A limit and the side of it that stands out.
+/// A limit and the side of it that is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Limit {
-    /// Whether values above it stand out; otherwise those below.
+    /// `true` if values above are highlighted, `false` if values below.
     pub above: bool,
     /// The value.
     #[serde(with = "float")]
@@ -84,7 +85,7 @@ impl Limit {
 }
 
 impl Threshold {
-    /// Whether a value stands out. NaN never does: it is not beyond anything, and shown by itself.
+    /// `true` if a value is highlighted. NaN passes no limit; charts mark it separately.
     pub fn is_passed_by(&self, value: f64) -> bool {
         let first = self.first.is_passed_by(value);
         match self.second {
@@ -95,30 +96,30 @@ impl Threshold {
     }
 }
 
-/// A change. What it does not name stays.
+/// A change. Fields left out are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NotebookChange {
-    /// The version that it was made from. If there is a newer one the change is refused with `conflict`: get that one,
-    /// and make the change from it if it still makes sense.
+    /// The version that it was made from. If there is a newer one the change is refused with `conflict`: get that
+    /// version and repeat the change if it still makes sense.
     pub version: u64,
-    /// Runs and what is noted of them from now on.
+    /// New notes by name of the run.
     #[serde(default)]
     pub runs: BTreeMap<String, RunNotes>,
-    /// Tags whose cards stand first from now on.
+    /// New list of pinned tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<Vec<String>>,
-    /// Columns of the list of runs from now on.
+    /// New columns of the list of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
 }
 
-/// Characters that a note may have.
+/// Maximum length of a note in characters.
 pub const MAX_NOTE_CHARS: usize = 2_000;
-/// The last colour there is.
+/// Highest number of a colour.
 pub const MAX_COLOUR: u8 = 20;
-/// Words that a run may have, pinned tags, columns and thresholds of a run.
+/// Maximum number of labels and thresholds of a run, of pinned tags and of columns.
 pub const MAX_ENTRIES: usize = 200;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Schemas of what the derive macros cannot know.
+//! Schemas that the derive macros cannot infer.
 
 use utoipa::ToSchema;
 
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub(crate) enum Float {
     /// A finite number.
     Number(f64),
-    /// One that JSON has no number for.
+    /// A number that JSON cannot represent.
     NonFinite(crate::scalars::NonFiniteClass),
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Float {
 #[schema(as = Element)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum Element {
-    /// What a number of JSON holds.
+    /// A number that JSON can represent exactly.
     Number(f64),
     /// `"NaN"`, `"Infinity"`, `"-Infinity"`, or the digits of an integer beyond 2^53.
     Text(String),

@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares two names segment by segment, with runs of digits as the numbers that they are. Names with a common part up
-/// to a `/` stand together; names that differ in leading zeros alone follow each other, so that only equal names are
-/// equal.
+/// Compares two names segment by segment, with runs of digits as numbers. Names that share a prefix up to a `/` stay
+/// together; names that differ in leading zeros alone are adjacent, so that only equal names compare as equal.
 pub fn natural(a: &str, b: &str) -> Ordering {
     let (mut a_segments, mut b_segments) = (a.split('/'), b.split('/'));
     loop {
@@ -34,7 +33,8 @@ fn segment(a: &str, b: &str) -> Ordering {
     a_rest.len().cmp(&b_rest.len())
 }
 
-/// Text up to the first digit; the number there as its length and digits, which order like it; what follows.
+/// Splits text into the part before the first digit, the number there as its length and digits, which order like it,
+/// and the rest.
 fn chunk(text: &str) -> (&str, (usize, &str), &str) {
     let digits_at = text.bytes().position(|byte| byte.is_ascii_digit());
     let (head, tail) = text.split_at(digits_at.unwrap_or(text.len()));

@@ -1,44 +1,44 @@
-//! `GET /api/pipeline`: how the data of a run are made, and how long the training waits for them.
+//! `GET /api/pipeline`: the data pipeline of a run and the time that the training waits for data.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
 
-/// Pipelines, and ranks whose times are told, of one answer at most: the newest, and the lowest.
+/// Maximum number of pipelines, and of ranks with times, in one answer: the newest, and the lowest.
 pub const MAX_PIPELINES: usize = 64;
-/// Stretches of steps of one answer at most.
+/// Maximum number of ranges of steps in one answer.
 pub const MAX_STRETCHES: usize = 400;
-/// Stretches of samples of one queue, or of the work of one operation, at most.
+/// Maximum number of samples of one queue, or of the load of one operation.
 pub const MAX_SAMPLES: usize = 120;
-/// Files that could not be read, of one answer at most.
+/// Maximum number of unreadable files in one answer.
 pub const MAX_FAULTS: usize = 20;
 
-/// What is known of the data of a run. Its query is that of `/api/lineage`.
+/// Data pipelines of a run. Its query is that of `/api/lineage`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PipelineAnswer {
-    /// The newest first, those that are the same once.
+    /// The newest first, without duplicates.
     pub pipelines: Vec<Pipeline>,
-    /// Where a profile says how long steps waited for data.
+    /// Waiting times of steps, if a profile records them.
     pub inputs: Vec<InputTimes>,
-    /// Whether the run has recorded a profile at all.
+    /// `true` if the run has a profile.
     pub has_profile: bool,
-    /// Batches of an epoch, or samples: writers differ.
+    /// Size of an epoch in batches or samples, depending on the writer.
     pub dataset_size: Option<i64>,
-    /// Samples a step.
+    /// Samples per step.
     pub batch_size: Option<i64>,
-    /// Files that say how a pipeline ran and could not be read, or not to their end. Up to [`MAX_FAULTS`].
+    /// Files with pipeline measurements that could not be read completely, up to [`MAX_FAULTS`].
     pub faults: Vec<PipelineFault>,
-    /// Whether pipelines, ranks, files or parts of a profile were left out.
+    /// `true` if pipelines, ranks, files or parts of a profile were left out.
     pub cut: bool,
 }
 
-/// A file that could not be read, or not to its end.
+/// A file that could not be read completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PipelineFault {
-    /// The file, for people.
+    /// Path for display.
     pub path: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub reason: String,
 }
 
@@ -50,32 +50,32 @@ pub struct Pipeline {
     pub rank: u32,
     /// Step it was recorded at.
     pub step: i64,
-    /// Each after all that feed it, the first 500.
+    /// Operations, each after its inputs, the first 500.
     pub operations: Vec<PipelineOperation>,
-    /// How many there are.
+    /// Number of operations.
     pub total: u64,
-    /// Time between two samples of its queues, milliseconds; 0 if nobody has looked at them.
+    /// Time between two samples of its queues, milliseconds; 0 if they were not sampled.
     pub interval_millis: u64,
-    /// The operation that the rest waits for, if the training waits.
+    /// The bottleneck, if the training waits for data.
     pub slow: Option<SlowOperation>,
-    /// Processors of the machine that it ran on; 0 if nobody has counted them.
+    /// Processors of the machine that it ran on; 0 if unknown.
     pub processors: u64,
 }
 
-/// The operation that the rest waits for.
+/// The bottleneck of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SlowOperation {
-    /// As an index of operations.
+    /// Index of the operation.
     pub operation: u32,
-    /// The share of the queue before it that was filled on the mean, 0 to 1; `None` for a source.
+    /// Mean fill of the queue before it, 0 to 1; `None` for a source.
     pub fill_before: Option<f64>,
-    /// How long a step would take with more workers, at best; the first row is how it was. Empty where the times do not
-    /// carry an estimate.
+    /// Estimated best-case step times with more workers; the first row is the measured one. Empty if the times do not
+    /// allow an estimate.
     pub more_workers: Vec<WorkersEstimate>,
 }
 
-/// How long steps would take with so many workers of the slow operation.
+/// Step time with a number of workers of the slowest operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkersEstimate {
@@ -89,45 +89,46 @@ pub struct WorkersEstimate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PipelineOperation {
-    /// What it is called; empty if the file does not say.
+    /// Name; empty if the file has none.
     pub name: String,
     /// Names and values as short text.
     pub parameters: Vec<(String, String)>,
-    /// What it does to each sample, in order.
+    /// Transforms of each sample, in order.
     pub transforms: Vec<PipelinePart>,
-    /// How it chooses samples.
+    /// Sampler, if it has one.
     pub sampler: Option<PipelinePart>,
-    /// What feeds it, as indices of operations.
+    /// Indices of the operations that feed it.
     pub inputs: Vec<u32>,
-    /// How many operations lie before it on the longest way from a source.
+    /// Number of operations before it on the longest path from a source.
     pub column: u32,
-    /// The row of its first source.
+    /// Row of its first source.
     pub row: u32,
-    /// How it ran, if somebody has watched.
+    /// Measurements, if they were recorded.
     pub running: Option<Running>,
 }
 
-/// How an operation ran. Without samples it has no queue, or nobody has looked at it.
+/// Measurements of an operation. Without samples it has no queue, or the queue was not sampled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Running {
-    /// Threads, or processes, that worked on it.
+    /// Threads or processes that worked on it.
     pub workers: u64,
-    /// How much the queue behind it holds.
+    /// Capacity of the queue behind it.
     pub capacity: u64,
-    /// The share of it that was filled on the mean, 0 to 1.
+    /// Mean fill of that queue, 0 to 1.
     pub fill: f64,
-    /// How many samples were taken.
+    /// Number of samples.
     pub samples: u64,
-    /// True if that is enough to judge.
+    /// `true` if there are enough samples to judge.
     pub judged: bool,
-    /// How many of them found it empty.
+    /// Number of samples with an empty queue.
     pub empty: u64,
-    /// What it held, sample by sample; the least of each stretch where there are more than [`MAX_SAMPLES`].
+    /// Queue length at each sample; the minimum of consecutive samples if there are more than [`MAX_SAMPLES`].
     pub sizes: Vec<u64>,
-    /// The share of its workers' time that they computed, 0 to 1, where 1 is a processor each; `None` if nobody has looked.
+    /// Share of its workers' time spent computing, 0 to 1, where 1 is a processor each; `None` if not measured.
     pub busy: Option<f64>,
-    /// The same sample by sample, not above 1; the greatest of each stretch where there are more than [`MAX_SAMPLES`].
+    /// The same for each sample, not above 1; the maximum of consecutive samples if there are more than
+    /// [`MAX_SAMPLES`].
     pub busy_samples: Vec<f64>,
 }
 
@@ -135,43 +136,43 @@ pub struct Running {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PipelinePart {
-    /// What it is called.
+    /// Name of the part.
     pub name: String,
     /// Names and values as short text.
     pub parameters: Vec<(String, String)>,
 }
 
-/// How long the steps of a rank waited for data, as its profile says.
+/// Times that the steps of a rank waited for data, from its profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InputTimes {
     /// The rank.
     pub rank: u32,
-    /// Who took the times.
+    /// Source of the times.
     pub clock: InputClock,
-    /// The lane that trains, and waits; empty if these are not spans.
+    /// The lane that trains and waits; empty if the times do not come from spans.
     pub lane: String,
     /// Steps that were profiled.
     pub steps: u64,
-    /// The share of their time that was waiting, 0 to 1.
+    /// Share of the step time spent waiting, 0 to 1.
     pub share: f64,
-    /// True if there are enough steps to judge.
+    /// `true` if there are enough steps to judge.
     pub judged: bool,
-    /// Severity; `None` if it is no matter, or not judged.
+    /// Severity; `None` if it is harmless or was not judged.
     pub severity: Option<Severity>,
     /// Mean time of a step, nanoseconds.
     pub mean_whole_nanos: u64,
-    /// Mean waiting of a step, nanoseconds.
+    /// Mean waiting time of a step, nanoseconds.
     pub mean_input_nanos: u64,
     /// The step that waited longest.
     pub longest: StepTime,
-    /// What batches found in the queue, where somebody has looked.
+    /// State of the queue when batches were requested, if it was recorded.
     pub found: Option<InputQueue>,
-    /// Steps in order, one of each stretch: the one that waited longest in it. Up to [`MAX_STRETCHES`].
+    /// Steps in order, reduced to the one of each range that waited longest. Up to [`MAX_STRETCHES`].
     pub stretches: Vec<StepTime>,
 }
 
-/// Who took the times of [`InputTimes`].
+/// Source of the times in [`InputTimes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -179,34 +180,35 @@ pub enum InputClock {
     /// The program, by spans of one lane.
     #[default]
     Spans,
-    /// The data set, whenever it was asked for a batch: from one to the next is a step, and the first is not counted.
+    /// The data set, at each request for a batch: a step is the time between two requests; the first one is not
+    /// counted.
     Iterator,
-    /// Whatever brings batches to the device, which waits only if its queue runs empty.
+    /// The transfer of batches to the device, which waits only if its queue runs empty.
     Device,
 }
 
-/// What batches found in the queue.
+/// State of the queue when batches were requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct InputQueue {
-    /// Batches whose queue was looked at, without the first one of all.
+    /// Batches with a recorded queue length, without the very first one.
     pub batches: u64,
-    /// How many of them found it empty.
+    /// Number of batches that found it empty.
     pub empty: u64,
-    /// How long the first batch of all took, nanoseconds.
+    /// Time that the very first batch took, nanoseconds.
     pub first_nanos: u64,
 }
 
-/// How long a step took, and how much of it was waiting for data.
+/// Total and waiting time of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepTime {
     /// The step.
     pub step: i64,
-    /// The last step of its stretch.
+    /// The last step of its range.
     pub last_step: i64,
-    /// How long it took, nanoseconds.
+    /// Total time, nanoseconds.
     pub whole_nanos: u64,
-    /// How long it waited, nanoseconds.
+    /// Waiting time, nanoseconds.
     pub input_nanos: u64,
 }

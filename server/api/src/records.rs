@@ -1,15 +1,15 @@
-//! What the lists of all kinds but scalars have in common: which records are asked for, and what stands around them.
+//! Lists of records of all kinds but scalars: their query, and the coordinates of each record.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::{ImageEncoding, float};
 
 use crate::scalars::is_zero;
 
-/// Records of one answer unless asked otherwise.
+/// Records of one answer by default.
 pub const DEFAULT_RECORDS: usize = 50;
-/// Records of one answer at most.
+/// Maximum number of records in one answer.
 pub const MAX_RECORDS: usize = 2_000;
-/// Steps of one answer at most.
+/// Maximum number of steps in one answer.
 pub const MAX_STEPS: usize = 1_000_000;
 
 /// The query of `GET /api/histograms`, `/api/images`, `/api/audio`, `/api/text` and `/api/tensors`.
@@ -29,11 +29,11 @@ pub struct RecordsQuery {
     /// Highest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// Most records wanted, 0 to [`MAX_RECORDS`]; [`DEFAULT_RECORDS`] if left out. If there are more, the answer has
-    /// as many, evenly spaced with the first and the last among them.
+    /// Maximum number of records, 0 to [`MAX_RECORDS`]; [`DEFAULT_RECORDS`] if left out. If there are more, the answer
+    /// has as many, evenly spaced, including the first and the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<usize>,
-    /// 1 to get the records that a restart has written again.
+    /// 1 to get the records that a restart has overwritten.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub superseded: u8,
     /// One of several concurrent writers, as [`Tag::writer`](crate::tags::Tag::writer) names it.
@@ -45,13 +45,13 @@ pub struct RecordsQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Records<T> {
-    /// Records in the range, however many are sent.
+    /// Number of records in the range, including those left out.
     pub total: u64,
-    /// Whether records in the range are missing from `records`. `steps` has all of them.
+    /// `true` if records in the range are missing from `records`. `steps` has all of them.
     pub cut: bool,
     /// The step of every record in the range, up to [`MAX_STEPS`].
     pub steps: Vec<i64>,
-    /// In the order of their steps.
+    /// Records by step.
     pub records: Vec<At<T>>,
 }
 
@@ -65,56 +65,56 @@ pub struct At<T> {
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub wall_time_secs: f64,
-    /// What was recorded.
+    /// Content of the record.
     #[serde(flatten)]
     pub body: T,
 }
 
-/// Bytes that are fetched on their own: `GET /api/blob?id=`.
+/// Bytes with a URL of their own: `GET /api/blob?id=`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Blob {
     /// Opaque; valid as long as the run is read from the same file.
     pub id: String,
-    /// Length.
+    /// Length in bytes.
     pub len_bytes: u64,
 }
 
-/// Pictures of one step.
+/// Images of one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Images {
-    /// Pixels, as the writer says; the pictures themselves decide.
+    /// Width in pixels as declared by the writer; the encoded images may differ.
     pub width: u32,
-    /// Pixels, as the writer says.
+    /// Height in pixels as declared by the writer.
     pub height: u32,
-    /// Channels as the writer says, 0 if it does not.
+    /// Channels as declared by the writer, 0 if they are not.
     pub channels: u32,
-    /// How they are encoded.
+    /// Encoding of the items.
     pub encoding: ImageEncoding,
-    /// One or several pictures, in order.
+    /// One or several images, in order.
     pub items: Vec<Blob>,
 }
 
-/// Sound of one step.
+/// Audio clips of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Audio {
-    /// Samples a second, if the writer says.
+    /// Samples per second, if declared by the writer.
     pub sample_rate_hz: Option<f64>,
-    /// Channels, if the writer says.
+    /// Channels, if declared by the writer.
     pub channels: Option<u32>,
-    /// Samples a channel, if the writer says.
+    /// Samples per channel, if declared by the writer.
     pub frames: Option<u64>,
-    /// Media type, `audio/wav` as a rule.
+    /// Media type, usually `audio/wav`.
     pub content_type: String,
-    /// A label for each clip, as far as there are any.
+    /// Labels of the clips, if there are any.
     pub labels: Vec<String>,
     /// One or several clips, in order.
     pub items: Vec<Blob>,
 }
 
-/// Elements of a tensor sent with it.
+/// Number of elements sent with a tensor.
 pub const PREVIEW_ELEMENTS: usize = 1_000;
 
 /// A tensor recorded in full.
@@ -125,15 +125,15 @@ pub struct Tensor {
     pub dtype: String,
     /// Element type in the training, where the writer stored another one.
     pub original_dtype: Option<String>,
-    /// Sizes of its dimensions; none for a scalar.
+    /// Sizes of its dimensions; empty for a scalar.
     pub shape: Vec<u64>,
     /// Number of elements.
     pub len: u64,
-    /// The first [`PREVIEW_ELEMENTS`] elements, in row-major order; none of a type that is not computed with.
+    /// The first [`PREVIEW_ELEMENTS`] elements in row-major order; empty if the element type is not supported.
     #[serde(with = "float::list")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<f64>))]
     pub values: Vec<f64>,
-    /// All elements as little-endian bytes, if the file has them in one stretch.
+    /// All elements as little-endian bytes, if they are contiguous in the file.
     pub data: Option<Blob>,
 }
 
@@ -145,11 +145,11 @@ pub struct RunQuery {
     pub run: String,
 }
 
-/// Where the model of a run comes from: every record, the newest of each kind last.
+/// Lineage of the model of a run: every record, the newest of each kind last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Lineages {
-    /// In the order of their files and steps.
+    /// Records by file and step.
     pub records: Vec<At<trainscope_format::Lineage>>,
 }
 
@@ -157,7 +157,7 @@ pub struct Lineages {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HparamsList {
-    /// What the experiment varies, what this session had, how it ended.
+    /// Ranges that the experiment varies, values of this session, and its result.
     pub records: Vec<At<trainscope_format::Hparams>>,
 }
 
@@ -165,6 +165,6 @@ pub struct HparamsList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 pub struct BlobQuery {
-    /// The id that an answer gave.
+    /// The id from an earlier answer.
     pub id: String,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/runs`: the runs, what they hold and what is wrong with their files.
+//! `GET /api/runs`: all runs with their contents and the state of their files.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use trainscope_format::float;
 use crate::findings::Health;
 use trainscope_format::hparams::HparamValue;
 
-/// Hyper-parameters of one run in the list of runs; `/api/hparams` has all.
+/// Maximum number of hyper-parameters of a run in the list of runs; `/api/hparams` has all.
 pub const MAX_HPARAMS: usize = 64;
 
 /// All runs, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RunList {
-    /// Number of the last change that it is sure to hold; the live stream tells those after it.
+    /// Sequence number of the last change that is certainly included; later ones follow on the live stream.
     pub seq: u64,
     /// Ordered by `id`.
     pub runs: Vec<Run>,
-    /// Whether runs were left out because there are too many for one answer.
+    /// `true` if runs were left out because there are too many for one answer.
     pub cut: bool,
 }
 
@@ -29,11 +29,11 @@ pub struct RunList {
 pub struct Run {
     /// Name: path relative to the base directory, `.` for the base itself.
     pub id: String,
-    /// The colour of its lines until people choose another: 1 to 10, with a pattern 11 to 20. It stays the same whatever
-    /// runs come or go.
+    /// Default colour of its lines: 1 to 10, with a dash pattern 11 to 20. It does not change when other runs appear
+    /// or vanish.
     #[serde(default)]
     pub colour: u8,
-    /// Whether it grows.
+    /// State of the run.
     pub status: RunStatus,
     /// Wall time of its first record, seconds since 1970; `null` before the first one.
     #[serde(with = "float::option")]
@@ -51,19 +51,19 @@ pub struct Run {
     pub ranks: Vec<u32>,
     /// Its files, by path.
     pub files: Vec<File>,
-    /// Whether files were left out of `files`; damaged ones never are.
+    /// `true` if files were left out of `files`; damaged files are always listed.
     pub files_cut: bool,
     /// Sum of the sizes of its files.
     pub len_bytes: u64,
-    /// Hyper-parameters, by name: those that it began with, and what its lineage says; at most [`MAX_HPARAMS`].
+    /// Hyper-parameters by name: its initial ones, and those of its lineage; at most [`MAX_HPARAMS`].
     #[serde(default)]
     pub hparams: BTreeMap<String, HparamValue>,
-    /// What watchpoints have found; `null` before it was judged.
+    /// Health of the run; `null` before it was judged.
     #[serde(default)]
     pub health: Option<Health>,
-    /// The scalar that most likely is the training loss, with its last value.
+    /// The scalar that is most likely the training loss, with its last value.
     pub loss: Option<LastValue>,
-    /// The scalar that most likely is the main metric (accuracy, …), with its last value.
+    /// The scalar that is most likely the main metric (accuracy, …), with its last value.
     pub metric: Option<LastValue>,
 }
 
@@ -83,7 +83,7 @@ pub struct LastValue {
     pub value: f64,
 }
 
-/// Whether a run grows.
+/// State of a run.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -92,10 +92,10 @@ pub struct LastValue {
 pub enum RunStatus {
     /// One of its files grew a short while ago.
     Live,
-    /// Nothing was written for a while.
+    /// No file was written for a while.
     #[default]
     Stopped,
-    /// Its files were removed or renamed; what was read stays.
+    /// Its files were removed or renamed; the data read before stays.
     Gone,
 }
 
@@ -105,30 +105,30 @@ pub enum RunStatus {
 pub struct File {
     /// Path relative to the base directory.
     pub path: String,
-    /// What state it is in.
+    /// State of the file.
     pub status: FileStatus,
-    /// Where the first damage begins or the torn record starts, in bytes.
+    /// Offset of the first damage or of the truncated record, in bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offset: Option<u64>,
-    /// What is wrong there, as a sentence.
+    /// Description of the damage, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// Format it is read as: `tfevents`, `mindspore_summary`, …
     pub format: String,
-    /// Size as last seen.
+    /// Size at the last check.
     pub len_bytes: u64,
     /// Bytes decoded, damaged stretches included.
     pub read_bytes: u64,
     /// Records read.
     pub records: u64,
-    /// Records of kinds that are recognised and counted, but whose content is not read, by kind.
+    /// Number of records that are recognised but not decoded, by kind.
     pub unread: BTreeMap<String, u64>,
-    /// Whole records that hold nothing known.
+    /// Intact records of unknown content.
     pub skipped_records: u64,
-    /// Records that the program says it could not write.
+    /// Records that the program reports as not written.
     #[serde(default)]
     pub lost_records: u64,
-    /// Bytes in damaged stretches.
+    /// Bytes in damaged ranges.
     pub skipped_bytes: u64,
 }
 
@@ -141,19 +141,19 @@ pub enum FileStatus {
     Live,
     /// Read to its end.
     Complete,
-    /// Its last record is not whole; the writer may still write it.
+    /// Its last record is incomplete; the writer may still complete it.
     Truncated,
-    /// A stretch of it cannot be read; all the rest was.
+    /// Part of it cannot be read; the rest was.
     Damaged,
     /// It cannot be opened or read.
     Unreadable,
-    /// It was removed or renamed; what was read of it stays.
+    /// It was removed or renamed; the data read before stays.
     Gone,
 }
 
-/// The colour that a run has unless others have it: a hash of its name, 1 to 10.
+/// Preferred default colour of a run, unless another run has it: a hash of its name, 1 to 10.
 ///
-/// FNV-1a, 32 bits: the same in every version of this program, which a hasher of the standard library does not promise.
+/// FNV-1a, 32 bits: the same in every version of this program, unlike the hashers of the standard library.
 pub fn home_colour(run: &str) -> u8 {
     let hash = run.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

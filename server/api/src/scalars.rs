@@ -1,8 +1,8 @@
-//! `/api/scalars`: points of scalar series, raw while they fit and as buckets above.
+//! `/api/scalars`: points of scalar series, raw if they fit into the limit, otherwise in buckets.
 //!
-//! A bucket stands for consecutive points. Its `step`, `wall_time_secs` and `value` are those of its last point; `min`
-//! and `max` are over the finite values of *all* its points (NaN if there is none), so no spike is lost by zooming
-//! out. Buckets never mix: every recorded point is in exactly one, and asking for a smaller range ends at raw points.
+//! A bucket covers consecutive points. Its `step`, `wall_time_secs` and `value` are those of its last point; `min` and
+//! `max` are over the finite values of *all* its points (NaN if there is none), so that zooming out hides no spike.
+//! Every recorded point is in exactly one bucket, and a narrow enough range returns raw points.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
@@ -11,11 +11,11 @@ mod columns;
 
 pub use columns::{ColumnsError, decode, encode};
 
-/// Points of one answer unless asked otherwise.
+/// Points of one answer by default.
 pub const DEFAULT_POINTS: usize = 1_000;
-/// Points a series can be asked for in one answer.
+/// Maximum number of points of a series in one answer.
 pub const MAX_POINTS: usize = 1_000_000;
-/// Series one `POST` can ask for.
+/// Maximum number of series in one `POST`.
 pub const MAX_SERIES: usize = 20_000;
 /// Media type of the binary answer of `POST`.
 pub const COLUMNS_MEDIA_TYPE: &str = "application/octet-stream";
@@ -37,7 +37,7 @@ pub struct ScalarsQuery {
     /// Highest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// Most points or buckets wanted, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
+    /// Maximum number of points or buckets, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "openapi",
@@ -67,7 +67,7 @@ pub(crate) fn is_zero(value: &u8) -> bool {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScalarsRequest {
-    /// Which series, at most [`MAX_SERIES`].
+    /// Series to return, at most [`MAX_SERIES`].
     #[cfg_attr(feature = "openapi", schema(max_items = 20_000))]
     pub series: Vec<SeriesKey>,
     /// Lowest step wanted, inclusive.
@@ -76,22 +76,22 @@ pub struct ScalarsRequest {
     /// Highest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
-    /// Most points or buckets a series, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
+    /// Maximum number of points or buckets of a series, 1 to [`MAX_POINTS`]; [`DEFAULT_POINTS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "openapi",
         schema(minimum = 1, maximum = 1_000_000, default = 1_000)
     )]
     pub points: Option<usize>,
-    /// Whether superseded points are wanted too.
+    /// `true` to get superseded points too.
     #[serde(default)]
     pub superseded: bool,
-    /// What is wanted beyond steps and values. Empty: `min`, `max`.
+    /// Columns to return beside steps and values; `min` and `max` if empty.
     #[serde(default)]
     pub fields: Vec<Field>,
 }
 
-/// Columns that are sent only if asked for.
+/// A column of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -108,7 +108,7 @@ pub enum Field {
     WallTimesSecs,
 }
 
-/// Which series.
+/// Coordinates of a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -125,13 +125,13 @@ pub struct SeriesKey {
     pub writer: Option<String>,
 }
 
-/// The answer of `POST /api/scalars`: one entry for each series asked for, in the same order.
+/// The answer of `POST /api/scalars`: one entry for each series requested, in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScalarsAnswer {
-    /// Sequence number that the data is at least as new as.
+    /// Sequence number of a change that is certainly included.
     pub seq: u64,
-    /// `null` where there is no such series (any more).
+    /// `null` for a series that does not exist (any more).
     pub series: Vec<Option<Series>>,
 }
 
@@ -140,14 +140,14 @@ pub struct ScalarsAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Series {
-    /// Points recorded in the range, however many are sent.
+    /// Number of points in the range, including those left out.
     pub total: u64,
-    /// Whether buckets are sent instead of raw points.
+    /// `true` if the entries are buckets instead of raw points.
     pub cut: bool,
-    /// Step of each point, or of the last point of each bucket. The live ones never decrease, unless the tag counts
-    /// them [per epoch](Self::per_epoch).
+    /// Step of each point, or of the last point of each bucket. Steps of live points never decrease, unless the tag
+    /// counts them [per epoch](Self::per_epoch).
     pub steps: Vec<i64>,
-    /// Wall time of each, seconds since 1970. Empty if not asked for.
+    /// Wall time of each, seconds since 1970. Empty if not requested.
     #[serde(with = "float::list", default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Float>))]
     pub wall_times_secs: Vec<f64>,
@@ -166,12 +166,12 @@ pub struct Series {
     /// Runs of buckets or points that hold NaN or ±Inf, ascending; empty when everything is finite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub non_finite: Vec<NonFinite>,
-    /// With superseded points: number of entries that are the curve. Those after them were superseded
-    /// by a restart, in the order in which they were recorded.
+    /// Number of live entries at the beginning, if superseded points are included. The rest were superseded by a
+    /// restart, in the order in which they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<u64>,
-    /// True if the steps begin again with each epoch. Then points are in the order in which they were recorded, and
-    /// only the time tells where each belongs.
+    /// `true` if steps begin again with each epoch. Then points are in the order in which they were recorded, and only
+    /// the wall time is unique.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_epoch: bool,
 }
@@ -180,21 +180,21 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NonFinite {
-    /// Which class.
+    /// Class of the values.
     pub class: NonFiniteClass,
     /// Exact step of the first such value.
     pub first_step: i64,
     /// Step of the last entry that holds one.
     pub last_step: i64,
-    /// How many such values.
+    /// Number of such values.
     pub count: u64,
 }
 
-/// Which kind of non-finite value.
+/// Class of a non-finite value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum NonFiniteClass {
-    /// Not a number.
+    /// NaN.
     #[serde(rename = "NaN")]
     Nan,
     /// Positive infinity.

@@ -1,8 +1,8 @@
-//! `GET /api/status`: which server this is and how far it has read.
+//! `GET /api/status`: version, base directories and reading progress of the server.
 
 use serde::{Deserialize, Serialize};
 
-/// Who answers, what it watches and how far it is.
+/// Status of the server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
@@ -14,32 +14,32 @@ pub struct Status {
     pub started_secs: f64,
     /// Canonical paths of the base directories.
     pub base_dirs: Vec<String>,
-    /// How far reading is.
+    /// Progress of reading.
     pub ingest: Ingest,
     /// Sequence number of the last change; see [`live`](crate::live).
     pub seq: u64,
-    /// Number of runs known.
+    /// Number of runs.
     pub runs: u64,
-    /// Number of runs that grow.
+    /// Number of live runs.
     pub live_runs: u64,
-    /// What the user should know of the server itself: an index that was rebuilt, a folder that cannot be read, …
+    /// Messages about the server itself: a rebuilt index, an unreadable folder, …
     pub notes: Vec<String>,
 }
 
-/// How far reading is. While `idle` is false, `bytes` of `total_bytes` are read.
+/// Progress of reading. While `idle` is `false`, `bytes` of `total_bytes` are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Ingest {
-    /// Whether everything that was on disk at the last look is answerable.
+    /// `true` if everything on disk at the last check is available.
     pub idle: bool,
-    /// Records that are answerable, of any kind.
+    /// Number of available records of any kind.
     pub records: u64,
-    /// Bytes of the source files that are read.
+    /// Bytes read from the source files.
     pub bytes: u64,
-    /// Bytes of the source files as last seen.
+    /// Total size of the source files at the last check.
     pub total_bytes: u64,
-    /// Source files that are known.
+    /// Number of source files.
     pub files: u64,
-    /// Records that would survive a crash now: the index holds them and the offset behind them.
+    /// Records that would survive a crash: they and the offset behind them are in the index.
     pub committed_records: u64,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/tags?run=`: what one run has recorded; `POST /api/tags`: what several have.
+//! `GET /api/tags?run=`: the tags of one run; `POST /api/tags`: the tags of several.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::{Kind, Role};
@@ -11,9 +11,9 @@ pub struct TagsQuery {
     pub run: String,
 }
 
-/// Runs in one request at most.
+/// Maximum number of runs in one request.
 pub const MAX_RUNS: usize = 1_000;
-/// Tags of all runs in one answer, about; the run with which they become more is the last one.
+/// Approximate maximum number of tags in one answer; the run that exceeds it is the last one.
 pub const MAX_TAGS: usize = 100_000;
 
 /// The body of `POST /api/tags`.
@@ -29,10 +29,10 @@ pub struct TagsRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TagLists {
-    /// One for each run asked for, in the same order; `null` where there is no such run, and after the last one if
-    /// `cut`.
+    /// One list for each run requested, in the same order; `null` if the run does not exist, and for the runs cut off
+    /// at the end.
     pub lists: Vec<Option<TagList>>,
-    /// Whether runs at the end were left out because there are more than about [`MAX_TAGS`] tags.
+    /// `true` if runs at the end were left out because there are more than about [`MAX_TAGS`] tags.
     pub cut: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct TagLists {
 pub struct TagList {
     /// Ordered by tag, kind, rank and writer.
     pub tags: Vec<Tag>,
-    /// Whether tags were left out because there are too many for one answer.
+    /// `true` if tags were left out because there are too many for one answer.
     pub cut: bool,
 }
 
@@ -54,25 +54,24 @@ pub struct Tag {
     pub tag: String,
     /// Rank that recorded it.
     pub rank: u32,
-    /// What it records.
+    /// Kind of its records.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub kind: Kind,
-    /// What the tensor is to the training, made out from its name; left out where that is not known, and for what is no
-    /// tensor.
+    /// Role of the tensor in the training, inferred from its name; left out if unknown or not a tensor.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub role: Option<Role>,
-    /// Points that are shown by default.
+    /// Points visible by default.
     pub points: u64,
-    /// Points hidden by default because a restart wrote these steps again; reachable with `superseded=1`.
+    /// Points hidden by default because a restart wrote these steps again; returned with `superseded=1`.
     pub superseded: u64,
-    /// Lowest step shown.
+    /// Lowest visible step.
     pub first_step: Option<i64>,
-    /// Highest step shown.
+    /// Highest visible step.
     pub last_step: Option<i64>,
-    /// Set when several writers wrote this tag at the same time: the file of this one. The first writer has none.
+    /// File of this writer, if several wrote this tag at the same time. The first writer has none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub writer: Option<String>,
-    /// Set when several writers wrote this tag at the same time: the first file of this one, the first writer's too.
+    /// First file of this writer, if several wrote this tag at the same time. The first writer has one too.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! The values of recorded tensors: which there are, slices of them, what they come to, and how they went over steps.
+//! The values of recorded tensors: the list of tensors, slices, summaries and history over steps.
 //!
-//! Elements are exact: what an `f64` cannot hold is written as text. Everything is read where it was recorded, and only
-//! as much as the answer needs.
+//! Elements are exact: values that an `f64` cannot represent are written as text. Elements are read from the recorded
+//! files, and only as many as the answer needs.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ mod slice;
 pub use element::Element;
 pub use slice::{Axis, Slice};
 
-/// Tensors of one list unless asked otherwise.
+/// Tensors of one list by default.
 pub const DEFAULT_TENSORS: usize = 500;
-/// Tensors of one list at most.
+/// Maximum number of tensors in one list.
 pub const MAX_TENSORS: usize = 5_000;
-/// Elements of one answer at most; a larger slice is cut to its first rows and columns.
+/// Maximum number of elements in one answer; a larger slice is cut to its first rows and columns.
 pub const MAX_ELEMENTS: u64 = 16_384;
-/// Bins of a histogram at most.
+/// Maximum number of bins of a histogram.
 pub const MAX_BINS: usize = 512;
-/// Steps of one history at most.
+/// Maximum number of steps in one history.
 pub const MAX_HISTORY: usize = 2_000;
-/// Bytes that one summary reads at most.
+/// Maximum number of bytes that one summary reads.
 pub const MAX_SUMMARY_BYTES: u64 = 1 << 36;
 
 #[expect(
@@ -36,7 +36,7 @@ fn is_zero(rank: &u32) -> bool {
     *rank == 0
 }
 
-/// Where elements were recorded.
+/// Kind of file that elements are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -47,7 +47,7 @@ pub enum TensorSource {
     Summary,
     /// An event file of `TensorBoard`.
     Tfevents,
-    /// Nowhere: statistics alone were recorded.
+    /// No elements: only statistics were recorded.
     Statistics,
 }
 
@@ -66,10 +66,10 @@ pub struct TensorIndexQuery {
     /// Tensors that this rank has recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Tensors to leave out at the beginning.
+    /// Number of tensors to skip at the beginning.
     #[serde(default)]
     pub from: usize,
-    /// Most tensors wanted, 1 to [`MAX_TENSORS`]; [`DEFAULT_TENSORS`] if left out.
+    /// Maximum number of tensors, 1 to [`MAX_TENSORS`]; [`DEFAULT_TENSORS`] if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
 }
@@ -78,13 +78,13 @@ pub struct TensorIndexQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorIndex {
-    /// Those that are asked for, by name; numbers in names count as such.
+    /// Tensors that match the query, in natural order of their names.
     pub tensors: Vec<TensorEntry>,
-    /// How many are asked for, however many are sent.
+    /// Number of tensors that match, including those left out.
     pub total: u64,
-    /// Whether some are missing from `tensors`.
+    /// `true` if tensors are missing from `tensors`.
     pub cut: bool,
-    /// How many of each role the text and the rank leave, by its name.
+    /// Number of tensors by role that match `search` and `rank`.
     pub roles: BTreeMap<String, u64>,
 }
 
@@ -92,17 +92,17 @@ pub struct TensorIndex {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorEntry {
-    /// Its name.
+    /// Name of the tensor.
     pub tensor: String,
-    /// What it is to the training.
+    /// Role of the tensor in the training.
     pub role: Role,
     /// Ranks that have recorded it, ascending.
     pub ranks: Vec<u32>,
-    /// The type of its elements when it was recorded last, if its file says.
+    /// Element type at its last step, if its file records it.
     pub dtype: Option<String>,
-    /// Its shape when it was recorded last, outermost first.
+    /// Shape at its last step, outermost first.
     pub shape: Option<Vec<u64>>,
-    /// Where it was recorded, and at which steps.
+    /// Sources with their steps.
     pub sources: Vec<SourceSteps>,
 }
 
@@ -110,13 +110,13 @@ pub struct TensorEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourceSteps {
-    /// Which.
+    /// Kind of source.
     pub source: TensorSource,
-    /// How many steps.
+    /// Number of steps.
     pub steps: u64,
-    /// The first.
+    /// First step.
     pub first_step: i64,
-    /// The last.
+    /// Last step.
     pub last_step: i64,
 }
 
@@ -131,135 +131,135 @@ pub struct TensorQuery {
     /// Rank, 0 if left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rank: u32,
-    /// A step at which its elements were recorded; the last one if left out.
+    /// A step with recorded elements; the last one if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<i64>,
-    /// Where to read it, if it was recorded twice; the first that has it if left out.
+    /// Source to read, if the tensor was recorded twice; the first that has it if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<TensorSource>,
-    /// Which elements, as `NumPy` writes it: `17, 3, 48:70, :`. At most two axes may be ranges, but for a summary or
-    /// a file, where any may and all do if it is left out. Left out for values: the first indices of all axes but the
-    /// last two.
+    /// Slice in the notation of `NumPy`: `17, 3, 48:70, :`. At most two axes may be ranges, except for a summary or a
+    /// file. If left out: the whole tensor for a summary or a file; for values the last two axes at the first index of
+    /// all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<String>,
-    /// What to compare with: `previous` (step), `step:12`, `rank:1`, or `run:` and the name of a run.
+    /// Tensor to compare with: `previous` (step), `step:12`, `rank:1`, or `run:` and the name of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<String>,
-    /// Two elements are alike if they differ by no more than this …
+    /// Absolute tolerance of the comparison, 1e-8 if left out. Two elements are equal if they differ by at most this …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absolute: Option<f64>,
-    /// … and this share of the other one; 1e-8 and 1e-5 if left out.
+    /// … plus this share of the other one: relative tolerance, 1e-5 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative: Option<f64>,
-    /// Of a summary: bins of the histogram, 0 to [`MAX_BINS`].
+    /// For a summary: number of bins of the histogram, 0 to [`MAX_BINS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<usize>,
-    /// Of a summary: where its first bin begins; the least finite element if left out.
+    /// For a summary: lower edge of the first bin; the least finite element if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Of a summary: where its last bin ends; the greatest finite element if left out.
+    /// For a summary: upper edge of the last bin; the greatest finite element if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Of a file: `npy` or `csv`.
+    /// For a file: `npy` or `csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
-/// Elements of a tensor. With `Accept: application/octet-stream` they come alone, little-endian in the type of the
-/// tensor, row by row.
+/// Elements of a tensor. With `Accept: application/octet-stream` the answer is the bare elements, little-endian in the
+/// type of the tensor, in row-major order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorValues {
-    /// Where they were read.
+    /// Source of the elements.
     #[serde(flatten)]
     pub place: TensorPlace,
-    /// Which elements these are, as a full slice of the tensor.
+    /// The returned elements, as a full slice of the tensor.
     pub slice: String,
-    /// Whether more were asked for than an answer holds.
+    /// `true` if more were requested than an answer holds.
     pub cut: bool,
-    /// How many along each axis that is a range: rows, then columns; one axis is a column, none is one element.
+    /// Lengths of the axes that are ranges: rows, then columns. One length is a column, none a single element.
     pub extent: Vec<u64>,
-    /// The elements, row by row.
+    /// The elements in row-major order.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Element>))]
     pub values: Vec<Element>,
-    /// What they were compared with.
+    /// Elements that they were compared with.
     pub compared: Option<Compared>,
-    /// Bytes of elements that were read for this answer.
+    /// Bytes of elements read for this answer.
     pub read_bytes: u64,
 }
 
-/// Where elements of a tensor were recorded.
+/// Source of the elements of a tensor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorPlace {
-    /// At which step.
+    /// Step.
     pub step: i64,
-    /// By which rank.
+    /// Rank that recorded it.
     pub rank: u32,
-    /// Where.
+    /// Kind of source.
     pub source: Option<TensorSource>,
-    /// In which file.
+    /// Path of the file.
     pub file: String,
-    /// The type of the elements.
+    /// Element type.
     pub dtype: String,
     /// The shape of the tensor, outermost first.
     pub shape: Vec<u64>,
-    /// Bytes that all elements take.
+    /// Size of all elements in bytes.
     pub len_bytes: u64,
-    /// The step before, at which its elements were recorded too.
+    /// The previous step with recorded elements.
     pub previous_step: Option<i64>,
-    /// The step after.
+    /// The next step with recorded elements.
     pub next_step: Option<i64>,
 }
 
-/// The same elements elsewhere.
+/// The same elements of another step, rank or run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Compared {
-    /// In which run.
+    /// Name of the run.
     pub run: String,
-    /// By which rank.
+    /// Rank that recorded it.
     pub rank: u32,
-    /// At which step.
+    /// Step.
     pub step: i64,
     /// Its elements.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Element>))]
     pub values: Vec<Element>,
-    /// These less those. Equal infinities differ by 0.
+    /// Elements of the tensor minus those of the other one. Equal infinities differ by 0.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Element>))]
     pub differences: Vec<Element>,
-    /// How many differ by more than the tolerance; a NaN differs from everything but a NaN.
+    /// Number of differences above the tolerance; NaN equals only NaN.
     pub beyond: u64,
 }
 
-/// What a slice comes to.
+/// Summary of a slice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorSlice {
-    /// Where it was read.
+    /// Source of the elements.
     #[serde(flatten)]
     pub place: TensorPlace,
-    /// Which elements these are.
+    /// The summarised elements.
     pub slice: String,
-    /// Counts by class, moments, extremes.
+    /// Counts by class, moments, minimum and maximum.
     pub stats: TensorStats,
-    /// Where some of them stand, as indices into the tensor.
+    /// Indices of the minimum, the maximum and the first non-finite elements.
     pub positions: Positions,
-    /// How many lie where, if that was asked for and there are finite ones.
+    /// Histogram, if it was requested and there are finite elements.
     pub histogram: Option<Bins>,
-    /// How it differs from what it was compared with.
+    /// Difference from the tensor compared with.
     pub change: Option<ChangeStats>,
-    /// Bytes of elements that were read for this answer.
+    /// Bytes of elements read for this answer.
     pub read_bytes: u64,
 }
 
-/// Where elements stand: the first of each in the order of the indices, `null` if there is none.
+/// Indices of the first element of each class in row-major order, `null` if there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Positions {
-    /// The least finite one.
+    /// The least finite element.
     pub min: Option<Vec<u64>>,
-    /// The greatest finite one.
+    /// The greatest finite element.
     pub max: Option<Vec<u64>>,
     /// The first NaN.
     pub nan: Option<Vec<u64>>,
@@ -273,19 +273,19 @@ pub struct Positions {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Bins {
-    /// Where the first begins.
+    /// Lower edge of the first bin.
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub low: f64,
-    /// Where the last ends.
+    /// Upper edge of the last bin.
     #[serde(with = "float")]
     #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     pub high: f64,
-    /// How many elements lie in each.
+    /// Number of elements in each bin.
     pub counts: Vec<u64>,
-    /// Below the first, −∞ among them.
+    /// Number of elements below the first bin, including −∞.
     pub below: u64,
-    /// Above the last, +∞ among them.
+    /// Number of elements above the last bin, including +∞.
     pub above: u64,
 }
 
@@ -300,31 +300,31 @@ pub struct TensorHistoryQuery {
     /// Rank, 0 if left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rank: u32,
-    /// Only steps at which its elements were recorded, which may be none, and without statistics: nothing is read.
+    /// `true` to get only the steps with recorded elements, without statistics: no element is read.
     #[serde(default)]
     pub elements: bool,
-    /// First step wanted.
+    /// Lowest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<i64>,
-    /// Last step wanted.
+    /// Highest step wanted, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<i64>,
 }
 
-/// A tensor over steps. What has to be read for it is read for a moment and remembered: while `pending_bytes` is not 0,
-/// the next request finds more.
+/// A tensor over steps. The server reads elements for a limited time per request and caches the results: repeat the
+/// request while `pending_bytes` is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorHistory {
-    /// By step; each step once, its elements before its recorded statistics.
+    /// Points by step, each step once; elements take precedence over recorded statistics.
     pub points: Vec<HistoryPoint>,
-    /// How many of the wanted steps there are, however many are sent.
+    /// Number of steps in the range, including those left out.
     pub total: u64,
-    /// Whether some of these are missing from `points`.
+    /// `true` if steps are missing from `points`.
     pub cut: bool,
-    /// Bytes that are not read yet.
+    /// Bytes still to be read.
     pub pending_bytes: u64,
-    /// Why elements of some steps are not read, as sentences; the first few.
+    /// Reasons why elements of some steps could not be read, as sentences; the first few.
     pub unread: Vec<String>,
 }
 
@@ -334,8 +334,8 @@ pub struct TensorHistory {
 pub struct HistoryPoint {
     /// The step.
     pub step: i64,
-    /// Where its elements are; `statistics` if they are nowhere.
+    /// Source of its elements; `statistics` if they were not recorded.
     pub source: TensorSource,
-    /// What it comes to; `null` if that is not known (yet).
+    /// Statistics; `null` if they are not known (yet).
     pub stats: Option<TensorStats>,
 }

@@ -1,4 +1,4 @@
-//! What can be watched for, what is watched for in a run, and changing it.
+//! Watchpoints: the catalogue of conditions, the list of a run, and changes of it.
 //!
 //! `GET /api/conditions`, `GET` and `PUT /api/watchpoints`, `POST /api/recheck`.
 
@@ -10,44 +10,44 @@ use trainscope_format::float::Float;
 
 use crate::findings::Words;
 
-/// Watchpoints of one list at most.
+/// Maximum number of watchpoints in one list.
 pub const MAX_WATCHPOINTS: usize = 1_000;
 
-/// The catalogue.
+/// The catalogue of conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Catalogue {
-    /// Everything that can be watched for, by what it is about.
+    /// All conditions, by target.
     pub conditions: Vec<Condition>,
     /// Keys that every watchpoint may have beside the parameters of its condition.
     pub common: Vec<Parameter>,
 }
 
-/// Something that can be watched for.
+/// A condition of the catalogue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Condition {
-    /// Its name in files, answers and addresses.
+    /// Its name in files, answers and URLs.
     pub id: String,
-    /// What it is about: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
+    /// Target: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
     pub target: String,
-    /// What it says, in a line.
+    /// Title.
     pub title: Words,
-    /// What it checks, with its formula.
+    /// Description of the check, with its formula.
     pub checks: Words,
-    /// Why it matters.
+    /// Reason for the check.
     pub matters: Words,
-    /// When it is not judged, or not held against a training.
+    /// Cases that are not judged or not reported.
     pub not_judged: Words,
-    /// What to do about a hit.
+    /// Recommended action for a hit.
     pub advice: Words,
-    /// What a hit is called unless a watchpoint says otherwise.
+    /// Severity of a hit unless the watchpoint sets another.
     pub severity: Severity,
-    /// Whether it is watched for when nobody says what to watch for.
+    /// `true` if the condition is part of the recommended watchpoints.
     pub is_recommended: bool,
-    /// Its parameters, in the order in which they are given.
+    /// Its parameters, in the order of its formula.
     pub parameters: Vec<Parameter>,
-    /// A watchpoint of it as it is recommended, or by default; limits that have to be given are missing.
+    /// A watchpoint with the recommended or default values; required limits without a default are missing.
     pub preset: WatchpointKeys,
 }
 
@@ -57,18 +57,18 @@ pub struct Condition {
 pub struct Parameter {
     /// The key.
     pub name: String,
-    /// What it may be given.
+    /// Type of the value.
     pub kind: ParameterKind,
-    /// What it is if nobody says; nothing: off.
+    /// Default value; `null` if the parameter is off by default.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
     pub default: Option<Float>,
-    /// Whether a value is compared with it, so that at least one of its kind is needed.
+    /// `true` for a limit that a value is compared with; a watchpoint needs at least one.
     pub is_limit: bool,
-    /// What it is.
+    /// Description.
     pub help: Words,
 }
 
-/// What a key of a watchpoint may be given.
+/// Type of a value of a watchpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -89,26 +89,26 @@ pub enum ParameterKind {
     Whole,
     /// A whole number.
     Step,
-    /// Yes or no.
+    /// A boolean.
     Switch,
     /// Text.
     Text,
-    /// A list of names, in which `*` stands for any text.
+    /// A list of names, in which `*` matches any text.
     Names,
 }
 
-/// A watchpoint as it is written in a file: `condition`, its parameters, and common keys.
+/// A watchpoint as written in a file: `condition`, its parameters, and common keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchpointKeys(pub BTreeMap<String, Setting>);
 
-/// What a key is given.
+/// Value of a key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Setting {
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
     /// A whole number.
     Int(i64),
@@ -116,7 +116,7 @@ pub enum Setting {
     Float(f64),
     /// Text.
     Text(String),
-    /// Texts.
+    /// A list of texts.
     List(Vec<String>),
 }
 
@@ -128,57 +128,57 @@ pub struct WatchpointsQuery {
     pub run: String,
 }
 
-/// What is watched for in a run.
+/// The watchpoints of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchpointList {
-    /// Who says so.
+    /// Scope of the list.
     pub origin: Origin,
-    /// The file that says so, or that would.
+    /// Path of the file that holds the list, or would hold it.
     pub file: String,
-    /// What a change of them is made from: it differs whenever the file does.
+    /// Version of the file, to name in a change; it differs whenever the file does.
     pub version: String,
-    /// In the order of the file.
+    /// Watchpoints in the order of the file.
     pub watchpoints: Vec<WatchpointKeys>,
-    /// The same as a file of its own, for `trainscope check --watchpoints`.
+    /// The same as a separate file, for `trainscope check --watchpoints`.
     pub toml: String,
-    /// What is wrong with the file as it is now: the watchpoints before it count, and it is not written over.
+    /// Error in the current file: the watchpoints before it apply, and the file is not overwritten.
     pub problem: Option<String>,
 }
 
-/// Who says what is watched for.
+/// Scope of a list of watchpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Origin {
-    /// Nobody: they are the recommended ones.
+    /// No file: the recommended watchpoints.
     #[default]
     Recommended,
-    /// The file, for all runs of its base directory.
+    /// A file, for all runs of its base directory.
     Base,
-    /// The file, for this run alone.
+    /// A file, for this run alone.
     Run,
 }
 
-/// A change of what is watched for: the whole list.
+/// Replacement of the whole list of watchpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchpointsChange {
     /// Name of the run.
     pub run: String,
-    /// Whether it is for this run alone; otherwise for all runs of its base directory that have no list of their own.
+    /// `true` to change this run alone; otherwise all runs of its base directory without a list of their own.
     #[serde(default)]
     pub only_this_run: bool,
-    /// The version that it was made from. If the file has changed since, the change is refused with `conflict`: get the
-    /// newest list, and make the change from it if it still makes sense.
+    /// The version that it was made from. If the file has changed since, the change is refused with `conflict`: get
+    /// the newest list and repeat the change if it still makes sense.
     pub version: String,
-    /// What is watched for from now on, [`MAX_WATCHPOINTS`] at most. `null` takes the list away: then that of the base
-    /// directory counts for the run, or the recommended one for the base directory.
+    /// The new list, [`MAX_WATCHPOINTS`] at most. `null` removes the list: a run then uses that of its base directory,
+    /// and a base directory the recommended one.
     pub watchpoints: Option<Vec<WatchpointKeys>>,
 }
 
-/// A wish to judge a run again from its first record on.
+/// A request to judge a run again from its first record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

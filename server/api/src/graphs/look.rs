@@ -1,7 +1,7 @@
-//! The graph as one looks at it: what is open laid out, one node with what is around it, what a search finds, what differs
+//! Views of a graph: the layout of its open scopes, one node with its neighbours, search results, and the difference
 //! from another graph.
 //!
-//! Scopes and nodes are named by their path in the tree of scopes, which is text and never a path of files. `tag`, `rank`
+//! Scopes and nodes are named by their path in the tree of scopes, which is text and never a file path. `tag`, `rank`
 //! and `step` choose the graph as in [`GraphQuery`](super::GraphQuery).
 
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use trainscope_format::{GraphFormat, Kind, Severity};
 use super::GraphTag;
 use crate::findings::{Hit, Words};
 
-/// Boxes of a neighbourhood at most.
+/// Maximum number of boxes of a neighbourhood.
 pub const MAX_AROUND: usize = 400;
-/// Results of one search, and neighbours, types, tensors and hits of one answer at most.
+/// Maximum number of results of one search, and of neighbours, types, tensors and hits in one answer.
 pub const MAX_LISTED: usize = 200;
-/// Nodes of each kind of difference in one answer at most.
+/// Maximum number of nodes of each kind of difference in one answer.
 pub const MAX_DIFFERENCES: usize = 2_000;
 
 /// The query of `GET /api/graph/scene`.
@@ -30,54 +30,55 @@ pub struct SceneQuery {
     /// Rank, the lowest one that has the tag if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Step of the graph wanted; the last one recorded if left out.
+    /// Step of the graph; the last one recorded if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<i64>,
-    /// Paths of the scopes that are open, one a line; as many as make a good first picture if left out.
+    /// Paths of the open scopes, one per line. If left out, as many are open as make a readable first view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<String>,
-    /// Width of the place for a first picture, in the units of [`GraphScene::width`]: scopes are left closed until it fits.
+    /// Width of the viewport for a first view, in the units of [`GraphScene::width`]: scopes stay closed until it
+    /// fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit_width: Option<u32>,
-    /// The height of that place.
+    /// Height of the viewport.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit_height: Option<u32>,
-    /// A node or scope whose scopes are open too, if there is one of that path.
+    /// Path of a node or scope to reveal: the scopes around it are opened too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,
-    /// A node or scope from which the shortest path is marked.
+    /// Start of the shortest path to highlight: a node or scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The node or scope that the path leads to.
+    /// End of the shortest path: a node or scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Only what is near this node or scope, without scopes around it.
+    /// Restricts the scene to the neighbourhood of this node or scope, without the scopes around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<String>,
-    /// How many edges away that is, 1 to 8; 2 if left out.
+    /// Radius of the neighbourhood in edges, 1 to 8; 2 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
-    /// A tensor, parameter or module, as the run calls it, in place of `around`: `fc1.weight`, `conv1`, … The answer is
-    /// empty if no graph was recorded, or it is not in it.
+    /// Name of a tensor, parameter or module in the run, in place of `around`: `fc1.weight`, `conv1`, … The answer is
+    /// empty if no graph was recorded or none of its nodes matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tensor: Option<String>,
 }
 
-/// A picture of a graph: boxes and lines, in pixels from its upper left corner.
+/// Layout of a graph: boxes and lines, in pixels from the upper left corner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphScene {
     /// All tags of the run that hold graphs, with their ranks.
     pub graphs: Vec<GraphTag>,
-    /// Which of them this is.
+    /// The graph returned.
     pub shown: GraphTag,
     /// Step it was recorded at.
     pub step: i64,
-    /// What the source file holds.
+    /// Format of the source file.
     pub format: Option<GraphFormat>,
-    /// What wrote it, as far as the file says.
+    /// Program that wrote the graph, if the file names it.
     pub producer: String,
-    /// What is odd about the graph.
+    /// Oddities of the graph.
     pub notes: Vec<Words>,
     /// Nodes of the graph.
     pub total_nodes: u64,
@@ -89,46 +90,46 @@ pub struct GraphScene {
     pub height: i32,
     /// Paths of the scopes that are open.
     pub open: Vec<String>,
-    /// Paths of the nodes on the way that was asked for, in its order; empty if there is none.
+    /// Paths of the nodes on the requested shortest path, in order; empty if there is none.
     pub way: Vec<String>,
-    /// The path of the node or scope that the picture is about, if it was asked for one.
+    /// Path of the node or scope at the centre of a neighbourhood.
     pub centre: Option<String>,
-    /// Whether what is near was left out because there is too much of it.
+    /// `true` if the neighbourhood was too large and part of it was left out.
     pub cut: bool,
-    /// Scopes before what lies in them.
+    /// Boxes; each scope comes before its content.
     pub boxes: Vec<GraphBox>,
     /// Lines between boxes.
     pub lines: Vec<GraphLine>,
 }
 
-/// What a box stands for.
+/// Kind of a box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum BoxKind {
-    /// Computes something.
+    /// An operation.
     #[default]
     Operation,
-    /// Data that are fed.
+    /// Input data.
     Input,
-    /// What is trained, and is used by nothing.
+    /// A trained parameter without users.
     Parameter,
-    /// Always the same, and used by nothing.
+    /// A constant without users.
     Constant,
     /// A scope.
     Scope,
-    /// Several scopes that are the same but for their numbers.
+    /// Several scopes that differ only in their numbers.
     Fold,
 }
 
-/// With which precision an operation computes, compared with how the model was written.
+/// Precision of an operation compared with that of the model as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Precision {
-    /// With less.
+    /// Lower.
     Reduced,
-    /// With more.
+    /// Higher.
     Raised,
 }
 
@@ -136,21 +137,21 @@ pub enum Precision {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphBox {
-    /// Its place in the tree.
+    /// Path in the tree of scopes.
     pub path: String,
     /// The last part of its name.
     pub label: String,
-    /// What it is.
+    /// Kind of the box.
     pub kind: BoxKind,
-    /// The operation, of a node.
+    /// Operation type, for a node.
     pub op_type: String,
-    /// Nodes in it.
+    /// Number of nodes in it.
     pub nodes: u64,
-    /// Scopes that it stands for, if it stands for several.
+    /// Number of scopes that a [fold](BoxKind::Fold) represents.
     pub times: u64,
-    /// Whether what lies in it is drawn.
+    /// `true` if its content is drawn.
     pub open: bool,
-    /// The box it lies in, as an index.
+    /// Index of the box that contains it.
     pub parent: Option<u32>,
     /// Left edge.
     pub x: i32,
@@ -160,19 +161,19 @@ pub struct GraphBox {
     pub w: i32,
     /// Height.
     pub h: i32,
-    /// Parameters and constants that it uses: the first few.
+    /// The first few parameters and constants that it uses.
     pub chips: Vec<GraphChip>,
-    /// How many of them there are.
+    /// Number of parameters and constants that it uses.
     pub attached: u64,
-    /// Where it runs; empty if that is not known or differs in it.
+    /// Device it runs on; empty if unknown or mixed.
     pub device: String,
-    /// Whether anything in it computes with another precision; reduced wins.
+    /// Precision, if any node in it computes with another one; reduced wins.
     pub precision: Option<Precision>,
-    /// The worst that was found in it.
+    /// Worst severity of the hits in it.
     pub severity: Option<Severity>,
-    /// Whether everything that was found began in it.
+    /// `true` if it holds the first cause.
     pub is_first_cause: bool,
-    /// Mean time of a step that it takes, nanoseconds, where spans of a profile are named by nodes.
+    /// Mean time per step in nanoseconds, if a profile has spans with names of nodes.
     pub mean_nanos: Option<u64>,
 }
 
@@ -182,57 +183,57 @@ pub struct GraphBox {
 pub struct GraphChip {
     /// The last part of its name.
     pub label: String,
-    /// Whether it is a constant.
+    /// `true` for a constant, `false` for a parameter.
     pub is_constant: bool,
 }
 
-/// A part of an edge, or of several that share it.
+/// A segment of an edge, or of several edges that share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphLine {
-    /// From where to where: x, y, x, y.
+    /// Both ends: x, y, x, y.
     pub at: [i32; 4],
-    /// The box that its edges begin at, if that is one.
+    /// Index of the box at which its edges start, if they share one.
     pub from: Option<u32>,
-    /// The box that its edges end at, if that is one.
+    /// Index of the box at which its edges end, if they share one.
     pub to: Option<u32>,
-    /// The line that goes on towards the end that edges share.
+    /// Index of the next line towards the shared end.
     pub via: Option<u32>,
-    /// Edges in it.
+    /// Number of edges in it.
     pub edges: u64,
-    /// Whether they only say what runs before.
+    /// `true` if all of its edges are control edges, which order execution and carry no data.
     pub control: bool,
-    /// Whether the way that was asked for goes along it.
+    /// `true` if it is part of the requested shortest path.
     pub on_way: bool,
-    /// Whether it ends at a box.
+    /// `true` if it ends at a box.
     pub arrow: bool,
 }
 
-/// What a graph is made of.
+/// Contents of a graph by type of operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphSummary {
     /// All tags of the run that hold graphs, with their ranks.
     pub graphs: Vec<GraphTag>,
-    /// Which of them this is.
+    /// The graph returned.
     pub shown: GraphTag,
     /// Nodes of the graph.
     pub total_nodes: u64,
     /// Edges of the graph.
     pub total_edges: u64,
-    /// Types of operations and how often they occur, the most frequent first.
+    /// Operation types and their number, the most frequent first.
     pub types: Vec<TypeCount>,
-    /// How many types there are.
+    /// Number of operation types.
     pub total_types: u64,
 }
 
-/// A type of operations.
+/// An operation type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TypeCount {
-    /// As the framework calls it.
+    /// Name of the type in the framework.
     pub op_type: String,
-    /// How many nodes are of it.
+    /// Number of nodes of this type.
     pub nodes: u64,
 }
 
@@ -248,95 +249,95 @@ pub struct NodeQuery {
     /// Rank, the lowest one that has the tag if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Step of the graph wanted; the last one recorded if left out.
+    /// Step of the graph; the last one recorded if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<i64>,
     /// The path of the node or scope.
     pub node: String,
 }
 
-/// A node or a scope, with what is known of it. Lists hold [`MAX_LISTED`] entries at most.
+/// Details of a node or scope. Lists hold [`MAX_LISTED`] entries at most.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphNode {
-    /// Its place in the tree.
+    /// Path in the tree of scopes.
     pub path: String,
     /// The last part of its name.
     pub label: String,
-    /// What it is.
+    /// Kind of the node.
     pub kind: BoxKind,
-    /// Its name in the file; of a scope empty.
+    /// Its name in the file; empty for a scope.
     pub name: String,
-    /// The operation, of a node.
+    /// Operation type, for a node.
     pub op_type: String,
-    /// Where it runs, if that is known.
+    /// Device it runs on, if known.
     pub device: String,
-    /// With which precision it computes.
+    /// Precision it computes with, if it differs from the model as written.
     pub precision: Option<Precision>,
-    /// Mean time of a step that it takes, nanoseconds, where spans of a profile are named by nodes.
+    /// Mean time per step in nanoseconds, if a profile has spans with names of nodes.
     pub mean_nanos: Option<u64>,
-    /// Nodes in it.
+    /// Number of nodes in it.
     pub nodes: u64,
     /// Types of the operations in it, the most frequent first.
     pub types: Vec<TypeCount>,
     /// Name and value as short text.
     pub attributes: Vec<(String, String)>,
-    /// What it computes.
+    /// Types of its outputs.
     pub outputs: Vec<TensorType>,
-    /// What it is computed from; of a scope, what lies outside of it.
+    /// Its inputs; for a scope, those that come from outside.
     pub inputs: Vec<Neighbour>,
-    /// How many of these there are.
+    /// Number of inputs, including those left out.
     pub total_inputs: u64,
-    /// What uses it.
+    /// Nodes that use its output.
     pub users: Vec<Neighbour>,
-    /// How many of these there are.
+    /// Number of users, including those left out.
     pub total_users: u64,
-    /// Where it is written in the source, the innermost first.
+    /// Source lines that created it, the innermost first.
     pub source: Vec<SourceLine>,
-    /// Tensors of files and tags of the run that are about it.
+    /// Tensors in files and tags of the run that belong to it.
     pub tensors: Vec<NodeTensor>,
-    /// What watchpoints have found in it.
+    /// Hits of watchpoints in it.
     pub hits: Vec<Hit>,
-    /// How many of these there are.
+    /// Number of hits, including those left out.
     pub total_hits: u64,
 }
 
-/// What feeds a node, or uses it.
+/// An input or a user of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Neighbour {
-    /// Its place in the tree; `None` for parameters and constants that are shown with their users, and where there is
-    /// none of that name.
+    /// Path in the tree of scopes; `None` for parameters and constants drawn beside their users, and for names without
+    /// a node.
     pub path: Option<String>,
     /// Its name.
     pub name: String,
-    /// The operation.
+    /// Operation type.
     pub op_type: String,
-    /// What it is; `None` where there is none of that name.
+    /// Kind of the node; `None` for a name without a node.
     pub kind: Option<NodeKind>,
-    /// The tensor between the two, as far as the file says.
+    /// Type of the tensor on the edge, if the file records it.
     pub tensor: Option<TensorType>,
-    /// Whether it only runs before.
+    /// `true` for a control edge, which orders execution and carries no data.
     pub control: bool,
-    /// The worst that was found in it.
+    /// Worst severity of the hits in it.
     pub severity: Option<Severity>,
 }
 
-/// A place in a source file.
+/// A line of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourceLine {
-    /// The file; empty if the text could not be taken apart.
+    /// The file; empty if the recorded text could not be parsed.
     pub file: String,
-    /// The line, from 1; 0 if it is not known.
+    /// Line number, from 1; 0 if unknown.
     pub line: u32,
-    /// What stands there, or whatever the graph says.
+    /// Text of the line, or the unparsed text of the graph.
     pub text: String,
-    /// Whether it is part of an installed package.
+    /// `true` if it belongs to an installed package.
     pub is_library: bool,
 }
 
-/// What was recorded of a node: a tensor of files, or a tag.
+/// Recorded data of a node: a tensor in files, or a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NodeTensor {
@@ -361,42 +362,42 @@ pub struct SearchQuery {
     /// Rank, the lowest one that has the tag if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Step of the graph wanted; the last one recorded if left out.
+    /// Step of the graph; the last one recorded if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<i64>,
-    /// A part of a name, a type, a parameter or a place in the source, in any case.
+    /// Part of a name, an operation type, a parameter or a source location, case-insensitive.
     pub q: String,
 }
 
-/// What a search has found.
+/// Search results in a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphSearch {
-    /// Best first.
+    /// Best match first.
     pub found: Vec<GraphFound>,
-    /// How many there are.
+    /// Number of matches, including those left out.
     pub total: u64,
-    /// Whether some of them were left out.
+    /// `true` if matches were left out.
     pub cut: bool,
 }
 
-/// Something that a search has found.
+/// A search result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphFound {
-    /// Its place in the tree.
+    /// Path in the tree of scopes.
     pub path: String,
     /// The last part of its name.
     pub label: String,
-    /// What it is.
+    /// Kind of the node.
     pub kind: BoxKind,
-    /// The operation, of a node.
+    /// Operation type, for a node.
     pub op_type: String,
-    /// The worst that was found in it.
+    /// Worst severity of the hits in it.
     pub severity: Option<Severity>,
 }
 
-/// The query of `GET /api/graph/diff`: the graph as in the others, and the one it is compared with.
+/// The query of `GET /api/graph/diff`: a graph as in the other queries, and the base graph to compare with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct DiffQuery {
@@ -408,7 +409,7 @@ pub struct DiffQuery {
     /// Rank, the lowest one that has the tag if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Name of the run whose graph is the one before.
+    /// Name of the run of the base graph.
     pub base: String,
     /// Name of its tag; the first one if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -418,27 +419,27 @@ pub struct DiffQuery {
     pub base_rank: Option<u32>,
 }
 
-/// How the one graph became the other. Lists hold [`MAX_DIFFERENCES`] entries at most.
+/// Differences of a graph from its base. Lists hold [`MAX_DIFFERENCES`] entries at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphDiff {
     /// The graph.
     pub shown: GraphTag,
-    /// The one before.
+    /// The base graph.
     pub base: GraphTag,
-    /// Only in the graph.
+    /// Nodes that are only in the graph.
     pub added: Vec<Different>,
-    /// Only in the one before; paths are of its tree.
+    /// Nodes that are only in the base; their paths are those of its tree.
     pub removed: Vec<Different>,
-    /// In both, and not the same.
+    /// Nodes that are in both and differ.
     pub changed: Vec<Different>,
-    /// The same but for the name.
+    /// Nodes that differ in their name only.
     pub renamed: Vec<Different>,
-    /// Nodes that are the same.
+    /// Number of equal nodes.
     pub same: u64,
-    /// Nodes of the four lists, however many are sent.
+    /// Number of nodes of the four lists, including those left out.
     pub totals: [u64; 4],
-    /// Whether some were left out.
+    /// `true` if nodes were left out.
     pub cut: bool,
 }
 
@@ -446,16 +447,16 @@ pub struct GraphDiff {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Different {
-    /// Its place in the tree; of a parameter that of its first user.
+    /// Path in the tree of scopes; for a parameter, that of its first user.
     pub path: Option<String>,
     /// Its name.
     pub name: String,
-    /// The operation.
+    /// Operation type.
     pub op_type: String,
-    /// What it was called before, if it was.
+    /// Its name in the base, if it was renamed.
     pub before: String,
-    /// Its place in the tree of the graph before, if it was.
+    /// Its path in the base, if it was there.
     pub before_path: Option<String>,
-    /// What is not the same: `type`, `attributes`, `outputs`, `inputs`, `device`.
+    /// Attributes that differ: `type`, `attributes`, `outputs`, `inputs`, `device`.
     pub what: Vec<String>,
 }

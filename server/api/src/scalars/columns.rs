@@ -1,8 +1,9 @@
-//! The binary answer of `POST /api/scalars`: little-endian columns, a third of the JSON and nothing to parse.
+//! The binary answer of `POST /api/scalars`: little-endian columns, a third of the size of the JSON and without
+//! parsing.
 //!
 //! ```text
 //! magic      4 bytes   "TSC1"
-//! series     u32       number of entries, as many as were asked for
+//! series     u32       number of entries, as many as were requested
 //! seq        u64
 //! then for each entry
 //!   flags    u32       bit 0 present (otherwise nothing follows), 1 cut, 2 steps are an arithmetic sequence,
@@ -11,8 +12,8 @@
 //!   n        u32       length of each column
 //!   total    u64
 //!   live     u64       if bit 8
-//!   non_finite u32     number of stretches
-//!   stretches          each: class u32 (0 NaN, 1 Infinity, 2 -Infinity), first_step i64, last_step i64, count u64
+//!   non_finite u32     number of ranges
+//!   ranges             each: class u32 (0 NaN, 1 Infinity, 2 -Infinity), first_step i64, last_step i64, count u64
 //!   first    i64       first step, if n > 0 and bit 2 or 3
 //!   stride   i64       difference of neighbours, if n > 0 and bit 2
 //!   steps              bit 3: (n − 1) × u32; neither bit 2 nor 3: n × i64
@@ -20,7 +21,7 @@
 //!   wall_times_secs    n × f64, if present
 //! ```
 //!
-//! NaN payloads are not kept; that a value is NaN is.
+//! NaN stays NaN, but its payload is not preserved.
 
 use super::{NonFinite, NonFiniteClass, ScalarsAnswer, Series};
 
@@ -36,7 +37,7 @@ const WALL: u32 = 1 << 7;
 const LIVE: u32 = 1 << 8;
 const PER_EPOCH: u32 = 1 << 9;
 
-/// The bytes are not an answer of this layout.
+/// Error for bytes of another layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnsError;
 
@@ -67,7 +68,7 @@ pub fn encode(answer: &ScalarsAnswer) -> Vec<u8> {
     out
 }
 
-/// How the steps of a series are written.
+/// Encoding of the steps of a series.
 enum Steps {
     Stride(i64),
     Delta,
@@ -232,7 +233,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads an answer that [`encode`] wrote. Never allocates more than the bytes can hold, or panics.
+/// Reads an answer that [`encode`] wrote. Never panics, and never allocates more than the length of the input allows.
 pub fn decode(bytes: &[u8]) -> Result<ScalarsAnswer, ColumnsError> {
     let mut reader = Reader(bytes);
     if &reader.take::<4>()? != MAGIC {

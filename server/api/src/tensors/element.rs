@@ -1,17 +1,17 @@
-//! One element of a tensor as JSON has it, exact.
+//! One element of a tensor in JSON, without loss of precision.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use trainscope_format::float::Float;
 
-/// A number, `"NaN"`, `"Infinity"`, `"-Infinity"`, or the digits of an integer beyond 2^53, which JSON has no number
-/// for that every reader keeps.
+/// A number, `"NaN"`, `"Infinity"`, `"-Infinity"`, or the digits of an integer beyond 2^53, which many JSON readers
+/// would round.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Element {
-    /// What an `f64` holds; booleans are 0 and 1.
+    /// A value that an `f64` represents exactly; booleans are 0 and 1.
     Number(f64),
-    /// What it does not.
+    /// The digits of any other integer.
     Digits(String),
 }
 

@@ -1,18 +1,18 @@
-//! Which elements of a tensor, as `NumPy` writes it: `17, 3, 48:70, :`.
+//! Slices of a tensor in the notation of `NumPy`: `17, 3, 48:70, :`.
 
 use std::fmt;
 
-/// What of one axis.
+/// Part of one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// One index, which takes the axis away.
+    /// One index, which removes the axis.
     At(u64),
-    /// From the first up to, and without, the second.
+    /// A range from the first index up to, but excluding, the second.
     Range(u64, u64),
 }
 
 impl Axis {
-    /// Where it begins.
+    /// First index.
     pub const fn start(self) -> u64 {
         match self {
             Self::At(at) => at,
@@ -20,7 +20,7 @@ impl Axis {
         }
     }
 
-    /// How many indices.
+    /// Number of indices.
     pub const fn len(self) -> u64 {
         match self {
             Self::At(_) => 1,
@@ -28,33 +28,33 @@ impl Axis {
         }
     }
 
-    /// Whether there is none.
+    /// `true` if it holds no index.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it stays an axis.
+    /// `true` if the axis is kept.
     pub const fn is_range(self) -> bool {
         matches!(self, Self::Range(..))
     }
 }
 
-/// A part of a tensor: as many axes as its shape has, all inside of it.
+/// Part of a tensor: one entry per axis of its shape, all within bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
-    /// Outermost first.
+    /// Axes, outermost first.
     pub axes: Vec<Axis>,
 }
 
 impl Slice {
-    /// All of a tensor.
+    /// Slice of a whole tensor.
     pub fn whole(shape: &[u64]) -> Self {
         Self {
             axes: shape.iter().map(|&len| Axis::Range(0, len)).collect(),
         }
     }
 
-    /// The last two axes, at the first elements of the others. An axis without elements stays.
+    /// Slice of the last two axes, at the first index of the others. An empty axis is kept.
     pub fn last_two(shape: &[u64]) -> Self {
         let fixed = shape.len().saturating_sub(2);
         let axes = shape.iter().enumerate();
@@ -70,7 +70,7 @@ impl Slice {
         }
     }
 
-    /// Reads the text; axes that it does not name are whole. What is wrong with it is a sentence.
+    /// Parses a slice; axes left out at the end are taken whole. The error is a sentence for people.
     pub fn parse(text: &str, shape: &[u64]) -> Result<Self, String> {
         let text = text.trim().trim_start_matches('[').trim_end_matches(']');
         let mut parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -100,13 +100,13 @@ impl Slice {
         })
     }
 
-    /// How many indices along each axis that is a range.
+    /// Lengths of the axes that are ranges.
     pub fn extent(&self) -> Vec<u64> {
         let ranges = self.axes.iter().filter(|axis| axis.is_range());
         ranges.map(|axis| axis.len()).collect()
     }
 
-    /// How many elements; `u64::MAX` beyond.
+    /// Number of elements, saturating at `u64::MAX`.
     pub fn len(&self) -> u64 {
         let lens = self.axes.iter().map(|axis| axis.len());
         if lens.clone().any(|len| len == 0) {
@@ -115,12 +115,12 @@ impl Slice {
         lens.fold(1, u64::saturating_mul)
     }
 
-    /// Whether it has no elements.
+    /// `true` if it holds no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The axes that are ranges.
+    /// Indices of the axes that are ranges.
     pub fn free(&self) -> Vec<usize> {
         let axes = self.axes.iter().enumerate();
         axes.filter_map(|(at, axis)| axis.is_range().then_some(at))
@@ -143,10 +143,10 @@ impl fmt::Display for Slice {
     }
 }
 
-/// One axis of so many indices. What is wrong begins with a verb.
+/// Parses one axis of length `len`. The error begins with a verb.
 fn one(part: &str, len: u64) -> Result<Axis, String> {
     let number = |text: &str| -> Result<i128, String> {
-        // As far below zero, or above, as any axis reaches.
+        // `i64` is enough for any index that fits into memory.
         let number: i128 = text
             .trim()
             .parse::<i64>()
