@@ -1,4 +1,4 @@
-//! Graphs as one looks at them, through the API: graphs that others wrote, graphs that are odd, and one that is large.
+//! Views of graphs, through the API: graphs of other programs, odd graphs, and a large one.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Lab, Server, wait_for};
 
-/// A node that uses others, by their indices.
+/// A node with inputs, by their indices.
 pub(crate) fn node(name: &str, op_type: &str, inputs: &[u32]) -> Node {
     let inputs = inputs.iter().map(|&input| Edge {
         node: Some(input),
@@ -28,7 +28,7 @@ pub(crate) fn node(name: &str, op_type: &str, inputs: &[u32]) -> Node {
     }
 }
 
-/// Records a graph as the only thing in a folder.
+/// Records a graph as the only file of a folder.
 pub(crate) fn record(folder: &Path, graph: &Graph) {
     fs::create_dir_all(folder).unwrap();
     let file = fs::File::create(folder.join("events.out.tfevents.1760000000.host.1.0")).unwrap();
@@ -98,7 +98,7 @@ fn onnx_graphs_hold_what_their_exporter_counts() {
         assert_eq!(scene["total_nodes"], summary["total_nodes"]);
         assert!(scene["boxes"].as_array().unwrap().len() > 5);
     }
-    // Parameters are shown with what uses them.
+    // Parameters are drawn with their users.
     let cnn = [("run", "onnx"), ("tag", "cnn.dynamo")];
     let scene = ask(
         &server,
@@ -114,7 +114,7 @@ fn onnx_graphs_hold_what_their_exporter_counts() {
         .collect();
     assert_eq!(chips, [&json!("weight"), &json!("bias")]);
     assert!(!labels(&scene).contains(&"fc.weight"));
-    // Their values lie in a file that is not there, which is no reason to refuse.
+    // Their values are in a missing file, which is no error.
     let node = ask(
         &server,
         paths::GRAPH_NODE,
@@ -165,7 +165,7 @@ fn graphs_of_every_framework_open() {
         }
     }
     assert!(opened > 12, "{opened}");
-    // Scopes of MindSpore open, one inside of the other.
+    // Nested scopes of MindSpore are open.
     let healthy = [("run", "ms210-summary/healthy")];
     let closed = ask(
         &server,
@@ -188,7 +188,7 @@ fn graphs_of_every_framework_open() {
     );
     assert_eq!(find(&shown, &conv)["op_type"], "Conv2D");
     assert!(find(&shown, backbone)["open"].as_bool().unwrap());
-    // What a parameter is for is found by its name in the training.
+    // The users of a parameter are found by its name in the training.
     let near = ask(
         &server,
         paths::GRAPH_SCENE,
@@ -261,7 +261,7 @@ fn what_repeats_is_one_box_and_findings_lie_where_they_began() {
     );
     assert!(find(&opened, &inside)["open"].as_bool().unwrap());
     assert_eq!(opened["open"].as_array().unwrap().len(), 2);
-    // A watchpoint's finding is a box's colour.
+    // A hit determines the colour of a box.
     let hit = wait_for("the run to be judged", || {
         let scene = ask(&server, paths::GRAPH_SCENE, &[("run", "mlp/overflow")]);
         let boxes = scene["boxes"].as_array().unwrap().clone();
@@ -338,7 +338,7 @@ fn ways_follow_the_data_and_differences_are_told() {
             "{path}"
         );
     }
-    // Tensors need not be in a graph: there is just nothing around them.
+    // Tensors need not be in a graph: then the neighbourhood is empty.
     let nothing = ask(
         &server,
         paths::GRAPH_SCENE,
@@ -377,7 +377,7 @@ fn odd_graphs_are_told_of_and_the_rest_is_shown() {
         },
     );
     record(&lab.base().join("empty"), &Graph::default());
-    // 10,000 edges at one node, and as many from it.
+    // 10,000 edges to one node, and as many from it.
     let mut many: Vec<Node> = (0..10_000)
         .map(|n| node(&format!("n{n}"), "Load", &[]))
         .collect();
@@ -390,7 +390,7 @@ fn odd_graphs_are_told_of_and_the_rest_is_shown() {
             ..Graph::default()
         },
     );
-    // Its exporter put the values of the parameters into a file beside it; one of the two has lost that file.
+    // Its exporter put the values of the parameters into a separate file; one of the two models has lost that file.
     let model = "cnn.dynamo.onnx";
     let model_file = fixture("torch-onnx").join(model);
     for run in ["lone", "whole"] {
@@ -405,7 +405,7 @@ fn odd_graphs_are_told_of_and_the_rest_is_shown() {
     let [en, zh] = ["en", "zh"].map(|language| lone[0][language].as_str().unwrap());
     let file = format!("{model}.data");
     assert!(
-        en.contains(&format!("lie in {file}, which is not beside the graph")),
+        en.contains(&format!("are in {file}, which is missing beside the graph")),
         "{en}"
     );
     assert!(zh.contains(&file) && zh.contains("参数"), "{zh}");

@@ -1,4 +1,4 @@
-//! Everything but scalars that other programs wrote, through the API: pictures, sound, text, histograms, tensors,
+//! All kinds but scalars in files of other programs, through the API: images, audio, text, histograms, tensors,
 //! hyper-parameters, lineage.
 
 use std::fs;
@@ -217,7 +217,7 @@ fn files_that_are_graphs_belong_to_the_run_of_their_folder() {
     lab.copy_fixture("torch-onnx", "exported");
     lab.copy_fixture("mindspore-graphs", "graphs");
     lab.record("run").curve("loss", 0..10, |step| step as f32);
-    // A graph beside event files, a file of the same extension that is none, and one that is damaged.
+    // A graph beside event files, a file of the same extension that is no graph, and a damaged one.
     let run = lab.base().join("run");
     let model = lab.base().join("exported/cnn.dynamo.onnx");
     fs::copy(&model, run.join("model.onnx")).unwrap();
@@ -250,10 +250,10 @@ fn files_that_are_graphs_belong_to_the_run_of_their_folder() {
         "{}",
         String::from_utf8_lossy(&broken.body)
     );
-    assert!(String::from_utf8_lossy(&broken.body).contains("cut off"));
+    assert!(String::from_utf8_lossy(&broken.body).contains("truncated"));
     assert_eq!(graph("run", "saved_model").status, 404);
 
-    // The curve and its times are as they were.
+    // The curve and its times are unchanged.
     let runs = server.get(paths::RUNS).json();
     let run = &runs["runs"]
         .as_array()
@@ -263,7 +263,7 @@ fn files_that_are_graphs_belong_to_the_run_of_their_folder() {
         .unwrap();
     assert!(run["first_wall_time_secs"].as_f64() > Some(1e9), "{run}");
 
-    // Written anew by the exporter: the graph of the file is that of its newest content.
+    // Exported again: the graph of the file is that of its newest content.
     fs::copy(
         lab.base().join("exported/transformer.dynamo.onnx"),
         lab.base().join("run/model.onnx"),
@@ -331,7 +331,7 @@ fn what_a_collector_records_is_answered_as_it_was_written() {
         (&stats["count"], &stats["zero"], &stats["finite"]["min"]),
         (&json!(3), &json!(1), &json!(-2.5))
     );
-    // 1.0 lies in bucket 127, −2.5 in bucket 128 of the negative ones.
+    // 1.0 is in bucket 127, −2.5 in bucket 128 of the negative ones.
     assert_eq!(stats["exponents"], json!([[127, 1], [384, 1]]));
     assert_eq!(weight["change"]["changed"], 1);
     assert_eq!(weight["channels"]["mean"], json!([1.0, -2.5, 0.0]));

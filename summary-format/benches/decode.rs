@@ -1,4 +1,4 @@
-//! How fast event files are decoded, both checksums included, from memory and on one core.
+//! Benchmark of the event file decoder, both checksums included, from memory and on one core.
 //!
 //! `cargo bench -p trainscope-format --bench decode`; under `cargo test --benches` the files shrink to a few records.
 
@@ -15,7 +15,7 @@ use trainscope_format::{Format, RecordBatch};
 mod support;
 use support::{bytes_field, frame, simple_value, summary, tensor, tensor_value, varint_field};
 
-/// As readers of files cut them.
+/// Block size of the file readers.
 const PIECE: usize = 1 << 20;
 
 fn decode(format: Format, bytes: &[u8], batch: &mut RecordBatch) -> u64 {
@@ -46,7 +46,7 @@ fn run(criterion: &mut Criterion, name: &str, records: u64, bytes: &[u8]) {
 }
 
 fn benches(criterion: &mut Criterion) {
-    // `cargo test --benches` passes `--test`: once through is enough.
+    // `cargo test --benches` passes `--test`: one pass is enough.
     let is_test = std::env::args().any(|argument| argument == "--test");
     let scalars: u32 = if is_test { 100 } else { 1_000_000 };
     let large: u32 = if is_test { 2 } else { 200 };
@@ -125,7 +125,7 @@ fn benches(criterion: &mut Criterion) {
         .collect();
     run(criterion, "images of 100 kB", (10 * large).into(), &images);
 
-    // Frames whose payload is wrong, back to back: the search must stay linear.
+    // Frames with a wrong payload checksum, back to back: resynchronisation must stay linear.
     let mut damaged: Vec<u8> = (0..scalars / 10).flat_map(|_| frame(&[0x5a; 40])).collect();
     for byte in damaged.iter_mut().skip(20).step_by(56) {
         *byte ^= 1;

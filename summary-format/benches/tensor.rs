@@ -1,4 +1,4 @@
-//! How fast tensors are read, on one core: each selection beside a plain sum of the same memory, in GB/s.
+//! Benchmark of tensor statistics on one core: each selection beside a plain sum of the same memory, in GB/s.
 //!
 //! `cargo bench -p trainscope-format --bench tensor`; `TRAINSCOPE_BENCH_ELEMENTS` sets the size of the large tensor
 //! (default 25 million, 100 MB of `f32`). Under `cargo test --benches` the tensors shrink.
@@ -31,7 +31,7 @@ fn benches(criterion: &mut Criterion) {
     let is_test = std::env::args().any(|argument| argument == "--test");
     let large = std::env::var("TRAINSCOPE_BENCH_ELEMENTS");
     let large = large.ok().and_then(|elements| elements.parse().ok());
-    // Larger than the caches, what a layer holds, and as large as the part of a file that is read at once.
+    // Larger than the caches, the size of a layer, and the size of one block of a file.
     for elements in [large.unwrap_or(25_000_000), 1_000_000, 65_536] {
         let elements = if is_test { 1000 } else { elements };
         let mut weights = weights(elements);
@@ -74,7 +74,7 @@ fn benches(criterion: &mut Criterion) {
         group.bench_function("hash alone", |bencher| {
             bencher.iter(|| ContentHasher::hash(black_box(&bytes)));
         });
-        // Of each of two streams.
+        // Two streams are read.
         group.bench_function("change alone", |bencher| {
             bencher.iter(|| ChangeStats::of(DType::F32, &before, black_box(&bytes), tolerance));
         });

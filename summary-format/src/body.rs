@@ -1,7 +1,7 @@
-//! What a record holds when it is not one number.
+//! Contents of records that are not one number.
 //!
-//! Bodies are stored byte for byte by whoever indexes them, so every type here serialises in a form that describes
-//! nothing of itself: no field is left out, and numbers are plain `f64`. What may be large (pictures, sound, tensors,
+//! The index stores bodies byte for byte, so every type here serialises in a form that describes
+//! nothing of itself: no field is left out, and numbers are plain `f64`. Content that may be large (pictures, sound, tensors,
 //! graphs) stays where it is: a [`Stretch`] is its place in the file.
 
 use serde::{Deserialize, Serialize};
@@ -28,15 +28,15 @@ use crate::values::{OpaqueTensor, Tensor, Text};
 pub enum Body {
     /// Counts of values in bins.
     Histogram(Histogram),
-    /// Encoded pictures.
+    /// Encoded images.
     Images(Images),
-    /// Encoded sound.
+    /// Encoded audio.
     Audio(Audio),
     /// Text, usually markdown.
     Text(Text),
     /// The values of a tensor.
     Tensor(Tensor),
-    /// A computation graph, not decoded.
+    /// A computation graph, as a reference.
     Graph(GraphSource),
     /// Hyper-parameters.
     Hparams(Hparams),
@@ -44,30 +44,30 @@ pub enum Body {
     PrCurve(PrCurve),
     /// A layout of scalar charts.
     CustomScalars(ChartLayout),
-    /// What a model was trained from and evaluated on.
+    /// Training and evaluation data, settings and results of a model.
     Lineage(Box<Lineage>),
     /// Loss around a path of weights.
     Landscape(Box<Landscape>),
     /// Explanations of a prediction.
     Explanation(Box<Explanation>),
-    /// What is known of a tensor that is not kept.
+    /// Statistics of a tensor that is not stored.
     Statistics(Box<TensorSummary>),
-    /// Spans and counters, not decoded.
+    /// Spans and counters, as a reference.
     Profile(ProfileSource),
-    /// Where tensors were dumped in full.
+    /// Location of a tensor dump.
     Dump(DumpRef),
-    /// A condition that held while the program was running.
+    /// A condition that the training program reported.
     Hit(WatchHit),
     /// Records that the program could not write.
     Loss(CollectorLoss),
-    /// How a data pipeline ran, not decoded.
+    /// Measurements of a data pipeline, as a reference.
     Queues(QueueSource),
-    /// The form of a tensor whose elements are not read.
+    /// Shape of a tensor with unsupported elements.
     Opaque(OpaqueTensor),
 }
 
 impl Body {
-    /// The kind of tag that such bodies belong to.
+    /// The kind of tag for such bodies.
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Histogram(_) => Kind::Histograms,
@@ -92,7 +92,7 @@ impl Body {
     }
 }
 
-/// How the bytes of a graph are to be read.
+/// Encoding of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -101,7 +101,7 @@ pub enum GraphFormat {
     TfGraphDef,
     /// A `MetaGraphDef` of `TensorFlow`, which holds a `GraphDef`.
     TfMetaGraphDef,
-    /// A `RunMetadata` of `TensorFlow`: what ran where, with the graphs that were made for it.
+    /// A `RunMetadata` of `TensorFlow`: graphs as executed, with devices.
     TfRunMetadata,
     /// The JSON text of a Keras model.
     KerasJson,
@@ -111,15 +111,15 @@ pub enum GraphFormat {
     MindsporeModel,
     /// A `ModelProto` of ONNX.
     Onnx,
-    /// Our own, as a collector writes it.
+    /// Native format, as the collector writes it.
     Native,
 }
 
 impl GraphFormat {
-    /// Recognises a file that is a graph by its name and first bytes; 16 are enough.
+    /// Detects a graph file by its name and first bytes; 16 are enough.
     ///
-    /// `.onnx` is ONNX. A `.pb` of `MindSpore` begins with a version (field 1) and goes on with the graph (field 4), a
-    /// `GraphDef` begins with a node (field 1); other files of that name are not graphs.
+    /// `.onnx` is ONNX. A `.pb` of `MindSpore` begins with a version (field 1) followed by the graph (field 4), a
+    /// `GraphDef` begins with a node (field 1); other files with that extension are not graphs.
     pub fn sniff(file_name: &str, head: &[u8]) -> Option<Self> {
         let (_, extension) = file_name.rsplit_once('.')?;
         match (&*extension.to_ascii_lowercase(), head) {
@@ -131,12 +131,12 @@ impl GraphFormat {
     }
 }
 
-/// A computation graph where it lies; the decoders in [`crate::formats`] read it when somebody looks at it.
+/// Reference to a computation graph in its file; the decoders in [`crate::formats`] read it on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphSource {
-    /// How to read it.
+    /// Encoding.
     pub format: GraphFormat,
-    /// Where it lies.
+    /// Byte range of the graph.
     pub data: Stretch,
 }
 
@@ -145,25 +145,25 @@ pub struct GraphSource {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PrCurve {
-    /// From 0 to 1 in equal steps: a prediction above it counts as positive.
+    /// Thresholds from 0 to 1 in equal steps: a prediction above counts as positive.
     #[serde(with = "float::list")]
     pub thresholds: Vec<f64>,
-    /// Right positives, weighted.
+    /// True positives, weighted.
     #[serde(with = "float::list")]
     pub true_positives: Vec<f64>,
-    /// Wrong positives, weighted.
+    /// False positives, weighted.
     #[serde(with = "float::list")]
     pub false_positives: Vec<f64>,
-    /// Right negatives, weighted.
+    /// True negatives, weighted.
     #[serde(with = "float::list")]
     pub true_negatives: Vec<f64>,
-    /// Wrong negatives, weighted.
+    /// False negatives, weighted.
     #[serde(with = "float::list")]
     pub false_negatives: Vec<f64>,
-    /// Right among the positives, from 0 to 1, as written.
+    /// Precision from 0 to 1, as written.
     #[serde(with = "float::list")]
     pub precision: Vec<f64>,
-    /// Found among what should be positive, from 0 to 1, as written.
+    /// Recall from 0 to 1, as written.
     #[serde(with = "float::list")]
     pub recall: Vec<f64>,
 }

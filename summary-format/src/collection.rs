@@ -1,4 +1,4 @@
-//! What a collector says of its own work: what it dumped, what a watchpoint made of a step, and what was lost.
+//! Records of a collector about its own work: dumps, reported conditions and lost records.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DumpRef {
-    /// Where it is, relative to the folder of the event file, with `/` between parts. It is text, not a path to open.
+    /// Path relative to the folder of the event file, with `/` between parts. It is text, not a path to open.
     pub path: String,
-    /// How many tensors it holds.
+    /// Number of tensors in the file.
     pub tensors: u64,
-    /// Its length.
+    /// Size of the file in bytes.
     pub len_bytes: u64,
-    /// Why it was written; empty if it was planned.
+    /// Reason for the dump; empty if it was scheduled.
     pub reason: String,
 }
 
-/// How bad a finding is, worst last.
+/// Severity of a finding, in ascending order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -26,39 +26,39 @@ pub enum Severity {
     /// Worth knowing.
     #[default]
     Info,
-    /// Probably wrong.
+    /// Probably a problem.
     Warning,
-    /// Wrong.
+    /// A problem.
     Error,
 }
 
 impl Severity {
-    /// All of them.
+    /// All severities.
     pub const ALL: [Self; 3] = [Self::Info, Self::Warning, Self::Error];
 }
 
-/// A condition that held while the program was running.
+/// A condition that the training program reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchHit {
     /// The id of the condition, `tensor_overflow`, …
     pub condition: String,
-    /// What it held of: the tag of a tensor or of a scalar.
+    /// The tag of the tensor or scalar that met it.
     pub tag: String,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What was seen, as a sentence.
+    /// Description, as a sentence.
     pub detail: String,
 }
 
-/// Records that did not get into the file, since the last such record.
+/// Records that could not be written since the last record of this kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectorLoss {
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub reason: String,
-    /// How many records.
+    /// Number of records.
     pub records: u64,
-    /// How many bytes they would have taken, as far as that is known.
+    /// Size of these records in bytes, as far as it is known.
     pub len_bytes: u64,
 }

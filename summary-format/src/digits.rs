@@ -1,5 +1,5 @@
-//! Numbers as people read them, the same in sentences, tables and on pages: thousands separators, a real minus sign,
-//! powers of ten for very small and very large values.
+//! Numbers formatted the same way in sentences, tables and on pages: thousands separators, a real minus sign, powers
+//! of ten for very small and very large values.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Unit {
-    /// None: `3e−8`.
+    /// No unit: `3e−8`.
     #[default]
     Number,
     /// A whole number of elements, points or steps.
     Count,
-    /// A part of 1, shown as a percentage.
+    /// A share of 1, shown as a percentage.
     Share,
-    /// Already a percentage.
+    /// A percentage.
     Percent,
     /// A ratio: `×10,000`.
     Times,
@@ -24,7 +24,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// A value with this unit.
+    /// Formats a value with this unit.
     pub fn text(self, value: f64) -> String {
         match self {
             _ if !value.is_finite() => brief(value),
@@ -38,7 +38,7 @@ impl Unit {
     }
 }
 
-/// The relation of a value to a limit.
+/// Comparison of a value with a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -55,7 +55,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// Its sign.
+    /// Its symbol.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Above => ">",
@@ -65,7 +65,7 @@ impl Operator {
         }
     }
 
-    /// True if a value stands in this relation to a limit.
+    /// `true` if `value` meets the comparison with `limit`.
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Self::Above => value > limit,
@@ -111,7 +111,7 @@ pub fn number(value: f64, digits: usize) -> String {
         return "0".to_owned();
     }
     let digits = digits.max(1);
-    // `{:e}` rounds, so 9.9996 becomes 1.000e1 and its power is known after rounding.
+    // `{:e}` rounds, so 9.9996 becomes 1.000e1: the exponent is only known after rounding.
     let scientific = format!("{:.*e}", digits - 1, value.abs());
     let (mantissa, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let power: i32 = power.parse().unwrap_or(0);
@@ -152,7 +152,7 @@ pub fn percent(share: f64) -> String {
     let percentage = 100.0 * share;
     let distance = (100.0 - percentage).abs();
     let text = if distance > 0.0 && distance < 0.5 {
-        // Two digits of what is missing to, or beyond, the whole.
+        // Two digits of the distance to the whole.
         let missing: f64 = format!("{distance:.1e}").parse().unwrap_or(distance);
         let decimals = format!("{missing}")
             .split_once('.')
@@ -171,7 +171,7 @@ pub fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
-/// A duration in at most two units: `7 ms`, `41 s`, `12 min`, `1 h 10 min`, `2 d 4 h`. Seconds.
+/// A duration in seconds, in at most two units: `7 ms`, `41 s`, `12 min`, `1 h 10 min`, `2 d 4 h`.
 pub fn span(secs: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
     if !(60.0..1e15).contains(&secs) {

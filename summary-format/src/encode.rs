@@ -1,7 +1,7 @@
-//! Records to bytes: the event files that trainscope writes, which TensorBoard opens as they are.
+//! Event file writer: files that TensorBoard opens unchanged.
 //!
-//! Every record is one frame with one event, handed to the writer in one call. What TensorBoard's messages cannot say
-//! rides in fields from 1000 on, which other readers skip; `FORMAT.md` has the layout.
+//! Every record is one frame with one event, handed to the writer in one call. Content that TensorBoard's messages
+//! cannot represent is in fields from 1000 on, which other readers skip; `FORMAT.md` has the layout.
 
 mod hparams;
 mod native;
@@ -25,27 +25,27 @@ const F64: u64 = 2;
 
 /// Writes records as an event file.
 ///
-/// A plugin is named on the first value of a tag, as readers expect: one writer writes one file from its beginning.
+/// The plugin of a tag is named on its first value, as readers expect: one writer writes one file from its beginning.
 #[derive(Debug)]
 pub struct RecordWriter<W> {
     out: W,
-    /// Tags whose plugin has been named.
+    /// Tags whose plugin is already named in the file.
     named: HashSet<(Kind, String), foldhash::fast::RandomState>,
-    /// One frame; kept for its memory.
+    /// Reused buffer of one frame.
     frame: Vec<u8>,
 }
 
-/// When a record was made.
+/// Coordinates of a record in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moment {
-    /// The step as the program counts it.
+    /// The step as counted by the program.
     pub step: i64,
     /// Seconds since 1970.
     pub wall_time_secs: f64,
 }
 
 impl<W: Write> RecordWriter<W> {
-    /// Begins a file: says which version it has, and who writes it.
+    /// Begins a file with its version and the name of the writer.
     pub fn new(out: W, wall_time_secs: f64) -> io::Result<Self> {
         let mut writer = Self {
             out,
@@ -62,12 +62,12 @@ impl<W: Write> RecordWriter<W> {
         Ok(writer)
     }
 
-    /// Writes one number. Where an `f32` would lose bits, the exact number is written beside it.
+    /// Writes one number. If an `f32` would lose bits, the exact number is written beside it.
     pub fn scalar(&mut self, tag: &str, at: Moment, value: f64) -> io::Result<()> {
         self.scalars(at, &[(tag, value)])
     }
 
-    /// Writes numbers of several tags as one event: all of them are read, or none.
+    /// Writes numbers of several tags as one event: readers get all of them or none.
     pub fn scalars(&mut self, at: Moment, values: &[(&str, f64)]) -> io::Result<()> {
         let mut summary = Message::default();
         let mut message = Message::default();
@@ -88,7 +88,7 @@ impl<W: Write> RecordWriter<W> {
         self.write_summary(at, &summary)
     }
 
-    /// Writes a histogram. Its lists must be equally long; what one is too long is left out.
+    /// Writes a histogram. Its lists must be equally long; excess entries of a longer list are dropped.
     pub fn histogram(&mut self, tag: &str, at: Moment, histogram: &Histogram) -> io::Result<()> {
         let bins = histogram
             .lefts
@@ -134,7 +134,7 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
-    /// Writes encoded pictures of one size.
+    /// Writes encoded images of one size.
     pub fn images(
         &mut self,
         tag: &str,
@@ -153,7 +153,7 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
-    /// Writes sounds as the bytes of WAV files, each with a label, usually markdown.
+    /// Writes audio clips as the bytes of WAV files, each with a label, usually markdown.
     pub fn audio(&mut self, tag: &str, at: Moment, clips: &[(&[u8], &str)]) -> io::Result<()> {
         let mut tensor = tensor(STRING, &[clips.len() as u64, 2]);
         for (wav, label) in clips {
@@ -165,8 +165,8 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
-    /// Writes a tensor in full; `bytes` are its elements, little-endian and in row-major order. A shape that
-    /// does not fit the bytes is an error.
+    /// Writes a tensor in full; `bytes` are its elements, little-endian and in row-major order. A shape that does not
+    /// match the number of bytes is an error.
     pub fn tensor(
         &mut self,
         tag: &str,
@@ -188,7 +188,7 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
-    /// Writes text, usually markdown: as many items as the shape says.
+    /// Writes text, usually markdown: as many items as the shape has elements.
     pub fn text(&mut self, tag: &str, at: Moment, text: &Text) -> io::Result<()> {
         let mut tensor = tensor(STRING, &text.shape);
         for item in &text.items {
@@ -199,7 +199,7 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
-    /// Writes hyper-parameters, below the tag that readers look for.
+    /// Writes hyper-parameters under the tag that TensorBoard expects.
     pub fn hparams(&mut self, at: Moment, hparams: &Hparams) -> io::Result<()> {
         let (tag, content) = hparams::encode(hparams);
         let mut data = Message::default();
@@ -210,23 +210,23 @@ impl<W: Write> RecordWriter<W> {
         metadata.varint(4, 2);
         let mut value = Message::default();
         value.bytes(1, tag);
-        // Readers skip a value that has none.
+        // TensorBoard skips values without a tensor.
         value.message(8, &tensor(F32, &[0]));
         value.message(9, &metadata);
         self.write_value(at, &value)
     }
 
-    /// Flushes what is below.
+    /// Flushes the underlying writer.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 
-    /// What was written to.
+    /// Returns the underlying writer.
     pub fn into_inner(self) -> W {
         self.out
     }
 
-    /// A value that begins with its tag and, for the first time, the name of its plugin and the class of its data (2
+    /// Value that begins with its tag and, for the first time, the name of its plugin and the class of its data (2
     /// tensors, 3 sequences of blobs).
     fn value(&mut self, tag: &str, kind: Kind, plugin: &str, data_class: u64) -> Message {
         let mut value = Message::default();

@@ -1,40 +1,40 @@
-//! Explanations of single predictions, as `MindSpore`'s explainers write them: what a model looked at.
+//! Explanations of single predictions, as written by `MindSpore`'s explainers.
 //!
-//! Pictures lie in files of their own, named relative to the folder of the run. Numbers are `f32`, widened.
+//! Images are separate files, named relative to the folder of the run. Numbers are `f32`, widened.
 
 use serde::{Deserialize, Serialize};
 
 use crate::float;
 
-/// A sample with its explanations, or what a file of them has in common; what was not written is empty or `None`.
+/// A sample with its explanations, or the metadata of a file; missing fields are empty or `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// The number of the sample.
     pub sample_id: Option<i64>,
-    /// The picture that was explained.
+    /// Path of the explained image.
     pub image_path: Option<String>,
-    /// What it shows, as indices of `labels`.
+    /// True classes, as indices of `labels`.
     pub ground_truth_labels: Vec<i64>,
-    /// What the model said.
+    /// Prediction of the model.
     pub inference: Option<Inference>,
-    /// Where the model looked.
+    /// Saliency maps.
     pub heatmaps: Vec<Heatmap>,
-    /// How good the explainers are.
+    /// Scores of the explainers.
     pub benchmarks: Vec<Benchmark>,
-    /// The names of the classes, once a file.
+    /// The names of the classes, once per file.
     pub labels: Vec<String>,
-    /// The names of the explainers, once a file.
+    /// The names of the explainers, once per file.
     pub explain_methods: Vec<String>,
-    /// The names of the benchmarks, once a file.
+    /// The names of the benchmarks, once per file.
     pub benchmark_methods: Vec<String>,
     /// `run` or `end`.
     pub status: Option<String>,
-    /// What must be covered for the prediction to change.
+    /// Hierarchical occlusions: parts that change the prediction when covered.
     pub occlusions: Vec<Occlusion>,
 }
 
-/// What a model said of a sample. Deviations and 95 % intervals are there where it was asked many times.
+/// Prediction for a sample. Deviations and 95 % intervals are present if the model was evaluated many times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inference {
@@ -50,7 +50,7 @@ pub struct Inference {
     /// Upper ends of their intervals.
     #[serde(with = "float::list")]
     pub ground_truth_prob_highs: Vec<f64>,
-    /// The classes it predicts, as indices.
+    /// The predicted classes, as indices.
     pub predicted_labels: Vec<i64>,
     /// Probability of each of them.
     #[serde(with = "float::list")]
@@ -66,7 +66,7 @@ pub struct Inference {
     pub predicted_prob_highs: Vec<f64>,
 }
 
-/// Where a model looked for one class.
+/// Saliency map of one class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Heatmap {
@@ -74,7 +74,7 @@ pub struct Heatmap {
     pub explain_method: String,
     /// The class, as an index.
     pub label: i64,
-    /// The picture.
+    /// Path of the image.
     pub path: String,
 }
 
@@ -86,33 +86,33 @@ pub struct Benchmark {
     pub benchmark_method: String,
     /// The explainer.
     pub explain_method: String,
-    /// Over all classes.
+    /// Score over all classes.
     #[serde(with = "float")]
     pub total_score: f64,
-    /// Of each class.
+    /// Score of each class.
     #[serde(with = "float::list")]
     pub label_scores: Vec<f64>,
 }
 
-/// What must be covered for a prediction of one class to change, coarse to fine.
+/// Hierarchical occlusion for one class, coarse to fine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Occlusion {
     /// The class, as an index.
     pub label: i64,
-    /// What it was covered with, in words.
+    /// Name of the mask used as cover.
     pub mask: String,
     /// From coarse to fine.
     pub layers: Vec<OcclusionLayer>,
 }
 
-/// One level of covering.
+/// One level of occlusion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OcclusionLayer {
-    /// The probability that is left.
+    /// Remaining probability.
     #[serde(with = "float")]
     pub prob: f64,
-    /// What stays visible: x, y, width, height in pixels.
+    /// Uncovered boxes: x, y, width, height in pixels.
     pub boxes: Vec<[i64; 4]>,
 }

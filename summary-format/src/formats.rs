@@ -1,4 +1,4 @@
-//! One module a format, and the order in which they claim a file.
+//! Formats, one module each, and the order in which they claim a file.
 
 pub(crate) mod event_file;
 mod graph;
@@ -29,7 +29,7 @@ use crate::stretch::Stretch;
 use event_file::{EventFile, ReadEvent};
 use whole_file::WholeFile;
 
-/// What people put beside event files under names derived from theirs; no writer of event files ends a name so.
+/// Extensions of files that users derive from event files; no writer of event files uses them.
 const FOREIGN_EXTENSIONS: [&str; 13] = [
     "bz2", "csv", "gz", "json", "npy", "npz", "pb", "pbtxt", "png", "tar", "txt", "xz", "zst",
 ];
@@ -56,8 +56,8 @@ fn event_format(file_name: &str) -> Option<Format> {
 }
 
 impl Format {
-    /// A decoder for a file of this format from its first byte. The name of the file, without folders, is for names
-    /// only: what fills a file is called as the file is.
+    /// Decoder for a file of this format from its first byte. The file name, without folders, becomes the tag of
+    /// formats without tags.
     pub fn decoder(self, file_name: &str) -> Box<dyn Decoder> {
         match self.content() {
             Content::Events(read_event) => Box::new(EventFile::new(read_event)),
@@ -65,7 +65,7 @@ impl Format {
         }
     }
 
-    /// A decoder that goes on from a checkpoint of the same file.
+    /// Decoder that resumes from a checkpoint of the same file.
     pub fn resume(
         self,
         file_name: &str,
@@ -89,16 +89,16 @@ impl Format {
     }
 }
 
-/// What a file is made of.
+/// Structure of a file.
 enum Content {
-    /// Events, and how one is read.
+    /// Framed events, with the function that reads one.
     Events(ReadEvent),
-    /// One thing.
+    /// A single object.
     Whole(Body),
 }
 
-/// Recognises a file by its name (the last part of its path) and, if that is not enough, its first bytes, which `head`
-/// is asked for; 16 are enough. Names decide for streams, because a file that has just been created has no bytes yet.
+/// Detects the format of a file by its name (the last part of its path) and, if that is not enough, its first bytes,
+/// which `head` returns; 16 are enough. Streams are detected by name alone, because a newly created file is empty.
 pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
     let queues = QueueFormat::sniff(file_name).map(Format::Queues);
     queues.or_else(|| event_format(file_name)).or_else(|| {
@@ -111,8 +111,8 @@ pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> 
     })
 }
 
-/// The rank (or device) that a file name carries: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore.
-/// `MindSpore` ends what it profiles of a data pipeline with it. TensorBoard's names have none.
+/// The rank (or device) in a file name: `<prefix>.out.events.summary.<seconds>.<rank>.<host>…` of MindSpore. Its
+/// profiler files of data pipelines end with the rank. TensorBoard's names have none.
 pub fn rank_hint(file_name: &str) -> Option<u32> {
     let queues = minddata::claims(file_name).map(|(_, rank)| rank);
     queues.or_else(|| mindspore_summary::rank_hint(file_name))
@@ -157,7 +157,7 @@ mod tests {
                 Format::MindsporeLineage,
                 Some(3),
             ),
-            // Written before names had a rank.
+            // A name from before ranks were added.
             (
                 "events.out.events.summary.1600000000.vm_MS",
                 Format::MindsporeSummary,

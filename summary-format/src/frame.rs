@@ -1,22 +1,22 @@
-//! TFRecord framing, resumable: the frame shared by all event files.
+//! TFRecord framing, resumable: the frames of all event files.
 //!
-//! A frame is `length: u64`, `masked crc32c of those 8 bytes: u32`, `payload`, `masked crc32c of the payload: u32`, all
-//! little-endian. Both checksums are always verified. What is reported depends on the bytes alone, never on how they
-//! were cut into calls, and a length field never decides how much memory is asked for: the buffer holds bytes that
-//! were fed and wait, nothing else.
+//! A frame is `length: u64`, `masked crc32c of those 8 bytes: u32`, `payload`, `masked crc32c of the payload: u32`,
+//! all little-endian. Both checksums are always verified. The result depends on the bytes alone, never on how they
+//! were cut into calls, and a length field never decides how much memory is allocated: the buffer holds only bytes
+//! that were fed.
 
 use crate::record::Damage;
 
 /// Length and its checksum.
 const HEADER_LEN: usize = 12;
-/// Everything in a frame that is not payload.
+/// Size of a frame without its payload.
 const OVERHEAD_LEN: usize = HEADER_LEN + 4;
-/// A frame that claims to be longer is damage: no writer makes one, and waiting for its end would be waiting forever.
+/// Maximum payload; a longer frame is damage: no writer makes one, and its end might never come.
 pub(crate) const MAX_PAYLOAD_LEN: u64 = 1 << 30;
-/// A buffer that grew above this for one large torn frame is given back after it.
+/// Capacity above which the buffer is released after a large truncated frame.
 const KEPT_CAPACITY: usize = 1 << 20;
-/// In a damaged stretch, each byte passed buys this many bytes of checksums over payloads that turn out wrong. Without
-/// a limit, a made-up file full of valid headers with large lengths would take quadratic time.
+/// Budget for resynchronisation: bytes of failed payload checksums for each byte skipped. Without a limit, a crafted
+/// file of valid headers with large lengths would take quadratic time.
 const CHECKSUMS_PER_BYTE: u64 = 64;
 
 const BAD_HEADER: &str = "the checksum of a record's length is wrong";
@@ -26,16 +26,16 @@ const BAD_PAYLOAD: &str = "the checksum of a record is wrong";
 /// Finds the frames in the bytes of one file.
 #[derive(Debug)]
 pub struct FrameReader {
-    /// File offset of the next byte to look at: `waiting[start]`, or of the next byte fed if nothing waits.
+    /// File offset of the next byte to examine: `waiting[start]`, or of the next byte fed if none is buffered.
     position: u64,
-    /// The last header whose checksum was right. Most records of a file are equally long.
+    /// The last header with a valid checksum. Most records of a file are equally long.
     last_header: [u8; HEADER_LEN],
-    /// The stretch that is being passed over, if any.
+    /// The damage being skipped, if any.
     damage: Option<OpenDamage>,
-    /// Bytes of a torn frame, from `start` on.
+    /// Bytes of an incomplete frame, from `start` on.
     waiting: Vec<u8>,
     start: usize,
-    /// How many bytes from `start` on are needed before anything can be decided; meaningless if nothing waits.
+    /// Number of bytes from `start` on needed to decide; meaningless if none is buffered.
     needed: usize,
 }
 
@@ -43,23 +43,22 @@ pub struct FrameReader {
 struct OpenDamage {
     offset: u64,
     reason: &'static str,
-    /// Bytes of payload whose checksum was wrong, within this stretch.
+    /// Bytes of failed payload checksums within this damage.
     checked_in_vain: u64,
 }
 
-/// What stands at a position.
+/// Result of examining a position.
 enum Candidate {
     /// A frame with correct checksums.
     Frame { len: usize },
-    /// Too few bytes to tell: this many are needed.
+    /// Too few bytes to decide: this many are needed.
     Torn { needed: usize },
-    /// No frame; the next one is looked for this many bytes further on.
+    /// No frame; the search resumes this many bytes further on.
     Broken { skip: usize, reason: &'static str },
 }
 
 impl FrameReader {
-    /// A reader whose first byte lies at this offset of its file. If that is the start of a damaged stretch, the same
-    /// damage is found again.
+    /// Reader that starts at this offset of its file. If it is the start of damage, the same damage is reported again.
     pub fn at(offset: u64) -> Self {
         let zero_len = [0; 8];
         let mut last_header = [0; HEADER_LEN];
@@ -75,11 +74,11 @@ impl FrameReader {
     }
 
     /// Reads the bytes that follow those of the last call. Each complete frame's payload is handed to `read` with its
-    /// offset in the file. `read` says why it makes no sense if it does not; such a frame is damage like one with a
-    /// wrong checksum, and `read` may see it again after a restart from [`Self::offset`]. Ended damage is appended to
+    /// offset in the file. If `read` returns an error, the frame counts as damaged like one with a wrong checksum, and
+    /// may be handed to `read` again after a restart from [`Self::offset`]. Damage that has ended is appended to
     /// `damages`.
     ///
-    /// Complete frames are handed over in place; only what is torn by the end of `bytes` is copied.
+    /// Complete frames are handed over in place; only a frame cut by the end of `bytes` is copied.
     pub fn push(
         &mut self,
         mut bytes: &[u8],
@@ -97,8 +96,8 @@ impl FrameReader {
         self.needed = needed;
     }
 
-    /// Completes the torn frame with as few of the new bytes as will do; returns those that are left to be read in
-    /// place. None are left as long as something waits.
+    /// Completes the buffered frame with as few of the new bytes as possible and returns the rest, to be read in
+    /// place. The rest is empty as long as bytes are buffered.
     fn push_onto_waiting<'a>(
         &mut self,
         mut bytes: &'a [u8],
@@ -107,7 +106,7 @@ impl FrameReader {
     ) -> &'a [u8] {
         loop {
             let old_len = self.waiting.len() - self.start;
-            // A header's length beyond the old bytes, so that a search for the next header can leave them behind.
+            // At least a header beyond the old bytes, so that the search for the next header can discard them.
             let wanted = self.needed.max(old_len + HEADER_LEN);
             let taken = bytes.len().min(wanted - old_len);
             self.waiting.extend_from_slice(&bytes[..taken]);
@@ -127,7 +126,7 @@ impl FrameReader {
             }
             self.needed = needed;
             self.start += used;
-            // Moving the rest to the front only when it is the smaller half keeps this linear.
+            // Moving the rest to the front only if it is the smaller half keeps this linear.
             if self.start > self.waiting.len() / 2 {
                 self.waiting.drain(..self.start);
                 self.start = 0;
@@ -139,8 +138,8 @@ impl FrameReader {
         }
     }
 
-    /// Reads all that can be decided in `bytes`, the first of which lies at `self.position`, and moves the position.
-    /// Returns how many were used, and how many the rest must become before more can be decided.
+    /// Reads all complete frames in `bytes`, which begins at `self.position`, and advances the position. Returns the
+    /// number of bytes used, and the number that the rest must reach before more can be decided.
     fn scan(
         &mut self,
         bytes: &[u8],
@@ -190,7 +189,7 @@ impl FrameReader {
                 Err(reason) => return Candidate::Broken { skip: 1, reason },
             }
         };
-        // At most MAX_PAYLOAD_LEN, which fits everywhere.
+        // At most MAX_PAYLOAD_LEN, which fits into every type.
         #[expect(
             clippy::cast_possible_truncation,
             reason = "check_header caps it at 1 GiB"
@@ -203,11 +202,11 @@ impl FrameReader {
         }
     }
 
-    /// The length, if its checksum and size are right and the search can afford to check the payload.
+    /// The length, if its checksum and size are valid and the search budget allows checking the payload.
     fn check_header(&mut self, header: &[u8; HEADER_LEN]) -> Result<u64, &'static str> {
         let len = length(header);
         let is_searching = self.damage.is_some();
-        // While searching, most bytes are garbage: looking at the length first saves nearly all checksums.
+        // During a search most bytes are garbage: checking the length first saves nearly all checksums.
         if is_searching && len > MAX_PAYLOAD_LEN {
             return Err(BAD_LENGTH);
         }
@@ -227,8 +226,8 @@ impl FrameReader {
         Ok(len)
     }
 
-    /// A header that is right and a payload that is not: where a header follows, the length is right too, and only
-    /// this frame is lost. Otherwise bytes are missing or too many, and frames may lie within what the length spans.
+    /// Valid header with an invalid payload. If another header follows, the length is right too, and only this frame
+    /// is lost. Otherwise bytes are missing or added, and frames may begin within the payload.
     #[cold]
     fn broken_payload(&mut self, rest: &[u8], len: usize) -> Candidate {
         let offset = self.position;
@@ -250,14 +249,14 @@ impl FrameReader {
         }
     }
 
-    /// Where the last complete frame ended, or where open damage begins.
+    /// End of the last complete frame, or start of open damage.
     pub fn offset(&self) -> u64 {
         self.damage
             .as_ref()
             .map_or(self.position, |damage| damage.offset)
     }
 
-    /// The damage whose end has not been seen yet, as far as bytes were fed.
+    /// Damage whose end has not been reached, up to the last byte fed.
     pub fn open_damage(&self) -> Option<Damage> {
         let fed = self.position + (self.waiting.len() - self.start) as u64;
         self.damage.as_ref().map(|damage| damage.until(fed))
@@ -286,7 +285,7 @@ fn length(header: &[u8; HEADER_LEN]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Whether bytes end with their checksum.
+/// `true` if bytes end with their checksum.
 #[inline]
 fn is_right(bytes: &[u8]) -> bool {
     bytes

@@ -1,7 +1,7 @@
-//! Computation graphs, whatever framework drew them.
+//! Computation graphs of any framework.
 //!
-//! A graph is what its file says, not what it should be: edges may lead nowhere, names may repeat and there may be
-//! cycles. All of it is kept, and what is odd is said in [`Graph::notes`].
+//! A graph is as in its file: edges may have no origin, names may repeat and there may be cycles. All of it is
+//! preserved, and oddities are listed in [`Graph::notes`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::Malformed;
 
-/// The attribute of a parameter whose values lie in another file: its name, relative to the graph's.
+/// The attribute of a parameter whose values are in another file: its name, relative to the graph's.
 const EXTERNAL_LOCATION: &str = "external location";
 
 /// A computation graph.
@@ -19,46 +19,46 @@ const EXTERNAL_LOCATION: &str = "external location";
 pub struct Graph {
     /// Its name; may be empty.
     pub name: String,
-    /// What wrote it, with version, as far as the file says.
+    /// Program that wrote it, with version, if the file names it.
     pub producer: String,
     /// Its nodes, inputs and parameters before operations, otherwise in the order of the file.
     pub nodes: Vec<Node>,
-    /// What it computes.
+    /// Outputs of the graph.
     pub outputs: Vec<GraphOutput>,
-    /// What is odd about it.
+    /// Oddities.
     pub notes: Vec<GraphNote>,
 }
 
-/// Something odd about a graph. As text it is an English sentence.
+/// An oddity of a graph. `Display` is an English sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphNote {
-    /// What.
+    /// Kind of oddity.
     pub kind: GraphNoteKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// One of them by name; may be empty.
+    /// Name of an example; may be empty.
     pub example: String,
 }
 
-/// What is odd.
+/// Kind of an oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum GraphNoteKind {
     /// There are no nodes.
     Empty,
-    /// Nodes whose names are those of others; the example is a name.
+    /// Nodes with the same name as others; the example is a name.
     RepeatedNames,
-    /// Inputs that nothing computes; the example is what they ask for.
+    /// Inputs without an origin; the example is the missing name.
     LeadNowhere,
-    /// Nodes in cycles, and such as wait for them.
+    /// Nodes in cycles, and those that depend on them.
     Cycle,
-    /// Nodes and edges beyond what one graph may have.
+    /// Nodes and edges above the limits.
     LeftOut,
-    /// Graphs within others that lie too deep; the example is the scope.
+    /// Graphs nested too deeply; the example is the scope.
     TooDeep,
-    /// Parameters whose values lie in a file that is not there; the example is its name.
+    /// Parameters whose values are in a missing file; the example is its name.
     FileMissing,
 }
 
@@ -90,7 +90,7 @@ impl fmt::Display for GraphNote {
                 }
             }
             GraphNoteKind::Cycle if *count == 1 => write!(f, "1 node is part of a cycle"),
-            GraphNoteKind::Cycle => write!(f, "{count} nodes are part of a cycle or wait for one"),
+            GraphNoteKind::Cycle => write!(f, "{count} nodes are part of a cycle or depend on one"),
             GraphNoteKind::LeftOut => {
                 write!(
                     f,
@@ -98,75 +98,78 @@ impl fmt::Display for GraphNote {
                 )
             }
             GraphNoteKind::TooDeep => {
-                write!(f, "a graph within {example} is left out: it lies too deep")
+                write!(
+                    f,
+                    "a graph within {example} is left out: it is nested too deeply"
+                )
             }
             GraphNoteKind::FileMissing => write!(
                 f,
-                "values of {count} parameter{s} lie in {example}, which is not beside the graph"
+                "values of {count} parameter{s} are in {example}, which is missing beside the graph"
             ),
         }
     }
 }
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum NodeKind {
-    /// Computes something.
+    /// An operation.
     #[default]
     Operation,
-    /// Data that are fed.
+    /// Input data.
     Input,
-    /// What is trained, or fed: `MindSpore` does not tell them apart.
+    /// A trained parameter, or input data: `MindSpore` does not distinguish them.
     Parameter,
-    /// Always the same.
+    /// A constant.
     Constant,
 }
 
-/// A node. Nothing in it is data of the model: large values are only named.
+/// A node, without model data: of large values only the size is stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Node {
-    /// Its name; the scopes it lies in are parted by `/`. May repeat.
+    /// Name, with its scopes separated by `/`. May repeat.
     pub name: String,
-    /// What it is.
+    /// Kind.
     pub kind: NodeKind,
-    /// The operation as the framework calls it.
+    /// Operation type in the framework.
     pub op_type: String,
-    /// Where its inputs come from, in order; control inputs last.
+    /// Inputs, in order; control inputs last.
     pub inputs: Vec<Edge>,
     /// Name and value as short text; of a large value its size.
     pub attributes: Vec<(String, String)>,
-    /// What it computes, as far as the file says.
+    /// Types of its outputs, as far as the file has them.
     pub outputs: Vec<TensorType>,
-    /// Where it runs; empty if the file does not say.
+    /// Device it runs on; empty if unknown.
     pub device: String,
-    /// The lines of source code that it comes from; empty if the file does not say.
+    /// Source lines that created it; empty if unknown.
     pub source: String,
 }
 
-/// Where an input comes from.
+/// Origin of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Edge {
-    /// The node, as an index into [`Graph::nodes`]; `None`: there is none of that name.
+    /// Index into [`Graph::nodes`]; `None` if no node has that name.
     pub node: Option<u32>,
-    /// Which of its outputs.
+    /// Output of that node.
     pub slot: u32,
-    /// Whether it only says what has to run before.
+    /// `true` for a control edge, which orders execution and carries no data.
     pub is_control: bool,
-    /// The name it was asked for by, if there is no such node; otherwise empty.
+    /// The unresolved name if there is no such node; otherwise empty.
     pub missing: String,
 }
 
-/// Something that a graph computes.
+/// An output of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphOutput {
     /// Its name.
     pub name: String,
-    /// Where it comes from.
+    /// Origin.
     pub from: Edge,
 }
 
@@ -174,26 +177,26 @@ pub struct GraphOutput {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorType {
-    /// Of its elements: a name of [`crate::tensor::DType`] where that fits, otherwise what the framework says; empty if
-    /// the file does not say.
+    /// Element type: a name of [`crate::tensor::DType`] if one matches, otherwise that of the framework; empty if
+    /// unknown.
     pub dtype: String,
-    /// Its sizes, outermost first; `None` if the file does not say how many there are.
+    /// Sizes, outermost first; `None` if the rank is unknown.
     pub shape: Option<Vec<Dimension>>,
 }
 
-/// One size of a tensor.
+/// Size of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Dimension {
-    /// Known.
+    /// A known size.
     Size(u64),
-    /// A name that stands for it; `?` if it has none.
+    /// A symbolic name; `?` if it has none.
     Symbol(String),
 }
 
 impl Dimension {
-    /// A size as most formats write it: negative if it is not known.
+    /// A size in the encoding of most formats: negative if unknown.
     pub(crate) fn of(bits: u64) -> Self {
         if bits.cast_signed() < 0 {
             Self::Symbol("?".to_owned())
@@ -203,9 +206,9 @@ impl Dimension {
     }
 }
 
-/// The bytes are not a graph of the format they should be.
+/// Error for bytes that are not a graph of the expected format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a graph of this format: a message in it is cut off or is none")]
+#[error("not a graph of this format: a message in it is truncated or malformed")]
 pub struct NotAGraph;
 
 impl From<Malformed> for NotAGraph {
@@ -215,7 +218,7 @@ impl From<Malformed> for NotAGraph {
 }
 
 impl Graph {
-    /// Files that hold the values of its parameters, as it names them, and of how many.
+    /// Files that hold values of parameters, with the number of parameters in each.
     pub fn external_files(&self) -> BTreeMap<&str, u64> {
         let mut files = BTreeMap::new();
         let attributes = self.nodes.iter().flat_map(|node| &node.attributes);

@@ -1,15 +1,16 @@
-//! Hyper-parameters as `TensorBoard`'s plugin records them: what an experiment varies, and what one session had.
+//! Hyper-parameters as `TensorBoard`'s plugin records them: the ranges of an experiment, and the values of one
+//! session.
 
 use serde::{Deserialize, Serialize};
 
 use crate::float;
 
-/// One of three records: an experiment says what varies, each session says with what it began and how it ended.
+/// One of three records: the experiment with its ranges, and the start and the end of each session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Hparams {
-    /// What the sessions of an experiment have in common.
+    /// Settings common to the sessions of an experiment.
     Experiment(Experiment),
     /// A session begins.
     SessionStart(SessionStart),
@@ -17,22 +18,22 @@ pub enum Hparams {
     SessionEnd(SessionEnd),
 }
 
-/// What the sessions of an experiment have in common.
+/// Settings common to the sessions of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Experiment {
     /// Its name.
     pub name: String,
-    /// What it is about.
+    /// Description.
     pub description: String,
-    /// Whose it is.
+    /// Owner.
     pub user: String,
-    /// Seconds since 1970 when it was made; 0 if not said.
+    /// Time of creation, seconds since 1970; 0 if unknown.
     #[serde(with = "float")]
     pub created_secs: f64,
-    /// What varies.
+    /// Hyper-parameters that vary.
     pub hparams: Vec<HparamInfo>,
-    /// What is measured.
+    /// Metrics.
     pub metrics: Vec<MetricInfo>,
 }
 
@@ -42,13 +43,13 @@ pub struct Experiment {
 pub struct HparamInfo {
     /// Its name in [`SessionStart::values`].
     pub name: String,
-    /// How to show it; empty: by its name.
+    /// Name to display; empty to use `name`.
     pub display_name: String,
-    /// What it is.
+    /// Description.
     pub description: String,
-    /// Which type its values have.
+    /// Type of its values.
     pub value_type: HparamType,
-    /// Which values it may take.
+    /// Values it may take.
     pub domain: HparamDomain,
 }
 
@@ -57,28 +58,28 @@ pub struct HparamInfo {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HparamType {
-    /// Not said.
+    /// Unknown.
     #[default]
     Unset,
     /// Text.
     Text,
-    /// Yes or no.
+    /// A boolean.
     Bool,
     /// A number.
     Number,
 }
 
-/// Which values a hyper-parameter may take.
+/// Values a hyper-parameter may take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HparamDomain {
-    /// Not said.
+    /// Unrestricted.
     #[default]
     Any,
-    /// These.
+    /// A list of values.
     Discrete(Vec<HparamValue>),
-    /// Numbers between two, both included.
+    /// Numbers in a closed interval.
     Interval {
         /// The smallest.
         #[serde(with = "float")]
@@ -94,47 +95,47 @@ pub enum HparamDomain {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum HparamValue {
-    /// Nothing: `None` of Python.
+    /// `None` of Python.
     Null,
     /// A number.
     Number(#[serde(with = "float")] f64),
     /// Text.
     Text(String),
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
 }
 
-/// A scalar that judges a session.
+/// A scalar that measures the success of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MetricInfo {
-    /// Below the folder of the session, the folder of the run that has it; empty: the session's own.
+    /// Folder of the run with the scalar, below the folder of the session; empty for the session itself.
     pub group: String,
     /// The tag of the scalar.
     pub tag: String,
-    /// How to show it; empty: by its tag.
+    /// Name to display; empty to use the tag.
     pub display_name: String,
-    /// What it is.
+    /// Description.
     pub description: String,
-    /// What it was measured on.
+    /// Data set it was measured on.
     pub dataset: MetricDataset,
 }
 
-/// What a metric was measured on.
+/// Data set of a metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MetricDataset {
-    /// Not said.
+    /// Unknown.
     #[default]
     Unset,
-    /// What the model was trained on.
+    /// The training data.
     Training,
-    /// What it was not trained on.
+    /// Held-out data.
     Validation,
 }
 
-/// With what a session began.
+/// Start of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionStart {
@@ -142,32 +143,32 @@ pub struct SessionStart {
     pub values: Vec<(String, HparamValue)>,
     /// Sessions of one group are repetitions of each other; empty: a group of its own.
     pub group: String,
-    /// Where the model is stored, as its writer named it.
+    /// Storage location of the model, as its writer named it.
     pub model_uri: String,
-    /// Where the session can be watched, as its writer named it.
+    /// Address of a monitoring page, as its writer named it.
     pub monitor_url: String,
-    /// Seconds since 1970 when it began; 0 if not said.
+    /// Start time, seconds since 1970; 0 if unknown.
     #[serde(with = "float")]
     pub start_secs: f64,
 }
 
-/// How a session ended.
+/// End of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionEnd {
-    /// How.
+    /// Result.
     pub status: SessionStatus,
-    /// Seconds since 1970 when it ended; 0 if not said.
+    /// End time, seconds since 1970; 0 if unknown.
     #[serde(with = "float")]
     pub end_secs: f64,
 }
 
-/// How a session stands.
+/// Status of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SessionStatus {
-    /// Not said.
+    /// Unknown.
     #[default]
     Unknown,
     /// It ended well.

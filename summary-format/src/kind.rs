@@ -1,8 +1,8 @@
-//! Kinds of records, by which tags are told apart and stored.
+//! Kinds of records, which separate tags of the same name and name their place in the store.
 
 use serde::{Deserialize, Serialize};
 
-/// What a tag records.
+/// Kind of the records of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -10,9 +10,9 @@ pub enum Kind {
     Scalars,
     /// Counts of values in bins.
     Histograms,
-    /// Encoded pictures.
+    /// Encoded images.
     Images,
-    /// Encoded sound.
+    /// Encoded audio.
     Audio,
     /// Text, usually markdown.
     Text,
@@ -26,29 +26,29 @@ pub enum Kind {
     PrCurves,
     /// A layout of scalar charts.
     CustomScalars,
-    /// Point clouds and meshes: recognised, not shown.
+    /// Point clouds and meshes: recognised, not displayed.
     Meshes,
-    /// Embedding projector: recognised, not shown.
+    /// Embedding projector: recognised, not displayed.
     Projector,
-    /// What a model was trained from and evaluated on.
+    /// Training and evaluation data, settings and results of a model.
     Lineage,
     /// Loss around a path of weights.
     Landscapes,
     /// Explanations of single predictions.
     Explanations,
-    /// What is known of tensors that are not kept: counts, moments, changes.
+    /// Statistics of tensors that are not stored: counts, moments, changes.
     Statistics,
     /// Spans of time and counters.
     Profile,
     /// References to tensors that were dumped in full.
     Dumps,
-    /// Conditions that held while the program was running.
+    /// Conditions reported by the training program.
     Hits,
     /// Records that the program could not write.
     Losses,
-    /// A value whose plugin is not known to this version.
+    /// A value of an unknown plugin.
     Unknown,
-    /// How a data pipeline ran.
+    /// Measurements of a data pipeline.
     InputQueues,
 }
 

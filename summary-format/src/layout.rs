@@ -1,8 +1,8 @@
-//! Layouts of scalar charts, as a program asks for them.
+//! Layouts of scalar charts as defined by a program.
 
 use serde::{Deserialize, Serialize};
 
-/// Categories of charts, in the order they are to be shown.
+/// Categories of charts, in display order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChartLayout {
@@ -16,7 +16,7 @@ pub struct ChartLayout {
 pub struct ChartCategory {
     /// The heading.
     pub title: String,
-    /// Whether it is folded at first.
+    /// `true` if it is collapsed at first.
     pub is_closed: bool,
     /// The charts.
     pub charts: Vec<Chart>,
@@ -28,11 +28,11 @@ pub struct ChartCategory {
 pub struct Chart {
     /// Its title.
     pub title: String,
-    /// What it draws.
+    /// Content.
     pub content: ChartContent,
 }
 
-/// What a chart draws.
+/// Content of a chart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

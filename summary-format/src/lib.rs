@@ -1,7 +1,7 @@
 //! The records of a training run and the formats they are written in.
 //!
-//! Bytes go in, [`RecordBatch`]es come out; nothing here opens a file, starts a thread or waits. A [`Decoder`] is fed
-//! the bytes of one file in any cuts and remembers what it needs between two of them.
+//! Bytes go in, [`RecordBatch`]es come out; no function here opens a file, starts a thread or waits. A [`Decoder`] is
+//! fed the bytes of one file in any cuts and keeps its state between calls.
 
 pub mod body;
 pub mod collection;

@@ -1,6 +1,6 @@
-//! Where a model comes from: how it was trained, on what, and how it did, as `MindSpore` records it.
+//! Lineage of a model as `MindSpore` records it: training settings, data and evaluation.
 //!
-//! Text and numbers are as written; text may be `None` in words. What is not in the file is `None`.
+//! Text and numbers are as written; text may be the word `None`. Missing fields are `None`.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ use crate::float::{self, Float};
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Lineage {
-    /// How the model was trained.
+    /// Settings of the training.
     Train(TrainLineage),
-    /// How it did.
+    /// Results of an evaluation.
     Evaluation(EvaluationLineage),
-    /// What was done to the data before.
+    /// Data pipeline.
     Dataset(DatasetNode),
-    /// What the user wanted to remember.
+    /// User-defined information.
     UserDefined(UserInfo),
 }
 
-/// How a model was trained.
+/// Settings of a training.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrainLineage {
@@ -32,42 +32,42 @@ pub struct TrainLineage {
     pub learning_rate: Option<f64>,
     /// The class of the loss function.
     pub loss_function: Option<String>,
-    /// Epochs that were asked for.
+    /// Requested epochs.
     pub epochs: Option<i64>,
     /// `stand_alone`, `data_parallel`, …
     pub parallel_mode: Option<String>,
     /// Devices it ran on.
     pub device_count: Option<i64>,
-    /// Samples a step.
+    /// Samples per step.
     pub batch_size: Option<i64>,
-    /// Where the training data were.
+    /// Path of the training data.
     pub dataset_path: Option<String>,
-    /// How many batches they made, or samples; writers differ.
+    /// Size of the data set, in batches or samples depending on the writer.
     pub dataset_size: Option<i64>,
     /// The class of the network.
     pub network: Option<String>,
     /// The last loss, an `f32`, widened.
     #[serde(with = "float::option")]
     pub loss: Option<f64>,
-    /// Where the model was stored.
+    /// Path of the stored model.
     pub model_path: Option<String>,
-    /// Bytes of the stored model.
+    /// Size of the stored model in bytes.
     pub model_size_bytes: Option<i64>,
 }
 
-/// How a model did.
+/// Results of an evaluation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EvaluationLineage {
     /// The metrics as JSON text, as written.
     pub metric_json: Option<String>,
-    /// Names and numbers found in that text, in its order; text in it that is a number counts. Empty if it is not an
-    /// object of numbers.
+    /// Names and numbers of that text, in its order; text that is a number counts. Empty if it is not an object of
+    /// numbers.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<(String, f64)>))]
     pub metrics: Vec<(String, Float)>,
-    /// Where the data were.
+    /// Path of the data.
     pub dataset_path: Option<String>,
-    /// How many batches they made, or samples; writers differ.
+    /// Size of the data set, in batches or samples depending on the writer.
     pub dataset_size: Option<i64>,
 }
 
@@ -75,13 +75,13 @@ pub struct EvaluationLineage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DatasetNode {
-    /// What the step is given; its operation is the parameter `op_type`.
+    /// Parameters of the step; its operation is the parameter `op_type`.
     pub parameters: Vec<(String, LineageValue)>,
-    /// What it does to each sample, in order.
+    /// Operations on each sample, in order.
     pub operations: Vec<DatasetOperation>,
-    /// How it chooses samples.
+    /// Sampler.
     pub sampler: Option<DatasetOperation>,
-    /// Where its samples come from.
+    /// Input steps.
     #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub children: Vec<DatasetNode>,
 }
@@ -90,16 +90,16 @@ pub struct DatasetNode {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DatasetOperation {
-    /// What it is given.
+    /// Parameters.
     pub parameters: Vec<(String, LineageValue)>,
-    /// Sizes it makes samples of.
+    /// Sizes of the resulting samples.
     pub sizes: Vec<i64>,
     /// Weights, as `f32` widened.
     #[serde(with = "float::list")]
     pub weights: Vec<f64>,
 }
 
-/// What a parameter is.
+/// Value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -108,21 +108,21 @@ pub enum LineageValue {
     Text(String),
     /// Texts.
     Texts(Vec<String>),
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
     /// A number.
     Number(#[serde(with = "float")] f64),
-    /// Values with names.
+    /// Named values.
     Map(UserInfo),
 }
 
-/// What the user wanted to remember.
+/// User-defined information.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UserInfo {
-    /// Names and values in the order of the file, those of nested lists among them.
+    /// Names and values in the order of the file, including those of nested lists.
     #[cfg_attr(feature = "openapi", schema(no_recursion))]
     pub values: Vec<(String, LineageValue)>,
 }

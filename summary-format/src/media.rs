@@ -1,4 +1,4 @@
-//! Pictures and sound, which stay in their file.
+//! References to images and audio in their file.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::float;
 
 use crate::stretch::Stretch;
 
-/// How a picture is encoded, by its first bytes.
+/// Encoding of an image, detected by its first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -21,13 +21,13 @@ pub enum ImageEncoding {
     Bmp,
     /// WebP.
     Webp,
-    /// None of these: not to be shown.
+    /// Any other encoding: not displayed.
     #[default]
     Unknown,
 }
 
 impl ImageEncoding {
-    /// Recognises the first bytes of a picture; 12 are enough.
+    /// Detects the encoding from the first bytes of an image; 12 are enough.
     pub fn sniff(bytes: &[u8]) -> Self {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Self::Png,
@@ -53,7 +53,7 @@ impl ImageEncoding {
         }
     }
 
-    /// The media type to serve such a picture with; unknown ones are plain bytes.
+    /// The media type for serving such an image; plain bytes if unknown.
     pub const fn content_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -66,35 +66,35 @@ impl ImageEncoding {
     }
 }
 
-/// Encoded pictures of one step.
+/// Encoded images of one step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Images {
-    /// Pixels from left to right, as the writer says; the pictures may differ. 0 if it does not say.
+    /// Width in pixels as declared by the writer; the images may differ. 0 if not declared.
     pub width: u32,
-    /// Pixels from top to bottom, as the writer says.
+    /// Height in pixels as declared by the writer.
     pub height: u32,
-    /// Channels as the writer says (1 grey, 3 RGB, 4 with transparency, …); 0 if it does not say.
+    /// Channels as declared by the writer (1 grey, 3 RGB, 4 with transparency, …); 0 if not declared.
     pub channels: u32,
-    /// How the first picture is encoded.
+    /// Encoding of the first image.
     pub encoding: ImageEncoding,
-    /// The encoded pictures in their order.
+    /// The encoded images in order.
     pub items: Vec<Stretch>,
 }
 
-/// Encoded sound of one step.
+/// Encoded audio of one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Audio {
-    /// Frames a second of the first item: as the writer says, else by the header of a WAV file.
+    /// Frames per second of the first item: as declared by the writer, else from the header of a WAV file.
     #[serde(with = "float::option")]
     pub sample_rate_hz: Option<f64>,
-    /// Channels of the first item, found alike.
+    /// Channels of the first item, from the same sources.
     pub channels: Option<u32>,
-    /// Samples per channel of the first item, found alike.
+    /// Samples per channel of the first item, from the same sources.
     pub frames: Option<u64>,
-    /// The media type as the writer says, `audio/wav` where it says nothing.
+    /// The media type as declared by the writer, else `audio/wav`.
     pub content_type: String,
-    /// A label for each item, usually markdown; empty where the format has none.
+    /// Labels of the items, usually markdown; empty if the format has none.
     pub labels: Vec<String>,
-    /// The encoded sounds in their order.
+    /// The encoded clips in order.
     pub items: Vec<Stretch>,
 }

@@ -1,4 +1,4 @@
-//! A protobuf message that is being written.
+//! Protobuf message writer.
 
 /// The fields written so far, in order.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl Message {
         self.bytes.is_empty()
     }
 
-    /// Takes back all fields and keeps their memory.
+    /// Removes all fields and keeps the capacity.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
@@ -49,14 +49,14 @@ impl Message {
         self.bytes(number, &message.bytes);
     }
 
-    /// Text that is left out where it is empty.
+    /// Appends text unless it is empty.
     pub(crate) fn text(&mut self, number: u32, text: &str) {
         if !text.is_empty() {
             self.bytes(number, text.as_bytes());
         }
     }
 
-    /// A list of numbers, left out where it is empty.
+    /// Appends a list of numbers unless it is empty.
     pub(crate) fn packed_varints(&mut self, number: u32, values: impl IntoIterator<Item = u64>) {
         let mut packed = Self::default();
         for value in values {
@@ -65,13 +65,13 @@ impl Message {
         self.part(number, &packed);
     }
 
-    /// A list of numbers near zero, of either sign, left out where it is empty.
+    /// Appends a list of numbers near zero, of either sign, unless it is empty.
     pub(crate) fn packed_zigzags(&mut self, number: u32, values: impl IntoIterator<Item = i64>) {
         let zigzag = |value: i64| ((value << 1) ^ (value >> 63)).cast_unsigned();
         self.packed_varints(number, values.into_iter().map(zigzag));
     }
 
-    /// A list of eight bytes each, left out where it is empty.
+    /// Appends a list of eight-byte values unless it is empty.
     pub(crate) fn packed_fixed64(&mut self, number: u32, values: impl IntoIterator<Item = u64>) {
         let mut packed = Self::default();
         for value in values {
@@ -80,19 +80,19 @@ impl Message {
         self.part(number, &packed);
     }
 
-    /// A list of numbers, left out where it is empty.
+    /// Appends a list of numbers unless it is empty.
     pub(crate) fn packed_doubles(&mut self, number: u32, values: impl IntoIterator<Item = f64>) {
         self.packed_fixed64(number, values.into_iter().map(f64::to_bits));
     }
 
-    /// A message that is left out where it is empty.
+    /// Appends a message unless it is empty.
     pub(crate) fn part(&mut self, number: u32, message: &Self) {
         if !message.is_empty() {
             self.message(number, message);
         }
     }
 
-    /// A number that is left out where it is 0.
+    /// Appends a number unless it is 0.
     pub(crate) fn count(&mut self, number: u32, value: u64) {
         if value != 0 {
             self.varint(number, value);

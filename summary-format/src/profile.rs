@@ -1,11 +1,11 @@
-//! Who was busy when: spans of time on lanes, and counters.
+//! Profiles: spans of time on lanes, and counters.
 
 use serde::{Deserialize, Serialize};
 
 use crate::stretch::Stretch;
 use crate::wire::Malformed;
 
-/// Spans and counters as a program has taken them down, in no order. Times are nanoseconds since 1970.
+/// Spans and counters in the order of recording. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Profile {
@@ -13,25 +13,25 @@ pub struct Profile {
     pub names: Vec<String>,
     /// The lanes: threads, devices, streams.
     pub lanes: Vec<String>,
-    /// Stretches of time.
+    /// Spans.
     pub spans: Vec<Span>,
     /// Values of counters.
     pub counters: Vec<Counter>,
 }
 
-/// A stretch of time in which a lane did something. One that lies within another of its lane is a part of it.
+/// A time span on a lane. Spans within others of the same lane are nested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Span {
-    /// What was done, as an index into [`Profile::names`].
+    /// Name of the activity, as an index into [`Profile::names`].
     pub name: u32,
-    /// Where, as an index into [`Profile::lanes`].
+    /// Lane, as an index into [`Profile::lanes`].
     pub lane: u32,
     /// The step it belongs to.
     pub step: i64,
-    /// When it began.
+    /// Start time.
     pub start_nanos: i64,
-    /// How long it took.
+    /// Duration.
     pub duration_nanos: u64,
 }
 
@@ -39,33 +39,33 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Counter {
-    /// What was counted, as an index into [`Profile::names`].
+    /// Name of the counter, as an index into [`Profile::names`].
     pub name: u32,
-    /// From when on.
+    /// Time of the change.
     pub time_nanos: i64,
-    /// How much.
+    /// New value.
     #[serde(with = "crate::float")]
     pub value: f64,
 }
 
-/// A profile where it lies, with what is known without reading it.
+/// Reference to a profile in its file, with its extent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileSource {
-    /// Where it lies; [`Profile::read`] reads it.
+    /// Byte range; [`Profile::read`] decodes it.
     pub data: Stretch,
-    /// How many spans it has.
+    /// Number of spans.
     pub spans: u64,
-    /// How many values of counters.
+    /// Number of counter values.
     pub counters: u64,
-    /// The first time in it; 0 if there is none.
+    /// First time; 0 if it is empty.
     pub from_nanos: i64,
-    /// The last time in it.
+    /// Last time.
     pub to_nanos: i64,
 }
 
-/// The bytes are not a profile.
+/// Error for bytes that are not a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a profile: a message in it is cut off, a column is too short, or it is above 64 MiB")]
+#[error("not a profile: a message in it is truncated, a column is too short, or it exceeds 64 MiB")]
 pub struct NotAProfile;
 
 impl From<Malformed> for NotAProfile {
@@ -75,7 +75,7 @@ impl From<Malformed> for NotAProfile {
 }
 
 impl Profile {
-    /// The first time in it and the last, in nanoseconds since 1970; `None` if it is empty.
+    /// First and last time, in nanoseconds since 1970; `None` if it is empty.
     pub fn extent_nanos(&self) -> Option<(i64, i64)> {
         let spans = self.spans.iter().map(|span| {
             let duration = i64::try_from(span.duration_nanos).unwrap_or(i64::MAX);

@@ -1,7 +1,7 @@
-//! The vocabulary of the whole workspace: what a training records.
+//! The vocabulary of the whole workspace: tags, steps and records.
 //!
-//! A record belongs to a tag, a step and a wall time. Scalars travel as columns, because a training writes millions
-//! of them and everything downstream stores columns; other kinds travel one by one.
+//! A record belongs to a tag, a step and a wall time. Scalars are stored as columns, because a training writes
+//! millions of them and all consumers store columns; other kinds are single records.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 use crate::body::Body;
 use crate::kind::Kind;
 
-/// The number of a (tag, kind) pair within one decoder: an index into the tags it has reported so far.
+/// Index of a (tag, kind) pair in the tags that one decoder has reported so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TagId(pub u32);
 
-/// A tag as its file names it. A tag that is written with two kinds is two of these.
+/// A tag as its file names it. A tag that is written with two kinds has two entries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TagInfo {
-    /// The name, byte for byte where it is UTF-8 and with replacement characters where it is not.
+    /// Name; bytes that are not UTF-8 become replacement characters.
     pub name: Arc<str>,
-    /// What it records.
+    /// Kind.
     pub kind: Kind,
 }
 
 /// Scalars as parallel columns, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScalarColumns {
-    /// Whose value it is.
+    /// Tag of each value.
     pub tags: Vec<TagId>,
-    /// The step as the program counted it; may repeat and may go back.
+    /// The step as counted by the program; may repeat and may decrease.
     pub steps: Vec<i64>,
-    /// Seconds since 1970 as written; may be 0, NaN or go back.
+    /// Seconds since 1970 as written; may be 0, NaN or decrease.
     pub wall_times_secs: Vec<f64>,
-    /// The value, exact: an `f32` of the file is widened. NaN, ±Inf and −0.0 are kept.
+    /// Exact values: an `f32` of the file is widened. NaN, ±Inf and −0.0 are preserved.
     pub values: Vec<f64>,
 }
 
@@ -47,17 +47,17 @@ impl ScalarColumns {
         self.values.push(value);
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there are no points.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Keeps the first `len` points.
+    /// Removes all but the first `len` points.
     pub fn truncate(&mut self, len: usize) {
         self.tags.truncate(len);
         self.steps.truncate(len);
@@ -69,43 +69,42 @@ impl ScalarColumns {
 /// A record that is not a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// Whose value it is; the tag's kind is that of the body.
+    /// Tag; its kind is that of the body.
     pub tag: TagId,
-    /// The step as the program counted it; may repeat and may go back.
+    /// The step as counted by the program; may repeat and may decrease.
     pub step: i64,
-    /// Seconds since 1970 as written; may be 0, NaN or go back.
+    /// Seconds since 1970 as written; may be 0, NaN or decrease.
     pub wall_time_secs: f64,
-    /// What it holds.
+    /// Content.
     pub body: Body,
 }
 
 /// A record of a kind that is recognised and counted but whose body is not decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unread {
-    /// Whose value it is.
+    /// Tag.
     pub tag: TagId,
-    /// The step as the program counted it.
+    /// The step as counted by the program.
     pub step: i64,
     /// Seconds since 1970 as written.
     pub wall_time_secs: f64,
 }
 
-/// A stretch of a file that could not be read; reading went on after it.
+/// A byte range that could not be read; reading resumed after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// Where it begins, in bytes from the start of the file.
+    /// Offset in bytes from the start of the file.
     pub offset: u64,
-    /// How many bytes were skipped.
+    /// Number of bytes skipped.
     pub len_bytes: u64,
-    /// What was wrong, as a sentence without the file's name.
+    /// Description, as a sentence without the file's name.
     pub reason: String,
 }
 
-/// What one call of a decoder yields. Reused between calls so that the columns keep their capacity.
+/// Result of one call of a decoder. Reused between calls so that the columns keep their capacity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordBatch {
-    /// Tags seen for the first time, in order of their [`TagId`]; the first one's id is the number of tags reported
-    /// by this decoder before.
+    /// New tags, in order of their [`TagId`]; the first id is the number of tags reported by this decoder before.
     pub new_tags: Vec<TagInfo>,
     /// Scalars in file order.
     pub scalars: ScalarColumns,
@@ -113,16 +112,16 @@ pub struct RecordBatch {
     pub records: Vec<Record>,
     /// Recognised records of kinds that are not decoded, in file order.
     pub unread: Vec<Unread>,
-    /// Damaged stretches passed over, by ascending offset: between records, and single values within them.
+    /// Damage by ascending offset: between records, and single values within them.
     pub damages: Vec<Damage>,
-    /// Records that are whole but hold nothing we can name (an event of an unknown field, say).
+    /// Intact records of unknown content (an event of an unknown field, for example).
     pub skipped_records: u64,
     /// Session starts in file order.
     pub session_starts: Vec<SessionStart>,
 }
 
-/// A `SessionLog` of status `START`: the program goes on at `step`, and whatever was recorded before from that step on
-/// is superseded (`purge_step` of `SummaryWriter`).
+/// A `SessionLog` of status `START`: the program resumes at `step`, and earlier records from that step on are
+/// superseded (`purge_step` of `SummaryWriter`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionStart {
     /// Lowest superseded step.
@@ -132,7 +131,7 @@ pub struct SessionStart {
 }
 
 impl RecordBatch {
-    /// Empties the batch and keeps its memory.
+    /// Empties the batch and keeps the capacity.
     pub fn clear(&mut self) {
         self.new_tags.clear();
         self.scalars.truncate(0);
@@ -143,7 +142,7 @@ impl RecordBatch {
         self.session_starts.clear();
     }
 
-    /// Points and records in it, of any kind.
+    /// Number of points and records of any kind.
     pub fn len_records(&self) -> u64 {
         (self.scalars.len() + self.records.len() + self.unread.len()) as u64
     }

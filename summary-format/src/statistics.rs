@@ -1,39 +1,39 @@
-//! What a program says of a tensor at a step instead of writing it in full.
+//! Statistics of a tensor at a step, recorded instead of its elements.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tensor::{ChangeStats, ChannelStats, DType, TensorStats};
 
-/// What a tensor is to the training. New roles are appended: the order is part of the stored form.
+/// Role of a tensor in the training. New roles are appended: the order is part of the stored form.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Role {
-    /// Not said.
+    /// Unknown.
     #[default]
     Other,
-    /// A parameter that is meant to be trained.
+    /// A trainable parameter.
     Weight,
-    /// The gradient of a weight, whose tag is most often the weight's with `.grad` after it.
+    /// The gradient of a weight; its tag is usually that of the weight with `.grad` appended.
     Gradient,
     /// The output of a layer.
     Activation,
-    /// Data that are fed.
+    /// Input data.
     Input,
-    /// What the model answers.
+    /// Output of the model.
     Output,
-    /// What is minimized.
+    /// Loss.
     Loss,
-    /// What an optimizer keeps for a weight.
+    /// State of an optimizer for a weight.
     OptimizerState,
-    /// A parameter that is kept as it is on purpose.
+    /// A parameter that is frozen on purpose.
     FrozenWeight,
 }
 
 impl Role {
-    /// All of them.
+    /// All roles.
     pub const ALL: [Self; 9] = [
         Self::Other,
         Self::Weight,
@@ -51,18 +51,18 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorSummary {
-    /// What it is to the training.
+    /// Role in the training.
     pub role: Role,
-    /// The type of its elements.
+    /// Element type.
     pub dtype: DType,
-    /// Sizes, outermost first; none at all is a single number.
+    /// Sizes, outermost first; empty for a single number.
     pub shape: Vec<u64>,
-    /// Counts and moments, exponents if they were asked for.
+    /// Counts and moments, with exponents if requested.
     pub stats: TensorStats,
-    /// What [`crate::tensor::ContentHasher`] makes of its bytes, if that was asked for.
+    /// [`crate::tensor::ContentHasher`] hash of its bytes, if requested.
     pub hash: Option<u64>,
-    /// How it differs from its state when it was last looked at, if that was asked for and is known.
+    /// Difference from the previous recorded state, if requested and known.
     pub change: Option<ChangeStats>,
-    /// Each unit by itself, if that was asked for.
+    /// Statistics of each channel, if requested.
     pub channels: Option<ChannelStats>,
 }

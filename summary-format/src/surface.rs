@@ -4,27 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::float;
 
-/// A loss landscape. With a path of intervals it belongs to a part of the training, otherwise to its end.
+/// A loss landscape. With intervals it covers a part of the training, otherwise its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Landscape {
     /// The loss over the plane.
     pub surface: Option<Points>,
-    /// Epochs or steps (see `unit`) that the path passes.
+    /// Epochs or steps (see `unit`) along the path.
     pub intervals: Vec<i64>,
-    /// The path that the training took.
+    /// The path of the training.
     pub path: Option<Points>,
-    /// How the plane was chosen: `PCA` or `Random`.
+    /// Method of choosing the plane: `PCA` or `Random`.
     pub decomposition: String,
-    /// What `intervals` count: `epoch` or `step`.
+    /// Unit of `intervals`: `epoch` or `step`.
     pub unit: String,
-    /// Steps an epoch.
+    /// Steps per epoch.
     pub steps_per_epoch: i64,
-    /// Where the training ended.
+    /// End point of the training.
     pub convergence_point: Option<Points>,
 }
 
-/// Points of a plane and the loss there.
+/// Points of a plane with their loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Points {
@@ -32,15 +32,15 @@ pub struct Points {
     pub x: Grid,
     /// Coordinates along the second direction.
     pub y: Grid,
-    /// The loss.
+    /// Loss.
     pub z: Grid,
 }
 
-/// Numbers with a shape, row by row.
+/// Numbers with a shape, in row-major order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Grid {
-    /// Sizes, outermost first; as written, and not always the number of values.
+    /// Sizes, outermost first; as written, may not match the number of values.
     pub shape: Vec<u64>,
     /// The numbers, `f32` widened.
     #[serde(with = "float::list")]

@@ -1,4 +1,4 @@
-//! The tags of one file: names in, small numbers out.
+//! The tags of one file, mapped to small numbers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,17 +21,17 @@ pub(crate) struct TagTable {
 struct Entry {
     id: TagId,
     info: TagInfo,
-    /// The tag of the same name and another kind that was seen before this one.
+    /// The previous tag of the same name and another kind.
     older: Option<TagId>,
-    /// Whether no tag of this name was seen after this one.
+    /// `true` if no later tag has the same name.
     is_newest: bool,
-    /// The tag that came after this one the last time. Programs write their tags in the same order at every step, so
-    /// that one comparison of names usually saves the hash.
+    /// The tag that followed this one the last time. Programs write their tags in the same order at every step, so one
+    /// comparison of names usually saves the hash.
     follower: usize,
 }
 
 impl TagTable {
-    /// As remembered by a checkpoint.
+    /// Restores the table of a checkpoint.
     pub(crate) fn restore(tags: Vec<TagInfo>) -> Self {
         let mut table = Self::default();
         for tag in tags {
@@ -45,7 +45,7 @@ impl TagTable {
         self.tags.iter().map(|entry| entry.info.clone()).collect()
     }
 
-    /// The number of a tag; one that is new is appended to `new_tags`.
+    /// Id of a tag; a new one is appended to `new_tags`.
     #[inline]
     pub(crate) fn id(&mut self, name: &[u8], kind: Kind, new_tags: &mut Vec<TagInfo>) -> TagId {
         if let Some(entry) = self.expected()
@@ -59,7 +59,7 @@ impl TagTable {
         self.look_up(name, kind, new_tags)
     }
 
-    /// The tag that came after the last one when that was last seen.
+    /// The tag that followed the last one the last time.
     #[inline]
     fn expected(&self) -> Option<&Entry> {
         self.tags.get(self.tags.get(self.last)?.follower)
@@ -107,8 +107,8 @@ impl TagTable {
         id
     }
 
-    /// The kind that this name was last seen with for the first time: what a value is that does not say so itself.
-    /// Kinds whose values always say so do not count.
+    /// The kind of the newest tag of this name: the kind of values that do not declare one. Kinds that are always
+    /// declared do not count.
     pub(crate) fn newest_kind(&self, name: &[u8]) -> Option<Kind> {
         if let Some(entry) = self.expected()
             && entry.info.name.as_bytes() == name
@@ -126,7 +126,7 @@ impl TagTable {
     }
 }
 
-/// Whether every value of this kind is one of our own messages, which name their kind.
+/// `true` if every value of this kind is a native message, which declares its kind.
 const fn says_itself(kind: Kind) -> bool {
     matches!(
         kind,

@@ -1,7 +1,7 @@
-//! What can be said of a tensor without keeping it: element types, statistics, histograms, changes, content hashes.
+//! Tensors in memory: element types, statistics, histograms, changes, content hashes.
 //!
-//! All functions take little-endian bytes as they stand in files and in memory, of any alignment; a torn element at
-//! the end counts for nothing. NaN and infinities are counted and kept out of every sum.
+//! All functions take little-endian bytes as in files and in memory, of any alignment; an incomplete element at the
+//! end is ignored. NaN and infinities are counted and excluded from every sum.
 
 mod bytes;
 mod change;
@@ -27,7 +27,7 @@ pub use range::RangeCount;
 pub use select::{Select, Selected};
 pub use stats::{FiniteStats, TensorStats};
 
-/// The product of sizes; `None` beyond 2^64.
+/// The product of sizes; `None` above `u64::MAX`.
 pub(crate) fn len_of(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);

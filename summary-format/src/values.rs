@@ -10,59 +10,60 @@ use crate::tensor::{self, DType};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Text {
-    /// Sizes, outermost first; none at all is a single text.
+    /// Sizes, outermost first; empty for a single text.
     pub shape: Vec<u64>,
-    /// The texts, row by row, with replacement characters where they are not UTF-8. As many as the shape says.
+    /// Texts in row-major order, as many as the shape has elements; bytes that are not UTF-8 become replacement
+    /// characters.
     pub items: Vec<String>,
 }
 
-/// A tensor of numbers, row by row.
+/// A tensor of numbers in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
-    /// The type of the elements where they are written.
+    /// Element type as stored.
     pub dtype: DType,
-    /// The type they had in the program, if the writer changed it.
+    /// Element type in the program, if the writer converted it.
     pub original_dtype: Option<DType>,
-    /// Sizes, outermost first; none at all is a single number.
+    /// Sizes, outermost first; empty for a single number.
     pub shape: Vec<u64>,
     /// The elements.
     pub data: TensorData,
 }
 
-/// A tensor of a type that is not computed with: complex numbers, text, 4-bit and odd 8-bit numbers. Its elements are
-/// never read.
+/// A tensor of an unsupported element type: complex numbers, text, 4-bit and odd 8-bit numbers. Its elements are never
+/// read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OpaqueTensor {
-    /// Name of the type, as its framework or its file calls it.
+    /// Name of the type in its framework or file.
     pub dtype: String,
-    /// Sizes, outermost first; none at all is a single element.
+    /// Sizes, outermost first; empty for a single element.
     pub shape: Vec<u64>,
 }
 
-/// Where the elements of a tensor are: little-endian, in its `dtype`.
+/// Location of the elements of a tensor: little-endian, in its `dtype`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorData {
-    /// All of them, in the file.
+    /// A byte range of the file.
     Stretch(Stretch),
-    /// Here. If there are fewer than the shape says, the last one repeats to the end; if there is none, all are 0.
+    /// The bytes themselves. If there are fewer than the shape requires, the last one repeats to the end; if there is
+    /// none, all are 0.
     Inline(Vec<u8>),
 }
 
 impl Tensor {
-    /// How many elements the shape says there are; `None` beyond 2^64.
+    /// Number of elements according to the shape; `None` above `u64::MAX`.
     pub fn len(&self) -> Option<u64> {
         tensor::len_of(&self.shape)
     }
 
-    /// Whether the shape says that there are none.
+    /// `true` if the shape has no elements.
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 
-    /// Elements from the one at `from` on, at most `len`, as numbers. `bytes` is what [`Tensor::data`] points at or
-    /// holds, from its beginning; elements that it should hold and does not are left out. Integers beyond 2^53 become
-    /// the nearest `f64`.
+    /// At most `len` elements from index `from` on, as numbers. `bytes` is the content of [`Tensor::data`] from its
+    /// beginning; missing elements are left out. Integers beyond 2^53 become the nearest `f64`.
     pub fn numbers(&self, bytes: &[u8], from: u64, len: usize) -> Vec<f64> {
         let size = self.dtype.size_bytes();
         let there = self.len().unwrap_or(u64::MAX).saturating_sub(from);
@@ -82,13 +83,13 @@ impl Tensor {
 }
 
 impl DType {
-    /// One element, little-endian; 0 if the bytes are too few. Integers beyond 2^53 become the nearest `f64`.
+    /// One element, little-endian; 0 if there are too few bytes. Integers beyond 2^53 become the nearest `f64`.
     pub fn number(self, bytes: &[u8]) -> f64 {
         number(self, bytes)
     }
 }
 
-/// One element, little-endian; 0 if the bytes are too few.
+/// One element, little-endian; 0 if there are too few bytes.
 pub(crate) fn number(dtype: DType, bytes: &[u8]) -> f64 {
     fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
         bytes.first_chunk().copied().unwrap_or([0; N])

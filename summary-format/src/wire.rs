@@ -25,7 +25,7 @@ impl<'a> Fields<'a> {
         Self { bytes: message }
     }
 
-    /// What has not been read yet.
+    /// Unread bytes.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes
@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
                 Value::Bytes(bytes)
             }
             5 => Value::Fixed32(u32::from_le_bytes(self.chunk()?)),
-            // Groups were never used by the formats read here.
+            // The formats read here never use groups.
             _ => return None,
         };
         (number != 0).then_some((number, value))
@@ -98,7 +98,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The bytes of a field that occurs once; of several the last counts, as in every protobuf reader.
+/// The bytes of a field that occurs once; the last occurrence counts, as in every protobuf reader.
 pub(crate) fn bytes_of(message: &[u8], number: u32) -> Result<Option<&[u8]>, Malformed> {
     let mut found = None;
     for field in Fields::of(message) {
@@ -180,7 +180,7 @@ pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), Malfor
     fixed64s(value, |bits| out.push(f64::from_bits(bits)))
 }
 
-/// Text of a file, with replacement characters where it is not UTF-8.
+/// Text of a file; bytes that are not UTF-8 become replacement characters.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

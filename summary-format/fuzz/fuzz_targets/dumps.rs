@@ -1,5 +1,5 @@
-//! Headers of files of tensors, and names and tables of dumps: no panic, and no claim that would overflow or exhaust
-//! whoever believes it.
+//! Headers of tensor files, and names and tables of dumps: no panic, and no length that would overflow or exhaust
+//! memory.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ fn holds(tensor: &StoredTensor) {
     assert!(data.offset.checked_add(data.len_bytes).is_some());
     let elements = tensor.shape.iter().try_fold(1_u64, |len, size| len.checked_mul(*size));
     assert!(tensor.shape.contains(&0) || elements.is_some());
-    // Few bytes, many claimed.
+    // A short input that claims great lengths.
     let mut bytes = vec![1; 16];
     tensor.bring_to_little_endian(&mut bytes);
     tensor.bring_to_row_major(&mut bytes);

@@ -1,4 +1,4 @@
-//! What profilers say of data pipelines.
+//! Profiler files of data pipelines.
 #![no_main]
 
 use trainscope_format::queues::{Batches, Operators, Usage};

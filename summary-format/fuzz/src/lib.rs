@@ -1,4 +1,4 @@
-//! What must hold for every file and every way of cutting it.
+//! Properties that hold for every file and every way of cutting it.
 
 use arbitrary::Arbitrary;
 use trainscope_format::{Format, RecordBatch};
@@ -8,7 +8,7 @@ use trainscope_format::{Format, RecordBatch};
 mod support;
 use support::{Seen, append, feed, frame, header, whole};
 
-/// A made-up file. Checksums cannot be guessed, so the pieces carry right ones where they should.
+/// An arbitrary file. Checksums cannot be guessed, so some pieces carry valid ones.
 #[derive(Arbitrary, Debug)]
 pub struct File {
     pieces: Vec<Piece>,
@@ -20,18 +20,18 @@ pub struct File {
 enum Piece {
     /// A frame with this payload.
     Frame(Vec<u8>),
-    /// A frame cut off and, perhaps, changed.
+    /// A frame cut off and possibly changed.
     Damaged {
         payload: Vec<u8>,
         len: u8,
         at: u8,
         mask: u8,
     },
-    /// A right header with any length.
+    /// A valid header with any length.
     Header(u64),
-    /// A right header with a length that may lie in the file.
+    /// A valid header with a length that may fit into the file.
     ShortHeader(u8),
-    /// Anything.
+    /// Any bytes.
     Raw(Vec<u8>),
     /// Zeros.
     Zeros(u8),
@@ -62,7 +62,7 @@ impl Piece {
     }
 }
 
-/// Panics if the file is not read the same way in any cuts and after a restart, or if the offset goes back.
+/// Panics if the file decodes differently in other cuts or after a restart, or if the offset decreases.
 pub fn check(format: Format, file: &File) {
     let bytes = file.pieces.iter().flat_map(Piece::bytes).collect::<Vec<_>>();
     let expected = whole(format, &bytes).comparable();

@@ -6,7 +6,7 @@ use crate::hparams::{
 };
 use crate::message::Message;
 
-/// The tag that readers look for, and an `HParamsPluginData`.
+/// The tag that TensorBoard expects, and an `HParamsPluginData`.
 pub(super) fn encode(hparams: &Hparams) -> (&'static [u8], Message) {
     let (tag, number, message): (&[u8], _, _) = match hparams {
         Hparams::Experiment(experiment) => {

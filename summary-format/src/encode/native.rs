@@ -1,4 +1,4 @@
-//! The records that `TensorBoard` has no word for.
+//! Records that `TensorBoard` has no message for.
 
 use std::io::{self, Write};
 
@@ -14,12 +14,12 @@ use crate::message::Message;
 use crate::profile::Profile;
 use crate::statistics::TensorSummary;
 
-/// Tensors of one value. Readers hold all of a value in memory.
+/// Maximum number of tensors in one value. Readers hold a whole value in memory.
 const TENSORS_A_VALUE: usize = 256;
 
 impl<W: Write> RecordWriter<W> {
-    /// Writes what is known of the tensors of a step, each with its tag: as one event, all of them or none, if they are
-    /// not more than a few hundred.
+    /// Writes statistics of the tensors of a step, each with its tag. Up to a few hundred tensors are one event, so
+    /// that readers get all of them or none.
     pub fn statistics(&mut self, at: Moment, tensors: &[(&str, &TensorSummary)]) -> io::Result<()> {
         for tensors in tensors.chunks(TENSORS_A_VALUE) {
             self.native("tensors", at, STATISTICS, &statistics::write(tensors))?;
@@ -27,7 +27,7 @@ impl<W: Write> RecordWriter<W> {
         Ok(())
     }
 
-    /// Writes one of the four records of lineage, under the tag that `MindSpore` gives them.
+    /// Writes one of the four lineage records, under the tag that `MindSpore` uses.
     pub fn lineage(&mut self, at: Moment, lineage: &Lineage) -> io::Result<()> {
         let tag = match lineage {
             Lineage::Train(_) => "train_lineage",
@@ -38,7 +38,7 @@ impl<W: Write> RecordWriter<W> {
         self.native(tag, at, LINEAGE, &lineage::write(lineage))
     }
 
-    /// Writes a computation graph. Its notes are not written: they are made when it is read.
+    /// Writes a computation graph. Its notes are not written: readers derive them.
     pub fn graph(&mut self, tag: &str, at: Moment, graph: &Graph) -> io::Result<()> {
         self.native(tag, at, GRAPH, &graph::write(graph))
     }
@@ -48,22 +48,22 @@ impl<W: Write> RecordWriter<W> {
         self.native(tag, at, PROFILE, &profile::write(profile))
     }
 
-    /// Writes where tensors were dumped in full.
+    /// Writes the location of a tensor dump.
     pub fn dump(&mut self, at: Moment, dump: &DumpRef) -> io::Result<()> {
         self.native("dump", at, DUMP, &collection::write_dump(dump))
     }
 
-    /// Writes that a condition held.
+    /// Writes a reported condition.
     pub fn hit(&mut self, at: Moment, hit: &WatchHit) -> io::Result<()> {
         self.native("hits", at, HIT, &collection::write_hit(hit))
     }
 
-    /// Writes that records were lost.
+    /// Writes a count of lost records.
     pub fn loss(&mut self, at: Moment, loss: &CollectorLoss) -> io::Result<()> {
         self.native("loss_of_records", at, LOSS, &collection::write_loss(loss))
     }
 
-    /// A value of our own plugin, in a field of our own that other readers skip.
+    /// Value of the native plugin, in a field that other readers skip.
     fn native(&mut self, tag: &str, at: Moment, number: u32, message: &Message) -> io::Result<()> {
         let mut data = Message::default();
         data.bytes(1, b"trainscope");

@@ -1,4 +1,4 @@
-//! What all event files have in common: frames that hold one event each, and tags that are named once.
+//! Event files of all formats: frames that hold one event each, and tags whose kind is named once.
 
 use crate::body::Body;
 use crate::decode::{Checkpoint, Decoder, RestoreError};
@@ -9,12 +9,13 @@ use crate::stretch::Stretch;
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 
-/// Appends what one event holds to the batch. After `Malformed` the caller takes back what was appended, except tags.
+/// Appends the content of one event to the batch. After `Malformed` the caller removes the appended records, but not
+/// the tags.
 pub(crate) type ReadEvent =
     fn(Source<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>;
 
-const NOT_AN_EVENT: &str = "a record is framed well but is not an event";
-/// Changes when a checkpoint of an older version would be read wrongly.
+const NOT_AN_EVENT: &str = "the frame of a record is intact, but its content is not an event";
+/// Version of the state in checkpoints; changes when older ones would be misread.
 const STATE: [u8; 1] = [1];
 
 /// Decoder of a file of framed events.
@@ -26,7 +27,7 @@ pub(crate) struct EventFile {
 }
 
 impl EventFile {
-    /// From the first byte.
+    /// Decoder that starts at the first byte.
     pub(crate) fn new(read_event: ReadEvent) -> Self {
         Self {
             frames: FrameReader::default(),
@@ -35,7 +36,7 @@ impl EventFile {
         }
     }
 
-    /// From a checkpoint; the empty one is the start of a file.
+    /// Decoder that starts at a checkpoint; the empty checkpoint is the start of a file.
     pub(crate) fn resume(read_event: ReadEvent, from: Checkpoint) -> Result<Self, RestoreError> {
         if from.state != STATE && from != Checkpoint::default() {
             return Err(RestoreError);
@@ -50,7 +51,7 @@ impl EventFile {
 
 impl Decoder for EventFile {
     fn push(&mut self, bytes: &[u8], out: &mut RecordBatch) {
-        // Damage between frames goes here, damaged values within them into the batch.
+        // Damage between frames is collected here, damaged values within them in the batch.
         let mut damages = Vec::new();
         let old_damages = out.damages.len();
         self.frames.push(bytes, &mut damages, |payload, offset| {
@@ -62,7 +63,7 @@ impl Decoder for EventFile {
             let session_starts = out.session_starts.len();
             let source = Source { payload, offset };
             (self.read_event)(source, &mut self.tags, out).map_err(|Malformed| {
-                // It will be read again after a restart from here, and must not count twice.
+                // The event is read again after a restart at this offset and must not count twice.
                 out.scalars.truncate(scalars);
                 out.records.truncate(records);
                 out.unread.truncate(unread);
@@ -95,7 +96,7 @@ impl Decoder for EventFile {
     }
 }
 
-/// The bytes of one event, and where in the file they begin.
+/// The bytes of one event with their offset in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(super) payload: &'a [u8],
@@ -103,7 +104,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Where a part of the payload lies in the file.
+    /// Byte range of a part of the payload in the file.
     pub(super) fn stretch(self, part: &[u8]) -> Stretch {
         let within = part
             .as_ptr()
@@ -117,7 +118,7 @@ impl Source<'_> {
     }
 }
 
-/// Why a value cannot be read although its event can: a sentence.
+/// Error for an unreadable value in a readable event, as a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault(pub(super) &'static str);
 
@@ -127,18 +128,18 @@ impl From<Malformed> for Fault {
     }
 }
 
-/// Messages of many small parts take many times their length once they are read. No writer makes large ones.
+/// Messages of many small parts take many times their length when decoded. No writer makes large ones.
 const MAX_DETAILED_BYTES: usize = 4 << 20;
 
-/// A message that is read part by part, unless it is so long that it cannot be meant.
+/// Checks the length of a message that is decoded part by part.
 pub(super) fn detailed(message: &[u8]) -> Result<&[u8], Fault> {
     if message.len() > MAX_DETAILED_BYTES {
-        return Err(Fault("a value is read part by part and above 4 MiB"));
+        return Err(Fault("a value of many parts exceeds 4 MiB"));
     }
     Ok(message)
 }
 
-/// The coordinates of an event; what it does not say is 0.
+/// The coordinates of an event; missing ones are 0.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) step: i64,
@@ -161,8 +162,8 @@ impl At<'_> {
         });
     }
 
-    /// A record whose body lies in `value`, or the damage that it is. The tag is taken note of either way: what names
-    /// it may not come again.
+    /// Adds the record with the body in `value`, or its damage. The tag is registered in both cases: later values may
+    /// omit its kind.
     pub(super) fn record(
         self,
         (tag, kind): (&[u8], Kind),
@@ -194,10 +195,10 @@ impl At<'_> {
     }
 }
 
-/// What an event says: its field number and bytes.
+/// Content of an event: field number and bytes.
 pub(super) type Content<'a> = Option<(u32, &'a [u8])>;
 
-/// What all events begin with, wall time 1 and step 2, and their content: one of the fields from 3 to 10, the last of
+/// Common fields of all events, wall time 1 and step 2, and the content: one of the fields from 3 to 10, the last of
 /// them if there are several.
 #[inline]
 pub(super) fn coordinates(source: Source<'_>) -> Result<(At<'_>, Content<'_>), Malformed> {

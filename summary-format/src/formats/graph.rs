@@ -6,11 +6,11 @@ use super::{graph_keras, graph_mindspore, graph_tf, native, onnx, onnx_skim};
 use crate::body::GraphFormat;
 use crate::graph::{Graph, NotAGraph};
 
-/// Files that are read as a whole are held in memory.
+/// Size limit of graph files, which are read into memory.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
 impl Graph {
-    /// Reads a file that is a graph and has so many bytes. Content of weights is passed over, not read.
+    /// Reads a graph file of `len` bytes. Weights are skipped.
     pub fn read_file(
         format: GraphFormat,
         file: &mut (impl BufRead + Seek),
@@ -19,7 +19,7 @@ impl Graph {
         let bytes = if format == GraphFormat::Onnx {
             onnx_skim::without_weights(file, len_bytes)?
         } else if len_bytes > MAX_FILE_BYTES {
-            return Err(io::Error::other("it is above 1 GiB"));
+            return Err(io::Error::other("it exceeds 1 GiB"));
         } else {
             let mut bytes = Vec::new();
             file.take(len_bytes).read_to_end(&mut bytes)?;
@@ -28,7 +28,7 @@ impl Graph {
         Self::read(format, &bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
     }
 
-    /// Reads the bytes of a graph, which are all of it: what [`crate::GraphSource::data`] points at, or a whole file.
+    /// Decodes a graph from all of its bytes: those of [`crate::GraphSource::data`], or a whole file.
     pub fn read(format: GraphFormat, bytes: &[u8]) -> Result<Self, NotAGraph> {
         match format {
             GraphFormat::TfGraphDef => graph_tf::graph_def(bytes),

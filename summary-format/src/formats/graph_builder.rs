@@ -1,28 +1,28 @@
-//! Puts a graph together from nodes that name each other: looks names up at the end and notes what is odd.
+//! Graph builder: nodes refer to each other by name; names are resolved at the end and oddities noted.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Edge, Graph, GraphNote, GraphNoteKind, GraphOutput, Node};
 
-/// Above this, a graph is cut: nobody can look at it, and made-up files could fill the memory.
+/// Limit above which a graph is cut: larger ones cannot be displayed, and crafted files could exhaust the memory.
 pub(super) const MAX_NODES: usize = 1 << 20;
 pub(super) const MAX_EDGES: usize = 1 << 23;
-/// Values of attributes that are longer are only said to be there.
+/// Maximum length of an attribute value; of longer ones only the length is stored.
 const MAX_TEXT_BYTES: usize = 256;
 
-/// A graph that is not complete. Names may be borrowed from the bytes it is read from: large graphs have many.
+/// A graph under construction. Names may be borrowed from the source bytes, since large graphs have many.
 #[derive(Default)]
 pub(super) struct GraphBuilder<'a> {
     pub(super) graph: Graph,
-    /// What a name stands for: a node and one of its outputs.
+    /// Node and output slot by name.
     values: HashMap<Cow<'a, str>, (u32, u32), foldhash::fast::RandomState>,
     edges: Vec<Wanted<'a>>,
     outputs: Vec<(String, Wanted<'a>)>,
     left_out: usize,
 }
 
-/// An edge that knows its origin by name.
+/// An edge with an unresolved origin.
 struct Wanted<'a> {
     to: u32,
     from: Cow<'a, str>,
@@ -42,17 +42,17 @@ impl<'a> GraphBuilder<'a> {
         Some(index)
     }
 
-    /// Says which name the output of a node has. Of several with one name the first counts.
+    /// Defines the name of a node's output. The first definition of a name wins.
     pub(super) fn define(&mut self, name: impl Into<Cow<'a, str>>, node: u32, slot: u32) {
         self.values.entry(name.into()).or_insert((node, slot));
     }
 
-    /// Whether something has this name.
+    /// `true` if the name is defined.
     pub(super) fn knows(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// An input of a node: the output `slot` of what has this name, counted from the one that has it.
+    /// Adds an input to a node: output `slot` of the named value, relative to the output of that name.
     pub(super) fn input(
         &mut self,
         to: u32,
@@ -72,7 +72,7 @@ impl<'a> GraphBuilder<'a> {
         });
     }
 
-    /// Something that the graph computes, by the name it has there.
+    /// Adds an output of the graph under the given name.
     pub(super) fn output(&mut self, name: String, from: String) {
         if self.outputs.len() >= MAX_EDGES {
             self.left_out += 1;
@@ -87,12 +87,12 @@ impl<'a> GraphBuilder<'a> {
         self.outputs.push((name, wanted));
     }
 
-    /// Says what is odd.
+    /// Notes an oddity.
     pub(super) fn note(&mut self, kind: GraphNoteKind, example: String) {
         self.graph.notes.push(note(kind, 1, example));
     }
 
-    /// Looks up all names.
+    /// Resolves all names.
     pub(super) fn finish(mut self) -> Graph {
         let values = self.values;
         let find = |wanted: Wanted<'_>| match values.get(&wanted.from) {
@@ -135,7 +135,7 @@ impl<'a> GraphBuilder<'a> {
     }
 }
 
-/// Says what is odd about a graph, of which so much is left out.
+/// Notes the oddities of a graph, including the number of nodes and edges left out.
 pub(super) fn note_what_is_odd(graph: &mut Graph, left_out: usize) {
     if left_out > 0 {
         let left_out = note(GraphNoteKind::LeftOut, left_out, String::new());
@@ -154,7 +154,7 @@ fn note(kind: GraphNoteKind, count: usize, example: String) -> GraphNote {
     }
 }
 
-/// What is odd about a graph's shape.
+/// Oddities in the structure of a graph.
 fn notes_on(graph: &Graph) -> Vec<GraphNote> {
     if graph.nodes.is_empty() {
         return vec![note(GraphNoteKind::Empty, 0, String::new())];
@@ -188,10 +188,10 @@ fn origins(node: &Node) -> impl Iterator<Item = u32> {
     node.inputs.iter().filter_map(|edge| edge.node)
 }
 
-/// Nodes that have no place in an order where each comes after its inputs.
+/// Number of nodes that cannot be ordered after their inputs.
 fn count_in_cycles(graph: &Graph) -> usize {
     let mut waiting_for: Vec<usize> = graph.nodes.iter().map(|n| origins(n).count()).collect();
-    // Followers of each node, one after the other.
+    // Followers of each node, concatenated.
     let mut begins = vec![0_usize; graph.nodes.len() + 1];
     for node in &graph.nodes {
         for origin in origins(node) {
@@ -226,7 +226,7 @@ fn count_in_cycles(graph: &Graph) -> usize {
     graph.nodes.len() - placed
 }
 
-/// Text of a file as the value of an attribute: as it is if it is short and is text.
+/// Attribute value of raw bytes: the text if it is short and UTF-8, otherwise its length.
 pub(super) fn short_bytes(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) if bytes.len() <= MAX_TEXT_BYTES => text.to_owned(),
@@ -238,7 +238,7 @@ fn short(text: &str) -> String {
     short_bytes(text.as_bytes())
 }
 
-/// Gathers the values of a list as `[a, b, …]`; of a long one only how many there are.
+/// Formats a list of values as `[a, b, …]`; of a long one only the length.
 #[derive(Default)]
 pub(super) struct ShortList {
     text: String,

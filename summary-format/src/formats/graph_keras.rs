@@ -1,17 +1,17 @@
-//! The JSON text of a Keras model: its layers as nodes, those of models within it in their scope, and what it was compiled
-//! with: a node for the loss of each output, and one for the optimizer.
+//! The JSON text of a Keras model: its layers as nodes, nested models as scopes, and its compilation: a node for the
+//! loss of each output, and one for the optimizer.
 
 use serde_json::Value;
 
 use super::graph_builder::{GraphBuilder, short_bytes};
 use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
 
-/// Deeper models within models are not read; the parser itself stops at 128 levels of JSON.
+/// Maximum depth of nested models; the parser itself stops at 128 levels of JSON.
 const MAX_DEPTH: usize = 16;
-/// Losses of more outputs are left out.
+/// Maximum number of outputs with losses.
 const MAX_OUTPUTS: usize = 256;
 
-/// The name of the node of the loss, or the scope of several.
+/// The name of the loss node, or of the scope of several.
 const LOSS: &str = "loss";
 
 /// `{"class_name", "config": {"name", "layers": [{"class_name", "name", "config", "inbound_nodes"}], "output_layers"},
@@ -29,7 +29,7 @@ pub(crate) fn model(json: &[u8]) -> Result<Graph, NotAGraph> {
     Ok(builder.finish())
 }
 
-/// Losses and the optimizer, as far as the model was compiled.
+/// Adds losses and the optimizer, if the model was compiled.
 fn add_training(builder: &mut GraphBuilder<'_>, model: &Value) {
     let compiled = &model["compile_config"];
     let outputs = outputs_of(model);
@@ -72,7 +72,7 @@ fn add_training(builder: &mut GraphBuilder<'_>, model: &Value) {
     }
 }
 
-/// The loss of one output: one for all, a list in the order of the outputs, or a map by their names.
+/// The loss of one output: a common one, an entry of a list in the order of the outputs, or of a map by their names.
 fn loss_of<'a>(loss: &'a Value, key: &str, place: usize) -> &'a Value {
     match loss {
         Value::Array(_) => &loss[place],
@@ -92,7 +92,7 @@ fn compiled_as(value: &Value) -> Option<(String, Vec<(String, String)>)> {
         Value::String(function) => named(function),
         config => {
             let mut attributes = attributes_of(config);
-            // A schedule is an object of its own.
+            // A schedule is a nested object.
             let begins = &config["learning_rate"]["config"]["initial_learning_rate"];
             if begins.is_number() {
                 attributes.push(("initial_learning_rate".to_owned(), begins.to_string()));
@@ -102,7 +102,7 @@ fn compiled_as(value: &Value) -> Option<(String, Vec<(String, String)>)> {
     }
 }
 
-/// The outputs of a model: the name of each, and the layer that makes it.
+/// Outputs of a model: the name of each and the layer that computes it.
 fn outputs_of(model: &Value) -> Vec<(&str, String)> {
     let tensors = output_tensors(model);
     let tensors = tensors.into_iter().take(MAX_OUTPUTS);
@@ -113,8 +113,8 @@ fn outputs_of(model: &Value) -> Vec<(&str, String)> {
     made.collect()
 }
 
-/// `[layer, call, output]` for each output, with its name where it has one of its own. A sequential model says nothing:
-/// its last layer is its output.
+/// `[layer, call, output]` for each output, with its name if it has one of its own. A sequential model has none
+/// listed: its last layer is its output.
 fn output_tensors(model: &Value) -> Vec<(Option<&str>, &Value)> {
     match &model["config"]["output_layers"] {
         one @ Value::Array(items) if items.first().is_some_and(Value::is_string) => {
@@ -131,7 +131,7 @@ fn output_tensors(model: &Value) -> Vec<(Option<&str>, &Value)> {
     }
 }
 
-/// The layer that makes an output, by its full name: of a model within, the layer there.
+/// Full name of the layer that computes an output, resolved through nested models.
 fn layer_of(model: &Value, tensor: &Value, scope: &str, depth: usize) -> Option<String> {
     let layers = model["config"]["layers"].as_array()?;
     let layer = match tensor[0].as_str() {
@@ -154,7 +154,7 @@ fn name_of(layer: &Value) -> &str {
 }
 
 fn add_layers(builder: &mut GraphBuilder<'_>, model: &Value, scope: &str, depth: usize) {
-    // A sequential model says nothing of edges: each layer follows the one before.
+    // A sequential model lists no edges: each layer follows the one before.
     let is_sequential = model["class_name"] == "Sequential";
     let mut before: Option<String> = None;
     for layer in model["config"]["layers"].as_array().into_iter().flatten() {
@@ -235,7 +235,7 @@ fn add_inputs(
     }
 }
 
-/// The attributes of a layer, and of the layer that it wraps (`TimeDistributed`) where it has none of that name.
+/// Attributes of a layer, and of the layer that it wraps (`TimeDistributed`) for names that it lacks.
 fn attributes_of_layer(config: &Value) -> Vec<(String, String)> {
     let mut attributes = attributes_of(config);
     for (name, value) in attributes_of(&config["layer"]["config"]) {
@@ -246,7 +246,7 @@ fn attributes_of_layer(config: &Value) -> Vec<(String, String)> {
     attributes
 }
 
-/// What is said of a layer in one word or number.
+/// Scalar settings of a layer.
 fn attributes_of(config: &Value) -> Vec<(String, String)> {
     let entries = config.as_object().into_iter().flatten();
     entries
@@ -255,7 +255,7 @@ fn attributes_of(config: &Value) -> Vec<(String, String)> {
             let value = match value {
                 Value::Null => return None,
                 Value::String(text) => short_bytes(text.as_bytes()),
-                // A lambda has no name.
+                // Lambdas have no name.
                 Value::Object(object) if object.contains_key("value") => "lambda".to_owned(),
                 Value::Object(object) => {
                     let class = object.get("class_name")?.as_str()?;
@@ -272,7 +272,7 @@ fn attributes_of(config: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The shape that an input layer is fed with; `null` is a size that is not known.
+/// Shape of an input layer; `null` is an unknown size.
 fn shape_of(config: &Value) -> Option<TensorType> {
     let shape = config["batch_shape"]
         .as_array()

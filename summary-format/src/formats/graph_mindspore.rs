@@ -5,7 +5,7 @@ use super::graph_tf::shape_text;
 use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
 use crate::wire::{Fields, Malformed, Value, bytes_of, text, varints};
 
-/// Types and values within each other are read to this depth; what is deeper becomes `…`.
+/// Maximum depth of nested types and values; deeper ones become `…`.
 const MAX_DEPTH: usize = 8;
 
 /// A `ModelProto`: its graph is field 4.
@@ -131,7 +131,8 @@ fn add_node(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malfor
     Ok(())
 }
 
-/// A `TypeProto`: type 1, tensor 2 (element type 1, shape 2), sequence 3 (types 1). A sequence is its elements.
+/// A `TypeProto`: type 1, tensor 2 (element type 1, shape 2), sequence 3 (types 1). A sequence is replaced by its
+/// elements.
 fn add_types(message: &[u8], out: &mut Vec<TensorType>, depth: usize) -> Result<(), Malformed> {
     let mut data_type = 0;
     for field in Fields::of(message) {
@@ -146,7 +147,7 @@ fn add_types(message: &[u8], out: &mut Vec<TensorType>, depth: usize) -> Result<
                         _ => {}
                     }
                 }
-                // A number is a tensor without dimensions, and its shape is left out.
+                // A number is a tensor without dimensions: its shape is omitted.
                 found.shape.get_or_insert_default();
                 out.push(found);
                 return Ok(());
@@ -224,7 +225,7 @@ fn short_value(message: &[u8], depth: usize) -> Result<String, Malformed> {
             _ => {}
         }
     }
-    // An empty list, or one that has no value: `None`.
+    // An empty list, or one without a value: `None`.
     Ok(if list.is_empty() && !matches!(data_type, 16..=33) {
         dtype_name(data_type)
     } else {
@@ -232,8 +233,8 @@ fn short_value(message: &[u8], depth: usize) -> Result<String, Malformed> {
     })
 }
 
-/// Form of a `TensorProto` of either variant, and the length of its content: sizes 1 and type 2 with lists of elements
-/// from 3 to 8, or sizes 4 and type 5 with content 3. Graphs often leave the content out.
+/// Shape, type and length of a `TensorProto` of either variant: sizes 1 and type 2 with lists of elements from 3 to 8,
+/// or sizes 4 and type 5 with content 3. Graphs often omit the content.
 fn tensor_text(message: &[u8]) -> Result<String, Malformed> {
     let mut sizes = Vec::new();
     let mut data_type = 0;
@@ -283,7 +284,7 @@ fn dtype_name(number: u64) -> String {
         40 => "anything",
         41 => "refkey",
         42 => "ref",
-        // Dumps and summaries of the same network count it otherwise.
+        // Dumps and summaries of the same network number it differently.
         43 | 49 => "umonad",
         44 => "iomonad",
         _ => return format!("type {number}"),
@@ -295,7 +296,7 @@ fn dtype_name(number: u64) -> String {
 mod tests {
     use super::{graph, tensor_text};
 
-    /// A field of bytes that are shorter than 128.
+    /// A bytes field shorter than 128.
     fn part(field: u8, bytes: &[u8]) -> Vec<u8> {
         let len = u8::try_from(bytes.len()).unwrap();
         [&[field << 3 | 2, len][..], bytes].concat()

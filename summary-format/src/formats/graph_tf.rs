@@ -31,7 +31,7 @@ pub(crate) fn run_metadata(message: &[u8]) -> Result<Graph, NotAGraph> {
     };
     let mut builder = GraphBuilder::default();
     for (index, graph) in graphs.iter().enumerate() {
-        // Programs trace small functions beside the one that is meant.
+        // Programs trace small functions beside the main one.
         let scope = if graphs.len() > 1 {
             format!("function_{index}/")
         } else {
@@ -147,7 +147,7 @@ fn add_node<'a>(
                     "T" if dtype.is_none() => dtype = type_of(value)?,
                     _ => {}
                 }
-                // torch writes an attribute of this name for all that it has to say, usually nothing.
+                // torch writes all further information into one attribute of this name, usually none.
                 let value = short_value(value)?;
                 if !matches!(
                     (&*name, &*value),
@@ -184,7 +184,7 @@ fn add_node<'a>(
     Ok(())
 }
 
-/// A part of a name, in its scope.
+/// A part of a name with its scope prefixed.
 fn in_scope<'a>(scope: &str, bytes: &'a [u8], part: fn(&str) -> &str) -> Cow<'a, str> {
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(name) if scope.is_empty() => Cow::Borrowed(part(name)),
@@ -192,12 +192,12 @@ fn in_scope<'a>(scope: &str, bytes: &'a [u8], part: fn(&str) -> &str) -> Cow<'a,
     }
 }
 
-/// `node`, `node:slot`, or in functions `node:output:slot`, each with `^` before it where it only runs before.
+/// Splits `node`, `node:slot`, or in functions `node:output:slot`, each with an optional `^` for control inputs.
 fn split_slot(input: &str) -> (&str, u32) {
     let input = input.strip_prefix('^').unwrap_or(input);
     match input.rsplit_once(':') {
         Some((from, slot)) => match slot.parse() {
-            // The name of an output of a node is no part of the node's.
+            // The name of an output is not part of the node name.
             Ok(slot) => (from.split_once(':').map_or(from, |(node, _)| node), slot),
             Err(_) => (input, 0),
         },
@@ -208,7 +208,7 @@ fn split_slot(input: &str) -> (&str, u32) {
 fn kind_of(op_type: &str, has_no_inputs: bool) -> NodeKind {
     match op_type {
         "Placeholder" | "PlaceholderWithDefault" | "_Arg" => NodeKind::Input,
-        // torch calls what goes in and what comes out alike.
+        // torch uses the same type for inputs and outputs.
         "IO Node" if has_no_inputs => NodeKind::Input,
         "Const" | "prim::Constant" => NodeKind::Constant,
         "Variable" | "VariableV2" | "VarHandleOp" | "Parameter" => NodeKind::Parameter,
@@ -343,7 +343,7 @@ pub(super) fn shape_text(sizes: &[Dimension]) -> String {
     list.finish()
 }
 
-/// The name of a `DataType`; of a reference that of what it refers to.
+/// The name of a `DataType`; for a reference type, that of the referenced type.
 pub(in crate::formats) fn dtype_name(number: u64) -> String {
     let name = match number % 100 {
         1 => "f32",

@@ -1,4 +1,4 @@
-//! Pictures and sound in event files: where they lie and what is said of them.
+//! Images and audio in event files: their byte ranges and declared properties.
 
 use super::event_file::{Fault, Source};
 use super::tensor_proto::TensorProto;
@@ -82,7 +82,7 @@ pub(super) fn sound(message: &[u8], source: Source<'_>) -> Result<Body, Fault> {
     }))
 }
 
-/// Rows of encoded sound and label, or encoded sounds alone.
+/// Rows of encoded audio and label, or encoded audio alone.
 pub(super) fn sounds(tensor: &TensorProto<'_>, source: Source<'_>) -> Result<Body, Fault> {
     let texts = tensor.texts()?;
     let (sounds, labels): (Vec<_>, Vec<_>) = if let [_, 2] = tensor.shape[..] {
@@ -107,7 +107,7 @@ pub(super) fn sounds(tensor: &TensorProto<'_>, source: Source<'_>) -> Result<Bod
     }))
 }
 
-/// What a WAV file says of itself.
+/// Header of a WAV file.
 #[derive(Clone, Copy)]
 struct WavHeader {
     sample_rate_hz: f64,

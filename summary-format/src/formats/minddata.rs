@@ -1,4 +1,4 @@
-//! What the profiler of `MindSpore` writes of a data pipeline: operations with samples of their queues, and batches.
+//! `MindSpore` profiler files of data pipelines: operations with samples of their queues, and batches.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::queues::{Batch, Batches, NotOperators, Operator, Operators, Queue, QueueFormat, Usage};
 
-/// Beginnings and ends of names; the rank stands between.
+/// Prefix, suffix and format of the file names; the rank is between the two.
 const NAMES: [(&str, &str, QueueFormat); 4] = [
     (
         "pipeline_profiling_",
@@ -30,7 +30,7 @@ const NAMES: [(&str, &str, QueueFormat); 4] = [
     ),
 ];
 
-/// Of what kind a file of this name is, and of which rank.
+/// Format and rank of a file by its name.
 pub(crate) fn claims(file_name: &str) -> Option<(QueueFormat, u32)> {
     NAMES.iter().find_map(|(before, after, format)| {
         let rank = file_name.strip_prefix(before)?.strip_suffix(after)?;
@@ -66,7 +66,7 @@ struct Metrics {
 struct Samples {
     #[serde(default)]
     length: u64,
-    /// Below zero where there was nothing to ask.
+    /// Negative for samples without a queue.
     #[serde(default)]
     size: Vec<i64>,
 }
@@ -125,7 +125,7 @@ struct OperationUsage {
     metrics: Option<Utilization>,
 }
 
-/// In percent of one processor: two busy workers take 200.
+/// Percent of one processor: two busy workers take 200.
 #[derive(Default, Deserialize)]
 struct Utilization {
     #[serde(default)]
@@ -134,8 +134,8 @@ struct Utilization {
     sys_utilization: Vec<i64>,
 }
 
-/// `{"cpu_processor_num", "op_info": [{"op_id", "metrics": {"user_utilization", "sys_utilization"}}]}`; both lists are of
-/// the same samples, and are added.
+/// `{"cpu_processor_num", "op_info": [{"op_id", "metrics": {"user_utilization", "sys_utilization"}}]}`; both lists
+/// hold the same samples and are added up.
 pub(crate) fn usage(bytes: &[u8]) -> Result<Usage, NotOperators> {
     let file: UsageFile = serde_json::from_slice(bytes).map_err(|e| NotOperators(e.to_string()))?;
     let total = file.op_info.len();
@@ -159,8 +159,8 @@ pub(crate) fn usage(bytes: &[u8]) -> Result<Usage, NotOperators> {
     })
 }
 
-/// Lines of five numbers: 0 for a time or 1 for the queue; which time, or how much the queue holds; the batch; how many
-/// milliseconds, or how much is in the queue; the time in milliseconds. Lines of one batch follow one another.
+/// Lines of five numbers: 0 for a time or 1 for the queue; type of the time or capacity of the queue; the batch;
+/// milliseconds or length of the queue; the time in milliseconds. Lines of one batch are consecutive.
 pub(crate) fn batches(bytes: &[u8]) -> Batches {
     let text = String::from_utf8_lossy(bytes);
     let (whole, rest) = text.rsplit_once('\n').unwrap_or(("", &text));
@@ -189,7 +189,7 @@ pub(crate) fn batches(bytes: &[u8]) -> Batches {
         let value = u64::try_from(value).ok();
         match (kind, which, value) {
             (0, 0, Some(wait)) => batch.wait_millis = Some(wait),
-            // What pushing took, and both together.
+            // Times of the push, and of both together.
             (0, 1 | 2, Some(_)) => {}
             (1, 0.., Some(size)) => batch.queue = Some((size, which.unsigned_abs())),
             _ => all.skipped_lines += 1,
@@ -199,28 +199,28 @@ pub(crate) fn batches(bytes: &[u8]) -> Batches {
 }
 
 impl QueueFormat {
-    /// Recognises a file by its name.
+    /// Detects a file by its name.
     pub fn sniff(file_name: &str) -> Option<Self> {
         claims(file_name).map(|(format, _)| format)
     }
 }
 
 impl Operators {
-    /// Reads a file of [`QueueFormat::MinddataOperators`]. Inputs that are nowhere are left out.
+    /// Parses a file of [`QueueFormat::MinddataOperators`]. Unknown inputs are dropped.
     pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
         operators(bytes)
     }
 }
 
 impl Usage {
-    /// Reads a file of [`QueueFormat::MinddataCpu`].
+    /// Parses a file of [`QueueFormat::MinddataCpu`].
     pub fn read(bytes: &[u8]) -> Result<Self, NotOperators> {
         usage(bytes)
     }
 }
 
 impl Batches {
-    /// Reads a file of [`QueueFormat::MinddataIterator`] or [`QueueFormat::MinddataDevice`].
+    /// Parses a file of [`QueueFormat::MinddataIterator`] or [`QueueFormat::MinddataDevice`].
     pub fn read(bytes: &[u8]) -> Self {
         batches(bytes)
     }

@@ -1,9 +1,8 @@
-//! What `MindSpore` writes into a dump folder beside tensors: their names, and its tables.
+//! `MindSpore` dump folders: names of tensor files, and the tables beside them.
 //!
-//! A tensor is `<type>.<name>.<task>.<stream>.<time>.<input|output>.<slot>.<format>[.<dtype>].npy`; the name is the last
-//! part of the operator's full name, or all of it with `_` for `/`, by version. Names may hold dots, so they are read
-//! from their end. Files of tensors themselves are [`super::npy`]; how names, graph and order of a folder belong
-//! together is told elsewhere.
+//! A tensor is `<type>.<name>.<task>.<stream>.<time>.<input|output>.<slot>.<format>[.<dtype>].npy`; depending on the
+//! version, the name is the last part of the operator's full name, or all of it with `_` for `/`. Names may contain
+//! dots, so they are parsed from their end. Tensor files themselves are [`super::npy`].
 
 use serde::Deserialize;
 
@@ -11,31 +10,31 @@ use crate::statistics::{Role, TensorSummary};
 use crate::tensor::{DType, FiniteStats, TensorStats};
 use crate::values::OpaqueTensor;
 
-/// What reads the dumps of Ascend devices that were not written as npy.
+/// Converter for dumps of Ascend devices that were not written as npy.
 pub const CONVERTER: &str = "msaccucmp.py of the CANN toolkit";
 
-/// What the name of a dumped tensor says.
+/// Parsed file name of a dumped tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpedName {
-    /// The operator as the framework calls it, `Conv2D`; `Parameter` for parameters and what is fed.
+    /// Type of the operator in the framework, `Conv2D`; `Parameter` for parameters and input data.
     pub op_type: String,
-    /// The name of the operator: its last part, or all of it with `_` for `/`.
+    /// Name of the operator: its last part, or all of it with `_` for `/`.
     pub op_name: String,
     /// The device's number of the task.
     pub task: u64,
     /// The device's number of the stream.
     pub stream: u64,
-    /// When it was written, in microseconds since some time in the past.
+    /// Time of writing, in microseconds since an arbitrary time in the past.
     pub time_micros: u64,
-    /// Whether the operator read it; otherwise it wrote it.
+    /// `true` for an input of the operator, `false` for an output.
     pub is_input: bool,
-    /// Which of the inputs or outputs.
+    /// Index of the input or output.
     pub slot: u32,
-    /// The type of its elements, if the name says it: files cannot name every type.
+    /// Element type, if the name has it: npy headers cannot represent every type.
     pub dtype: Option<DType>,
 }
 
-/// A file in the folder of an iteration, by its name.
+/// Role of a file in the folder of an iteration, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DumpedFile {
     /// A tensor as npy.
@@ -44,20 +43,20 @@ pub enum DumpedFile {
     Statistics,
     /// Names that were too long for files.
     Mapping,
-    /// What the device says of overflows, as JSON.
+    /// Overflows reported by the device, as JSON.
     Overflow,
-    /// The same in the device's own form, which has to be converted.
+    /// Overflows in the device's own format, which has to be converted.
     RawOverflow,
-    /// All inputs and outputs of an operator in the device's own form, which has to be converted.
+    /// Inputs and outputs of an operator in the device's own format, which has to be converted.
     Raw,
-    /// A tensor whose name was too long: the table of names has it.
+    /// A tensor whose name was too long: the mapping table has it.
     Hashed,
-    /// Something else.
+    /// Any other file.
     Other,
 }
 
 impl DumpedFile {
-    /// What a file is, by its name without folders.
+    /// Role of a file by its name without folders.
     pub fn of(file_name: &str) -> Self {
         if file_name.starts_with("Opdebug.Node_OpDebug.") {
             let extension = file_name.rsplit_once('.').map(|(_, extension)| extension);
@@ -95,12 +94,12 @@ impl DumpedFile {
 }
 
 impl DumpedName {
-    /// Reads a file name without `.npy`, or what [`mapping`] gives for it.
+    /// Parses a file name without `.npy`, or the original name from [`mapping`].
     pub fn of_stem(stem: &str) -> Option<Self> {
         let stem = stem.strip_suffix(".npy").unwrap_or(stem);
         let (op_type, rest) = stem.split_once('.')?;
         let mut parts: Vec<&str> = rest.split('.').collect();
-        // The last direction that is followed by a number.
+        // The last direction followed by a number.
         let at = parts.iter().enumerate().rposition(|(at, part)| {
             matches!(*part, "input" | "output") && parts.get(at + 1).is_some_and(|p| is_number(p))
         })?;
@@ -132,7 +131,7 @@ fn is_number(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The type that the framework calls so: `Float32`, `float32`, `kNumberTypeFloat32`, `DT_FLOAT`.
+/// Element type by its name in the framework: `Float32`, `float32`, `kNumberTypeFloat32`, `DT_FLOAT`.
 fn dtype_of(name: &str) -> Option<DType> {
     let name = name.to_ascii_lowercase();
     let name = name.strip_prefix("knumbertype").unwrap_or(&name);
@@ -159,20 +158,20 @@ fn dtype_of(name: &str) -> Option<DType> {
 /// A row of `statistic.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatisticRow {
-    /// Whose statistics they are.
+    /// Name of the tensor.
     pub name: DumpedName,
-    /// Statistics, as far as the table has columns for them (see [`statistics`]); the form of a tensor of a type that is
-    /// not computed with.
+    /// Statistics, as far as the table has columns for them (see [`statistics`]); for unsupported element types the
+    /// shape alone.
     pub summary: Result<TensorSummary, OpaqueTensor>,
 }
 
-/// Why a table cannot be read.
+/// Error in a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct BadTable {
-    /// Where, in bytes from the start of the file.
+    /// Offset in bytes from the start of the file.
     pub offset: u64,
-    /// What is wrong, as a sentence.
+    /// Description, as a sentence.
     pub reason: String,
 }
 
@@ -181,7 +180,7 @@ impl From<csv::Error> for BadTable {
         let offset = error.position().map_or(0, csv::Position::byte);
         Self {
             offset,
-            reason: format!("its rows are not as they should be: {error}"),
+            reason: format!("its rows are malformed: {error}"),
         }
     }
 }
@@ -232,9 +231,9 @@ struct Row {
 
 /// The rows of a `statistic.csv`.
 ///
-/// What the table has no column for is NaN where it is a figure. Counts that were not written are as few as the figures
-/// allow: one NaN where the largest or the smallest is NaN, one infinity where it is infinite. The columns *negative
-/// zero* and *positive zero* count elements below and above zero.
+/// Figures without a column are NaN. Counts without a column are the minimum consistent with the figures: one NaN if
+/// the maximum or minimum is NaN, one infinity if it is infinite. The columns *negative zero* and *positive zero*
+/// count elements below and above zero.
 pub fn statistics(table: &[u8]) -> Result<Vec<StatisticRow>, BadTable> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
@@ -343,7 +342,7 @@ impl Row {
     }
 }
 
-/// The rows of a `mapping.csv`: the name of a file without `.npy`, and what it would be called were names not limited.
+/// The rows of a `mapping.csv`: the name of a file without `.npy`, and its original name.
 pub fn mapping(table: &[u8]) -> Result<Vec<(String, String)>, BadTable> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -361,7 +360,7 @@ pub fn mapping(table: &[u8]) -> Result<Vec<(String, String)>, BadTable> {
     Ok(rows)
 }
 
-/// The operators of a graph in the order they run: `ms_execution_order_graph_<n>.csv`, full names.
+/// The operators of a graph in execution order: `ms_execution_order_graph_<n>.csv`, full names.
 pub fn execution_order(table: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(table);
     let lines = text.lines().map(str::trim);
@@ -371,8 +370,8 @@ pub fn execution_order(table: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Which operators overflowed, by task and stream: an `Opdebug…json`. The converter writes an object for each unit of
-/// the device; those without a status saw nothing.
+/// Task and stream of the operators that overflowed: an `Opdebug…json`. The converter writes an object for each unit
+/// of the device; those without a status detected nothing.
 pub fn overflows(json: &[u8]) -> Result<Vec<(u64, u64)>, BadTable> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -400,7 +399,7 @@ pub fn overflows(json: &[u8]) -> Result<Vec<(u64, u64)>, BadTable> {
     }
     let value = serde_json::from_slice(json).map_err(|error| BadTable {
         offset: 0,
-        reason: format!("it is not the JSON of overflows: {error}"),
+        reason: format!("it is not JSON of overflows: {error}"),
     })?;
     let mut found = Vec::new();
     collect(value, &mut found);
@@ -442,7 +441,7 @@ mod tests {
         assert_eq!((new.task, new.stream, new.slot), (3, 1, 12));
         assert!(new.is_input);
         assert_eq!(new.dtype, Some(DType::Bf16));
-        // A name that says `output` itself.
+        // A name that contains `output` itself.
         let odd = name("Parameter.output.weight.0.0.1.output.0.DefaultFormat.npy");
         assert_eq!(odd.op_name, "output.weight");
     }

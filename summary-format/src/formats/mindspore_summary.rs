@@ -1,6 +1,6 @@
-//! MindSpore summary, explain and lineage files: their `Event` messages and what their values are.
+//! MindSpore summary, explain and lineage files: their `Event` messages and the kinds of their values.
 //!
-//! Tags are kept as the file has them.
+//! Tags are unchanged.
 
 mod explanation;
 mod histogram;
@@ -19,12 +19,12 @@ use crate::record::RecordBatch;
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 
-/// Whether a file name says that `summary.` and the second of its creation.
+/// `true` if a file name contains `summary.` followed by the second of its creation.
 pub(super) fn claims(file_name: &str) -> bool {
     after_seconds(file_name).is_some()
 }
 
-/// What follows `summary.<seconds>`.
+/// The rest of a name after `summary.<seconds>`.
 fn after_seconds(file_name: &str) -> Option<&str> {
     let (_, after) = file_name.split_once("summary.")?;
     let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -70,7 +70,7 @@ pub(crate) fn read_event(
 }
 
 /// Reads one `LineageEvent`: wall time 1, step 2, and one of version 3, training 6, evaluation 7, data set graph 9,
-/// information of the user 10.
+/// user-defined information 10.
 pub(crate) fn read_lineage_event(
     event: Source<'_>,
     tags: &mut TagTable,

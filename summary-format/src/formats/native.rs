@@ -1,4 +1,4 @@
-//! What `TensorBoard` has no word for: the messages of our own field 1002, written and read side by side.
+//! Records that `TensorBoard` has no message for: the messages of field 1002, reader and writer side by side.
 //!
 //! Each submodule owns one message: `write` and `read` are inverse to each other.
 
@@ -17,7 +17,7 @@ use crate::record::RecordBatch;
 use crate::tags::TagTable;
 use crate::wire::{Fields, Malformed, Value};
 
-/// Of the layout. Fields are added without a new one; what an old reader would misread gets one.
+/// Version of the layout. New fields do not change it; changes that an old reader would misread do.
 const VERSION: u64 = 1;
 
 /// The field of each message.
@@ -37,7 +37,7 @@ pub(crate) fn envelope(number: u32, message: &Message) -> Message {
     envelope
 }
 
-/// Reads field 1002 of a value. What is of another version, or new, is counted as unread.
+/// Reads field 1002 of a value. Unknown versions and messages are counted as unread.
 pub(super) fn read(
     envelope: &[u8],
     tag: &[u8],
@@ -62,7 +62,7 @@ pub(super) fn read(
     };
     let (kind, body) = match number {
         STATISTICS => {
-            // One record a tensor; if the columns disagree, none of them can be told.
+            // One record per tensor; if the columns disagree, none can be assigned.
             match statistics::read(message) {
                 Ok(rows) => {
                     for (name, summary) in rows {
@@ -97,7 +97,7 @@ pub(super) fn read(
 
 fn profile_source(message: &[u8], at: At<'_>) -> Result<ProfileSource, Fault> {
     let wrong =
-        |_| Fault("the columns of a profile disagree or are cut off, or it is above 64 MiB");
+        |_| Fault("the columns of a profile disagree or are truncated, or it exceeds 64 MiB");
     let profile = profile::read(message).map_err(wrong)?;
     let (from_nanos, to_nanos) = profile.extent_nanos().unwrap_or_default();
     Ok(ProfileSource {

@@ -8,16 +8,19 @@ use crate::stretch::Stretch;
 use crate::tensor::DType;
 use crate::values::OpaqueTensor;
 
-/// What every file begins with.
+/// First bytes of every file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
-/// Longer headers are no headers: 10,000 dimensions fit into less.
+/// Maximum length of a header: 10,000 dimensions need less.
 const MAX_HEADER_BYTES: u64 = 1 << 18;
 
-/// Reads a header. The tensor has no name: the path of the file is its name.
+/// Parses a header. The tensor has no name: the path of the file is its name.
 pub fn header(head: &[u8]) -> Result<StoredTensor, HeaderError> {
     let known = head.len().min(MAGIC.len());
     if head[..known] != MAGIC[..known] {
-        return Err(corrupt(0, "it does not begin as npy files do (\\x93NUMPY)"));
+        return Err(corrupt(
+            0,
+            "it does not begin with the npy magic (\\x93NUMPY)",
+        ));
     }
     let Some(&[major, _]) = head.get(6..8).and_then(|v| v.first_chunk()) else {
         return Err(HeaderError::Wants(8));
@@ -29,7 +32,7 @@ pub fn header(head: &[u8]) -> Result<StoredTensor, HeaderError> {
         _ => {
             return Err(HeaderError::Unsupported {
                 offset: 6,
-                reason: format!("it is of version {major} of the format; 1 to 3 are known"),
+                reason: format!("it has format version {major}; versions 1 to 3 are supported"),
             });
         }
     };
@@ -54,12 +57,7 @@ pub fn header(head: &[u8]) -> Result<StoredTensor, HeaderError> {
     };
     let len_bytes = len_bytes(dtype, &shape)
         .filter(|len| data.checked_add(*len).is_some())
-        .ok_or_else(|| {
-            corrupt(
-                start,
-                "its header claims a shape of more bytes than any file has",
-            )
-        })?;
+        .ok_or_else(|| corrupt(start, "the shape in its header is larger than any file"))?;
     Ok(StoredTensor {
         name: String::new(),
         dtype,
@@ -80,8 +78,8 @@ fn corrupt(offset: u64, reason: impl Into<String>) -> HeaderError {
     }
 }
 
-/// The type of elements that `descr` describes, and whether they are big-endian; the name of one that is not computed
-/// with. Python objects are a pickle, which is never read: reading one runs its code.
+/// Element type of a `descr` and `true` if it is big-endian; the error is the name of an unsupported type. Python
+/// objects are a pickle, which is never read: reading one runs its code.
 fn element_type(descr: &str) -> Result<(DType, bool), String> {
     let (is_big_endian, code) = match descr.split_at_checked(1) {
         Some((">", code)) => (true, code),
@@ -101,13 +99,13 @@ fn element_type(descr: &str) -> Result<(DType, bool), String> {
         "f2" => DType::F16,
         "f4" => DType::F32,
         "f8" => DType::F64,
-        // NumPy has no such type: packages that add it write its bytes.
+        // NumPy has no such type: packages that add it write raw bytes.
         "bfloat16" | "V2" => DType::Bf16,
         _ => {
             return Err(match (code, code.as_bytes().first()) {
                 ("c8", _) => "complex64".to_owned(),
                 ("c16", _) => "complex128".to_owned(),
-                // Counted in bytes: 80 or 128 bits of precision, by platform.
+                // Size in bytes: 80 or 128 bits of precision, depending on the platform.
                 ("f12" | "f16", _) => "longdouble".to_owned(),
                 (_, Some(b'O')) => "Python object".to_owned(),
                 (_, Some(b'U')) => format!("string ({code})"),
@@ -130,7 +128,7 @@ struct Dictionary {
 }
 
 impl Dictionary {
-    /// Reads a Python dictionary with these entries in any order. What is wrong is a sentence that begins with a verb.
+    /// Parses a Python dictionary with these entries in any order. The error is a sentence that begins with a verb.
     fn read(text: &str) -> Result<Self, String> {
         let mut rest = Rest(text.trim_matches(['\n', '\0', ' ']));
         let (mut descr, mut order, mut shape) = (None, None, None);
@@ -149,7 +147,7 @@ impl Dictionary {
                 break;
             }
         }
-        let missing = |key: &str| format!("does not say `{key}`");
+        let missing = |key: &str| format!("has no key `{key}`");
         Ok(Self {
             descr: descr.ok_or_else(|| missing("descr"))?,
             is_column_major: order.ok_or_else(|| missing("fortran_order"))?,
@@ -158,7 +156,7 @@ impl Dictionary {
     }
 }
 
-/// What of the header is not read yet.
+/// Unread rest of the header.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -177,7 +175,7 @@ impl<'a> Rest<'a> {
         if self.skip(wanted) {
             Ok(())
         } else {
-            Err(format!("is no dictionary: `{wanted}` is missing in it"))
+            Err(format!("is not a dictionary: `{wanted}` is missing"))
         }
     }
 
@@ -185,12 +183,12 @@ impl<'a> Rest<'a> {
         self.0 = self.0.trim_start();
         let quote = self.0.chars().next().filter(|c| matches!(c, '\'' | '"'));
         let text = quote.and_then(|quote| self.0[1..].split_once(quote));
-        let (text, rest) = text.ok_or("is no dictionary: a quoted text is missing in it")?;
+        let (text, rest) = text.ok_or("is not a dictionary: a quoted text is missing")?;
         self.0 = rest;
         Ok(text.to_owned())
     }
 
-    /// A quoted code, or the list of fields that records have, which nothing is read of.
+    /// A quoted code, or the list of fields of a record type, which is unsupported.
     fn descr(&mut self) -> Result<String, String> {
         if !self.0.trim_start().starts_with('[') {
             return self.quoted();
@@ -208,7 +206,7 @@ impl<'a> Rest<'a> {
                 return Ok(list.trim_start().to_owned());
             }
         }
-        Err("is cut within `descr`".to_owned())
+        Err("is truncated within `descr`".to_owned())
     }
 
     fn word(&mut self) -> &'a str {
@@ -226,7 +224,7 @@ impl<'a> Rest<'a> {
         match self.word() {
             "True" => Ok(true),
             "False" => Ok(false),
-            _ => Err("does not say whether `fortran_order` is True or False".to_owned()),
+            _ => Err("has a `fortran_order` that is neither True nor False".to_owned()),
         }
     }
 
@@ -238,7 +236,7 @@ impl<'a> Rest<'a> {
             let size = self.word().trim_end_matches('L');
             sizes.push(
                 size.parse()
-                    .map_err(|_| "claims a shape that is none".to_owned())?,
+                    .map_err(|_| "has an invalid `shape`".to_owned())?,
             );
             if !self.skip(',') {
                 self.expect(')')?;

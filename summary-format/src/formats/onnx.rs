@@ -1,11 +1,12 @@
-//! `ModelProto` of ONNX. Weights are never read: a parameter is its name, type and shape, wherever its values lie.
+//! `ModelProto` of ONNX. Weights are never read: a parameter is its name, type and shape, even if its values are in
+//! another file.
 
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use super::graph_tf::shape_text;
 use crate::graph::{Dimension, Graph, GraphNoteKind, Node, NodeKind, NotAGraph, TensorType};
 use crate::wire::{Fields, Malformed, Value, bytes_of, floats, text, varints};
 
-/// Graphs within nodes (branches, loops) are read to this depth.
+/// Maximum depth of graphs within nodes (branches, loops).
 const MAX_DEPTH: usize = 16;
 
 /// Producer 2 and its version 3, graph 7, functions 25.
@@ -32,8 +33,8 @@ pub(crate) fn model(message: &[u8]) -> Result<Graph, NotAGraph> {
 
 /// A `GraphProto`: nodes 1, initializers 5, inputs 11, outputs 12, types of values 13, sparse initializers 15.
 ///
-/// Names of values are unique within a model, those of graphs within nodes included, so that one table of them is
-/// enough; only functions have names of their own.
+/// Names of values are unique within a model, including graphs within nodes, so that one table of them is enough; only
+/// functions have a namespace of their own.
 fn add_graph(
     builder: &mut GraphBuilder<'_>,
     message: &[u8],
@@ -97,7 +98,7 @@ fn add_function(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Ma
     Ok(())
 }
 
-/// A node that has no inputs and is known by the name of its value.
+/// A node without inputs, named after its value.
 fn add_source(
     builder: &mut GraphBuilder<'_>,
     scope: &str,
@@ -138,7 +139,8 @@ fn add_initializer(
     Ok(())
 }
 
-/// What a `TensorProto` says beside its content: sizes 1, type 2, name 8, where its content lies 13 (name 1, value 2).
+/// Head of a `TensorProto` without its content: sizes 1, type 2, name 8, location of external content 13 (name 1,
+/// value 2).
 struct TensorHead {
     name: String,
     tensor_type: TensorType,
@@ -174,7 +176,7 @@ impl TensorHead {
 }
 
 /// A `NodeProto`: inputs 1, outputs 2, name 3, operation 4, attributes 5, documentation 6, domain 7, metadata 9. An
-/// input without a name is one that is left out.
+/// input without a name is an omitted one.
 fn add_node(
     builder: &mut GraphBuilder<'_>,
     message: &[u8],
@@ -253,8 +255,8 @@ fn add_node(
     Ok(())
 }
 
-/// The module of the program that a node belongs to, as scopes: of `['', 'enc.layers.0', 'linear']`, from a module to
-/// the operation in it, the last but one.
+/// The module of the program that a node belongs to, from its scopes: in `['', 'enc.layers.0', 'linear']`, outermost
+/// first, the last but one.
 fn module_of(scopes: &str) -> String {
     let mut scopes: Vec<_> = scopes.trim_matches(['[', ']']).split(", ").collect();
     scopes.pop();
@@ -300,7 +302,7 @@ fn add_attribute<'a>(
     Ok(())
 }
 
-/// A `TypeProto`: tensor 1 (element type 1, shape 2 with dimensions 1: size 1 or name 2); others are not told apart.
+/// A `TypeProto`: tensor 1 (element type 1, shape 2 with dimensions 1: size 1 or name 2); other types are skipped.
 fn type_of(message: &[u8]) -> Result<TensorType, Malformed> {
     let mut found = TensorType::default();
     let Some(tensor) = bytes_of(message, 1)? else {

@@ -1,18 +1,18 @@
-//! Reads an ONNX file without its weights, which are nearly all of it.
+//! Skips the weights of an ONNX file, which are most of it.
 
 use std::io::{self, BufRead, Read, Seek};
 
 use crate::message::Message;
 
-/// Where the way to the initializers leads: graph 7, initializers 5, or sparse ones 15, which are values 1 and indices 2.
+/// Field paths to the initializers: graph 7, initializers 5, or sparse ones 15, which are values 1 and indices 2.
 const WAYS: [&[u32]; 5] = [&[7], &[7, 5], &[7, 15], &[7, 15, 1], &[7, 15, 2]];
 /// The content of a tensor: numbers of all types, and raw bytes 9.
 const CONTENT: [u32; 7] = [4, 5, 6, 7, 9, 10, 11];
-/// What is left of a model without weights.
+/// Size limit of a model without weights.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The model in `from`, as many bytes as `len`, with the content of its initializers left out. Of what is not a model
-/// as much as can be told is copied; whoever decodes it says what is wrong.
+/// Copies a model of `len` bytes from `from` without the content of its initializers. If it is not a model, as much as
+/// parses is copied, and decoding reports the error.
 pub(crate) fn without_weights(from: &mut (impl BufRead + Seek), len: u64) -> io::Result<Vec<u8>> {
     let mut skim = Skim {
         from,
@@ -27,7 +27,7 @@ struct Skim<'a, R> {
 }
 
 impl<R: BufRead + Seek> Skim<'_, R> {
-    /// The fields of the next `len` bytes, to which `way` leads.
+    /// Copies the fields of the next `len` bytes; `way` is their field path.
     fn message(&mut self, way: &mut Vec<u32>, len: u64) -> io::Result<Message> {
         let mut message = Message::default();
         let mut left = len;
@@ -66,9 +66,9 @@ impl<R: BufRead + Seek> Skim<'_, R> {
     fn bytes(&mut self, len: u64) -> io::Result<Vec<u8>> {
         self.kept_bytes = self.kept_bytes.saturating_add(len);
         if self.kept_bytes > MAX_BYTES {
-            return Err(io::Error::other("it is above 1 GiB without its weights"));
+            return Err(io::Error::other("it exceeds 1 GiB without its weights"));
         }
-        // As much as is there, whatever the length says.
+        // Reads what is there, however long the message claims to be.
         let mut bytes = Vec::new();
         Read::take(&mut *self.from, len).read_to_end(&mut bytes)?;
         if (bytes.len() as u64) < len {
@@ -100,6 +100,6 @@ impl<R: BufRead + Seek> Skim<'_, R> {
 fn wrong() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        "a message in it is cut off or is none",
+        "a message in it is truncated or malformed",
     )
 }

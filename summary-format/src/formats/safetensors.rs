@@ -1,7 +1,7 @@
-//! safetensors files: eight bytes that say how long the header is, the header as JSON, then the tensors.
+//! safetensors files: the length of the header in eight bytes, the header as JSON, then the tensors.
 //!
-//! The header names for each tensor its type, its shape and its bytes, counted from the end of the header, and under
-//! `__metadata__` texts of the writer's own.
+//! The header has type, shape and byte range of each tensor by name, counted from the end of the header, and texts of
+//! the writer under `__metadata__`.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ use crate::stretch::Stretch;
 use crate::tensor::DType;
 use crate::values::OpaqueTensor;
 
-/// The format's own limit for headers.
+/// Maximum length of a header in the specification.
 const MAX_HEADER_BYTES: u64 = 100_000_000;
-/// The bytes before the header.
+/// Size of the length before the header.
 const LENGTH_BYTES: u64 = 8;
 
-/// Reads a header.
+/// Parses a header.
 pub fn header(head: &[u8]) -> Result<TensorFile, HeaderError> {
     let Some(len) = head.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) else {
         return Err(HeaderError::Wants(LENGTH_BYTES));
@@ -29,7 +29,7 @@ pub fn header(head: &[u8]) -> Result<TensorFile, HeaderError> {
     if len > MAX_HEADER_BYTES {
         return Err(corrupt(0, format!("its header claims {len} bytes")));
     }
-    // A writer may align the header with spaces, never begin it with something else.
+    // The header may be padded with spaces at its end, never at its beginning.
     if head.get(8).is_some_and(|first| *first != b'{') {
         return Err(corrupt(8, "its header is not JSON".to_owned()));
     }
@@ -42,7 +42,7 @@ pub fn header(head: &[u8]) -> Result<TensorFile, HeaderError> {
         let column = (error.line() == 1).then_some(error.column() as u64);
         corrupt(
             LENGTH_BYTES + column.unwrap_or(0).saturating_sub(1),
-            format!("its header is not as it should be: {error}"),
+            format!("its header is malformed: {error}"),
         )
     })?;
     let mut file = TensorFile {
@@ -84,7 +84,7 @@ pub fn header(head: &[u8]) -> Result<TensorFile, HeaderError> {
     Ok(file)
 }
 
-/// What a header says of a tensor.
+/// Header entry of a tensor.
 #[derive(Deserialize)]
 struct Entry {
     dtype: String,
@@ -93,7 +93,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Its type, if that is computed with.
+    /// Element type, if supported.
     fn known_type(&self) -> Option<DType> {
         Some(match &*self.dtype {
             "BOOL" => DType::Bool,
@@ -115,18 +115,18 @@ impl Entry {
         })
     }
 
-    /// Location in a file whose header ends at `data`.
+    /// Byte range in a file whose header ends at `data`.
     fn place(&self, dtype: DType, data: u64) -> Result<Stretch, String> {
         let [begin, end] = self.data_offsets;
         let len = len_bytes(dtype, &self.shape);
         if len.is_none() || end.checked_sub(begin) != len {
             return Err(format!(
-                "its shape does not take the {begin} to {end} bytes that it is said to lie in"
+                "its shape does not match its byte range {begin} to {end}"
             ));
         }
         let offset = data.checked_add(begin);
         let (Some(offset), true) = (offset, data.checked_add(end).is_some()) else {
-            return Err("it is said to lie beyond the end of any file".to_owned());
+            return Err("its offset is beyond the end of any file".to_owned());
         };
         Ok(Stretch {
             offset,
@@ -172,7 +172,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 }
 
-/// Texts by key; values of other kinds are passed over.
+/// Texts by key; values of other types are skipped.
 struct Metadata(Vec<(String, String)>);
 
 #[derive(Deserialize)]

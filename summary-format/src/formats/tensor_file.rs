@@ -1,85 +1,85 @@
-//! Tensors as they lie in files, whatever the format: what the header of a file says of them.
+//! Tensor files of any format: the content of their headers.
 //!
-//! Nothing here reads elements: a header of a few KiB says where each tensor lies, and whoever opened the file reads
-//! the stretches that are wanted, one at a time. Input are the first bytes of a file.
+//! No elements are read here: a header of a few KiB has the location of each tensor, and the caller reads the byte
+//! ranges it needs, one at a time. The input is the first bytes of a file.
 
 use crate::stretch::Stretch;
 use crate::tensor::DType;
 use crate::tensor::len_of;
 use crate::values::OpaqueTensor;
 
-/// A tensor where it lies.
+/// Location and form of a stored tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTensor {
-    /// Its name; empty where the file is the tensor and only the path names it.
+    /// Name; empty if the file holds a single tensor without a name.
     pub name: String,
-    /// The type of its elements.
+    /// Element type.
     pub dtype: DType,
-    /// Sizes, outermost first; none at all is a single number.
+    /// Sizes, outermost first; empty for a single number.
     pub shape: Vec<u64>,
-    /// Its bytes. The length is that of the shape, which may be more than the file has.
+    /// Byte range. Its length follows from the shape and may exceed the file.
     pub data: Stretch,
-    /// Whether the most significant byte comes first.
+    /// `true` if the most significant byte comes first.
     pub is_big_endian: bool,
-    /// Whether the first index changes fastest.
+    /// `true` if the first index changes fastest.
     pub is_column_major: bool,
 }
 
-/// A tensor that a header names and that cannot be where the header says.
+/// A tensor whose entry in the header is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedTensor {
     /// Its name.
     pub name: String,
-    /// Where it lies, or the header says so.
+    /// Offset of the tensor as declared, in bytes.
     pub offset: u64,
-    /// Why, as a sentence without the file's name.
+    /// Reason, as a sentence without the file's name.
     pub reason: String,
 }
 
-/// What the header of a file says.
+/// Parsed header of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorFile {
-    /// Its tensors, in the order of their bytes.
+    /// Tensors in the order of their bytes.
     pub tensors: Vec<StoredTensor>,
-    /// Names and forms of tensors of types that are not computed with.
+    /// Names and shapes of tensors of unsupported element types.
     pub opaque: Vec<(String, OpaqueTensor)>,
-    /// Those that cannot be where the header says.
+    /// Tensors with an invalid entry.
     pub refused: Vec<RefusedTensor>,
-    /// What else is written there: keys and texts in the order of the file.
+    /// Metadata of the writer: keys and texts in the order of the file.
     pub metadata: Vec<(String, String)>,
-    /// How long the file must be to hold all of them.
+    /// File size needed to hold all tensors.
     pub len_bytes: u64,
 }
 
-/// Why a header cannot be read.
+/// Error in a header.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The header is longer: ask again with the first so many bytes of the file. A shorter file is cut.
+    /// The header is longer: retry with this many bytes of the file. If the file is shorter, it is truncated.
     #[error("the header ends at byte {0}")]
     Wants(u64),
-    /// The file is not what its name says, or was damaged.
+    /// The file is damaged or not of the format of its name.
     #[error("{reason}")]
     Corrupt {
-        /// Where, in bytes from the start of the file.
+        /// Offset in bytes from the start of the file.
         offset: u64,
-        /// What is wrong, as a sentence.
+        /// Description, as a sentence.
         reason: String,
     },
-    /// The file is valid, and its elements are of a type that is not computed with.
-    #[error("its elements are of the type {}, which is not computed with", .0.dtype)]
+    /// The file is valid, but the element type is not supported.
+    #[error("its element type {} is not supported", .0.dtype)]
     Opaque(OpaqueTensor),
-    /// The file is right and this version does not read such.
+    /// The file is valid, but this version does not read it.
     #[error("{reason}")]
     Unsupported {
-        /// Where the file says so.
+        /// Offset of the unsupported part.
         offset: u64,
-        /// What it is, as a sentence.
+        /// Description, as a sentence.
         reason: String,
     },
 }
 
 impl StoredTensor {
-    /// Brings the elements to little-endian order. Of a tensor that is not big-endian, they are.
+    /// Converts the elements to little-endian order; no-op unless the tensor is big-endian.
     pub fn bring_to_little_endian(&self, bytes: &mut [u8]) {
         let size = self.dtype.size_bytes();
         if self.is_big_endian && size > 1 {
@@ -89,8 +89,8 @@ impl StoredTensor {
         }
     }
 
-    /// Brings all elements of the tensor to row-major order. Bytes that are not as many as [`StoredTensor::data`] says
-    /// are left as they are.
+    /// Converts all elements of the tensor to row-major order; no-op if the number of bytes differs from
+    /// [`StoredTensor::data`].
     pub fn bring_to_row_major(&self, bytes: &mut Vec<u8>) {
         if self.is_column_major
             && !bytes.is_empty()
@@ -102,14 +102,14 @@ impl StoredTensor {
     }
 }
 
-/// The bytes that a tensor of this shape takes; `None` beyond 2^64.
+/// Size of a tensor of this shape in bytes; `None` above `u64::MAX`.
 pub(crate) fn len_bytes(dtype: DType, shape: &[u64]) -> Option<u64> {
     len_of(shape)?.checked_mul(dtype.size_bytes() as u64)
 }
 
-/// Elements in row-major order that stood in column-major order.
+/// Row-major copy of elements in column-major order.
 fn row_major(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
-    // How far apart neighbours along each axis stand, in elements.
+    // Distance of neighbours along each axis, in elements.
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1_usize;
     for &len in shape {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn columns_become_rows() {
-        // [[0, 1, 2], [3, 4, 5]] by columns.
+        // [[0, 1, 2], [3, 4, 5]] in column-major order.
         let mut bytes = [0_u16, 3, 1, 4, 2, 5].map(u16::to_be_bytes).concat();
         tensor(&[2, 3], true, true).bring_to_little_endian(&mut bytes);
         tensor(&[2, 3], true, true).bring_to_row_major(&mut bytes);
@@ -166,7 +166,7 @@ mod tests {
         let mut bytes = cube.clone();
         tensor(&[2, 3, 4], false, true).bring_to_row_major(&mut bytes);
         let at = |i: usize| u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]);
-        // Element (1, 2, 3) is last in both; (0, 0, 1) comes after 2 * 3 others by columns.
+        // Element (1, 2, 3) is last in both; (0, 0, 1) comes after 2 * 3 others in column-major order.
         assert_eq!([at(0), at(1), at(4), at(12), at(23)], [0, 6, 2, 1, 23]);
     }
 

@@ -1,4 +1,4 @@
-//! `TensorProto`: numbers and text in tensors, as the second generation writes everything.
+//! `TensorProto`: numbers and text in tensors, the only form of values in the second generation.
 
 use super::event_file::{Fault, Source};
 use super::graph_tf::dtype_name;
@@ -8,20 +8,20 @@ use crate::tensor::len_of;
 use crate::values::{OpaqueTensor, Tensor, TensorData, Text, number};
 use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, text, varints};
 
-const UNKNOWN_TYPE: Fault = Fault("a tensor has a type that is not known");
+const UNKNOWN_TYPE: Fault = Fault("a tensor has an unknown element type");
 const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");
 const NOT_TEXT: Fault = Fault("a tensor holds numbers where text belongs");
 const NOT_NUMBERS: Fault = Fault("a tensor holds text where numbers belong");
 const TOO_MANY: Fault = Fault("a tensor holds more than a million texts");
-const TOO_LONG: Fault = Fault("a tensor is written element by element and above 64 MiB");
+const TOO_LONG: Fault = Fault("a tensor written element by element exceeds 64 MiB");
 
-/// What is decoded element by element is kept in memory; no writer makes such a list of large tensors.
+/// Limit of lists that are decoded element by element into memory; writers use raw content for large tensors.
 const MAX_LISTED_BYTES: usize = 64 << 20;
-/// A text takes many times its length once it is read, if it is empty.
+/// Limit of texts: a decoded empty text takes many times its encoded length.
 const MAX_TEXTS: usize = 1 << 20;
 /// `DT_STRING` of `DataType`.
 pub(crate) const STRING: u64 = 7;
-/// The types of numbers that `DataType` and this crate both have.
+/// The numeric types of `DataType` that this crate supports.
 pub(crate) const TYPES: [(u64, DType); 15] = [
     (1, DType::F32),
     (2, DType::F64),
@@ -40,8 +40,8 @@ pub(crate) const TYPES: [(u64, DType); 15] = [
     (25, DType::F8E4m3),
 ];
 
-/// A tensor whose type and shape are known. Fields: type 1, shape 2, raw little-endian content 4, or a list per type
-/// from 5 on.
+/// A tensor with its type and shape. Fields: type 1, shape 2, raw little-endian content 4, or a list per type from 5
+/// on.
 pub(super) struct TensorProto<'a> {
     data_type: u64,
     pub(super) shape: Vec<u64>,
@@ -69,7 +69,7 @@ impl<'a> TensorProto<'a> {
         Ok(tensor)
     }
 
-    /// What a tensor is that nobody named.
+    /// Kind of a tensor without a plugin.
     pub(super) fn kind(&self) -> Kind {
         match self.data_type {
             STRING => Kind::Text,
@@ -97,7 +97,7 @@ impl<'a> TensorProto<'a> {
         Ok(texts)
     }
 
-    /// The only text of a tensor.
+    /// The text of a tensor with a single one.
     pub(super) fn single_text(&self) -> Result<&'a [u8], Fault> {
         match self.texts()?[..] {
             [text] => Ok(text),
@@ -113,7 +113,7 @@ impl<'a> TensorProto<'a> {
         })
     }
 
-    /// All numbers, which must be as many as the shape says.
+    /// All numbers; their count must match the shape.
     pub(super) fn numbers(&self) -> Result<Vec<f64>, Fault> {
         let dtype = self.dtype()?;
         let listed;
@@ -131,7 +131,7 @@ impl<'a> TensorProto<'a> {
         Ok(elements.map(|element| number(dtype, element)).collect())
     }
 
-    /// The numbers where they lie, if they lie there as they are used.
+    /// Reference to the numbers in the file, if they are stored as raw content.
     pub(super) fn values(&self, source: Source<'_>) -> Result<Tensor, Fault> {
         let dtype = self.dtype()?;
         let data = match self.content {
@@ -142,7 +142,7 @@ impl<'a> TensorProto<'a> {
                 _ => {
                     let listed = self.listed(dtype)?;
                     let len = (listed.len() / dtype.size_bytes()) as u64;
-                    // Fewer are no fault: the last one repeats.
+                    // Fewer are valid: the last one repeats.
                     if len_of(&self.shape).is_none_or(|expected| len > expected) {
                         return Err(WRONG_LEN);
                     }
@@ -162,8 +162,7 @@ impl<'a> TensorProto<'a> {
         })
     }
 
-    /// The form of a tensor of a type that is known and not computed with: complex, quantised and narrow numbers,
-    /// resources, variants.
+    /// Shape of a tensor of a known but unsupported type: complex, quantised and narrow numbers, resources, variants.
     pub(super) fn opaque(&self) -> Option<OpaqueTensor> {
         let is_opaque = matches!(self.data_type, 8 | 11..=13 | 15 | 16 | 18 | 20 | 21 | 26..=30);
         is_opaque.then(|| OpaqueTensor {
@@ -187,7 +186,7 @@ impl<'a> TensorProto<'a> {
         }
     }
 
-    /// Elements that are written in one piece and as they lie in memory.
+    /// Contiguous elements in the layout of memory.
     fn packed(&self, dtype: DType) -> Result<Option<&'a [u8]>, Malformed> {
         let list = match dtype {
             DType::F32 => 5,
@@ -208,7 +207,7 @@ impl<'a> TensorProto<'a> {
         Ok(found)
     }
 
-    /// The elements of the list that belongs to a type, as they would lie in memory.
+    /// Elements of the list of a type as raw bytes.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the list is wider than the type; the writer widened it"
@@ -254,7 +253,7 @@ impl<'a> TensorProto<'a> {
     }
 }
 
-/// The sizes in a `TensorShapeProto`: dimensions 2, their size 1. Negative ones (unknown) become huge.
+/// The sizes in a `TensorShapeProto`: dimensions 2, their size 1. Negative (unknown) sizes become huge.
 pub(super) fn sizes(shape: &[u8]) -> Result<Vec<u64>, Malformed> {
     let mut sizes = Vec::new();
     for field in Fields::of(shape) {

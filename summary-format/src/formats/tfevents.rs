@@ -1,7 +1,8 @@
-//! TensorBoard event files of both generations, and our own: the `Event` message and what its values are.
+//! TensorBoard event files of both generations, and those of this crate: the `Event` message and the kinds of its
+//! values.
 //!
-//! The first generation says what a value is by the field it is written in, the second writes tensors and names a
-//! plugin, on the first value of a tag only. Meshes, projections and unknown plugins are reported as unread.
+//! In the first generation the field of a value determines its kind; the second writes tensors and names a plugin, on
+//! the first value of a tag only. Meshes, projections and unknown plugins are reported as unread.
 
 mod histogram;
 mod hparams;
@@ -32,7 +33,7 @@ pub(crate) fn read_event(
     let (at, content) = coordinates(event)?;
     let (tag, format, graph): (&[u8], _, _) = match content {
         Some((5, summary)) => return read_summary(summary, at, tags, out, read_value),
-        // They say who wrote the file and when it was opened.
+        // File version and name of the writer.
         Some((3 | 10, _)) => return Ok(()),
         Some((7, log)) => {
             if status_of(log)? == SESSION_START {
@@ -75,9 +76,8 @@ fn status_of(log: &[u8]) -> Result<u64, Malformed> {
     Ok(status)
 }
 
-/// An event that is, byte for byte, laid out as the writers of both generations lay out one `f32` with a tag below 100
-/// bytes: nearly all events of most files. Reading it as a pattern is twice as fast as field by field, and gives the
-/// same.
+/// Fast path for an event that is, byte for byte, laid out as the writers of both generations lay out one `f32` with a
+/// tag below 100 bytes: nearly all events of most files. Twice as fast as field by field, with the same result.
 #[inline]
 fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     // A tensor of type 1 (`f32`), no dimensions, four bytes of content; then the plugin, with or without a data class.
@@ -103,7 +103,7 @@ fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     else {
         return None;
     };
-    // All in one byte each, and each thing ends where the thing around it ends.
+    // All lengths are one byte each, and each message ends with the one around it.
     if summary_len >= 0x80
         || usize::from(value_len) != rest.len() + 2
         || usize::from(summary_len) != rest.len() + 4
@@ -130,9 +130,9 @@ fn usual_scalar(source: Source<'_>) -> Option<(At<'_>, &[u8], f32)> {
     Some((at, tag, f32::from_le_bytes(*number.first_chunk()?)))
 }
 
-/// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9 names
-/// the plugin. Fields from 1000 on are ours, and say what the others cannot: the exact value 1000 where a simple value
-/// has lost bits, 1001 what a tensor of bins does not hold of a histogram, and 1002 what nobody else has a word for.
+/// Reads a `Summary.Value`: tag 1, and one of simple value 2, image 4, histogram 5, audio 6, tensor 8; metadata 9
+/// names the plugin. Fields from 1000 on belong to this crate: the exact value 1000 if a simple value has lost bits,
+/// 1001 the parts of a histogram that a tensor of bins lacks, and 1002 the messages of the native plugin.
 #[inline]
 fn read_value(
     value: &[u8],
@@ -189,7 +189,7 @@ fn read_value(
         None => None,
     };
     let named_kind = plugin.as_ref().map(Plugin::kind);
-    // Hyper-parameters live in the metadata alone; everything else without a value says nothing.
+    // Hyper-parameters are in the metadata alone; any other value without content is skipped.
     let kind = match (named_kind, tensor) {
         (None, Some(_)) => tags.newest_kind(tag),
         (named_kind, _) => named_kind,
@@ -227,7 +227,7 @@ fn read_value(
     Ok(())
 }
 
-/// What a tensor holds that is a value of this kind.
+/// Body of a tensor of this kind.
 fn body(
     kind: Kind,
     tensor: &TensorProto<'_>,
@@ -250,7 +250,7 @@ fn body(
     }
 }
 
-/// A graph in a tensor of text, its only element. Keras writes JSON, everything else in tensors is run metadata.
+/// A graph in a tensor of text, its only element. Keras writes JSON, all others run metadata.
 fn graph(tensor: &TensorProto<'_>, plugin: &[u8], source: Source<'_>) -> Result<Body, Fault> {
     let graph = tensor.single_text()?;
     let is_json = plugin == b"graph_keras_model" || graph.first() == Some(&b'{');
@@ -264,7 +264,7 @@ fn graph(tensor: &TensorProto<'_>, plugin: &[u8], source: Source<'_>) -> Result<
     }))
 }
 
-/// What a `SummaryMetadata` says: plugin data 1, in it the name 1 and the content 2.
+/// Content of a `SummaryMetadata`: plugin data 1, in it the name 1 and the content 2.
 #[derive(Clone, Copy)]
 struct Plugin<'a> {
     name: &'a [u8],
@@ -272,7 +272,7 @@ struct Plugin<'a> {
 }
 
 impl<'a> Plugin<'a> {
-    /// `None` if it names none.
+    /// `None` without a name.
     fn of(metadata: &'a [u8]) -> Result<Option<Self>, Malformed> {
         let Some(plugin_data) = bytes_of(metadata, 1)? else {
             return Ok(None);

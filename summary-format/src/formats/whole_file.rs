@@ -1,10 +1,10 @@
-//! A file that is one thing and nothing else: one record, which points at all of the file and is read when somebody looks.
+//! Files that hold a single object: one record that refers to the whole file, which is read on demand.
 
 use crate::body::Body;
 use crate::decode::{Checkpoint, Decoder};
 use crate::record::{Damage, Record, RecordBatch, TagId, TagInfo};
 
-/// Counts the bytes of a file; the first one is the record.
+/// Counts the bytes of a file; the first one yields the record.
 pub(crate) struct WholeFile {
     body: Body,
     tag: TagInfo,
@@ -12,7 +12,7 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// A file of this name of which so many bytes were read.
+    /// Decoder of a file of which `offset` bytes have been read.
     pub(crate) fn at(body: Body, file_name: &str, offset: u64) -> Self {
         let stem = file_name.rsplit_once('.').map_or(file_name, |name| name.0);
         let tag = TagInfo {
@@ -30,7 +30,7 @@ impl Decoder for WholeFile {
             out.records.push(Record {
                 tag: TagId(0),
                 step: 0,
-                // Only the program that wrote it knows.
+                // Only the program that wrote it knows the time.
                 wall_time_secs: f64::NAN,
                 body: self.body.clone(),
             });

@@ -1,12 +1,12 @@
-//! Statistics of types of one byte: counting the 256 values tells everything else.
+//! Statistics of one-byte types: counts of the 256 values determine everything else.
 
 use super::exponents::{BUCKETS, Exponents};
 use super::kernel::Real;
 use super::{DType, FiniteStats, TensorStats};
 
-/// Copies of the counts, so that equal bytes one after another do not wait for each other.
+/// Copies of the counts, so that consecutive equal bytes do not wait for each other.
 const TABLES: usize = 8;
-/// Bytes counted before a count of 32 bits could overflow.
+/// Bytes counted before a 32-bit count could overflow.
 const PART: usize = 1 << 30;
 
 pub(super) fn stats_of(dtype: DType, bytes: &[u8], exponents: bool) -> TensorStats {

@@ -1,4 +1,4 @@
-//! How a tensor differs from what it was a step ago: what statistics of either cannot tell.
+//! Difference of a tensor from its previous state, which the statistics of the two cannot show.
 
 #![expect(
     clippy::inline_always,
@@ -11,8 +11,8 @@ use super::dispatch::{Registers, with_registers};
 use super::kernel::{self, LANES, Real};
 use crate::float;
 
-/// When two numbers count as equal: |after − before| ≤ `absolute` + `relative` · |before| (numpy's `isclose`, with the
-/// earlier value as the reference).
+/// Tolerance for equality: |after − before| ≤ `absolute` + `relative` · |before| (numpy's `isclose`, with the earlier
+/// value as the reference).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// As a share of the earlier value.
@@ -31,7 +31,7 @@ impl Default for Tolerance {
     }
 }
 
-/// What one pass over two states of a tensor tells. Sums are over the pairs in which both are finite.
+/// Differences of two states of a tensor, computed in one pass. Sums are over the pairs in which both are finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChangeStats {
@@ -39,7 +39,8 @@ pub struct ChangeStats {
     pub count: u64,
     /// Pairs in which both are finite.
     pub finite: u64,
-    /// Pairs that differ by more than the tolerance. A NaN differs from everything, an infinity only not from itself.
+    /// Pairs that differ by more than the tolerance. NaN differs from everything, an infinity from everything but
+    /// itself.
     pub changed: u64,
     /// Sum of |after − before|.
     #[serde(with = "float")]
@@ -71,7 +72,8 @@ impl ChangeStats {
         self.max_abs_change = self.max_abs_change.max(other.max_abs_change);
     }
 
-    /// Mean |after − before| by mean |before| + `epsilon`: how large an update is. `None` without finite pairs.
+    /// Relative size of an update: mean |after − before| divided by (mean |before| + `epsilon`). `None` without finite
+    /// pairs.
     pub fn mean_change_ratio(&self, epsilon: f64) -> Option<f64> {
         let finite = self.finite as f64;
         (self.finite > 0)
@@ -79,7 +81,7 @@ impl ChangeStats {
     }
 }
 
-/// Types that are compared, in a function of its own for each width of registers, as [`Real::sums`] is.
+/// Types that can be compared, with a separate function for each register width, as in [`Real::sums`].
 pub(super) trait Compared: Real {
     /// [`of_block`], compiled for these registers.
     fn changes(
@@ -117,8 +119,8 @@ macro_rules! compared {
 compared!(f32);
 compared!(f64);
 
-/// Compares two blocks, as far as both reach; `ahead` begins where either state is read next, in elements of so many
-/// bytes.
+/// Compares two blocks, up to the shorter one; `ahead` begins at the next block of each state, in elements of the
+/// given size in bytes.
 #[inline(always)]
 fn of_block<T: Real>(
     [old, new]: [&[T]; 2],
@@ -133,7 +135,7 @@ fn of_block<T: Real>(
     if !(all.sum_abs_change + all.sum_abs_before).is_finite() {
         all = of_lanes::<T, false>(old, new, tolerance, ahead, element_bytes);
     }
-    // A rest that does not fill the lanes is filled with pairs of zeros, which add nothing.
+    // The last elements are padded to full lanes with pairs of zeros, which add nothing.
     let whole = len - len % LANES;
     if whole < len {
         let mut rest = [[T::ZERO; LANES]; 2];
@@ -188,7 +190,7 @@ fn of_lanes<T: Real, const FINITE: bool>(
                 (true, change <= bound)
             } else {
                 let is_finite = (size <= f64::MAX) & (after.abs() <= f64::MAX);
-                // Equal infinities have a NaN for their difference.
+                // The difference of equal infinities is NaN.
                 (
                     is_finite,
                     (is_finite & (change <= bound)) | (before == after),

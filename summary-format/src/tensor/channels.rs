@@ -1,18 +1,18 @@
-//! Statistics of each unit of a layer: which neurons of an activation, or rows of a weight, are dead or saturated.
+//! Statistics of each channel of a layer: dead or saturated neurons of an activation, or rows of a weight.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DType, len_of};
 use crate::float;
 
-/// Elements that are widened at a time.
+/// Elements widened at a time.
 const BLOCK: usize = 1 << 10;
 
-/// One column a figure, one entry a channel: the slices of a tensor along one axis.
+/// Statistics by channel, one column per figure: the slices of a tensor along one axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChannelStats {
-    /// The axis that numbers the channels, 0 for the outermost.
+    /// The axis of the channels, 0 for the outermost.
     pub axis: u32,
     /// Elements of each channel.
     pub count: u64,
@@ -35,8 +35,8 @@ pub struct ChannelStats {
 }
 
 impl ChannelStats {
-    /// The statistics of each channel of a tensor in row-major order. `None` if it has no such axis or no
-    /// elements, or if the shape does not say how many bytes there are.
+    /// The statistics of each channel of a tensor in row-major order. `None` if it has no such axis or no elements, or
+    /// if the number of bytes does not match the shape.
     pub fn of(dtype: DType, shape: &[u64], bytes: &[u8], axis: usize) -> Option<Self> {
         let size = dtype.size_bytes();
         let channels = usize::try_from(*shape.get(axis)?).ok()?;
@@ -60,7 +60,7 @@ impl ChannelStats {
         for piece in bytes.chunks(BLOCK * size) {
             let widened = dtype.widen_to_f64(piece, &mut block);
             let mut rest = &block[..widened];
-            // A stretch of one channel at a time.
+            // One contiguous piece of a channel at a time.
             while !rest.is_empty() {
                 let (stretch, after) = rest.split_at(rest.len().min(inner - in_channel));
                 stats.add(channel, stretch);
@@ -76,17 +76,17 @@ impl ChannelStats {
         Some(stats)
     }
 
-    /// How many channels there are.
+    /// Number of channels.
     pub fn len(&self) -> usize {
         self.zero.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there are no channels.
     pub fn is_empty(&self) -> bool {
         self.zero.is_empty()
     }
 
-    /// Until the end, means are sums.
+    /// Means are sums until the end.
     fn add(&mut self, channel: usize, elements: &[f64]) {
         for &element in elements {
             if !element.is_finite() {

@@ -1,14 +1,14 @@
-//! Which registers the kernels are compiled for, and the choice among them when the program runs.
+//! Register widths that the kernels are compiled for, and the choice among them at run time.
 
-/// The width of the registers that a pass over a tensor uses. The widest that the processor has is the default;
-/// narrower ones exist for comparison, and give the same figures to the last bit.
+/// The register width of a pass over a tensor. The widest of the processor is the default; narrower ones are for
+/// comparison, and give bit-identical results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers(pub(super) Width);
 
-/// Not public, so that nobody claims registers that the processor lacks: the kernels rely on it.
+/// Private, so that callers cannot select registers that the processor lacks: the kernels rely on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// What every processor of the architecture has.
+    /// The baseline of the architecture.
     Plain,
     /// 256 bits: AVX2, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
@@ -19,7 +19,7 @@ pub(super) enum Width {
 }
 
 impl Registers {
-    /// All that this processor has, narrowest first; never empty.
+    /// All widths of this processor, narrowest first; never empty.
     pub fn available() -> Vec<Self> {
         let all = [
             Width::Plain,
@@ -34,7 +34,7 @@ impl Registers {
             .collect()
     }
 
-    /// The widest that this processor has.
+    /// The widest of this processor.
     pub fn widest() -> Self {
         #[cfg(target_arch = "x86_64")]
         for width in [Width::Avx512, Width::Avx2] {

@@ -1,4 +1,4 @@
-//! Element types, and how blocks of them become numbers.
+//! Element types, and the conversion of blocks of elements to numbers.
 
 #![expect(
     clippy::inline_always,
@@ -48,7 +48,7 @@ pub enum DType {
 }
 
 impl DType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 15] = [
         Self::Bool,
         Self::U8,
@@ -67,7 +67,7 @@ impl DType {
         Self::F64,
     ];
 
-    /// Bytes an element takes.
+    /// Size of an element in bytes.
     pub const fn size_bytes(self) -> usize {
         match self {
             Self::Bool | Self::U8 | Self::I8 | Self::F8E4m3 | Self::F8E5m2 => 1,
@@ -98,7 +98,7 @@ impl DType {
         }
     }
 
-    /// The type of a name that [`DType::as_str`] gives.
+    /// The type of a name from [`DType::as_str`].
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dtype| dtype.as_str() == name)
     }
@@ -114,7 +114,7 @@ impl DType {
         }
     }
 
-    /// Whether blocks of this type are read as `f32`: every value is one, and it is wider than a byte.
+    /// `true` if blocks of this type are read as `f32`: every value fits, and it is wider than a byte.
     pub(super) const fn is_read_as_f32(self) -> bool {
         matches!(
             self,
@@ -122,7 +122,7 @@ impl DType {
         )
     }
 
-    /// Writes the elements of `bytes` as `f32`, exactly, and returns how many; none of types that are not read so.
+    /// Writes the elements of `bytes` as `f32`, exactly, and returns their number; 0 for types that do not fit.
     #[inline(always)]
     pub(super) fn widen_to_f32(self, bytes: &[u8], out: &mut [f32]) -> usize {
         match self {
@@ -137,7 +137,7 @@ impl DType {
         }
     }
 
-    /// Writes the elements of `bytes` as `f64` and returns how many; for every type.
+    /// Writes the elements of `bytes` as `f64` and returns their number; for every type.
     #[inline(always)]
     pub(super) fn widen_to_f64(self, bytes: &[u8], out: &mut [f64]) -> usize {
         match self {
@@ -175,12 +175,13 @@ fn each<const N: usize, T>(bytes: &[u8], out: &mut [T], read: impl Fn([u8; N]) -
     elements.len().min(out.len())
 }
 
-/// An `f16` as `f32`, without branches, so that a loop over many vectorises; `half` asks the processor for each.
+/// Converts an `f16` to `f32` without branches, so that a loop over many vectorises; `half` checks the processor's
+/// features for each.
 #[inline(always)]
 fn f32_of_f16(bits: u16) -> f32 {
-    // The sign comes to its place by being extended, and is then cleared from the three bits below.
+    // Sign extension moves the sign into place; the copies in the three bits below are then cleared.
     let spread = (i32::from(bits.cast_signed()) << 13).cast_unsigned() & 0x8fff_e000;
-    // The exponent is biased by 15 there and by 127 here; multiplying makes subnormal numbers normal too.
+    // The exponent bias is 15 there and 127 here; multiplying makes subnormal numbers normal too.
     let finite = f32::from_bits(spread) * f32::from_bits((127 + 127 - 15) << 23);
     let exponent = if bits & 0x7c00 == 0x7c00 {
         0x7f80_0000

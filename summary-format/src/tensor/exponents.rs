@@ -1,14 +1,14 @@
-//! How many values lie between two powers of two, by sign.
+//! Counts of values between two powers of two, by sign.
 
 use serde::{Deserialize, Serialize};
 
-/// Buckets of a dense table: sign times biased exponent.
+/// Buckets of a dense table: sign and biased exponent.
 pub(super) const BUCKETS: usize = 512;
 
-/// A histogram over sign and binary exponent: 255 buckets a sign, of which the empty ones take no room.
+/// A histogram over sign and binary exponent: 255 buckets per sign, of which the empty ones take no memory.
 ///
-/// Bucket *b* of a sign counts the values with 2^(*b*−127) ≤ |x| < 2^(*b*−126); the first (*b* = 0) all that are nearer
-/// to zero, the last (*b* = 254) all that are further from it. Zeros, NaN and infinities are not in it.
+/// Bucket *b* of a sign counts the values with 2^(*b*−127) ≤ |x| < 2^(*b*−126); the first (*b* = 0) also all smaller
+/// magnitudes, the last (*b* = 254) also all larger ones. Zeros, NaN and infinities are excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -25,8 +25,8 @@ impl Exponents {
         }
     }
 
-    /// From pairs of a bucket (with 256 added for negative values) and its count. `None` unless the buckets ascend, are
-    /// buckets, and no count is 0.
+    /// Builds a histogram from pairs of a bucket (with 256 added for negative values) and its count. `None` unless the
+    /// buckets are valid and ascend, and no count is 0.
     pub fn from_counts(counts: Vec<(u16, u64)>) -> Option<Self> {
         let ascends = counts.is_sorted_by(|a, b| a.0 < b.0);
         let is_bucket =
@@ -34,12 +34,12 @@ impl Exponents {
         (ascends && counts.iter().all(is_bucket)).then_some(Self { counts })
     }
 
-    /// Each bucket that is not empty, with 256 added for negative values, and its count.
+    /// Bucket (with 256 added for negative values) and count of each non-empty bucket.
     pub fn counts(&self) -> &[(u16, u64)] {
         &self.counts
     }
 
-    /// Each bucket that is not empty: the smallest and the largest value that it may hold, and how many it holds.
+    /// Lower bound, upper bound and count of each non-empty bucket.
     pub fn iter(&self) -> impl Iterator<Item = (f64, f64, u64)> {
         self.counts.iter().map(|&(bucket, count)| {
             let exponent = i32::from(bucket & 255) - 127;
@@ -61,7 +61,7 @@ impl Exponents {
         })
     }
 
-    /// Adds what another part of the tensor holds.
+    /// Adds the counts of another part of the tensor.
     pub fn merge(&mut self, other: &Self) {
         let mut dense = [0; BUCKETS];
         for &(bucket, count) in self.counts.iter().chain(&other.counts) {

@@ -1,14 +1,14 @@
-//! A hash of a tensor's bytes: equal content is found without keeping it.
+//! Content hash of a tensor: detects equal content without storing it.
 
 use twox_hash::XxHash3_64;
 
-/// XXH3 (64 bits, seed 0) of the bytes written, in any cuts. Tensors with equal hashes are bit for bit equal, but for
-/// one pair in 2^64; 0.0 and −0.0 are different bits.
+/// XXH3 (64 bits, seed 0) of the bytes written, in any cuts. Equal hashes mean bit-identical content, except for one
+/// pair in 2^64; 0.0 and −0.0 differ in bits.
 #[derive(Clone, Default)]
 pub struct ContentHasher(XxHash3_64);
 
 impl ContentHasher {
-    /// Nothing written yet.
+    /// Hasher of an empty input.
     pub fn new() -> Self {
         Self::default()
     }

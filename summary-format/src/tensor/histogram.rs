@@ -13,27 +13,27 @@ use crate::float;
 /// Counts in bins of equal width from `low` to `high`; the last bin includes `high`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
-    /// Where the first bin begins.
+    /// Lower edge of the first bin.
     #[serde(with = "float")]
     pub low: f64,
-    /// Where the last bin ends.
+    /// Upper edge of the last bin.
     #[serde(with = "float")]
     pub high: f64,
-    /// How many values lie in each bin.
+    /// Number of values in each bin.
     pub bins: Vec<u64>,
-    /// Values below `low`, −∞ among them.
+    /// Values below `low`, including −∞.
     pub below: u64,
-    /// Values above `high`, +∞ among them.
+    /// Values above `high`, including +∞.
     pub above: u64,
     /// Values that are not a number.
     pub nan: u64,
 }
 
 impl Histogram {
-    /// The usual number of bins.
+    /// Default number of bins.
     pub const BINS: usize = 64;
 
-    /// All bins empty. Where `low` equals `high`, what equals them lies in the first bin.
+    /// Empty bins. If `low` equals `high`, values equal to them are in the first bin.
     pub fn new(low: f64, high: f64, bins: usize) -> Self {
         Self {
             low,
@@ -45,7 +45,7 @@ impl Histogram {
         }
     }
 
-    /// Adds the counts of another part of the same tensor; `false`, and nothing done, if its bins are others.
+    /// Adds the counts of another part of the same tensor; returns `false` without a change if its bins differ.
     #[must_use]
     pub fn merge(&mut self, other: &Self) -> bool {
         let is_alike = self.low.to_bits() == other.low.to_bits()
@@ -67,13 +67,13 @@ impl Histogram {
     }
 }
 
-/// Copies of the counts, so that values that fall into one bin one after another do not wait for each other.
+/// Copies of the counts, so that consecutive values of one bin do not wait for each other.
 const TABLES: usize = 8;
 
-/// Places that fit into a byte, which needs no check against the table.
+/// Number of bins that a byte can index, which needs no bounds check.
 const SMALL: usize = 256;
 
-/// A histogram being counted.
+/// A histogram under construction.
 pub(super) struct Places {
     histogram: Histogram,
     bins: u32,
@@ -82,14 +82,14 @@ pub(super) struct Places {
     origin: f64,
     per_width: f64,
     place: Box<[u32; BLOCK]>,
-    /// For each bin, then for what is below, above, and not a number.
+    /// Counts of each bin, followed by those below, above, and NaN.
     tables: Vec<[u64; TABLES]>,
 }
 
 impl Places {
     pub(super) fn new(low: f64, high: f64, bins: usize) -> Self {
-        // Halves, because `high - low` may exceed what an `f64` holds; and near its ends, where the number of bins by
-        // the width would not be a normal number, a power of two brings both nearer to 1.
+        // Halves, because `high - low` may overflow an `f64`; near its limits, where bins divided by the width would
+        // be subnormal, a power of two scales both closer to 1.
         let half_width = high / 2.0 - low / 2.0;
         let zoom = if half_width > 1e300 {
             2.0_f64.powi(-64)
@@ -130,7 +130,8 @@ impl Places {
             let position = (value * zoom - origin) * per_width;
             let position = if position >= 0.0 { position } else { 0.0 };
             let position = if position <= last { position } else { last };
-            // Of 2^52 + n, the last bits are n, rounded: the only way from f64 to integer that vectorises everywhere.
+            // The last bits of 2^52 + n are n, rounded: the only conversion of f64 to integer that vectorises on all
+            // targets.
             let shifted = position + 4_503_599_627_370_496.0;
             let is_rounded_up = shifted - 4_503_599_627_370_496.0 > position;
             #[expect(clippy::cast_possible_truncation, reason = "it is below 2^32")]
@@ -157,7 +158,7 @@ impl Places {
         }
         let len = block.len().min(BLOCK);
         let (chunks, rest) = self.place[..len].as_chunks::<TABLES>();
-        // Held here: read through `self`, where the counts begin would be read again after each of them.
+        // A local borrow: through `self`, the address of the counts would be loaded again after each of them.
         let tables = self.tables.as_mut_slice();
         if tables.len() == SMALL
             && let Some(tables) = tables.first_chunk_mut::<SMALL>()

@@ -1,6 +1,6 @@
-//! One block of numbers, read while it lies in the first-level cache: finite sums and exponents.
+//! Kernels for one block of numbers in the first-level cache: finite sums and exponents.
 //!
-//! The loops are written over lanes, so that the compiler vectorises them for whatever the processor has.
+//! The loops are written over lanes, so that the compiler vectorises them for any processor.
 
 #![expect(
     clippy::inline_always,
@@ -15,19 +15,19 @@ use super::exponents::BUCKETS;
 pub(super) const BLOCK: usize = 2048;
 /// Independent sums, so that additions do not wait for each other.
 pub(super) const LANES: usize = 16;
-/// Copies of the exponent table: values near each other fall into one bucket, and its count would be waited for.
+/// Copies of the exponent table: similar values fall into one bucket, and would wait for its count.
 pub(super) const TABLES: usize = 8;
 
 /// Counts by sign and exponent: zeros are in the first bucket of their sign.
 pub(super) type ExponentTables = [[u32; BUCKETS]; TABLES];
 
-/// The two types that everything else is widened to.
+/// The two types that all others are widened to.
 pub(super) trait Real: Copy + PartialOrd + Default {
     const LARGEST: Self;
     const INFINITY: Self;
     const NEG_INFINITY: Self;
     const ZERO: Self;
-    /// Those bytes as numbers, where numbers of this type lie there, whole and in place.
+    /// The bytes as numbers without copying, if they are aligned numbers of this type.
     fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]>;
     /// [`sums`], compiled for these registers.
     fn sums(
@@ -39,7 +39,7 @@ pub(super) trait Real: Copy + PartialOrd + Default {
     ) -> BlockSums;
     fn magnitude(self) -> Self;
     fn wide(self) -> f64;
-    /// Bucket of [`super::Exponents`]; of what is not finite, the bucket of no finite number.
+    /// Bucket of [`super::Exponents`]; for non-finite values, the bucket after the finite ones.
     fn bucket(self) -> usize;
 }
 
@@ -125,25 +125,25 @@ impl Real for f64 {
     fn bucket(self) -> usize {
         let high = (self.to_bits() >> 52) as usize;
         let exponent = high & 0x7ff;
-        // Biased by 1023 here and by 127 there.
+        // The bias is 1023 there and 127 here.
         let finite = exponent.saturating_sub(1023 - 127).min(254);
         let bucket = if exponent == 0x7ff { 255 } else { finite };
         bucket | (high >> 11) << 8
     }
 }
 
-/// What a block comes to: figures over its finite numbers, and how many others there are.
+/// Results of a block: figures over its finite numbers, and counts of the others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSums {
     pub(super) nan: u64,
     pub(super) pos_inf: u64,
     pub(super) neg_inf: u64,
     pub(super) negative: u64,
-    /// The smallest absolute value: what says that there is no zero and nothing subnormal to be counted.
+    /// The smallest absolute value: if it is normal, there are no zeros and no subnormals to count.
     pub(super) smallest: f64,
-    /// +∞ if nothing is finite.
+    /// Minimum; +∞ if nothing is finite.
     pub(super) min: f64,
-    /// −∞ if nothing is finite.
+    /// Maximum; −∞ if nothing is finite.
     pub(super) max: f64,
     pub(super) sum: f64,
     pub(super) sum_abs: f64,
@@ -172,7 +172,7 @@ impl BlockSums {
     }
 }
 
-/// Asks for a cache line that is needed soon. The processor's own look-ahead ends at each page of 4 KiB.
+/// Prefetches a cache line. The processor's own prefetcher stops at each page of 4 KiB.
 #[inline(always)]
 pub(super) fn prefetch(ahead: &[u8], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
@@ -193,7 +193,7 @@ pub(super) fn is_finite<T: Real>(value: T) -> bool {
     value.magnitude() <= T::LARGEST
 }
 
-/// How many numbers are zero, and how many of the others are nearer to it than `min_normal`.
+/// Number of zeros, and number of other values with a magnitude below `min_normal`.
 #[inline(always)]
 pub(super) fn count_tiny<T: Real>(values: &[T], min_normal: f64) -> (u64, u64) {
     let mut zero = 0_u64;
@@ -219,9 +219,9 @@ pub(super) fn count_exponents<T: Real>(values: &[T], tables: &mut ExponentTables
     }
 }
 
-/// Sums over the numbers of a block; if all are expected to be finite and one is not, the sums are not finite either.
-/// `ahead` begins where the memory read next begins. A function of its own for each width of registers: where it is
-/// part of a larger one, the lanes are kept in memory, at up to five times the time.
+/// Sums over the numbers of a block. If all are expected to be finite and one is not, the sums are not finite either.
+/// `ahead` begins at the next block. A separate function for each register width: inlined into a larger one, the lanes
+/// are kept in memory, at up to five times the time.
 #[inline(always)]
 pub(super) fn sums<T: Real>(
     values: &[T],
@@ -272,7 +272,7 @@ fn sums_of<T: Real, const FINITE: bool>(
             max[lane] = larger(if is_kept { raw } else { T::NEG_INFINITY }, max[lane]);
         }
     }
-    // A loop of their own: beside those of `T`, the wider lanes do not all stay in registers.
+    // A separate loop: beside those of `T`, the wider lanes do not all stay in registers.
     for x in chunks {
         for lane in 0..LANES {
             let raw = x[lane];
@@ -302,7 +302,7 @@ fn sums_of<T: Real, const FINITE: bool>(
         sum_abs: total(sum_abs),
         sum_squares: total(sum_squares),
     };
-    // What does not fill the lanes has sums of its own: variable lanes would keep all of them out of registers.
+    // The remainder has sums of its own: variable lanes would keep all of them out of registers.
     for &x in rest {
         block.add(x, FINITE);
     }
@@ -341,8 +341,8 @@ pub(super) fn count(lanes: [u32; LANES]) -> u64 {
     lanes.into_iter().map(u64::from).sum()
 }
 
-/// The sum of lanes, in pairs. Not inlined: seen together with the loop before it, the compiler reorders the lanes in
-/// every round of that loop, at twice the time.
+/// The sum of lanes, in pairs. Not inlined: otherwise the compiler reorders the lanes in every round of the loop
+/// before it, at twice the time.
 #[inline(never)]
 pub(super) fn total(mut lanes: [f64; LANES]) -> f64 {
     let mut len = LANES;

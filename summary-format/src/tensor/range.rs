@@ -19,7 +19,7 @@ pub struct RangeCount {
 }
 
 impl RangeCount {
-    /// True if both count in the same range.
+    /// `true` if both count in the same range.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.start, self.end) == (other.start, other.end)
     }

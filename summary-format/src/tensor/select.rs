@@ -1,4 +1,4 @@
-//! What is wanted of a tensor, computed in one pass: everything asked for looks at a block while it is in the cache.
+//! Selected results of a tensor, computed in one pass: each block is processed while it is in the cache.
 
 #![expect(
     clippy::inline_always,
@@ -12,15 +12,16 @@ use super::kernel::{BLOCK, Real};
 use super::stats::{ExponentCounts, Moments, TensorStats};
 use super::{ContentHasher, DType, RangeCount, bytes};
 
-/// What to compute of a tensor. Counts and moments always come; the rest is chosen, and what is not costs nothing.
+/// Results to compute. Counts and moments are always included; the rest is optional and costs nothing if it is not
+/// selected.
 ///
 /// ```
 /// use trainscope_format::tensor::{DType, Select};
 ///
 /// let bytes = [1.0_f32, -2.0].map(f32::to_le_bytes).concat();
-/// let seen = Select::new().hash().read(DType::F32, &bytes);
-/// assert_eq!(seen.stats.negative, 1);
-/// assert!(seen.hash.is_some() && seen.histogram.is_none());
+/// let selected = Select::new().hash().read(DType::F32, &bytes);
+/// assert_eq!(selected.stats.negative, 1);
+/// assert!(selected.hash.is_some() && selected.histogram.is_none());
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Select<'a> {
@@ -33,16 +34,16 @@ pub struct Select<'a> {
     registers: Registers,
 }
 
-/// What [`Select::read`] has computed; `None` is what was not asked for.
+/// Results of [`Select::read`]; `None` if not selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected {
-    /// Counts and moments, with exponents and counts in ranges if they were asked for.
+    /// Counts and moments, with exponents and counts in ranges if selected.
     pub stats: TensorStats,
-    /// What [`ContentHasher`] makes of the bytes, a torn last element included.
+    /// [`ContentHasher`] hash of the bytes, including an incomplete last element.
     pub hash: Option<u64>,
-    /// Of the range asked for.
+    /// Histogram of the selected range.
     pub histogram: Option<Histogram>,
-    /// From the earlier state to this one.
+    /// Change from the earlier state to this one.
     pub change: Option<ChangeStats>,
 }
 
@@ -73,7 +74,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Also [`TensorStats::exponents`].
+    /// Adds [`TensorStats::exponents`].
     #[must_use]
     pub fn exponents(self) -> Self {
         Self {
@@ -82,20 +83,20 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Also [`TensorStats::ranges`]: elements inside each range, given as start and end, both included.
+    /// Adds [`TensorStats::ranges`]: elements inside each range, given as start and end, both included.
     #[must_use]
     pub fn ranges(self, ranges: &'a [(f64, f64)]) -> Self {
         Self { ranges, ..self }
     }
 
-    /// Also the hash of the content.
+    /// Adds the hash of the content.
     #[must_use]
     pub fn hash(self) -> Self {
         Self { hash: true, ..self }
     }
 
-    /// Also a histogram of a range that is known beforehand. One of the tensor's own range takes a second look: at
-    /// [`Histogram::add`] with the extremes that the first has found.
+    /// Adds a histogram of a given range. A histogram of the tensor's own range needs a second pass:
+    /// [`Histogram::add`] with the minimum and maximum of the first.
     #[must_use]
     pub fn histogram(self, low: f64, high: f64, bins: usize) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Also how the tensor differs from its state `before`, element by element, as far as both reach.
+    /// Adds the difference from the state `before`, element by element, up to the shorter one.
     #[must_use]
     pub fn change(self, before: &'a [u8], tolerance: Tolerance) -> Self {
         Self {
@@ -113,7 +114,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// With these registers instead of the widest.
+    /// Sets the register width instead of the widest.
     #[must_use]
     pub fn registers(self, registers: Registers) -> Self {
         Self { registers, ..self }
@@ -143,7 +144,7 @@ fn read(select: Select<'_>, dtype: DType, bytes: &[u8]) -> Selected {
     }
 }
 
-/// Block by block: widen, then everything that is wanted.
+/// Processes block by block: widens, then computes all selected results.
 #[inline(always)]
 fn fold<T: Compared>(
     select: Select<'_>,
@@ -152,7 +153,7 @@ fn fold<T: Compared>(
     widen: impl Fn(&[u8], &mut [T; BLOCK]) -> usize,
 ) -> Selected {
     let size = dtype.size_bytes();
-    // Bytes have a faster way to their statistics than numbers.
+    // Statistics of bytes have a faster method.
     let mut moments = (select.moments && size > 1).then(|| Moments::new(dtype, select.registers));
     let mut exponents = (select.exponents && size > 1).then(ExponentCounts::new);
     let ranges = select.ranges.iter();
@@ -234,7 +235,7 @@ fn fold<T: Compared>(
     }
 }
 
-/// The numbers of a piece, in place where they lie there as they are added up, or else widened into the block.
+/// The numbers of a piece, in place if they need no conversion, otherwise widened into the block.
 #[inline(always)]
 fn numbers_of<'a, T: Real>(
     dtype: DType,
@@ -250,14 +251,14 @@ fn numbers_of<'a, T: Real>(
 }
 
 impl TensorStats {
-    /// The statistics of all elements in `bytes`, exponents included; [`Select`] does with less and offers more.
+    /// The statistics of all elements in `bytes`, exponents included; [`Select`] computes other subsets.
     pub fn of(dtype: DType, bytes: &[u8]) -> Self {
         Select::new().exponents().read(dtype, bytes).stats
     }
 }
 
 impl Histogram {
-    /// Counts all elements in `bytes`. A value within rounding of an edge may fall to either side of it.
+    /// Counts all elements in `bytes`. A value within rounding error of an edge may fall on either side of it.
     pub fn add(&mut self, dtype: DType, bytes: &[u8]) {
         let select = Select::nothing().histogram(self.low, self.high, self.bins.len());
         if let Some(counted) = select.read(dtype, bytes).histogram {
@@ -267,7 +268,7 @@ impl Histogram {
 }
 
 impl ChangeStats {
-    /// Compares two states of a tensor, element by element, as far as both reach.
+    /// Compares two states of a tensor element by element, up to the shorter one.
     pub fn of(dtype: DType, before: &[u8], after: &[u8], tolerance: Tolerance) -> Self {
         let select = Select::nothing().change(before, tolerance);
         select.read(dtype, after).change.unwrap_or_default()

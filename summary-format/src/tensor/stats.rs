@@ -14,7 +14,7 @@ use super::exponents::{BUCKETS, Exponents};
 use super::kernel::{self, BlockSums, ExponentTables, Real};
 use crate::float;
 
-/// What one pass over a tensor tells. Every element is exactly one of NaN, +∞, −∞, zero, negative and positive.
+/// Statistics of a tensor from one pass. Every element is exactly one of NaN, +∞, −∞, zero, negative and positive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TensorStats {
@@ -32,13 +32,13 @@ pub struct TensorStats {
     pub negative: u64,
     /// Finite elements above zero.
     pub positive: u64,
-    /// Finite elements nearer to zero than the type's smallest normal number, zeros not counted. 0 for integers.
+    /// Finite elements below the type's smallest normal number in magnitude, without zeros. 0 for integers.
     pub subnormal: u64,
-    /// What the finite elements come to; `None` if there are none.
+    /// Figures over the finite elements; `None` if there are none.
     pub finite: Option<FiniteStats>,
-    /// How large the finite elements are; `None` if that was not asked for.
+    /// Histogram of magnitudes; `None` if it was not selected.
     pub exponents: Option<Exponents>,
-    /// Elements inside each range that was asked for. Not stored: ranges come from the question, not from the tensor.
+    /// Elements inside each selected range. Not stored: ranges belong to the selection, not to the tensor.
     #[serde(skip)]
     pub ranges: Vec<RangeCount>,
 }
@@ -56,8 +56,8 @@ pub struct FiniteStats {
     /// The arithmetic mean.
     #[serde(with = "float")]
     pub mean: f64,
-    /// Sum of squared distances from the mean: the variance is this by the number of finite elements. Infinite where
-    /// it exceeds `f64`.
+    /// Sum of squared distances from the mean: the variance times the number of finite elements. Infinite if it
+    /// exceeds `f64`.
     #[serde(with = "float")]
     pub m2: f64,
     /// The mean of the absolute values.
@@ -76,8 +76,8 @@ impl FiniteStats {
 }
 
 impl TensorStats {
-    /// Adds the statistics of another part of the same tensor. Counts, minimum and maximum are exact, sums to rounding.
-    /// The exponents are known afterwards if they are of both parts, and so is the count in each range; a part without
+    /// Adds the statistics of another part of the same tensor. Counts, minimum and maximum are exact, sums are subject
+    /// to rounding. Exponents and counts in ranges are present in the result if both parts have them; a part without
     /// elements lacks none.
     pub fn merge(&mut self, other: &Self) {
         self.finite = match (self.finite, other.finite) {
@@ -116,7 +116,7 @@ impl TensorStats {
         self.subnormal += other.subnormal;
     }
 
-    /// Elements that are numbers and finite.
+    /// Number of finite elements.
     pub fn finite_count(&self) -> u64 {
         self.zero + self.negative + self.positive
     }
@@ -127,8 +127,8 @@ impl TensorStats {
     }
 
     /// Lower and upper bound of the number of elements in `low..=high`; ±Inf are compared like other numbers, NaN is
-    /// outside. Equal if [`Self::ranges`] has that range. Otherwise exponents leave open the elements of the buckets
-    /// that a limit cuts; without exponents, only the extremes and the signs bound the number.
+    /// outside. The bounds are equal if [`Self::ranges`] has that range. Otherwise exponents leave the elements of
+    /// buckets cut by a limit uncertain; without exponents, only minimum, maximum and signs bound the number.
     pub fn count_within(&self, low: f64, high: f64) -> (u64, u64) {
         let mut ranges = self.ranges.iter();
         if let Some(range) = ranges.find(|range| (range.start, range.end) == (low, high)) {
@@ -159,7 +159,7 @@ impl TensorStats {
             if count == 0 {
                 continue;
             }
-            // The outermost buckets reach no further than the extremes.
+            // The outermost buckets end at the minimum and maximum.
             let (from, to) = (from.max(finite.min), to.min(finite.max));
             if low <= from && to <= high {
                 bounds.0 += count;
@@ -172,12 +172,12 @@ impl TensorStats {
     }
 }
 
-/// The statistics of the blocks seen so far.
+/// Statistics of the blocks so far.
 #[derive(Default)]
 pub(super) struct Moments {
     stats: TensorStats,
     min_normal: f64,
-    /// Blocks with something that is not finite come one after another.
+    /// `false` after a block with non-finite values: such blocks tend to be consecutive.
     expects_finite: bool,
     registers: Registers,
 }
@@ -193,7 +193,7 @@ impl Moments {
         }
     }
 
-    /// Adds a block; `ahead` begins where the memory begins that is read next, in elements of so many bytes.
+    /// Adds a block; `ahead` begins at the memory that is read next, in elements of the given size in bytes.
     #[inline(always)]
     pub(super) fn add<T: Real>(&mut self, block: &[T], ahead: &[u8], element_bytes: usize) {
         let mut sums = None;
@@ -274,7 +274,7 @@ impl ExponentCounts {
         self.in_tables = 0;
     }
 
-    /// Leaves out what is not finite, in the last bucket of each sign, and the zeros, in the first.
+    /// Removes non-finite values, in the last bucket of each sign, and zeros, in the first.
     fn finish(mut self, positive: u64, negative: u64) -> Exponents {
         self.flush();
         let signs = self.dense.chunks_exact_mut(BUCKETS / 2);
@@ -288,7 +288,7 @@ impl ExponentCounts {
     }
 }
 
-/// The figures of a block with so many finite numbers, also where their squares would not fit into an `f64`.
+/// The figures of a block with `finite_len` finite numbers, also if their squares would overflow an `f64`.
 #[inline(always)]
 fn of_block<T: Real>(block: &[T], finite_len: u64, sums: &BlockSums) -> FiniteStats {
     let abs_max = sums.min.abs().max(sums.max.abs());
@@ -306,7 +306,8 @@ fn of_extreme_block<T: Real>(
     sums: &BlockSums,
     abs_max: f64,
 ) -> FiniteStats {
-    // A power of two, so that nothing is rounded, that brings the largest number near 1; its inverse is finite too.
+    // A power of two, so that nothing is rounded, that scales the largest number close to 1; its inverse is finite
+    // too.
     let scale = 2.0_f64.powf(abs_max.log2().floor().clamp(-1000.0, 1000.0));
     let finite = block.iter().filter(|x| kernel::is_finite(**x));
     let near_one: Vec<f64> = finite.map(|x| x.wide() / scale).collect();
@@ -321,8 +322,8 @@ fn scaled<T: Real>(block: &[T], finite_len: u64, sums: &BlockSums, scale: f64) -
     let len = finite_len as f64;
     let mean = sums.sum / len;
     let mut m2 = sums.sum_squares - sums.sum * mean;
-    // The difference loses at most four bits, or else the block is read again: squares of large numbers that lie close
-    // together would cancel.
+    // The difference loses at most four bits, or else the block is read again: squares of large, similar numbers would
+    // cancel.
     if m2 * 16.0 < sums.sum_squares {
         m2 = kernel::squared_distances(block, mean);
     }
@@ -336,7 +337,7 @@ fn scaled<T: Real>(block: &[T], finite_len: u64, sums: &BlockSums, scale: f64) -
     }
 }
 
-/// Two parts as one (Chan et al., 1979), each with its number of finite elements, not 0.
+/// Merges two parts (Chan et al., 1979), each with its number of finite elements, not 0.
 #[inline]
 fn merge_finite((a_count, a): (u64, FiniteStats), (b_count, b): (u64, FiniteStats)) -> FiniteStats {
     let total = (a_count + b_count) as f64;

@@ -1,4 +1,5 @@
-//! What the fixtures' records hold: what their makers put in (`tests/fixtures/README.md`, `truth.json`).
+//! Contents of the fixtures, compared with the values of the programs that wrote them (`tests/fixtures/README.md`,
+//! `truth.json`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +16,7 @@ use trainscope_format::{
 use crate::fixtures::{self, FIXTURES};
 use crate::support::{Seen, whole};
 
-/// A fixture's bytes and what is decoded of them.
+/// A fixture's bytes and its decoded records.
 struct File {
     bytes: Vec<u8>,
     seen: Seen,
@@ -135,7 +136,7 @@ fn every_body_is_stored_and_sent_without_loss() {
         let back: Body = serde_json::from_str(&sent).unwrap();
         assert_eq!(format!("{back:?}"), expected);
     }
-    // All but explanations, which no fixture has.
+    // All kinds but explanations, which no fixture has.
     assert_eq!(kinds.len(), 12);
 }
 
@@ -159,7 +160,7 @@ fn histograms_by_torch() {
                 .position(|&count| count > 0.0)
                 .unwrap();
             assert!(histogram.lefts[first] <= min && min <= histogram.rights[first]);
-            // Mean 0 and a spread of at most 2, of 500 values.
+            // 500 values of mean 0 and a spread of at most 2.
             assert!(histogram.sum.unwrap().abs() < 500.0);
             let squares = histogram.sum_squares.unwrap();
             assert!((300.0..2500.0).contains(&squares), "{squares}");
@@ -314,7 +315,7 @@ fn hyper_parameters_by_torch() {
                 ("bsize".into(), HparamValue::Number(batch)),
                 ("lr".into(), HparamValue::Number(rate)),
                 (
-                    "nesterov".into(), // A number: torch asks whether it is one before it asks for a bool.
+                    "nesterov".into(), // A number: torch checks for a number before it checks for a bool.
                     HparamValue::Number(if run == 1 { 1.0 } else { 0.0 })
                 ),
                 ("opt".into(), HparamValue::Text(optimizer.into())),

@@ -1,4 +1,4 @@
-//! Where the bytes are cut into calls, and where a reader is restarted, changes nothing.
+//! Cutting the bytes into other calls, or restarting a reader, changes no result.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use trainscope_format::{Checkpoint, Damage, Format};
 use crate::fixtures;
 use crate::support::{append, feed, frame, header, simple_value, summary, whole};
 
-/// Files that are small enough to be fed in every way there is.
+/// Files small enough to be fed in every possible way.
 fn small_files() -> Vec<(Vec<u8>, Format)> {
     let mut files: Vec<_> = fixtures::all()
         .into_iter()
@@ -19,7 +19,7 @@ fn small_files() -> Vec<(Vec<u8>, Format)> {
     files
 }
 
-/// Every kind of damage, between records that are right.
+/// Every kind of damage, between valid records.
 fn damaged_file() -> Vec<u8> {
     let record = |step| summary(1.5, step, &[simple_value("a", 0.5)]);
     let mut wrong_payload = record(100);
@@ -39,7 +39,7 @@ fn damaged_file() -> Vec<u8> {
         frame(b"\x0b not an event"),
         frame(&[0xff; 30]),
         record(4),
-        // A record whose end was never written, and then another writer.
+        // A record whose end was never written, followed by another writer.
         record(102)[..30].to_vec(),
         record(5),
         record(6),
@@ -172,7 +172,7 @@ proptest! {
 
     #[test]
     fn random_bytes_in_random_cuts_are_the_same_as_whole(
-        // Pieces of records that are right, cut and glued.
+        // Pieces of valid records, cut and joined.
         pieces in prop::collection::vec((0..8_i64, 0..60_usize, 0..60_usize, any::<u8>()), 0..30),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
     ) {

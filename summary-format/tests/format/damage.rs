@@ -1,4 +1,4 @@
-//! What is lost by damage, and that nothing else is.
+//! Damage loses the damaged records, and nothing else.
 
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ fn neighbours_are_one_stretch() {
 
 #[test]
 fn records_within_the_span_of_a_torn_one_are_found() {
-    // A writer died within a record, another went on in the same file.
+    // A writer died within a record, and another continued in the same file.
     let torn = &record(1)[..20];
     let seen = read(&[&record(0)[..], torn, &record(2), &record(3), &record(4)].concat());
     assert_eq!(seen.batch.scalars.steps, [0, 2, 3, 4]);
@@ -105,7 +105,7 @@ fn a_zero_filled_end_is_open_damage() {
 
 #[test]
 fn a_framed_record_that_is_no_event_is_damage_and_counts_for_nothing() {
-    // The first value is right, the second is cut off.
+    // The first value is valid, the second is cut off.
     let body = [
         crate::support::bytes_field(1, &simple_value("loss", 9.0)),
         vec![0x0a, 0x7f],
@@ -119,7 +119,7 @@ fn a_framed_record_that_is_no_event_is_damage_and_counts_for_nothing() {
         [Damage {
             offset: record(0).len() as u64,
             len_bytes: wrong.len() as u64,
-            reason: "a record is framed well but is not an event".into(),
+            reason: "the frame of a record is intact, but its content is not an event".into(),
         }]
     );
 }
@@ -173,7 +173,7 @@ fn garbage_takes_linear_time() {
     for garbage in [
         noise(LEN).collect::<Vec<_>>(),
         vec![0; LEN],
-        // Right headers and nothing else: each would have its whole span checked.
+        // Valid headers and nothing else: the whole span of each would be checked.
         [
             header(LEN as u64 / 2).repeat(LEN / 24),
             vec![0; LEN / 2 + 99],

@@ -1,5 +1,5 @@
-//! Headers of files of tensors and the tables of dumps, whole, cut and damaged: nothing panics, and nothing is claimed
-//! that would overflow or exhaust whoever believes it.
+//! Headers of tensor files and the tables of dumps, intact, cut and damaged: no panic, and no length that would
+//! overflow or exhaust memory.
 
 use proptest::prelude::*;
 use trainscope_format::formats::tensor_file::{HeaderError, StoredTensor};
@@ -19,7 +19,7 @@ fn safetensors_file() -> Vec<u8> {
 
 const TABLE: &str = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,Avg Value,Count,Negative Zero Count,Positive Zero Count,NaN Count,Negative Inf Count,Positive Inf Count,Zero Count\nReLU,ReLU-op1,0,0,17,output,0,24,float32,\"(2,3)\",2.5,-1,0.5,6,1,2,1,0,1,1\n";
 
-/// What anybody who reads a tensor relies on.
+/// Invariants that every reader of a tensor relies on.
 fn holds(tensor: &StoredTensor) {
     let data = tensor.data;
     assert!(data.offset.checked_add(data.len_bytes).is_some());

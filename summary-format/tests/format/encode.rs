@@ -1,4 +1,4 @@
-//! What is written is read back equal.
+//! Written records read back equal.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ fn at(step: i64) -> Moment {
     }
 }
 
-/// What is read of what `write` writes, and the bytes.
+/// Decoded records of the output of `write`, and the bytes.
 fn written(write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>) -> (Seen, Vec<u8>) {
     let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
     write(&mut writer).unwrap();
@@ -88,7 +88,7 @@ fn scalars_are_exact() {
             .all(|&wall| wall == 1.7e9 + 0.25)
     );
 
-    // A number that an f32 holds takes no more room than elsewhere.
+    // A number that fits an f32 takes no more room than elsewhere.
     let usual = event(
         1.7e9 + 0.25,
         -2,
@@ -267,7 +267,7 @@ fn hyper_parameters_come_back() {
     );
 }
 
-/// Takes a few calls, then fails.
+/// A writer that fails after a few calls.
 struct Full(usize);
 
 impl Write for Full {

@@ -84,7 +84,7 @@ fn lists_of_one_element_are_scalars_packed_or_not() {
         (19, bytes_field(13, &varint(0x3e00)), 1.5),
         (22, varint_field(16, 4_000_000_000), 4e9),
         (23, varint_field(17, 1 << 63), 9_223_372_036_854_775_808.0),
-        // A zero may be left out.
+        // A zero may be omitted.
         (1, Vec::new(), 0.0),
         (3, bytes_field(7, b""), 0.0),
     ];
@@ -110,7 +110,7 @@ fn what_is_no_number_is_skipped_and_counted() {
         assert_eq!(seen.batch.skipped_records, 1);
         assert_eq!(seen.batch.len_records(), 0);
     }
-    // No value at all, no summary at all, a field of the future.
+    // No value at all, no summary at all, an unknown field.
     let seen = read(&[
         summary(1.0, 1, &[bytes_field(1, b"x")]),
         summary(1.0, 1, &[]),
@@ -152,7 +152,7 @@ fn a_plugin_is_named_once_a_tag() {
     assert_eq!(seen.batch.unread.len(), 3);
     assert_eq!(seen.batch.records.len(), 9);
 
-    // The memory survives a restart.
+    // The tags of a checkpoint survive a restart.
     let first = whole(Format::Tfevents, &records[0]);
     let resumed = Format::Tfevents.resume("", first.checkpoint).unwrap();
     let rest = crate::support::feed(resumed, &records[1..].concat(), &[]);

@@ -1,4 +1,5 @@
-//! Files written by other programs: what their makers say about them (`tests/fixtures/README.md`, `truth.json`).
+//! Files written by other programs, compared with their makers' descriptions (`tests/fixtures/README.md`,
+//! `truth.json`).
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Files that released versions wrote: they are read for ever, and this version still writes the newest of them.
+//! Files written by released versions: they stay readable for ever, and this version still writes the newest of them.
 
 use trainscope_format::encode::Moment;
 use trainscope_format::hparams::{HparamValue, SessionEnd, SessionStart, SessionStatus};
@@ -14,10 +14,10 @@ use crate::support::whole;
 /// Written by version 0.1.0. A change of the layout adds a file; none is ever changed.
 const V0_1_0: &[u8] = include_bytes!("../golden/0.1.0.tfevents");
 
-/// Written by version 0.1.0: the messages of our own plugin, sounds and tensors.
+/// Written by version 0.1.0: the messages of the native plugin, audio and tensors.
 const V0_1_0_NATIVE: &[u8] = include_bytes!("../golden/0.1.0-native.tfevents");
 
-/// A file with one of every message of our own.
+/// A file with one of every native message.
 fn one_of_each_native() -> Vec<u8> {
     let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
     let weight = native::summary_of(Role::Weight, &[1.0, -2.5, 0.0], Some(&[1.0, -2.0, 0.0]));
@@ -97,7 +97,7 @@ fn the_messages_that_version_0_1_0_wrote_are_read() {
     assert_eq!(weight.hash, Some(ContentHasher::hash(&bytes)));
 }
 
-/// A file with one of everything that version 0.1.0 writes.
+/// A file with one of every record that version 0.1.0 writes.
 fn one_of_each() -> Vec<u8> {
     let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
     let at = |step: i64| Moment {

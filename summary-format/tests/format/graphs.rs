@@ -14,7 +14,7 @@ fn file(format: GraphFormat, path: &str) -> Graph {
     Graph::read(format, &fs::read(format!("{FIXTURES}/{path}")).unwrap()).unwrap()
 }
 
-/// The graph that an event file holds below this tag.
+/// The graph under this tag of an event file.
 fn recorded(path: &str, tag: &str) -> Graph {
     let bytes = fs::read(format!("{FIXTURES}/{path}")).unwrap();
     let seen = whole(
@@ -60,7 +60,7 @@ pub(crate) fn origins<'a>(graph: &'a Graph, node: &Node) -> Vec<&'a str> {
         .collect()
 }
 
-/// The sizes of a node's only output, all of them known.
+/// Shape of a node's only output, without symbols.
 fn sizes(node: &Node) -> Vec<u64> {
     let shape = node.outputs[0].shape.as_ref().unwrap();
     let size = |dimension: &Dimension| match dimension {
@@ -70,7 +70,7 @@ fn sizes(node: &Node) -> Vec<u64> {
     shape.iter().map(size).collect()
 }
 
-/// What is odd about a graph, as sentences.
+/// Oddities of a graph, as sentences.
 pub(crate) fn notes(graph: &Graph) -> Vec<String> {
     graph.notes.iter().map(ToString::to_string).collect()
 }
@@ -152,7 +152,7 @@ fn nodes_of_an_onnx_model() {
         ("f32", vec![5, 1, 3, 3])
     );
 
-    // Weights outside: where they lie is all that is known of them.
+    // External weights: only their location is known.
     let graph = file(GraphFormat::Onnx, "torch-onnx/transformer.dynamo.onnx");
     let embedding = node(&graph, "emb.weight");
     assert_eq!(sizes(embedding), [60, 16]);
@@ -256,7 +256,7 @@ fn the_graph_that_torch_traced() {
         "graph",
     );
     assert_eq!(graph.nodes.len(), 44);
-    // torch leaves out the modules that its parameters are taken from.
+    // torch omits the modules that its parameters belong to.
     assert_eq!(
         notes(&graph),
         ["10 inputs have no source node: Net/Conv2d[conv1]/weight/conv1, …"]
@@ -371,7 +371,7 @@ fn a_file_that_is_a_graph_is_one_record() {
             panic!("{seen:?}");
         };
         assert_eq!(source.data, Stretch::WHOLE_FILE);
-        // Going on finds nothing more.
+        // Resuming yields nothing more.
         let on = format.resume("frozen.net.pb", seen.checkpoint).unwrap();
         assert_eq!(feed(on, b"more", &[]).batch.records.len(), 0);
     }
@@ -382,7 +382,7 @@ fn a_file_that_is_a_graph_is_one_record() {
     );
 }
 
-/// What is read of an ONNX file that is skimmed.
+/// The graph of an ONNX file read without its weights.
 fn skimmed(bytes: &[u8]) -> Option<Graph> {
     let mut file = Cursor::new(bytes);
     Graph::read_file(GraphFormat::Onnx, &mut file, bytes.len() as u64).ok()
@@ -404,9 +404,9 @@ fn an_onnx_file_is_skimmed_to_the_same_graph() {
     }
 }
 
-/// Gigabytes of weights, of which nothing is read: each tensor is a hole.
+/// A file with gigabytes of weights, none of which are read: each tensor is a hole.
 struct Holes {
-    /// What stands at which offset; everything else is 0.
+    /// Content by offset; everything else is 0.
     parts: Vec<(u64, Vec<u8>)>,
     at: u64,
     len: u64,

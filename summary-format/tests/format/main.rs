@@ -1,4 +1,4 @@
-//! What the decoders make of real files, of cut ones and of damaged ones.
+//! Decoders on real files, intact, cut and damaged.
 #![expect(
     clippy::unwrap_used,
     reason = "tests: helper functions outside of #[test] unwrap too"

@@ -1,4 +1,4 @@
-//! Values of MindSpore written by hand: what is kept of them, and what they cost.
+//! MindSpore values written by hand: decoded content and memory use.
 
 use trainscope_format::lineage::{LineageValue, UserInfo};
 use trainscope_format::tensor::DType;
@@ -9,7 +9,7 @@ use crate::support::{
     only_body, summary, value, varint_field, whole,
 };
 
-/// A value of MindSpore, or why there is none.
+/// A value of MindSpore, or the error.
 fn mindspore(value: &[u8]) -> Result<Body, String> {
     only_body(&one_value(Format::MindsporeSummary, value))
 }

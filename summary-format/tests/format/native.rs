@@ -1,4 +1,4 @@
-//! The messages of our own plugin: what is written is read back equal, and what is wrong in them is damage.
+//! The messages of the native plugin: they read back equal, and errors in them are damage.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub(crate) const AT: Moment = Moment {
     wall_time_secs: 1.7e9,
 };
 
-/// What is read of what `write` writes, and the bytes.
+/// Decoded records of the output of `write`, and the bytes.
 fn written(write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>) -> (Seen, Vec<u8>) {
     let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
     write(&mut writer).unwrap();
@@ -104,7 +104,7 @@ fn tensors_of_a_step_come_back_one_by_one() {
         let [(7, Body::Statistics(read))] = &seen.bodies(tag)[..] else {
             panic!("{tag}");
         };
-        // NaN of channels is equal to itself here.
+        // NaN in channels compares as equal here.
         assert_eq!(format!("{read:?}"), format!("{summary:?}"));
     }
 }
@@ -117,7 +117,7 @@ fn more_tensors_than_a_value_holds() {
     let (seen, bytes) = written(|writer| writer.statistics(AT, &all));
     assert_eq!(seen.batch.records.len(), 1_000);
     assert_eq!(seen.bodies("layer999").len(), 1);
-    // Columns: what repeats from tensor to tensor takes no names.
+    // Columns: names are not repeated for each tensor.
     assert!(bytes.len() < 1_000 * 250, "{}", bytes.len());
 }
 
@@ -378,7 +378,7 @@ fn sounds_and_tensors_come_back() {
     assert_eq!(wrong.kind(), io::ErrorKind::InvalidInput);
 }
 
-/// What is read of our field with this content.
+/// Decoded records of a native field with this content.
 fn read_of(envelope: &[u8]) -> Seen {
     let value = [bytes_field(1, b"x"), bytes_field(1002, envelope)].concat();
     one_value(Format::Tfevents, &value)
@@ -413,7 +413,7 @@ fn columns_that_disagree_are_damage() {
                 .collect::<Vec<_>>(),
         )
     };
-    // A tensor with one element that is NaN.
+    // A tensor with one element, which is NaN.
     let columns = |count: u64, nan: u64, data_type: u64, dimensions: u64| {
         let mut all = [
             bytes_field(1, b"t"),
@@ -455,7 +455,7 @@ fn columns_that_disagree_are_damage() {
         let reason = read(&message).unwrap_err();
         assert!(reason.contains("tensor statistics"), "{reason}");
     }
-    // No tensors are none.
+    // An empty list of tensors has no records.
     let none = read_of(&versioned(&bytes_field(2, b"")));
     assert_eq!((none.batch.records.len(), none.batch.damages.len()), (0, 0));
     for profile in [column(3, &[0]), bytes_field(9, &varint(2)), column(7, &[1])] {

@@ -1,4 +1,4 @@
-//! Graphs written by hand: what real files here do not show, and what nobody should have written.
+//! Graphs written by hand: cases that the real files lack, and invalid ones.
 
 use std::fs;
 
@@ -192,8 +192,8 @@ fn functional_models_of_keras_say_their_edges() {
     }
 }
 
-/// A loss for each output, as a list in their order, a map by their names or one for all, and the optimizer after them;
-/// an output of a model within comes from its own layer.
+/// A loss for each output, as a list in their order, a map by their names or a common one, followed by the optimizer;
+/// an output of a nested model comes from its own layer.
 #[test]
 fn compiled_models_of_keras_say_their_losses() {
     let dense = |name: &str| {
@@ -261,7 +261,7 @@ fn compiled_models_of_keras_say_their_losses() {
         assert!(attributes.contains(&("initial_learning_rate".into(), "0.25".into())));
         assert!(attributes.contains(&("momentum".into(), "0.5".into())));
     }
-    // What was not compiled has layers alone.
+    // A model that was not compiled has layers alone.
     let graph = read(both, "null");
     assert_eq!(graph.nodes.len(), 5);
 }
@@ -293,7 +293,7 @@ fn odd_graphs_are_kept_and_said_to_be_odd() {
         [
             "1 node repeats a name: c",
             "2 inputs have no source node: nowhere, …",
-            "3 nodes are part of a cycle or wait for one",
+            "3 nodes are part of a cycle or depend on one",
         ]
     );
     let inputs: Vec<_> = graph.nodes[0]
@@ -389,7 +389,7 @@ proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         for format in FORMATS {
-            // Whatever it is, it is no more than the bytes can hold.
+            // The size of any decoded graph is bounded by its bytes.
             if let Ok(graph) = Graph::read(format, &bytes) {
                 prop_assert!(graph.nodes.len() <= bytes.len());
             }

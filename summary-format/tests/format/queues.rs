@@ -1,4 +1,4 @@
-//! What profilers say of data pipelines: real files read as they are, and cut, changed and put together anew.
+//! Profiler files of data pipelines: real ones, and cut, changed and recombined ones.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ fn files() -> Vec<Vec<u8>> {
     all.map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// Reads bytes as each kind of file, and holds what was read to its promises.
+/// Reads bytes as each kind of file, and checks the invariants of the result.
 fn read(bytes: &[u8]) {
     let usage = Usage::read(bytes).unwrap_or_default();
     assert!(usage.operators.len() <= Operators::MOST.min(usage.total));

@@ -1,4 +1,5 @@
-//! Writes events and frames as the ecosystem's writers do, independently of the decoders, and gathers what is decoded.
+//! Writer of events and frames in the way of other programs, independent of the decoders, and collector of the decoded
+//! records.
 
 use trainscope_format::{Body, Checkpoint, Damage, Decoder, Format, RecordBatch, TagId};
 
@@ -20,7 +21,7 @@ pub(crate) fn header(len: u64) -> Vec<u8> {
     [&len[..], &masked_crc32c(&len).to_le_bytes()].concat()
 }
 
-/// One whole frame.
+/// A complete frame.
 pub(crate) fn frame(payload: &[u8]) -> Vec<u8> {
     [
         &header(payload.len() as u64)[..],
@@ -138,7 +139,7 @@ pub(crate) fn append(all: &mut RecordBatch, next: &RecordBatch) {
     all.skipped_records += next.skipped_records;
 }
 
-/// All that a decoder says about some bytes.
+/// All results of a decoder for some bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) batch: RecordBatch,
@@ -148,8 +149,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Everything but the offset, which alone may differ where nothing has been decided yet, comparable: NaN is equal
-    /// to itself.
+    /// All results but the offset, which alone may differ while bytes are buffered, as text: NaN compares as equal.
     pub(crate) fn comparable(&self) -> String {
         format!("{self:?}")
     }
@@ -200,9 +200,9 @@ pub(crate) fn whole(format: Format, bytes: &[u8]) -> Seen {
     feed(format.decoder(""), bytes, &[])
 }
 
-/// Why a value is damage.
+/// Reason for a damaged value.
 pub(crate) const NOT_A_MESSAGE: &str = "a value is not a message of its kind";
-/// Why a tensor is damage.
+/// Reason for a damaged tensor.
 pub(crate) const WRONG_LEN: &str = "the shape and the content of a tensor disagree";
 
 pub(crate) fn double(number: u64, value: f64) -> Vec<u8> {
@@ -223,14 +223,14 @@ pub(crate) fn value(number: u64, message: &[u8]) -> Vec<u8> {
     [bytes_field(1, b"x"), bytes_field(number, message)].concat()
 }
 
-/// What is read of an event with this value.
+/// Decoded records of an event with this value.
 pub(crate) fn one_value(format: Format, value: &[u8]) -> Seen {
     let seen = whole(format, &summary(1.0, 3, &[value.to_vec()]));
     assert_eq!(seen.open_damage, None);
     seen
 }
 
-/// The only body of what was read, or why there is none.
+/// The only body among the decoded records, or the error.
 pub(crate) fn only_body(seen: &Seen) -> Result<Body, String> {
     match (&seen.batch.records[..], &seen.batch.damages[..]) {
         ([record], []) => Ok(record.body.clone()),

@@ -1,4 +1,4 @@
-//! Statistics of tensors against the plainest way to compute them: element by element, in two passes, in `f64`.
+//! Statistics of tensors compared with a naive computation: element by element, in two passes, in `f64`.
 
 use half::{bf16, f16};
 use proptest::prelude::*;
@@ -103,7 +103,7 @@ fn check(dtype: DType, bytes: &[u8], stats: &TensorStats) {
     );
 }
 
-/// Elements of any bits; of `f64` those that an `f32` can be, so that the plain sums do not overflow.
+/// Elements of any bits; `f64` is restricted to the range of `f32`, so that the naive sums do not overflow.
 fn tensor() -> impl Strategy<Value = (DType, Vec<u8>)> {
     let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..200),
@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn one_pass_is_two_passes_whatever_the_registers((dtype, bytes) in tensor(), shift in 0..8_usize) {
-        // Of any alignment.
+        // Any alignment.
         let mut shifted = vec![0; shift];
         shifted.extend_from_slice(&bytes);
         let bytes = &shifted[shift..];
@@ -205,7 +205,7 @@ proptest! {
             prop_assert!(is_near(a.m2, b.m2, b.m2.max(1e-12 * b.l2 * b.l2)));
             (a.mean, a.mean_abs, a.l2, a.m2) = (b.mean, b.mean_abs, b.l2, b.m2);
         }
-        // All else is exact.
+        // Everything else is exact.
         prop_assert_eq!(merged, whole);
     }
 

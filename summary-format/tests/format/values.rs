@@ -1,4 +1,4 @@
-//! Values that make no sense, or hardly any: what is kept of them, and what they cost.
+//! Values without meaning or nearly so: decoded content and memory use.
 
 use proptest::prelude::*;
 use trainscope_format::tensor::DType;
@@ -12,7 +12,7 @@ use crate::support::{
     text_tensor, value, varint_field, whole,
 };
 
-/// The body of a value of TensorBoard, or why there is none.
+/// The body of a value of TensorBoard, or the error.
 fn body(value: &[u8]) -> Result<Body, String> {
     only_body(&one_value(Format::Tfevents, value))
 }
@@ -119,7 +119,7 @@ fn histograms_that_cannot_be_read_are_damage() {
     for (message, reason) in [
         (
             doubles(6, &[1.0, 2.0]),
-            "the edges and counts of a histogram are not equally many",
+            "a histogram has different numbers of edges and counts",
         ),
         (bytes_field(6, &[0; 9]), NOT_A_MESSAGE),
         (vec![0x0a, 0x7f], NOT_A_MESSAGE),
@@ -169,7 +169,7 @@ fn a_damaged_value_costs_nothing_else() {
     );
     assert_eq!(seen.bodies("x").len(), 1);
 
-    // The frame before, then the values where they lie.
+    // The header of the frame, then the values in place.
     let at = |from: usize| {
         (from..bytes.len())
             .find(|&at| bytes[at..].starts_with(&bad))
@@ -197,7 +197,7 @@ fn a_damaged_value_costs_nothing_else() {
         assert_eq!(cut.comparable(), seen.comparable());
     }
 
-    // An event that is none takes its damaged values with it: it is damage as a whole.
+    // An invalid event takes its damaged values with it: it is damage as a whole.
     let broken = frame(&[event_with(&bad), vec![0x0a, 0x7f]].concat());
     let seen = whole(Format::Tfevents, &[&broken[..], &first].concat());
     assert_eq!(seen.batch.damages.len(), 1);
@@ -306,7 +306,7 @@ fn sound_says_itself_what_it_is() {
         wav.extend([0; 40]);
         wav
     };
-    // What is there counts, not what is said to be there.
+    // The actual length counts, not the declared one.
     for len in [40, u32::MAX] {
         let tensor = text_tensor(&[1, 2], &[&wav(len), b"a *label*"]);
         let Ok(Body::Audio(audio)) = body(&tensor_value("x", &tensor, Some("audio"))) else {
@@ -379,7 +379,7 @@ fn tensors_are_left_where_they_lie_or_gathered() {
             vec![1.0, 0.0, 0.0],
             false,
         ),
-        // One value stands for all.
+        // One value is used for all.
         (
             listed(9, 1 << 50, varint_field(10, 7)),
             DType::I64,
@@ -432,7 +432,7 @@ fn tensors_are_left_where_they_lie_or_gathered() {
         (listed(1, 1, bytes_field(5, &f32s)), WRONG_LEN),
         (
             tensor(99, &[1], &[0; 16]),
-            "a tensor has a type that is not known",
+            "a tensor has an unknown element type",
         ),
     ] {
         assert_eq!(
@@ -488,7 +488,10 @@ fn other_plugins_with_other_things_in_them() {
         .concat()
     };
     for (value, reason) in [
-        (plugin("hparams", b"", None), "hyper-parameters say nothing"),
+        (
+            plugin("hparams", b"", None),
+            "hyper-parameters have no content",
+        ),
         (
             plugin("hparams", &bytes_field(3, &[0x0a]), None),
             NOT_A_MESSAGE,
@@ -515,7 +518,7 @@ fn other_plugins_with_other_things_in_them() {
         ),
         (
             plugin("hparams", &bytes_field(2, &vec![0; 5 << 20]), None),
-            "a value is read part by part and above 4 MiB",
+            "a value of many parts exceeds 4 MiB",
         ),
     ] {
         assert_eq!(body(&value), Err(reason.into()));
@@ -530,7 +533,7 @@ fn other_plugins_with_other_things_in_them() {
     assert_eq!(curve.thresholds, [0.0]);
 }
 
-/// All stretches that a record names.
+/// All byte ranges that a record refers to.
 fn stretches(body: &Body) -> Vec<Stretch> {
     match body {
         Body::Images(images) => images.items.clone(),
@@ -589,7 +592,7 @@ proptest! {
             let cut = feed(format.decoder(""), &bytes, &[cut.index(bytes.len())]);
             prop_assert_eq!(cut.comparable(), seen.comparable());
             if format == Format::Tfevents {
-                // What follows is read whatever came before.
+                // The next record is read whatever came before.
                 prop_assert_eq!(seen.points("loss").last().copied(), Some((3, 1.0)));
                 prop_assert!(seen.batch.new_tags.iter().any(|tag| tag.kind == Kind::Scalars));
             }

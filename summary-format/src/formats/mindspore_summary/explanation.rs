@@ -5,7 +5,7 @@ use crate::body::Body;
 use crate::explanation::{Benchmark, Explanation, Heatmap, Inference, Occlusion, OcclusionLayer};
 use crate::wire::{Fields, Malformed, Value, floats, int32, text, varints};
 
-/// Sample 1, picture 2, true labels 3, inference 4, heat maps 5, benchmarks 6, metadata 7 (labels 1, explainers 2,
+/// Sample 1, image 2, true labels 3, inference 4, saliency maps 5, benchmarks 6, metadata 7 (labels 1, explainers 2,
 /// benchmarks 3), status 8, occlusions 9.
 pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
     let mut explanation = Explanation::default();
@@ -65,7 +65,7 @@ fn inference(message: &[u8]) -> Result<Inference, Malformed> {
     Ok(inference)
 }
 
-/// An `Explanation`: explainer 1, label 2, picture 3.
+/// An `Explanation`: explainer 1, label 2, image 3.
 fn heatmap(message: &[u8]) -> Result<Heatmap, Malformed> {
     let mut heatmap = Heatmap::default();
     for field in Fields::of(message) {
@@ -79,7 +79,7 @@ fn heatmap(message: &[u8]) -> Result<Heatmap, Malformed> {
     Ok(heatmap)
 }
 
-/// A `Benchmark`: benchmark 1, explainer 2, total 3, of each label 4.
+/// A `Benchmark`: benchmark 1, explainer 2, total 3, scores of the labels 4.
 fn benchmark(message: &[u8]) -> Result<Benchmark, Malformed> {
     let mut benchmark = Benchmark::default();
     for field in Fields::of(message) {

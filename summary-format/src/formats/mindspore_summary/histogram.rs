@@ -42,7 +42,7 @@ fn bucket(message: &[u8], histogram: &mut Histogram) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// A count, of which a negative one is none.
+/// A count; negative numbers become 0.
 fn positive(number: u64) -> u64 {
     u64::try_from(number.cast_signed()).unwrap_or(0)
 }

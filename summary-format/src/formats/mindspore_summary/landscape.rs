@@ -6,8 +6,8 @@ use crate::body::Body;
 use crate::surface::{Landscape, Points};
 use crate::wire::{Fields, Malformed, Value, int32, text, varints};
 
-/// A `LossLandscape`: surface 1, path 2 (intervals 1, points 2), metadata 3 (decomposition 1, unit 2, steps an epoch 3),
-/// convergence point 4.
+/// A `LossLandscape`: surface 1, path 2 (intervals 1, points 2), metadata 3 (decomposition 1, unit 2, steps per epoch
+/// 3), convergence point 4.
 pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
     let mut landscape = Landscape::default();
     for field in Fields::of(message) {
@@ -41,7 +41,7 @@ pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
     Ok(Body::Landscape(Box::new(landscape)))
 }
 
-/// A `Point`, which is many: x 1, y 2, z 3.
+/// A `Point`, which holds many: x 1, y 2, z 3.
 fn points(message: &[u8]) -> Result<Points, Malformed> {
     let mut points = Points::default();
     for field in Fields::of(message) {

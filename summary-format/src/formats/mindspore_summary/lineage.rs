@@ -8,7 +8,7 @@ use crate::lineage::{
 };
 use crate::wire::{Fields, Value, bytes_of, floats, int32, text, varints};
 
-/// What is nested deeper was not made by a program that means it, and reading it could exhaust the stack.
+/// Maximum depth: no program nests deeper, and crafted files could overflow the stack.
 const MAX_DEPTH: usize = 64;
 const TOO_DEEP: Fault = Fault("lineage is nested more than 64 levels deep");
 
@@ -139,7 +139,7 @@ fn parameters(message: &[u8], out: &mut Vec<(String, LineageValue)>) -> Result<(
     Ok(())
 }
 
-/// An entry of a map: name 1, value 2; the value of its type that is left out is 0.
+/// An entry of a map: name 1, value 2; an omitted value is the default of its type.
 fn entry_of(entry: &[u8]) -> Result<(String, Value<'_>), Fault> {
     let name = text(bytes_of(entry, 1)?.unwrap_or_default());
     let mut found = Value::Varint(0);
@@ -172,7 +172,7 @@ pub(super) fn user_defined(message: &[u8]) -> Result<Lineage, Fault> {
     Ok(Lineage::UserDefined(info))
 }
 
-/// More of the same 1, maps of more 2, of integers 3, of text 4, of numbers 5.
+/// Nested information 1, maps of nested information 2, of integers 3, of text 4, of numbers 5.
 fn user_info(
     message: &[u8],
     depth: usize,

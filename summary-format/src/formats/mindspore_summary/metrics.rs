@@ -7,14 +7,14 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The numbers of an object in its order. Python writes `NaN`, `Infinity` and `-Infinity`, which JSON has not; they
-/// count as much as text that is a number. What is no number is left out, and so is all of what is no object.
+/// The numbers of a JSON object, in order. Python writes `NaN`, `Infinity` and `-Infinity`, which are not JSON; they
+/// are accepted, as is text that is a number. Other values, and anything but an object, are skipped.
 pub(super) fn numbers(json: &str) -> Vec<(String, f64)> {
     let quoted = quote_special_numbers(json);
     serde_json::from_str::<Numbers>(&quoted).map_or_else(|_| Vec::new(), |numbers| numbers.0)
 }
 
-/// Puts quotation marks around the words that are no JSON, outside of text.
+/// Quotes `NaN`, `Infinity` and `-Infinity` outside of strings.
 fn quote_special_numbers(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut rest = json;
@@ -40,7 +40,7 @@ fn quote_special_numbers(json: &str) -> String {
     out
 }
 
-/// How long a text is that begins with a quotation mark, both marks included.
+/// Length of the string literal at the beginning, both quotation marks included.
 fn text_len(json: &str) -> usize {
     let mut is_escaped = false;
     for (index, byte) in json.bytes().enumerate().skip(1) {

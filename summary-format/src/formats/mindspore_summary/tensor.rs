@@ -9,12 +9,12 @@ use crate::values::{OpaqueTensor, Tensor, TensorData};
 use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, varints};
 
 const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");
-const TOO_LONG: Fault = Fault("a tensor is written element by element and above 64 MiB");
+const TOO_LONG: Fault = Fault("a tensor written element by element exceeds 64 MiB");
 const MAX_LISTED_BYTES: usize = 64 << 20;
 
 /// Sizes 1, type 2, and the elements in one of the lists 3 (`f32`), 4 (`i32`), 5 (`i64`), 6 (`f64`), 7 (`u64`) or as
-/// they lie in memory in 8. Its writer makes every type an `f32` and says in field 2 what it was. Elements of another
-/// type, as newer versions have them, make an opaque tensor.
+/// raw bytes in 8. Its writer converts every type to `f32` and declares the original one in field 2. Elements of types
+/// from newer versions yield an opaque tensor.
 pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Body, Fault> {
     let mut shape = Vec::new();
     let mut data_type = 0;
@@ -65,11 +65,11 @@ pub(super) fn read(message: &[u8], source: Source<'_>) -> Result<Body, Fault> {
     }))
 }
 
-/// Elements of one list as they would lie in memory.
+/// Elements of one list as raw bytes.
 enum List<'a> {
-    /// Where they lie.
+    /// Bytes within the message.
     Packed(&'a [u8]),
-    /// Gathered one by one.
+    /// Bytes collected element by element.
     Listed(Vec<u8>),
 }
 
@@ -119,7 +119,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// The shape and the `f32` list of a tensor, for those that belong to a larger thing.
+/// The shape and the `f32` list of a tensor that is part of a larger message.
 pub(super) fn grid(message: &[u8]) -> Result<Grid, Malformed> {
     let mut grid = Grid::default();
     for field in Fields::of(message) {
@@ -132,7 +132,7 @@ pub(super) fn grid(message: &[u8]) -> Result<Grid, Malformed> {
     Ok(grid)
 }
 
-/// What a `DataType` is, if it is one of elements.
+/// Element type of a `DataType`, if it is numeric.
 fn dtype_of(data_type: u64) -> Option<DType> {
     Some(match data_type {
         1 => DType::Bool,

@@ -47,7 +47,7 @@ pub(super) fn read_hit(message: &[u8]) -> Result<WatchHit, Fault> {
             (2, Value::Bytes(tag)) => hit.tag = text(tag),
             (3, Value::Varint(number)) => {
                 let severity = usize::try_from(number).ok();
-                // What is worse than we know is at least as bad as the worst we know.
+                // An unknown severity above the worst known one counts as that one.
                 hit.severity = severity
                     .and_then(|index| Severity::ALL.get(index).copied())
                     .unwrap_or(Severity::Error);

@@ -1,4 +1,4 @@
-//! A graph of any framework, as this crate has it.
+//! A graph of any framework, in the model of this crate.
 
 use crate::graph::{Dimension, Edge, Graph, GraphOutput, Node, NodeKind, NotAGraph, TensorType};
 use crate::message::Message;
@@ -47,7 +47,7 @@ fn write_node(node: &Node) -> Message {
     message
 }
 
-/// Node 1, counted from 1, slot 2, whether it is a control input 3, the name that leads nowhere 4.
+/// Node 1, counted from 1, slot 2, control input 3, unresolved name 4.
 fn write_edge(edge: &Edge) -> Message {
     let mut message = Message::default();
     message.count(1, edge.node.map_or(0, |node| u64::from(node) + 1));
@@ -76,11 +76,11 @@ fn write_type(tensor: &TensorType) -> Message {
     message
 }
 
-/// What is odd about the graph is noted anew.
+/// Oddities of the graph are derived again.
 pub(crate) fn read(message: &[u8]) -> Result<Graph, NotAGraph> {
     let mut graph = Graph::default();
     let mut left_out = 0;
-    // What a node says takes more room once it is read: each part counts as an edge.
+    // Decoded nodes take more memory than encoded ones: each part counts as an edge.
     let mut parts = 0;
     for field in Fields::of(message) {
         match field? {

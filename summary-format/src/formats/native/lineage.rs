@@ -1,4 +1,4 @@
-//! Where a model comes from, every number as exact as it was recorded.
+//! Lineage of a model, with all numbers at full precision.
 
 use super::super::event_file::{Fault, detailed};
 use crate::float::Float;
@@ -8,10 +8,10 @@ use crate::lineage::{
 use crate::message::Message;
 use crate::wire::{Fields, Value, bytes_of, doubles, text, zigzags};
 
-/// What is nested deeper was not made by a program that means it, and reading it could exhaust the stack.
+/// Maximum depth: no program nests deeper, and crafted files could overflow the stack.
 const MAX_DEPTH: usize = 64;
 const TOO_DEEP: Fault = Fault("lineage is nested more than 64 levels deep");
-const NOTHING: Fault = Fault("lineage of a kind that is not known");
+const NOTHING: Fault = Fault("lineage of an unknown kind");
 
 /// Texts of a training, from field 1 on.
 const TRAIN_TEXTS: [fn(&mut TrainLineage) -> &mut Option<String>; 6] = [
@@ -36,7 +36,7 @@ const TRAIN_INTEGERS: [fn(&mut TrainLineage) -> &mut Option<i64>; 5] = [
 const TRAIN_NUMBERS: [fn(&mut TrainLineage) -> &mut Option<f64>; 2] =
     [|train| &mut train.learning_rate, |train| &mut train.loss];
 
-/// One of training 1, evaluation 2, data set 3, information of the user 4.
+/// One of training 1, evaluation 2, data set 3, user-defined information 4.
 pub(crate) fn write(lineage: &Lineage) -> Message {
     let (number, content) = match lineage {
         Lineage::Train(train) => (1, write_train(&mut train.clone())),
@@ -49,7 +49,7 @@ pub(crate) fn write(lineage: &Lineage) -> Message {
     message
 }
 
-/// The accessors are of the reader, too, hence `mut`.
+/// The accessors are shared with the reader, hence `mut`.
 fn write_train(train: &mut TrainLineage) -> Message {
     let mut message = Message::default();
     for (number, field) in (1..).zip(TRAIN_TEXTS) {
@@ -110,8 +110,8 @@ fn write_operation(operation: &DatasetOperation) -> Message {
     message
 }
 
-/// A list of name 1 and, after it, one of text 2, a list of text 3 (each 1), a boolean 4, an integer 5, a number 6,
-/// values with names 7.
+/// A list of name 1 followed by one of text 2, a list of text 3 (each 1), a boolean 4, an integer 5, a number 6, named
+/// values 7.
 fn write_values(values: &[(String, LineageValue)]) -> Message {
     let mut message = Message::default();
     for (name, value) in values {

@@ -1,11 +1,11 @@
-//! Spans and counters as columns. Times are differences, so that most take one to four bytes.
+//! Spans and counters as columns. Times are deltas, most of which take one to four bytes.
 
 use crate::message::Message;
 use crate::profile::{Counter, NotAProfile, Profile, Span};
 use crate::wire::{Fields, Value, doubles, text, varints, zigzags};
 
-/// Names 1, lanes 2; of the spans: names 3, lanes 4, steps 5, begins 6, durations 7; of the counters: names 8, times 9,
-/// values 10. Steps and times say how far they are from the one before.
+/// Names 1, lanes 2; of the spans: names 3, lanes 4, steps 5, begins 6, durations 7; of the counters: names 8, times
+/// 9, values 10. Steps and times are deltas to the one before.
 pub(crate) fn write(profile: &Profile) -> Message {
     let mut message = Message::default();
     for name in &profile.names {
@@ -37,16 +37,16 @@ fn differences(values: impl Iterator<Item = i64>) -> impl Iterator<Item = i64> {
 }
 
 impl Profile {
-    /// Reads what [`ProfileSource::data`] points at.
+    /// Decodes the bytes of [`ProfileSource::data`].
     pub fn read(bytes: &[u8]) -> Result<Self, NotAProfile> {
         read(bytes)
     }
 }
 
-/// Writers put a few thousand spans into a value, and read values take up to ten times their length.
+/// Size limit: writers put a few thousand spans into a value, and decoded values take up to ten times their length.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Columns of one table must be equally long, and names and lanes be there.
+/// Columns of one table must be equally long, and names and lanes must exist.
 pub(crate) fn read(message: &[u8]) -> Result<Profile, NotAProfile> {
     if message.len() > MAX_BYTES {
         return Err(NotAProfile);

@@ -1,7 +1,6 @@
-//! The tensors of one step as columns: one entry a tensor, in the same order in every column.
+//! The tensors of one step as columns: one entry per tensor, in the same order in every column.
 //!
-//! What not every tensor has (hash, exponents, changes, channels) is a table of its own that begins with the rows it
-//! is of.
+//! Optional parts (hash, exponents, changes, channels) are separate tables that begin with row numbers.
 
 use super::super::event_file::Fault;
 use crate::message::Message;
@@ -10,8 +9,8 @@ use crate::tensor::{ChangeStats, ChannelStats, DType, Exponents, FiniteStats, Te
 use crate::wire::{Fields, Value, doubles, fixed64s, varints};
 
 const WRONG: Fault = Fault("the columns of tensor statistics disagree");
-const TOO_LONG: Fault = Fault("tensor statistics of one value are above 64 MiB");
-/// Writers put a few hundred tensors into a value, and read values take up to five times their length.
+const TOO_LONG: Fault = Fault("tensor statistics of one value exceed 64 MiB");
+/// Size limit: writers put a few hundred tensors into a value, and decoded values take up to five times their length.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Statistics in the order of their columns, which begin at field 6.
@@ -67,7 +66,7 @@ const CHANNEL_FIGURES: [fn(&mut ChannelStats) -> &mut Vec<f64>; 4] = [
 ];
 
 /// Tags 1, roles 2, types 3, dimensions of each 4, all their sizes 5, counts from 6, figures from 14, hashes 20,
-/// exponents 21, changes 22, channels 23. A role and a type are their place in the lists of this crate.
+/// exponents 21, changes 22, channels 23. Roles and types are indices into the lists of this crate.
 pub(crate) fn write(tensors: &[(&str, &TensorSummary)]) -> Message {
     let mut message = Message::default();
     for (tag, _) in tensors {
@@ -78,7 +77,7 @@ pub(crate) fn write(tensors: &[(&str, &TensorSummary)]) -> Message {
     message.packed_varints(3, all().map(|tensor| tensor.dtype as u64));
     message.packed_varints(4, all().map(|tensor| tensor.shape.len() as u64));
     message.packed_varints(5, all().flat_map(|tensor| tensor.shape.iter().copied()));
-    // The accessors are of the reader, too: what is written is read from a copy without its long parts.
+    // The accessors, which need `mut`, are shared with the reader: they run on a copy without its long parts.
     let plain = |tensor: &TensorSummary| TensorStats {
         exponents: None,
         ..tensor.stats.clone()
@@ -133,7 +132,7 @@ pub(crate) fn write(tensors: &[(&str, &TensorSummary)]) -> Message {
     message
 }
 
-/// What some tensors have, with the number of the tensor.
+/// Optional values that are present, with the index of their tensor.
 fn rows<T>(all: impl Iterator<Item = Option<T>>) -> Vec<(u64, T)> {
     (0..)
         .zip(all)
@@ -141,13 +140,13 @@ fn rows<T>(all: impl Iterator<Item = Option<T>>) -> Vec<(u64, T)> {
         .collect()
 }
 
-/// Each tensor with its tag, as bytes.
+/// Statistics by tag, as bytes.
 pub(super) fn read(message: &[u8]) -> Result<Vec<(&[u8], TensorSummary)>, Fault> {
     if message.len() > MAX_BYTES {
         return Err(TOO_LONG);
     }
     let mut tags: Vec<&[u8]> = Vec::new();
-    // By number of field; those that are not varints stay empty.
+    // Columns by field number; those that are not varints stay empty.
     let mut integers: [Vec<u64>; 14] = Default::default();
     let mut figures: [Vec<f64>; 6] = Default::default();
     let mut tables: [Option<&[u8]>; 3] = [None; 3];
@@ -195,7 +194,7 @@ pub(super) fn read(message: &[u8]) -> Result<Vec<(&[u8], TensorSummary)>, Fault>
         let summary = TensorSummary {
             role: nth(&Role::ALL, integers[2][row]).unwrap_or_default(),
             dtype: nth(&DType::ALL, integers[3][row])
-                .ok_or(Fault("tensor statistics are of a type that is not known"))?,
+                .ok_or(Fault("tensor statistics have an unknown element type"))?,
             shape,
             stats,
             hash: None,
@@ -214,7 +213,7 @@ pub(super) fn read(message: &[u8]) -> Result<Vec<(&[u8], TensorSummary)>, Fault>
     Ok(tensors)
 }
 
-/// Whether every element is counted once, so that later sums of these counts cannot overflow.
+/// `true` if every element is counted once, so that later sums of these counts cannot overflow.
 fn adds_up(stats: &TensorStats) -> bool {
     let parts = [
         stats.nan,
@@ -284,7 +283,7 @@ fn read_exponents(table: &[u8], mut tensors: Rows<'_, '_>) -> Result<(), Fault> 
         let total = counts
             .iter()
             .try_fold(0_u64, |sum, bucket| sum.checked_add(bucket.1));
-        // Zeros are in no bucket.
+        // Zeros have no bucket.
         if total != Some(tensor.stats.negative + tensor.stats.positive) {
             return Err(WRONG);
         }
@@ -325,7 +324,7 @@ fn read_changes(table: &[u8], mut tensors: Rows<'_, '_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Row 1, axis 2, elements of each channel 3, counts from 4, figures from 6.
+/// Row 1, axis 2, elements per channel 3, counts from 4, figures from 6.
 fn read_channels(table: &[u8], mut tensors: Rows<'_, '_>) -> Result<(), Fault> {
     let mut row = 0;
     let mut channels = ChannelStats::default();

@@ -6,13 +6,13 @@ use crate::formats::tensor_proto::TensorProto;
 use crate::histogram::Histogram;
 use crate::wire::{Fields, Value, doubles};
 
-const WRONG_LEN: Fault = Fault("the edges and counts of a histogram are not equally many");
+const WRONG_LEN: Fault = Fault("a histogram has different numbers of edges and counts");
 const WRONG_SHAPE: Fault = Fault("a histogram is not a tensor of three columns");
 
 /// A `HistogramProto`: min 1, max 2, number of values 3, sum 4, sum of squares 5, upper edges 6, counts 7.
 ///
-/// A bin begins where the one before ends. The outermost bins reach to the ends of what an `f64` can be; values do not:
-/// the first bin that holds any begins at the smallest value, the last one ends at the largest, as in `TensorBoard`.
+/// A bin begins at the end of the one before. The outermost bins reach to the limits of `f64`; as in `TensorBoard`,
+/// the first non-empty bin is cut to begin at the smallest value, and the last one to end at the largest.
 pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
     let mut stated = [0.0; 5];
     let mut rights = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
     }
     let [min, max, count, sum, sum_squares] = stated;
     let mut lefts = Vec::with_capacity(rights.len());
-    // Some writers put an empty bin in front, which ends before the smallest value.
+    // Some writers put an empty bin in front, which ends below the smallest value.
     lefts.extend(
         rights
             .first()
@@ -64,8 +64,8 @@ pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
     }))
 }
 
-/// A tensor with a row for each bin: left edge, right edge, count. `exact` is ours: NaN 1, +∞ 2, −∞ 3, min 4, max 5, sum
-/// 6, sum of squares 7, number of values 8.
+/// A tensor with a row for each bin: left edge, right edge, count. `exact` is field 1001: NaN 1, +∞ 2, −∞ 3, min 4,
+/// max 5, sum 6, sum of squares 7, number of values 8.
 pub(super) fn second_generation(
     tensor: &TensorProto<'_>,
     exact: Option<&[u8]>,

@@ -8,7 +8,7 @@ use crate::hparams::{
 };
 use crate::wire::{Fields, Malformed, Value, bytes_of, text};
 
-const NOTHING: Fault = Fault("hyper-parameters say nothing");
+const NOTHING: Fault = Fault("hyper-parameters have no content");
 
 /// An `HParamsPluginData`: experiment 2, session begins 3, session ends 4.
 pub(super) fn read(content: &[u8]) -> Result<Body, Fault> {
@@ -143,8 +143,8 @@ fn session_end(message: &[u8]) -> Result<SessionEnd, Malformed> {
     Ok(end)
 }
 
-/// A `google.protobuf.Value`: number 2, text 3, yes or no 4. Nothing (1), structures (5) and lists (6) are no values of
-/// a hyper-parameter.
+/// A `google.protobuf.Value`: number 2, text 3, boolean 4. Null (1), structures (5) and lists (6) are not valid for a
+/// hyper-parameter.
 fn value(message: &[u8]) -> Result<HparamValue, Malformed> {
     let mut value = HparamValue::Null;
     for field in Fields::of(message) {

@@ -1,4 +1,4 @@
-//! The one number of a `TensorProto` that holds a scalar.
+//! The single number of a `TensorProto` that holds a scalar.
 
 use half::{bf16, f16};
 
@@ -6,8 +6,8 @@ use crate::wire::{Fields, Malformed, Value};
 
 /// The number in a tensor of one element, of any numeric type; `None` if it has another shape or holds no number.
 ///
-/// Fields: type 1, shape 2, raw little-endian content 4, or a list per type from 5 on. A list that is left out is a
-/// zero. Integers beyond 2^53 are rounded to the nearest `f64`.
+/// Fields: type 1, shape 2, raw little-endian content 4, or a list per type from 5 on. An omitted list is a zero.
+/// Integers beyond 2^53 are rounded to the nearest `f64`.
 pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, Malformed> {
     let mut data_type = 0;
     let mut content = None;
@@ -31,7 +31,8 @@ pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, Malformed> {
     })
 }
 
-/// Whether a `TensorShapeProto` (dimensions 2, their size 1) is that of one element. No dimensions at all is a scalar.
+/// `true` if a `TensorShapeProto` (dimensions 2, their size 1) has exactly one element. No dimensions at all is a
+/// scalar.
 fn has_one_element(shape: &[u8]) -> Result<bool, Malformed> {
     for field in Fields::of(shape) {
         if let (2, Value::Bytes(dimension)) = field? {
@@ -89,7 +90,7 @@ fn from_content(data_type: u64, bytes: &[u8]) -> Option<f64> {
     })
 }
 
-/// Which list belongs to which type: several small types share one.
+/// List of each type: several small types share one.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the list is wider than the type; the writer widened it"
