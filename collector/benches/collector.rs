@@ -1,7 +1,7 @@
-//! What recording costs the thread that records: calls in nanoseconds, statistics in plain reads of the same memory.
+//! Benchmark of the recording thread: calls in nanoseconds, statistics in plain reads of the same memory.
 //!
-//! With `TRAINSCOPE_WRITER_PEER` naming a Python environment that has tensorboardX, its calls are measured in the same
-//! run. Every figure is the median of many batches.
+//! If `TRAINSCOPE_WRITER_PEER` is a Python environment with tensorboardX, its calls are measured in the same run.
+//! Every figure is the median of many batches.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use trainscope_collector::{Collector, Role, SamplePolicy, TensorView};
 
-/// Calls between two looks at the clock; the queue has room for them all.
+/// Calls per time measurement; the queue has room for them all.
 const CALLS: u32 = 10_000;
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -24,7 +24,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The median nanoseconds of a call. The disk has caught up before each batch.
+/// Median time of a call in nanoseconds. Before each batch the writer catches up.
 fn nanos_a_call(collector: &Collector, batches: u32, call: impl Fn(i64)) -> f64 {
     let mut step = 0;
     let times = (0..batches).map(|_| {
@@ -41,7 +41,7 @@ fn nanos_a_call(collector: &Collector, batches: u32, call: impl Fn(i64)) -> f64 
 
 fn calls(folder: &Path) -> f64 {
     let collector = Collector::builder(folder).start().unwrap();
-    // One core is the training's, one the writing thread's: as it is.
+    // One core for the training, one for the writing thread, as in practice.
     let scalar = nanos_a_call(&collector, 200, |step| {
         collector.scalar("train/loss", step, black_box(0.5));
     });
@@ -65,7 +65,7 @@ fn calls(folder: &Path) -> f64 {
     scalar
 }
 
-/// Four threads at once, each at its own tag.
+/// Four threads at once, each with its own tag.
 fn contended(folder: &Path) {
     let collector = Collector::builder(folder)
         .queue_bytes(1 << 30)
@@ -98,7 +98,7 @@ fn contended(folder: &Path) {
     );
 }
 
-/// The sum of all words: as fast as memory is read.
+/// Sum of all words: the speed limit of memory.
 fn plain_read(memory: &[f32]) -> Duration {
     let begun = Instant::now();
     let words: &[u64] = bytemuck::cast_slice(memory);
@@ -110,7 +110,7 @@ fn plain_read(memory: &[f32]) -> Duration {
     begun.elapsed()
 }
 
-/// Statistics of a model, against plain reads in turn with them.
+/// Statistics of a model, alternating with plain reads of the same memory.
 fn statistics(folder: &Path, parameters: usize) {
     let mut seed = 1_u32;
     let model: Vec<f32> = (0..parameters)
@@ -153,7 +153,7 @@ fn statistics(folder: &Path, parameters: usize) {
             }
             drop(step);
             let took = begun.elapsed();
-            // The first round finds memory and snapshots cold.
+            // The first round is a warm-up for memory and snapshots.
             if round > 0 {
                 ratios.push(took.as_secs_f64() / read.as_secs_f64());
                 secs.push(took.as_secs_f64());
@@ -170,7 +170,7 @@ fn statistics(folder: &Path, parameters: usize) {
     }
 }
 
-/// Microseconds of a call of tensorboardX, in a loop as a training has it: the same number of calls.
+/// Microseconds per call of tensorboardX in a training loop with the same number of calls.
 fn peer(folder: &Path) -> Option<f64> {
     const PROGRAM: &str = "
 import sys, time
@@ -195,7 +195,7 @@ print(sorted(times)[5] * 1e9)";
 }
 
 fn main() {
-    // Cargo says so when figures are wanted, and not when it only tries that this runs.
+    // Cargo passes it for measurements, but not for a test run.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
     let parameters = if is_bench { 100_000_000 } else { 1_000_000 };
     let folder = tempfile::tempdir().unwrap();

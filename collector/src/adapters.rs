@@ -1,4 +1,4 @@
-//! Frameworks whose models are shown to a recorder as they are, each behind a feature of its name.
+//! Adapters for frameworks, each behind a feature of its name.
 
 #[cfg(feature = "candle")]
 pub mod candle;

@@ -1,11 +1,11 @@
-//! Beginning to record: where to, how much memory, which policies.
+//! Configuration of a recording: folder, memory and policies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
 
-use crate::clock::{Clock, Given};
+use crate::clock::{Clock, CustomClock};
 use crate::collector::Collector;
 use crate::file::{self, Open, Place};
 use crate::policy::{DumpPolicy, SamplePolicy};
@@ -13,26 +13,26 @@ use crate::queue::{Overflow, Queue};
 use crate::shared::Shared;
 use crate::{panics, writer};
 
-/// Why recording could not begin. Once it has begun, nothing fails any more: see [`crate::CollectorReport`].
+/// Error at the start of a recording. Later errors are counted instead: see [`crate::CollectorReport`].
 #[derive(Debug, thiserror::Error)]
 pub enum CollectorError {
-    /// The folder of the run cannot be made: choose another.
+    /// The folder of the run cannot be created: choose another.
     #[error("{path}: the folder of the run cannot be made: {source}", path = .path.display())]
     Folder {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The system gives no thread to write with.
+    /// The writing thread cannot be started.
     #[error("no thread to write with: {0}")]
     Thread(io::Error),
 }
 
-/// How to record; [`Collector::builder`] makes one.
+/// Configuration of a recording; [`Collector::builder`] creates one.
 pub struct CollectorBuilder {
     folder: PathBuf,
-    clock: Option<Given>,
+    clock: Option<CustomClock>,
     queue_bytes: usize,
     snapshot_bytes: usize,
     overflow: Overflow,
@@ -65,83 +65,84 @@ impl CollectorBuilder {
         }
     }
 
-    /// Which of several processes of one training this is: with more than one, each records into a folder of its own
-    /// below that of the run, `rank_0`, `rank_1`, …
+    /// Sets the rank of this process in a distributed training. With a `world_size` above 1, each process records into
+    /// a folder of its own below that of the run: `rank_0`, `rank_1`, …
     #[must_use]
     pub fn rank(mut self, rank: u32, world_size: u32) -> Self {
         self.rank = (world_size > 1).then_some(rank);
         self
     }
 
-    /// Of which tensors statistics are computed. Unless said otherwise, of all, every tenth step.
+    /// Selects tensors and steps for statistics. Default: all tensors, every tenth step.
     #[must_use]
     pub fn samples(mut self, policy: SamplePolicy) -> Self {
         self.samples = policy;
         self
     }
 
-    /// Which tensors are kept in full. Unless said otherwise, none.
+    /// Selects tensors to dump in full. Default: none.
     #[must_use]
     pub fn dumps(mut self, policy: DumpPolicy) -> Self {
         self.dumps = policy;
         self
     }
 
-    /// How many bytes may wait to be written; 64 MiB unless said otherwise. In all, the collector's memory stays below
-    /// three times this and what snapshots take.
+    /// Sets the capacity of the queue in bytes; 64 MiB by default. The total memory of the collector stays below three
+    /// times this plus the snapshots.
     #[must_use]
     pub fn queue_bytes(mut self, bytes: usize) -> Self {
         self.queue_bytes = bytes;
         self
     }
 
-    /// How many bytes the copies of tensors may take that [`SamplePolicy::change`] keeps; 1 GiB unless said otherwise.
+    /// Sets the memory limit in bytes for the snapshots of [`SamplePolicy::change`]; 1 GiB by default.
     #[must_use]
     pub fn snapshot_bytes(mut self, bytes: usize) -> Self {
         self.snapshot_bytes = bytes;
         self
     }
 
-    /// What happens when the queue is full. Unless said otherwise, records are dropped and counted.
+    /// Sets the behaviour for a full queue. By default records are dropped and counted.
     #[must_use]
     pub fn overflow(mut self, overflow: Overflow) -> Self {
         self.overflow = overflow;
         self
     }
 
-    /// How long a record waits to be written; half a second unless said otherwise. This much a killed process loses.
+    /// Sets the longest time that a record stays in memory; half a second by default. A killed process loses at most
+    /// this much.
     #[must_use]
     pub fn flush_every(mut self, interval: Duration) -> Self {
-        // The writing thread is to sleep in between.
+        // The writing thread has to sleep in between.
         self.flush_every = interval.max(Duration::from_millis(1));
         self
     }
 
-    /// How long [`Collector::finish`], [`Collector::flush`] and dropping the last clone wait for a disk that hangs; ten
-    /// seconds unless said otherwise.
+    /// Sets the timeout of [`Collector::finish`], [`Collector::flush`] and of dropping the last clone on a hanging
+    /// disk; ten seconds by default.
     #[must_use]
     pub fn patience(mut self, at_most: Duration) -> Self {
         self.patience = at_most;
         self
     }
 
-    /// A clock of your own instead of the system's: seconds since 1970.
+    /// Sets a clock to use instead of the system's: seconds since 1970.
     #[must_use]
     pub fn clock(mut self, secs: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(secs));
         self
     }
 
-    /// What to put into file names instead of the machine's name and the number of the process, so that they are the
-    /// same each time. Characters that file names should not have are left out.
+    /// Sets host and process id in file names, for reproducible names. Characters that are invalid in file names are
+    /// removed.
     #[must_use]
     pub fn identity(mut self, host: &str, process: u32) -> Self {
         self.identity = Some((host.to_owned(), process));
         self
     }
 
-    /// When any thread panics, writes what it said as a note, and everything that waits: also where a panic ends the
-    /// process at once. The hook that was there before runs after it.
+    /// Installs a panic hook that writes the panic message as a note and flushes all records, even with `panic =
+    /// "abort"`. The previous hook runs after it.
     #[must_use]
     pub fn panic_hook(mut self) -> Self {
         self.has_panic_hook = true;
@@ -154,8 +155,8 @@ impl CollectorBuilder {
         self
     }
 
-    /// Makes the folder and begins to record. A folder that has files of an earlier training is gone on with: a new
-    /// file stands beside them, and readers make one curve of steps that were run twice.
+    /// Creates the folder and starts recording. If the folder has files of an earlier training, the run is resumed: a
+    /// new file is added, and readers join repeated steps into one curve.
     pub fn start(self) -> Result<Collector, CollectorError> {
         let mut folder = self.folder;
         if let Some(rank) = self.rank {
@@ -179,7 +180,7 @@ impl CollectorBuilder {
             process,
             open: self.open,
         };
-        let clock = Arc::new(self.clock.map_or_else(Clock::system, Clock::Given));
+        let clock = Arc::new(self.clock.map_or_else(Clock::system, Clock::Custom));
         let begun_secs = clock.secs();
         let shared = Arc::new(Shared::new(
             Queue::new(self.queue_bytes, self.overflow),
@@ -192,8 +193,8 @@ impl CollectorBuilder {
         let thread = thread::Builder::new()
             .name(writer::THREAD_NAME.to_owned())
             .spawn(move || {
-                // Whatever happens, nobody waits for this thread when it has ended.
-                let _over = Over(&for_thread.queue);
+                // Waiting threads are released however this thread ends.
+                let _end_guard = EndGuard(&for_thread.queue);
                 writer::run(
                     &for_thread.queue,
                     (clock, begun_secs),
@@ -209,9 +210,9 @@ impl CollectorBuilder {
     }
 }
 
-struct Over<'a>(&'a Queue);
+struct EndGuard<'a>(&'a Queue);
 
-impl Drop for Over<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.over();
     }

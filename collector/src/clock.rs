@@ -1,28 +1,28 @@
-//! What time it is: the system's clock, or one that the program gives.
+//! The system's clock, or one given by the program.
 //!
-//! The system's clock is read once; from then on the time that passes is added, so that a clock that is set back does
-//! not turn the order of records around.
+//! The system's clock is read once; after that the elapsed time is added, so that setting the clock back does not
+//! change the order of records.
 
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// How far the system's clock may run ahead of ours until we follow it (a machine that slept), and behind until that
-/// is reported.
+/// Tolerated difference from the system's clock: if it is further ahead (after the machine slept) it is followed, if
+/// it is further behind that is reported.
 const TOLERANCE_NANOS: i64 = 1_000_000_000;
 
-/// A clock that the program gives: seconds since 1970.
-pub(crate) type Given = Box<dyn Fn() -> f64 + Send + Sync>;
+/// A clock given by the program: seconds since 1970.
+pub(crate) type CustomClock = Box<dyn Fn() -> f64 + Send + Sync>;
 
 pub(crate) enum Clock {
     System {
         begun: Instant,
         /// Nanoseconds since 1970 at `begun`.
         anchor_nanos: AtomicI64,
-        /// How far the system's clock was found behind, at most.
+        /// Greatest observed lag of the system's clock.
         behind_nanos: AtomicI64,
     },
-    Given(Given),
+    Custom(CustomClock),
 }
 
 impl Clock {
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds since 1970.
+    /// Current time in nanoseconds since 1970.
     #[inline]
     pub(crate) fn nanos(&self) -> i64 {
         match self {
@@ -47,20 +47,20 @@ impl Clock {
                 .saturating_add(nanos_since(*begun)),
             // Saturates; NaN is 0.
             #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
-            Self::Given(secs) => (secs() * 1e9) as i64,
+            Self::Custom(secs) => (secs() * 1e9) as i64,
         }
     }
 
-    /// Seconds since 1970.
+    /// Current time in seconds since 1970.
     #[inline]
     pub(crate) fn secs(&self) -> f64 {
         match self {
             Self::System { .. } => self.nanos() as f64 / 1e9,
-            Self::Given(secs) => secs(),
+            Self::Custom(secs) => secs(),
         }
     }
 
-    /// Follows the system's clock where it is ahead, and remembers where it is behind.
+    /// Follows the system's clock if it is ahead, and records its lag if it is behind.
     pub(crate) fn compare(&self) {
         self.compare_with(system_nanos());
     }
@@ -81,11 +81,11 @@ impl Clock {
         }
     }
 
-    /// How many seconds the system's clock was found behind ours, at most.
+    /// Greatest observed lag of the system's clock, in seconds.
     pub(crate) fn behind_secs(&self) -> f64 {
         match self {
             Self::System { behind_nanos, .. } => behind_nanos.load(Ordering::Relaxed) as f64 / 1e9,
-            Self::Given(_) => 0.0,
+            Self::Custom(_) => 0.0,
         }
     }
 }
@@ -94,7 +94,7 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System { .. } => "Clock::System",
-            Self::Given(_) => "Clock::Given",
+            Self::Custom(_) => "Clock::Custom",
         })
     }
 }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_given_clock_may_say_anything() {
         for secs in [f64::NAN, f64::INFINITY, -1e300, 0.0] {
-            let clock = Clock::Given(Box::new(move || secs));
+            let clock = Clock::Custom(Box::new(move || secs));
             assert_eq!(clock.secs().to_bits(), secs.to_bits());
             let _no_panic = clock.nanos();
         }

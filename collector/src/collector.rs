@@ -1,4 +1,4 @@
-//! What a training program holds and records with.
+//! The handle that a training program records with.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -26,10 +26,10 @@ use crate::tensor::TensorView;
 
 /// Records a training. Clones record into the same files, from any thread.
 ///
-/// No recording call fails, panics or, unless asked to, waits: what cannot be written is counted, see
-/// [`Collector::finish`]. Dropping the last clone finishes too.
+/// No recording call fails or panics, and none blocks unless configured to: records that cannot be written are
+/// counted, see [`Collector::finish`]. Dropping the last clone finishes too.
 ///
-/// In a fork of the process, calls are counted and do nothing; a collector that is begun there works.
+/// In a fork of the process, calls are counted and do nothing; a collector started there works.
 #[derive(Clone, Debug)]
 pub struct Collector {
     inner: Arc<Inner>,
@@ -42,7 +42,7 @@ struct Inner {
 }
 
 impl Collector {
-    /// Records into this folder, which is the run; [`CollectorBuilder::start`] begins.
+    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it.
     pub fn builder(folder: impl AsRef<Path>) -> CollectorBuilder {
         CollectorBuilder::new(folder.as_ref())
     }
@@ -59,13 +59,13 @@ impl Collector {
         &self.inner.shared
     }
 
-    /// Records one number. NaN and infinities are kept as they are.
+    /// Records one number. NaN and infinities are preserved.
     #[inline]
     pub fn scalar(&self, tag: &str, step: i64, value: f64) {
         self.scalars(step, &[(tag, value)]);
     }
 
-    /// Records numbers of one step as one event: all of them are read, or none.
+    /// Records numbers of one step as one event: readers get all of them or none.
     #[inline]
     pub fn scalars(&self, step: i64, values: &[(&str, f64)]) {
         self.scalars_at(self.shared().moment(step), values);
@@ -87,7 +87,7 @@ impl Collector {
         );
     }
 
-    /// Records a table of texts: as many items as `shape` says.
+    /// Records a table of texts: as many items as `shape` has elements.
     pub fn texts(&self, tag: &str, step: i64, shape: &[u64], items: &[&str]) {
         let text = Text {
             shape: shape.to_vec(),
@@ -102,13 +102,13 @@ impl Collector {
         self.text(notes::TAG, step, note);
     }
 
-    /// Records pictures of one size. The pixels are copied; another thread encodes them.
+    /// Records images of one size. The pixels are copied; another thread encodes them.
     pub fn images(&self, tag: &str, step: i64, pictures: &[Picture<'_>]) {
         let pictures = pictures.iter().map(Pixels::of).collect();
         self.record(step, Payload::Images(tag.to_owned(), pictures));
     }
 
-    /// Records sound: samples from −1 to 1, those of one time side by side.
+    /// Records audio: samples from −1 to 1, the channels interleaved.
     pub fn audio(&self, tag: &str, step: i64, rate_hz: u32, channels: u16, samples: &[f32]) {
         let sound = Sound {
             rate_hz,
@@ -118,7 +118,7 @@ impl Collector {
         self.record(step, Payload::Audio(tag.to_owned(), sound));
     }
 
-    /// Counts the elements of a tensor in bins, on this thread.
+    /// Records a histogram of a tensor, computed on this thread.
     pub fn histogram(&self, tag: &str, step: i64, tensor: TensorView<'_>) {
         let Some(bytes) = tensor.elements() else {
             self.count_invalid();
@@ -129,7 +129,8 @@ impl Collector {
         self.record(step, Payload::Histogram(tag.to_owned(), histogram));
     }
 
-    /// Records a tensor in full, in the event file. For large ones there are [`crate::DumpPolicy`] and files of their own.
+    /// Records a tensor in full, in the event file. For large tensors, use [`crate::DumpPolicy`], which writes
+    /// separate files.
     pub fn values(&self, tag: &str, step: i64, tensor: TensorView<'_>) {
         let Some(bytes) = tensor.elements() else {
             self.count_invalid();
@@ -144,25 +145,26 @@ impl Collector {
         self.record(step, payload);
     }
 
-    /// Begins a step. Its tensors are looked at as the policies say and become one record.
+    /// Begins a step. Statistics of its tensors are computed according to the policies and become one record.
     pub fn step(&self, step: i64) -> StepRecorder<'_> {
         let shared = self.shared();
         shared.step.store(step, Ordering::Relaxed);
         StepRecorder::new(self, shared.moment(step), shared.take_trigger())
     }
 
-    /// Looks at one tensor as the policies say: a step of one tensor.
+    /// Records one tensor according to the policies: a step with a single tensor.
     pub fn tensor(&self, name: &str, role: Role, step: i64, tensor: TensorView<'_>) {
         let shared = self.shared();
         StepRecorder::new(self, shared.moment(step), None).tensor(name, role, tensor);
     }
 
-    /// Looks at everything in the next step that [`Collector::step`] begins, and keeps it in full.
+    /// Selects all tensors for statistics and dumps in the next step that [`Collector::step`] begins.
     pub fn trigger(&self, reason: &str) {
         self.shared().set_trigger(reason);
     }
 
-    /// Records with what the training begins, and what it is judged by. Its end is recorded with [`Collector::finish`].
+    /// Records the hyper-parameters of the training and the tags of its metrics. Its end is recorded by
+    /// [`Collector::finish`].
     pub fn hyperparameters(&self, hyperparameters: &Hyperparameters) {
         let step = 0;
         let shared = self.shared();
@@ -174,24 +176,24 @@ impl Collector {
         }
     }
 
-    /// Records a computation graph; [`crate::GraphBuilder`] makes one.
+    /// Records a computation graph; [`crate::GraphBuilder`] creates one.
     pub fn graph(&self, tag: &str, graph: Graph) {
         self.record(0, Payload::Graph(tag.to_owned(), graph));
     }
 
-    /// Records where the model comes from; [`crate::DatasetPipeline`] makes what was done to the data.
+    /// Records the lineage of the model; [`crate::DatasetPipeline`] describes the data pipeline.
     pub fn lineage(&self, lineage: Lineage) {
         let step = self.shared().step.load(Ordering::Relaxed);
         self.record(step, Payload::Lineage(lineage));
     }
 
-    /// A span of time on this thread, until the guard is dropped.
+    /// Starts a time span on this thread, which ends when the guard is dropped.
     #[inline]
     pub fn span<'a>(&'a self, name: &'a str) -> SpanGuard<'a> {
         SpanGuard::new(self.shared(), name)
     }
 
-    /// Records the value of a counter from now on.
+    /// Records a change of a counter.
     #[inline]
     pub fn counter(&self, name: &str, value: f64) {
         let shared = self.shared();
@@ -212,19 +214,20 @@ impl Collector {
         }
     }
 
-    /// Waits until everything so far is in the file, so long as [`CollectorBuilder::patience`] says. Says whether it is.
+    /// Waits until all records so far are in the file, at most for [`CollectorBuilder::patience`]. Returns `false` on
+    /// timeout.
     pub fn flush(&self) -> bool {
         let shared = self.shared();
         shared.is_ours() && shared.queue.flush(shared.patience)
     }
 
-    /// How recording goes.
+    /// Progress and losses of the recording.
     pub fn report(&self) -> CollectorReport {
         self.shared().report()
     }
 
-    /// Ends the recording of all clones, waits until everything is in the file, so long as
-    /// [`CollectorBuilder::patience`] says, and tells what became of it. What is recorded later is counted as lost.
+    /// Ends the recording of all clones, waits until all records are in the file, at most for
+    /// [`CollectorBuilder::patience`], and returns the report. Later records are counted as lost.
     pub fn finish(&self) -> CollectorReport {
         self.inner.finish(SessionStatus::Success)
     }
@@ -249,7 +252,7 @@ impl Inner {
         if report.is_closed
             && let Some(thread) = thread.take()
         {
-            // It has caught its panics, and has nothing left to do.
+            // It has caught its panics, so that joining returns nothing of interest.
             drop(thread.join());
         }
         report
@@ -266,7 +269,7 @@ impl Drop for Inner {
                 SessionStatus::Success
             });
         } else {
-            // There is no such thread in a fork; its handle must not be touched.
+            // A fork has no such thread; its handle must not be touched.
             let thread = self
                 .thread
                 .get_mut()

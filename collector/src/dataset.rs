@@ -1,4 +1,4 @@
-//! What is done to data before they are trained on, said step by step.
+//! Builder of data pipelines, step by step.
 
 use trainscope_format::Lineage;
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
@@ -18,11 +18,11 @@ use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 /// ```
 #[derive(Clone, Debug)]
 pub struct DatasetPipeline {
-    /// The last step; what comes before it are its children.
+    /// The last step; earlier steps are its children.
     node: DatasetNode,
 }
 
-/// What a parameter can be.
+/// Value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterValue(LineageValue);
 
@@ -55,7 +55,7 @@ fn named(op_type: &str) -> Vec<(String, LineageValue)> {
 }
 
 impl DatasetPipeline {
-    /// Where the data come from.
+    /// Starts with the source of the data.
     pub fn source(op_type: &str) -> Self {
         let node = DatasetNode {
             parameters: named(op_type),
@@ -64,7 +64,7 @@ impl DatasetPipeline {
         Self { node }
     }
 
-    /// What is done next.
+    /// Adds the next step.
     #[must_use]
     pub fn then(self, op_type: &str) -> Self {
         let mut next = Self::source(op_type);
@@ -72,7 +72,7 @@ impl DatasetPipeline {
         next
     }
 
-    /// What the last step is given.
+    /// Adds a parameter to the last step.
     #[must_use]
     pub fn parameter(mut self, name: &str, value: impl Into<ParameterValue>) -> Self {
         let value = value.into().0;
@@ -80,7 +80,7 @@ impl DatasetPipeline {
         self
     }
 
-    /// What the last step does to each sample.
+    /// Adds an operation on each sample to the last step.
     #[must_use]
     pub fn operation(mut self, op_type: &str) -> Self {
         self.node.operations.push(DatasetOperation {
@@ -90,7 +90,7 @@ impl DatasetPipeline {
         self
     }
 
-    /// How the last step chooses samples.
+    /// Sets the sampler of the last step.
     #[must_use]
     pub fn sampler(mut self, op_type: &str) -> Self {
         self.node.sampler = Some(DatasetOperation {
@@ -100,7 +100,7 @@ impl DatasetPipeline {
         self
     }
 
-    /// For [`crate::Collector::lineage`].
+    /// Converts the pipeline to an argument of [`crate::Collector::lineage`].
     pub fn build(self) -> Lineage {
         Lineage::Dataset(self.node)
     }

@@ -1,4 +1,4 @@
-//! Tensors in full: one safetensors file a step, whole or not there at all.
+//! Tensors in full: one safetensors file per step, which appears only when complete.
 
 use std::borrow::Cow;
 use std::fs;
@@ -61,8 +61,8 @@ impl View for &DumpTensor {
     }
 }
 
-/// Writes the tensors of a step below `run`. A file of that step that is there already, from before a restart, stays:
-/// the new one gets a number. The file appears under its name when it is whole.
+/// Writes the tensors of a step below `run`. If a restart finds a file of that step, it is preserved and the new name
+/// gets a number. The file is renamed into place when it is complete.
 pub(crate) fn write(
     run: &Path,
     step: i64,
@@ -72,7 +72,7 @@ pub(crate) fn write(
     let folder = run.join(FOLDER);
     fs::create_dir_all(&folder)?;
     let unfinished = folder.join(format!("step_{step}.safetensors.unfinished"));
-    // The library makes a file that only its owner may read; this one is to be as readable as all others.
+    // The library creates a file that only its owner may read; this one gets the usual permissions.
     let permissions = fs::File::create(&unfinished)?.metadata()?.permissions();
     let views = tensors.iter().map(|tensor| (tensor.name.as_str(), tensor));
     let finished = safetensors::serialize_to_file(views, None, &unfinished)
@@ -81,7 +81,7 @@ pub(crate) fn write(
         .and_then(|()| fs::metadata(&unfinished))
         .and_then(|metadata| Ok((metadata.len(), give_name(&folder, step, &unfinished)?)));
     let (len_bytes, name) = finished.inspect_err(|_| {
-        // What is left of it is of no use; it may not be there, or not be removable.
+        // An incomplete file is useless; failing to remove it is harmless.
         drop(fs::remove_file(&unfinished));
     })?;
     Ok(DumpRef {
@@ -97,7 +97,7 @@ fn give_name(folder: &Path, step: i64, unfinished: &Path) -> io::Result<String> 
     let mut attempt = 1;
     while folder.join(&name).exists() {
         attempt += 1;
-        // It ends with its step, as readers expect, and comes after those of the first attempt.
+        // The name ends with the step, as readers expect, and sorts after the first attempt.
         name = format!("step_attempt_{attempt}.step_{step}.safetensors");
     }
     fs::rename(unfinished, folder.join(&name))?;

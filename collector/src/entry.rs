@@ -1,4 +1,4 @@
-//! What waits in the queue: scalars and spans as flat entries beside one arena of text, everything else as a payload.
+//! Entries of the queue: scalars and spans as flat entries beside one arena of text, everything else as a payload.
 
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
@@ -9,21 +9,21 @@ use trainscope_format::{Histogram, Hparams, Lineage, Text};
 use crate::dump::DumpTensor;
 use crate::media::{Pixels, Sound};
 
-/// A stretch of [`Batch::text`].
+/// A byte range of [`Batch::text`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     start: u32,
     len: u32,
 }
 
-/// One thing that was recorded.
+/// One record in the queue.
 #[derive(Debug)]
 pub(crate) enum Entry {
     Scalar {
         tag: Piece,
         at: Moment,
         value: f64,
-        /// Whether the next entry belongs to the same event.
+        /// `true` if the next entry belongs to the same event.
         is_joined: bool,
     },
     Span {
@@ -44,7 +44,7 @@ pub(crate) enum Entry {
     },
 }
 
-/// What is not one number.
+/// Content of records that are not one number.
 #[derive(Debug)]
 pub(crate) enum Payload {
     Histogram(String, Histogram),
@@ -60,7 +60,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// About how many bytes of memory it takes.
+    /// Approximate memory use in bytes.
     pub(crate) fn len_bytes(&self) -> usize {
         let own = size_of::<Self>();
         own + match self {
@@ -71,7 +71,7 @@ impl Payload {
             Self::Audio(tag, sound) => tag.len() + sound.len_bytes(),
             Self::Text(tag, text) => tag.len() + text.items.iter().map(String::len).sum::<usize>(),
             Self::Tensor(tag, _, shape, bytes) => tag.len() + 8 * shape.len() + bytes.len(),
-            // A few hundred bytes; what is larger is not written more than once a run.
+            // A few hundred bytes in general; larger ones are written only once per run.
             Self::Hparams(_) | Self::Lineage(_) => 4 << 10,
             Self::Statistics(tensors) => tensors
                 .iter()
@@ -82,7 +82,7 @@ impl Payload {
         }
     }
 
-    /// How many records are lost with it.
+    /// Number of records lost with it.
     pub(crate) fn len_records(&self) -> u64 {
         match self {
             Self::Statistics(tensors) => tensors.len() as u64,
@@ -91,7 +91,7 @@ impl Payload {
     }
 }
 
-/// Exponents have two numbers for each bucket that is in use: some dozens.
+/// Exponents take two numbers for each non-empty bucket: some dozens.
 fn len_of_summary(summary: &TensorSummary) -> usize {
     let channels = summary
         .channels
@@ -105,7 +105,7 @@ fn len_of_summary(summary: &TensorSummary) -> usize {
     size_of::<TensorSummary>() + 8 * summary.shape.len() + channels + exponents
 }
 
-/// Entries in their order, and the text they point at.
+/// Entries in order, and the text that they refer to.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
@@ -114,7 +114,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// With memory for so many bytes of numbers; the system gives it when it is used.
+    /// Allocates capacity for this many bytes of numbers; the system provides pages on first use.
     pub(crate) fn with_room(bytes: usize) -> Self {
         Self {
             entries: Vec::with_capacity(bytes / size_of::<Entry>()),
@@ -123,19 +123,19 @@ impl Batch {
         }
     }
 
-    /// How many bytes of memory its content takes.
+    /// Memory use of its content in bytes.
     #[inline]
     pub(crate) fn len_bytes(&self) -> usize {
         self.entries.len() * size_of::<Entry>() + self.text.len() + self.payload_bytes
     }
 
-    /// Whether so much more text can be kept: places in it are numbers of 32 bits.
+    /// `true` if this much more text fits: offsets are 32-bit numbers.
     #[inline]
     pub(crate) fn has_room(&self, text_bytes: usize) -> bool {
         u32::try_from(self.text.len() + text_bytes).is_ok()
     }
 
-    /// Keeps text for which there is room.
+    /// Stores text; the caller has checked the capacity.
     #[inline]
     pub(crate) fn keep(&mut self, text: &str) -> Piece {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -147,7 +147,7 @@ impl Batch {
         piece
     }
 
-    /// The text of a piece that this batch has kept.
+    /// The text of a piece of this batch.
     #[inline]
     pub(crate) fn text(&self, piece: Piece) -> &str {
         let start = piece.start as usize;
@@ -161,7 +161,7 @@ impl Batch {
         self.entries.push(Entry::Record { at, payload });
     }
 
-    /// Empties it and keeps its memory.
+    /// Removes all entries and keeps the capacity.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.text.clear();

@@ -1,4 +1,4 @@
-//! One event file: what is written gathers in memory and reaches the file at each flush, in whole records or not at all.
+//! Event file writer: records are buffered in memory and written at each flush, in whole records or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a path becomes a file to write; tests have files that are full or stuck.
+/// Function that opens a file for writing; tests replace it to simulate full or hanging disks.
 pub(crate) type Open = fn(&Path) -> io::Result<File>;
 
-/// Makes a file that is not there yet.
+/// Creates a file; fails if it exists.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Where event files go, and how they are called.
+/// Folder and name pattern of event files.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
@@ -24,7 +24,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Makes the next event file; its number is the first that is free.
+    /// Creates the next event file with the first free number.
     pub(crate) fn create(
         &self,
         unix_secs: f64,
@@ -56,18 +56,18 @@ impl Place {
     }
 }
 
-/// An event file. Writing never fails; flushing does.
+/// An open event file. Writing never fails; flushing may.
 #[derive(Debug)]
 pub(crate) struct Output {
     file: File,
     pub(crate) path: PathBuf,
     waiting: Vec<u8>,
-    /// Up to here the file holds whole records.
+    /// Length of the complete records in the file.
     len_bytes: u64,
     bytes_written: Arc<AtomicU64>,
 }
 
-/// Memory that is kept from one flush to the next.
+/// Buffer capacity retained between flushes.
 const KEPT_BYTES: usize = 1 << 20;
 
 impl Write for Output {
@@ -91,12 +91,12 @@ impl Write for Output {
 }
 
 impl Output {
-    /// Whether somebody has removed the file: what is written to it is gone when it is closed.
+    /// `true` if the file was removed from its folder: its content is lost when it is closed.
     pub(crate) fn is_removed(path: &Path) -> bool {
         matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Gives the file up after an error: it ends with its last whole record, and is removed if it has none.
+    /// Abandons the file after an error: truncates it to its last complete record, or removes it if it has none.
     pub(crate) fn abandon(self) {
         let cut = self.file.set_len(self.len_bytes);
         let is_empty = self.len_bytes == 0
@@ -104,7 +104,7 @@ impl Output {
         if is_empty {
             drop(fs::remove_file(&self.path));
         }
-        // If it cannot be cut, readers find a torn last record, which they pass over.
+        // If truncation fails, readers skip the incomplete last record.
         drop(cut);
     }
 }

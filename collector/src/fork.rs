@@ -1,11 +1,12 @@
-//! Whether this process is a fork of the one that began to record.
+//! Detection of forks of the recording process.
 //!
-//! A forked child has a copy of every collector but not its writing thread, and locks may be taken for ever. So the
-//! child must notice before it touches any of it; asking for the process id would be a system call each time.
+//! A forked child has a copy of every collector but not its writing thread, and locks may be held forever. So the
+//! child must detect the fork before it touches any of them; asking for the process id would be a system call each
+//! time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many forks lie between this process and the first one that asked.
+/// Number of forks between this process and the first one that asked.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 /// The generation of this process; differs between a process and its forks.
@@ -14,7 +15,7 @@ pub(crate) fn generation() -> u32 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// From now on forks are counted. (Processes made by a bare `clone` or `vfork` are not seen; they must not record.)
+/// Starts counting forks. (Processes created by a bare `clone` or `vfork` are not detected; they must not record.)
 pub(crate) fn watch() {
     #[cfg(unix)]
     {

@@ -1,12 +1,12 @@
-//! A computation graph, said node by node.
+//! Builder of computation graphs, node by node.
 
 use std::collections::HashMap;
 
 use trainscope_format::graph::{Dimension, Edge, Graph, GraphOutput, Node, NodeKind, TensorType};
 use trainscope_format::tensor::DType;
 
-/// Builds a graph. Inputs are named; a name that no node has is kept as it is and shown as missing. Of several nodes
-/// with one name, the last is meant.
+/// Builds a graph. Inputs are referenced by name; a name without a node is preserved and displayed as missing. If
+/// several nodes have the same name, the last one counts.
 ///
 /// ```
 /// use trainscope_collector::{DType, GraphBuilder};
@@ -23,13 +23,13 @@ use trainscope_format::tensor::DType;
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     graph: Graph,
-    /// The names that each node has asked for.
+    /// Names of the inputs of each node.
     inputs: Vec<Vec<String>>,
     outputs: Vec<(String, String)>,
 }
 
 impl GraphBuilder {
-    /// No nodes yet.
+    /// Creates an empty graph.
     pub fn new(name: &str) -> Self {
         let graph = Graph {
             name: name.to_owned(),
@@ -43,21 +43,21 @@ impl GraphBuilder {
         }
     }
 
-    /// Data that are fed.
+    /// Adds input data.
     #[must_use]
     pub fn input(self, name: &str, dtype: DType, shape: &[u64]) -> Self {
         self.node(name, NodeKind::Input, "Input", &[])
             .typed(dtype, shape)
     }
 
-    /// What is trained.
+    /// Adds a trainable parameter.
     #[must_use]
     pub fn parameter(self, name: &str, dtype: DType, shape: &[u64]) -> Self {
         self.node(name, NodeKind::Parameter, "Parameter", &[])
             .typed(dtype, shape)
     }
 
-    /// Something that computes, from nodes of these names.
+    /// Adds an operation on the nodes of these names.
     #[must_use]
     pub fn operation(self, name: &str, op_type: &str, inputs: &[&str]) -> Self {
         self.node(name, NodeKind::Operation, op_type, inputs)
@@ -75,7 +75,7 @@ impl GraphBuilder {
         self
     }
 
-    /// The type of what the last node computes.
+    /// Sets the output type of the last node.
     #[must_use]
     pub fn typed(mut self, dtype: DType, shape: &[u64]) -> Self {
         if let Some(node) = self.graph.nodes.last_mut() {
@@ -87,7 +87,7 @@ impl GraphBuilder {
         self
     }
 
-    /// An attribute of the last node, as short text.
+    /// Adds an attribute to the last node, as short text.
     #[must_use]
     pub fn attribute(mut self, name: &str, value: &str) -> Self {
         if let Some(node) = self.graph.nodes.last_mut() {
@@ -96,7 +96,7 @@ impl GraphBuilder {
         self
     }
 
-    /// Where in the program the last node comes from.
+    /// Sets the source location of the last node.
     #[must_use]
     pub fn source(mut self, source: &str) -> Self {
         if let Some(node) = self.graph.nodes.last_mut() {
@@ -105,14 +105,14 @@ impl GraphBuilder {
         self
     }
 
-    /// What the graph computes: a name, and the node that it comes from.
+    /// Adds an output of the graph: its name, and the node that computes it.
     #[must_use]
     pub fn output(mut self, name: &str, from: &str) -> Self {
         self.outputs.push((name.to_owned(), from.to_owned()));
         self
     }
 
-    /// The graph.
+    /// Resolves the names.
     pub fn build(mut self) -> Graph {
         let names: HashMap<&str, usize> = self
             .graph

@@ -1,4 +1,4 @@
-//! A training from outside: what a loop tells those who watch it.
+//! Callbacks of a training loop.
 
 use trainscope_format::statistics::Role;
 
@@ -6,59 +6,59 @@ use crate::collector::Collector;
 use crate::step::StepRecorder;
 use crate::tensor::TensorView;
 
-/// Somebody who is told how a training goes; every method does nothing unless it is defined.
+/// Callbacks of a training loop. All methods default to no-ops.
 ///
-/// [`Collector`] is one that records, and two hooks are one that tells both.
+/// [`Collector`] implements it by recording, and a pair of hooks calls both.
 pub trait TrainingHook {
-    /// The training begins.
+    /// Called before the first step.
     fn on_train_begin(&mut self) {}
 
-    /// A step has been taken.
+    /// Called after each step.
     fn on_step_end(&mut self, _step: &StepContext<'_>) {}
 
-    /// All samples have been seen once more.
+    /// Called after each epoch.
     fn on_epoch_end(&mut self, _epoch: &EpochContext<'_>) {}
 
-    /// The training ends, well or not.
+    /// Called after the last step, also after an error.
     fn on_train_end(&mut self) {}
 }
 
-/// A step that has been taken.
+/// A completed step.
 #[derive(Clone, Copy)]
 pub struct StepContext<'a> {
-    /// Its number, from 0 on; those of later epochs go on.
+    /// Number of the step, from 0 on, counted across epochs.
     pub step: i64,
-    /// The loss and whatever else is one number.
+    /// The loss and other scalars.
     pub scalars: &'a [(&'a str, f64)],
-    /// Weights, gradients, activations: fetched only if somebody looks at them.
+    /// Weights, gradients, activations: fetched only if a policy selects them.
     pub tensors: &'a dyn TensorSource,
 }
 
-/// An epoch that has been trained.
+/// A completed epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct EpochContext<'a> {
-    /// Its number, from 0 on.
+    /// Number of the epoch, from 0 on.
     pub epoch: u64,
-    /// The number of its last step.
+    /// Number of its last step.
     pub last_step: i64,
-    /// What was measured at its end.
+    /// Scalars measured at its end.
     pub scalars: &'a [(&'a str, f64)],
 }
 
-/// Somebody who has tensors.
+/// Provider of tensors.
 pub trait TensorSource {
-    /// Shows them to a recorder. Where fetching one takes long, [`StepRecorder::wants`] is asked first.
+    /// Passes the tensors to a recorder. If fetching a tensor is expensive, call [`StepRecorder::wants`] first.
     fn show(&self, to: &mut StepRecorder<'_>);
 }
 
 /// A tensor with its name.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedTensor<'a> {
-    /// Of all tensors of a run, its own.
+    /// Name, unique in the run.
     pub name: &'a str,
-    /// What it is to the training.
+    /// Role in the training.
     pub role: Role,
-    /// The tensor.
+    /// Elements.
     pub view: TensorView<'a>,
 }
 
@@ -70,7 +70,7 @@ impl TensorSource for &[NamedTensor<'_>] {
     }
 }
 
-/// For trainings that show none.
+/// Source for trainings without tensors.
 impl TensorSource for () {
     fn show(&self, _to: &mut StepRecorder<'_>) {}
 }

@@ -1,4 +1,4 @@
-//! With what a training begins, and what it is judged by.
+//! Hyper-parameters of a training, and the tags of its metrics.
 
 use trainscope_format::Hparams;
 use trainscope_format::hparams::{
@@ -24,19 +24,19 @@ pub struct Hyperparameters {
 }
 
 impl Hyperparameters {
-    /// A number.
+    /// Adds a number.
     #[must_use]
     pub fn number(self, name: &str, value: f64) -> Self {
         self.value(name, HparamValue::Number(value))
     }
 
-    /// Text.
+    /// Adds text.
     #[must_use]
     pub fn text(self, name: &str, value: &str) -> Self {
         self.value(name, HparamValue::Text(value.to_owned()))
     }
 
-    /// Yes or no.
+    /// Adds a boolean.
     #[must_use]
     pub fn flag(self, name: &str, value: bool) -> Self {
         self.value(name, HparamValue::Bool(value))
@@ -47,21 +47,21 @@ impl Hyperparameters {
         self
     }
 
-    /// The tag of a scalar that judges the training.
+    /// Adds the tag of a scalar that measures the success of the training.
     #[must_use]
     pub fn metric(mut self, tag: &str) -> Self {
         self.metrics.push(tag.to_owned());
         self
     }
 
-    /// Trainings of one group are repetitions of each other.
+    /// Sets the group: trainings of one group are repetitions of each other.
     #[must_use]
     pub fn group(mut self, group: &str) -> Self {
         group.clone_into(&mut self.group);
         self
     }
 
-    /// The two records that readers want: what varies, and with what this session begins.
+    /// The two records of TensorBoard's plugin: the experiment, and the start of this session.
     pub(crate) fn records(&self, now_secs: f64) -> (Hparams, Hparams) {
         let hparams = self.values.iter().map(|(name, value)| HparamInfo {
             name: name.clone(),

@@ -1,8 +1,8 @@
-//! Records a training from within: scalars, tensors, pictures, spans and more, into files that trainscope and
+//! Records a training from within: scalars, tensors, images, spans and more, into files that trainscope and
 //! TensorBoard open.
 //!
-//! One thread writes; everything else is done by the thread that records, which never waits, fails or panics for it.
-//! Memory is bounded by bytes, and what is lost is counted and said.
+//! One thread writes; everything else happens on the recording thread, which never blocks, fails or panics because of
+//! it. Memory is bounded in bytes, and lost records are counted and reported.
 //!
 //! ```
 //! use trainscope_collector::{Collector, Role, TensorView};
@@ -60,7 +60,7 @@ pub use hyperparameters::Hyperparameters;
 pub use media::Picture;
 pub use policy::{DumpPolicy, SamplePolicy};
 pub use queue::Overflow;
-pub use report::{CollectorReport, Lost};
+pub use report::{CollectorReport, LostRecords};
 pub use span::SpanGuard;
 pub use step::StepRecorder;
 pub use tensor::{Element, TensorView};
@@ -70,7 +70,7 @@ pub use trainscope_format::lineage;
 pub use trainscope_format::statistics::Role;
 pub use trainscope_format::tensor::{DType, Tolerance};
 
-/// What README says is tried.
+/// Compiles the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -1,21 +1,21 @@
-//! Pictures and sound: what the training hands over, and how the writing thread encodes it.
+//! Images and audio: the data passed by the training, and their encoding on the writing thread.
 
 use std::io::Cursor;
 
-/// Pixels of one picture: 8 bits a channel, rows from top to bottom, channels of a pixel side by side.
+/// Pixels of one image: 8 bits per channel, rows from top to bottom, channels interleaved.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture<'a> {
-    /// Pixels from left to right.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels from top to bottom.
+    /// Height in pixels.
     pub height: u32,
-    /// 1 grey, 2 grey and opacity, 3 red, green and blue, 4 these and opacity.
+    /// 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA.
     pub channels: u8,
-    /// `width` · `height` · `channels` of them.
+    /// `width` · `height` · `channels` bytes.
     pub pixels: &'a [u8],
 }
 
-/// A picture that waits to be encoded.
+/// An image to encode.
 #[derive(Debug)]
 pub(crate) struct Pixels {
     pub(crate) width: u32,
@@ -38,7 +38,7 @@ impl Pixels {
         size_of::<Self>() + self.bytes.len()
     }
 
-    /// As PNG; `None` if the sizes do not fit the pixels.
+    /// Encodes as PNG; `None` if the sizes do not match the number of pixels.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let color = match self.channels {
             1 => png::ColorType::Grayscale,
@@ -47,7 +47,7 @@ impl Pixels {
             4 => png::ColorType::Rgba,
             _ => return None,
         };
-        // The encoder multiplies sizes without looking.
+        // The encoder multiplies sizes without overflow checks.
         let len = u64::from(self.width)
             .checked_mul(self.height.into())?
             .checked_mul(self.channels.into())?;
@@ -65,7 +65,7 @@ impl Pixels {
     }
 }
 
-/// A sound that waits to be encoded.
+/// An audio clip to encode.
 #[derive(Debug)]
 pub(crate) struct Sound {
     pub(crate) rate_hz: u32,
@@ -78,7 +78,7 @@ impl Sound {
         size_of::<Self>() + size_of_val(self.samples.as_slice())
     }
 
-    /// As WAV with the samples as they are, in 32 bits; `None` without channels or with too many samples.
+    /// Encodes as WAV with unchanged 32-bit samples; `None` without channels or with too many samples.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         if self.channels == 0 {
             return None;

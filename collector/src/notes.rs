@@ -1,11 +1,11 @@
-//! Notes: text that a person wrote, under one tag.
+//! Notes: texts of the user under one tag.
 
 use trainscope_format::Text;
 
-/// Where notes are.
+/// Tag of notes.
 pub(crate) const TAG: &str = "notes";
 
-/// One text.
+/// A single text.
 pub(crate) fn text(text: String) -> Text {
     Text {
         shape: Vec::new(),

@@ -1,4 +1,4 @@
-//! What a panic of the training leaves behind: its message as a note, and everything that waited, in the file.
+//! Panic hook: the message of a panic becomes a note, and all queued records are written.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
@@ -9,12 +9,12 @@ use crate::entry::Payload;
 use crate::notes;
 use crate::shared::Shared;
 
-/// How long a panic waits for the disk.
+/// Time that a panic waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static RECORDING: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
-/// From now on a panic of any thread is written down here too.
+/// Registers a recording for the panic hook.
 pub(crate) fn watch(shared: &Arc<Shared>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -35,7 +35,7 @@ fn write_down(info: &PanicHookInfo<'_>) {
     if thread.name() == Some(crate::writer::THREAD_NAME) {
         return;
     }
-    // Somebody who begins to record at this moment may hold it.
+    // Another thread may hold it while it starts to record.
     let Ok(recording) = RECORDING.try_lock() else {
         return;
     };

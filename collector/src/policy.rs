@@ -1,10 +1,10 @@
-//! What is looked at, and when: at which steps, which tensors, and what is computed of them.
+//! Sampling and dump policies: selection of steps and tensors, and of the figures to compute.
 
 use trainscope_format::statistics::Role;
 use trainscope_format::tensor::Tolerance;
 use wildmatch::WildMatch;
 
-/// Which steps, and which names.
+/// Selected steps and names.
 #[derive(Clone, Debug, Default)]
 struct Selection {
     first: u64,
@@ -24,12 +24,12 @@ impl Selection {
     }
 }
 
-/// Of which tensors statistics are computed, at which steps, and which. `README.md` says what each costs.
+/// Selection of tensors, steps and figures for statistics. `README.md` lists the cost of each.
 ///
 /// ```
 /// use trainscope_collector::{Role, SamplePolicy};
 ///
-/// // Of the first three steps, then of every hundredth: weights, and how they have changed.
+/// // Weights and their changes, in the first three steps, then in every hundredth.
 /// let policy = SamplePolicy::every(100).first(3).matching("*.weight").change();
 /// # let policy = policy.channels(Role::Weight, 0);
 /// ```
@@ -51,7 +51,7 @@ impl Default for SamplePolicy {
 }
 
 impl SamplePolicy {
-    /// Steps whose number is a multiple of `steps`, the step 0 among them; none if it is 0.
+    /// Selects steps that are multiples of `steps`, including step 0; none if it is 0.
     pub fn every(steps: u64) -> Self {
         Self {
             selection: Selection {
@@ -66,61 +66,61 @@ impl SamplePolicy {
         }
     }
 
-    /// No steps; those of a trigger still.
+    /// Selects no steps except after a trigger.
     pub fn never() -> Self {
         Self::every(0)
     }
 
-    /// Also the steps 0 to `steps` − 1.
+    /// Adds steps 0 to `steps` − 1.
     #[must_use]
     pub fn first(mut self, steps: u64) -> Self {
         self.selection.first = steps;
         self
     }
 
-    /// Only tensors whose name matches this pattern, or one that was given before: `*` is any text, `?` one character.
+    /// Restricts to tensors whose name matches this pattern or an earlier one: `*` is any text, `?` one character.
     #[must_use]
     pub fn matching(mut self, pattern: &str) -> Self {
         self.selection.names.push(WildMatch::new(pattern));
         self
     }
 
-    /// How many elements there are of each power of two: tells shares of ranges. On unless said otherwise.
+    /// Adds a histogram of exponents (powers of two), which bounds the share of elements in a range. On by default.
     #[must_use]
     pub fn exponents(mut self, is_on: bool) -> Self {
         self.exponents = is_on;
         self
     }
 
-    /// A hash of the content: tells whether two tensors are the same. On unless said otherwise.
+    /// Adds a hash of the content, which detects equal tensors. On by default.
     #[must_use]
     pub fn hash(mut self, is_on: bool) -> Self {
         self.hash = is_on;
         self
     }
 
-    /// How the tensor differs from when it was last looked at. Keeps a copy of it.
+    /// Adds the difference from the previous sample of the tensor. Needs memory for a copy of it.
     #[must_use]
     pub fn change(self) -> Self {
         self.change_within(Tolerance::default())
     }
 
-    /// The same, with what counts as equal.
+    /// The same with another tolerance for equality.
     #[must_use]
     pub fn change_within(mut self, tolerance: Tolerance) -> Self {
         self.change = Some(tolerance);
         self
     }
 
-    /// Also a histogram of 64 bins, which stay where they are for as long as the elements fit into them and fill them;
-    /// a second look at the tensor where they have to move.
+    /// Adds a histogram of 64 bins. The bins are reused as long as the elements fit and fill them; otherwise a second
+    /// pass over the tensor is needed.
     #[must_use]
     pub fn histograms(mut self) -> Self {
         self.histograms = true;
         self
     }
 
-    /// Also statistics of each unit, of tensors of this role: units are counted along this axis, 0 the outermost.
+    /// Adds statistics of each channel for tensors of this role: channels are slices along this axis, 0 the outermost.
     #[must_use]
     pub fn channels(mut self, role: Role, axis: usize) -> Self {
         self.channels.push((role, axis));
@@ -141,7 +141,7 @@ impl SamplePolicy {
     }
 }
 
-/// Which tensors are kept in full, and when: none unless said otherwise. A copy of each waits in the queue.
+/// Selection of tensors and steps to dump in full: none by default. A copy of each waits in the queue.
 #[derive(Clone, Debug)]
 pub struct DumpPolicy {
     selection: Selection,
@@ -156,7 +156,7 @@ impl Default for DumpPolicy {
 }
 
 impl DumpPolicy {
-    /// Steps whose number is a multiple of `steps`; none if it is 0.
+    /// Selects steps that are multiples of `steps`; none if it is 0.
     pub fn every(steps: u64) -> Self {
         Self {
             selection: Selection {
@@ -168,34 +168,34 @@ impl DumpPolicy {
         }
     }
 
-    /// No steps; those of a trigger still.
+    /// Selects no steps except after a trigger.
     pub fn never() -> Self {
         Self::every(0)
     }
 
-    /// Also the steps 0 to `steps` − 1.
+    /// Adds steps 0 to `steps` − 1.
     #[must_use]
     pub fn first(mut self, steps: u64) -> Self {
         self.selection.first = steps;
         self
     }
 
-    /// Only tensors whose name matches this pattern, or one that was given before.
+    /// Restricts to tensors whose name matches this pattern or an earlier one.
     #[must_use]
     pub fn matching(mut self, pattern: &str) -> Self {
         self.selection.names.push(WildMatch::new(pattern));
         self
     }
 
-    /// Also, in at most so many steps, the tensor in which statistics find a NaN or an infinity, and those that follow
-    /// it in that step.
+    /// Adds, in at most so many steps, the tensor in which statistics find a NaN or an infinity, and those after it in
+    /// that step.
     #[must_use]
     pub fn at_not_finite(mut self, steps: u64) -> Self {
         self.not_finite_steps = steps;
         self
     }
 
-    /// At most so many steps in all, triggered ones among them.
+    /// Limits the total number of steps, including triggered ones.
     #[must_use]
     pub fn at_most(mut self, steps: u64) -> Self {
         self.most_steps = steps;

@@ -1,14 +1,14 @@
-//! Spans and counters on their way into a file: many of them as one record, names once.
+//! Spans and counters on their way into a file: many of them in one record, with each name once.
 
 use std::collections::HashMap;
 
 use trainscope_format::encode::Moment;
 use trainscope_format::profile::{Counter, Profile, Span};
 
-/// Spans and counters of one record: some hundred kilobytes of memory for readers.
+/// Maximum number of spans and counters in one record: some hundred kilobytes of memory for readers.
 const MOST: usize = 4_096;
 
-/// What has been collected for the next record.
+/// Spans and counters for the next record.
 #[derive(Debug, Default)]
 pub(crate) struct Profiler {
     profile: Profile,
@@ -48,7 +48,7 @@ impl Profiler {
         self.profile.spans.len() + self.profile.counters.len() >= MOST
     }
 
-    /// What has been collected, if anything, at its first step and its last time.
+    /// Takes the collected spans and counters, if any, with their first step and last time.
     pub(crate) fn take(&mut self) -> Option<(Moment, Profile)> {
         let (_, last_nanos) = self.profile.extent_nanos()?;
         self.names.clear();
@@ -62,7 +62,7 @@ impl Profiler {
     }
 }
 
-/// The number of a name, given out when it is first seen.
+/// Index of a name; a new name is appended.
 fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
     if let Some(&number) = numbers.get(name) {
         return number;

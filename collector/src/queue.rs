@@ -1,7 +1,8 @@
-//! The queue between the training and the writing thread: bounded by bytes, and the only lock a recording call takes.
+//! The queue between the training and the writing thread: bounded in bytes, with the only lock that a recording call
+//! takes.
 //!
-//! The two threads share two batches that change places, so that after warming up nothing is allocated for scalars.
-//! What does not fit is dropped and counted, or waited for, as the program has chosen.
+//! The two threads swap two batches, so that after a warm-up scalars need no allocation. Records that do not fit are
+//! dropped and counted, or waited for, depending on [`Overflow`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,27 +10,27 @@ use std::time::{Duration, Instant};
 use trainscope_format::encode::Moment;
 
 use crate::entry::{Batch, Entry, Payload};
-use crate::report::{CollectorReport, Lost};
+use crate::report::{CollectorReport, LostRecords};
 
-/// What happens to a record for which there is no room.
+/// Behaviour for a record that does not fit into the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
     /// It is dropped and counted; the training never waits.
     #[default]
     Drop,
-    /// The training waits for room, at most so long for each record; then the record is dropped and counted.
+    /// The training waits for room, at most this long per record; then the record is dropped and counted.
     Block(Duration),
 }
 
-/// Bytes that wait when the writing thread is woken before its time.
+/// Queued bytes at which the writing thread is woken early.
 const WAKE_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Queue {
     state: Mutex<State>,
-    /// For the writing thread: there is much to write, a flush is wanted, or it is the end.
+    /// For the writing thread: many bytes are queued, a flush was requested, or recording ends.
     filled: Condvar,
-    /// For everybody else: a batch has been written, or nothing more will be.
+    /// For all other threads: a batch was written, or the writing thread has ended.
     written: Condvar,
     limit_bytes: usize,
     wake_bytes: usize,
@@ -39,19 +40,19 @@ pub(crate) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     batch: Batch,
-    /// What the writing thread has taken and not finished.
+    /// Size of the batch that the writing thread is processing.
     in_flight_bytes: usize,
-    /// How many threads wait for room.
+    /// Number of threads waiting for room.
     waiting: u32,
     is_finished: bool,
-    /// The writing thread has ended.
+    /// `true` after the writing thread has ended.
     is_over: bool,
     flushes_wanted: u64,
     flushes_done: u64,
     report: CollectorReport,
 }
 
-/// How much room something takes.
+/// Room that an entry takes.
 #[derive(Clone, Copy)]
 struct Size {
     text: usize,
@@ -60,7 +61,7 @@ struct Size {
 }
 
 impl Size {
-    /// One entry with so much text.
+    /// Room of one entry with so many bytes of text.
     fn of_entry(text: usize) -> Self {
         Self {
             text,
@@ -70,9 +71,9 @@ impl Size {
     }
 }
 
-/// What the writing thread is to do with the batch it got.
+/// Instructions for the writing thread with a batch.
 pub(crate) struct Order {
-    /// Somebody waits for everything to be in the file, or it is time.
+    /// `true` if a thread waits for a flush, or the flush interval is over.
     pub(crate) is_flush: bool,
     pub(crate) is_last: bool,
     flushes: u64,
@@ -94,14 +95,14 @@ impl Queue {
         queue
     }
 
-    /// A batch with room for twice what wakes the writing thread.
+    /// A batch with twice the capacity of the wake-up mark.
     pub(crate) fn new_batch(&self) -> Batch {
         Batch::with_room(2 * self.wake_bytes)
     }
 
     #[inline]
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is held; and if it did, each field is whole by itself.
+        // Nothing panics while it is held; and if it did, each field is consistent by itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -215,7 +216,7 @@ impl Queue {
         state
     }
 
-    /// Waits until something is so, at most for a while, and no longer than somebody writes.
+    /// Waits for a condition until the deadline or until the writing thread ends.
     fn wait<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -233,7 +234,7 @@ impl Queue {
         state
     }
 
-    /// Asks for everything so far to be written, and waits for that, at most for a while. Says whether it is.
+    /// Requests a flush of all records so far and waits for it. Returns `false` on timeout.
     pub(crate) fn flush(&self, at_most: Duration) -> bool {
         let mut state = self.lock();
         state.flushes_wanted += 1;
@@ -243,7 +244,7 @@ impl Queue {
         state.flushes_done >= wanted || state.is_over
     }
 
-    /// Ends it: what comes later is lost. Waits until all is written, at most for a while.
+    /// Ends the recording: later records are lost. Waits until all records are written or the timeout expires.
     pub(crate) fn finish(&self, at_most: Duration) -> CollectorReport {
         let mut state = self.lock();
         state.is_finished = true;
@@ -254,12 +255,12 @@ impl Queue {
         report
     }
 
-    /// How many bytes may wait.
+    /// Capacity in bytes.
     pub(crate) fn limit_bytes(&self) -> usize {
         self.limit_bytes
     }
 
-    /// How things are.
+    /// Current report.
     pub(crate) fn report(&self) -> CollectorReport {
         let state = self.lock();
         let mut report = state.report.clone();
@@ -267,18 +268,17 @@ impl Queue {
         report
     }
 
-    /// What has been lost so far.
-    pub(crate) fn lost(&self) -> Lost {
+    /// Records lost so far.
+    pub(crate) fn lost(&self) -> LostRecords {
         self.lock().report.lost
     }
 
-    /// Lets the report be changed.
+    /// Updates the report.
     pub(crate) fn with_report(&self, change: impl FnOnce(&mut CollectorReport)) {
         change(&mut self.lock().report);
     }
 
-    /// For the writing thread: waits for something to do, at most for a while, and takes all that is there in
-    /// exchange for an empty batch.
+    /// For the writing thread: waits for records or the timeout, and swaps the filled batch for an empty one.
     pub(crate) fn take(&self, empty: &mut Batch, at_most: Duration) -> Order {
         let mut state = self.lock();
         let begun = Instant::now();
@@ -306,7 +306,7 @@ impl Queue {
         }
     }
 
-    /// For the writing thread: what was taken has been written or given up.
+    /// For the writing thread: reports that the batch was written or abandoned.
     pub(crate) fn done(&self, order: &Order, change: impl FnOnce(&mut CollectorReport)) {
         let mut state = self.lock();
         state.in_flight_bytes = 0;
@@ -315,12 +315,12 @@ impl Queue {
         self.written.notify_all();
     }
 
-    /// For the writing thread: nothing more will be written.
+    /// For the writing thread: reports its end.
     pub(crate) fn over(&self) {
         let mut state = self.lock();
         state.is_finished = true;
         state.is_over = true;
-        // Its memory is not needed any more.
+        // Releases its memory.
         state.batch = Batch::default();
         self.written.notify_all();
     }

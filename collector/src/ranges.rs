@@ -1,20 +1,19 @@
-//! Where the bins of a tensor's histograms are: they stay from one look to the next for as long as they fit.
+//! Ranges of the histograms of a tensor: they are reused for the next sample as long as they fit.
 //!
-//! A range that is known beforehand lets one pass do what takes two otherwise, and histograms of one tensor can be laid
-//! over each other.
+//! A known range needs one pass instead of two, and makes the histograms of one tensor comparable.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use trainscope_format::tensor::FiniteStats;
 
-/// How far a new range reaches beyond the extremes, as a share of half their distance.
+/// Margin of a new range beyond minimum and maximum, as a share of half their distance.
 const MARGIN: f64 = 0.2;
 
-/// How much of a range the elements must fill.
+/// Least share of a range that the elements must cover.
 const LEAST_FILLED: f64 = 0.4;
 
-/// From where to where the bins are, by the name of the tensor.
+/// Ranges by name of the tensor.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
     known: Mutex<HashMap<String, (f64, f64)>>,
@@ -32,7 +31,7 @@ impl Ranges {
     }
 }
 
-/// Whether all finite elements lie in a range, and are not crowded in a part of it.
+/// `true` if all finite elements are within the range and cover enough of it.
 pub(crate) fn fits((low, high): (f64, f64), finite: &FiniteStats) -> bool {
     // Halves: the distances may exceed an `f64`.
     low <= finite.min
@@ -40,7 +39,7 @@ pub(crate) fn fits((low, high): (f64, f64), finite: &FiniteStats) -> bool {
         && finite.max / 2.0 - finite.min / 2.0 >= LEAST_FILLED * (high / 2.0 - low / 2.0)
 }
 
-/// A range with some room for what comes.
+/// A range with some margin.
 pub(crate) fn around(finite: &FiniteStats) -> (f64, f64) {
     let room = MARGIN * (finite.max / 2.0 - finite.min / 2.0);
     let low = (finite.min - room).max(f64::MIN);

@@ -1,56 +1,56 @@
-//! What a collector says of its own work: how much it wrote, and what was lost, and why.
+//! Report of a collector: written and lost records.
 
 use std::path::PathBuf;
 
-/// What became of everything that was recorded.
+/// Outcome of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CollectorReport {
     /// The event files written to, in order.
     pub files: Vec<PathBuf>,
-    /// Records that the system has taken for writing.
+    /// Records handed over to the system.
     pub records_written: u64,
-    /// Bytes of event files that the system has taken.
+    /// Bytes of event files handed over to the system.
     pub bytes_written: u64,
-    /// Files of tensors in full.
+    /// Number of dump files.
     pub dumps_written: u64,
-    /// Records that are in no file, by reason.
-    pub lost: Lost,
-    /// Tensors whose change was asked for and not computed, because their earlier state did not fit into memory.
+    /// Lost records by reason.
+    pub lost: LostRecords,
+    /// Requested changes of tensors that were not computed because the snapshot exceeded the memory limit.
     pub changes_skipped: u64,
-    /// How many seconds the system's clock was set back while recording; records went on with the time that passed.
+    /// Seconds that the system's clock was set back while recording; the times of records are not affected.
     pub clock_set_back_secs: f64,
-    /// The first error of the file system, as a sentence.
+    /// First error of the file system, as a sentence.
     pub first_error: Option<String>,
-    /// Whether the last file was closed; `false` while recording, and where the disk hung until the end.
+    /// `true` if the last file was closed; `false` while recording, or if the disk hung until the end.
     pub is_closed: bool,
 }
 
 impl CollectorReport {
-    /// Whether all that was recorded is in the files.
+    /// `true` if every record is in the files.
     pub fn is_complete(&self) -> bool {
         self.is_closed && self.lost.total() == 0
     }
 }
 
-/// Records that are in no file.
+/// Lost records by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostRecords {
     /// The queue was full: the disk was too slow.
     pub queue_full: u64,
-    /// The file system refused them.
+    /// The file system returned an error.
     pub disk: u64,
-    /// Somebody removed the file they were in.
+    /// Their file was removed while it was open.
     pub removed: u64,
-    /// They came after the end.
+    /// They were recorded after the end.
     pub after_finish: u64,
-    /// They came from a fork of the process that records.
+    /// They were recorded in a fork of the process.
     pub forked: u64,
-    /// They could not be encoded: sizes that do not fit the data, say.
+    /// They could not be encoded: sizes that do not match the data, for example.
     pub invalid: u64,
 }
 
-impl Lost {
-    /// All of them.
+impl LostRecords {
+    /// Sum over all reasons.
     pub fn total(&self) -> u64 {
         let Self {
             queue_full,

@@ -1,4 +1,4 @@
-//! What all clones of a collector share with its writing thread.
+//! State shared by all clones of a collector and its writing thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,11 +22,11 @@ pub(crate) struct Shared {
     pub(crate) samples: SamplePolicy,
     pub(crate) dumps: DumpPolicy,
     pub(crate) memory: Memory,
-    /// How long finishing, flushing and dropping wait for the disk.
+    /// Timeout of finishing, flushing and dropping.
     pub(crate) patience: Duration,
-    /// The step that spans belong to.
+    /// The current step, for spans.
     pub(crate) step: AtomicI64,
-    /// Whether hyper-parameters were recorded, whose session must be ended.
+    /// `true` if hyper-parameters were recorded, so that the session must be ended.
     pub(crate) has_session: AtomicBool,
     dumps_begun: AtomicU64,
     not_finite_begun: AtomicU64,
@@ -66,13 +66,13 @@ impl Shared {
         }
     }
 
-    /// Whether this process began to record, and is not a fork of the one that did.
+    /// `true` in the process that started recording, `false` in its forks.
     #[inline]
     pub(crate) fn is_ours(&self) -> bool {
         fork::generation() == self.generation
     }
 
-    /// Whether records may be appended; if not, so many are counted. In a fork no lock may be touched.
+    /// `true` if records may be appended; otherwise they are counted as lost. In a fork no lock may be touched.
     #[inline]
     pub(crate) fn is_open(&self, records: u64) -> bool {
         let is_ours = self.is_ours();
@@ -103,12 +103,12 @@ impl Shared {
             .push_span(names, step, start_nanos, duration_nanos);
     }
 
-    /// Whether one more step may be dumped.
+    /// Counts a step with a dump; `false` if the limit is reached.
     pub(crate) fn count_dump(&self) -> bool {
         self.dumps_begun.fetch_add(1, Ordering::Relaxed) < self.dumps.most_steps
     }
 
-    /// Whether one more step may be looked at because of what was found in it.
+    /// Counts a step dumped because of non-finite values; `false` if the limit is reached.
     pub(crate) fn count_not_finite(&self) -> bool {
         let most = self.dumps.not_finite_steps;
         most > 0 && self.not_finite_begun.fetch_add(1, Ordering::Relaxed) < most

@@ -1,8 +1,8 @@
-//! Spans: what a thread was busy with, from the making of a guard to its end.
+//! Spans: time that a thread spends between creating a guard and dropping it.
 
 use crate::shared::Shared;
 
-/// A span that ends when this is dropped; [`crate::Collector::span`] makes one.
+/// A span that ends when it is dropped; [`crate::Collector::span`] creates one.
 #[derive(Debug)]
 #[must_use = "a span ends when its guard is dropped: bind it to a name"]
 pub struct SpanGuard<'a> {
@@ -12,7 +12,7 @@ pub struct SpanGuard<'a> {
 }
 
 thread_local! {
-    /// The name of this thread; asking the thread itself counts references.
+    /// Cached name of this thread; `thread::current` counts references.
     static LANE: String = std::thread::current()
         .name()
         .map_or_else(|| format!("{:?}", std::thread::current().id()), str::to_owned);
@@ -45,7 +45,7 @@ pub(crate) fn end(shared: &Shared, name: &str, start_nanos: i64) {
     let passed = shared.clock.nanos().saturating_sub(start_nanos);
     let duration_nanos = u64::try_from(passed).unwrap_or(0);
     let push = |lane: &str| shared.push_span([name, lane], start_nanos, duration_nanos);
-    // While a thread is taken down its name may be gone already.
+    // During thread shutdown the name may be gone already.
     if LANE.try_with(|lane| push(lane)).is_err() {
         push("a thread that ends");
     }

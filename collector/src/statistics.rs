@@ -1,4 +1,4 @@
-//! What is computed of a tensor on the caller's thread: a summary in one pass, and a histogram in a second one.
+//! Statistics of a tensor, computed on the caller's thread: a summary in one pass, and a histogram in a second one.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,22 +11,22 @@ use crate::policy::SamplePolicy;
 use crate::ranges::{self, Ranges};
 use crate::tensor::TensorView;
 
-/// A tensor as it was when it was last looked at.
+/// Copy of a tensor at its previous sample.
 #[derive(Debug)]
 struct Snapshot {
     dtype: DType,
     bytes: Vec<u8>,
 }
 
-/// What tensors were, for comparing them with what they are; bounded by bytes.
+/// Copies of tensors for computing changes, bounded in bytes.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
-    kept: Mutex<Kept>,
+    kept: Mutex<SnapshotStore>,
     limit_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct SnapshotStore {
     by_name: HashMap<String, Snapshot>,
     len_bytes: usize,
 }
@@ -46,7 +46,7 @@ impl Snapshots {
         Some(snapshot)
     }
 
-    /// Keeps the bytes in the memory of an earlier snapshot. `false` if there is no room.
+    /// Stores the bytes in the memory of an earlier snapshot. `false` if the limit is reached.
     fn keep(&self, name: &str, dtype: DType, bytes: &[u8], earlier: Option<Snapshot>) -> bool {
         {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +57,7 @@ impl Snapshots {
         }
         let mut memory = earlier.map_or_else(Vec::new, |earlier| earlier.bytes);
         memory.clear();
-        // What was larger before gives its memory back.
+        // A smaller tensor releases the excess memory.
         memory.shrink_to(bytes.len());
         memory.extend_from_slice(bytes);
         let snapshot = Snapshot {
@@ -73,29 +73,29 @@ impl Snapshots {
     }
 }
 
-/// What looks at tensors remember from one to the next.
+/// State between samples of tensors.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) snapshots: Snapshots,
     pub(crate) ranges: Ranges,
 }
 
-/// What a look at a tensor has found.
-pub(crate) struct Seen {
+/// Result of a sample.
+pub(crate) struct SampleResult {
     pub(crate) summary: TensorSummary,
     pub(crate) histogram: Option<Histogram>,
-    /// Whether the tensor could not be kept for its next change.
+    /// `true` if the tensor could not be stored for its next change.
     pub(crate) is_change_skipped: bool,
 }
 
-/// Looks at elements once; twice where the bins of its histogram have to move.
+/// Computes the selected figures in one pass, or in two if the range of the histogram has to change.
 pub(crate) fn look(
     policy: &SamplePolicy,
     memory: &Memory,
     (name, role): (&str, Role),
     view: &TensorView<'_>,
     bytes: &[u8],
-) -> Seen {
+) -> SampleResult {
     let dtype = view.dtype();
     let mut select = Select::new();
     if policy.exponents {
@@ -109,7 +109,7 @@ pub(crate) fn look(
         select = select.histogram(low, high, tensor::Histogram::BINS);
     }
     let before = policy.change.and_then(|_| memory.snapshots.take(name));
-    // Of another type or length it is another tensor.
+    // With another type or length it is another tensor.
     let comparable = before
         .as_ref()
         .filter(|before| before.dtype == dtype && before.bytes.len() == bytes.len());
@@ -142,7 +142,7 @@ pub(crate) fn look(
             None => histogram(&selected.stats, dtype, bytes),
         }
     });
-    Seen {
+    SampleResult {
         summary: TensorSummary {
             role,
             dtype,
@@ -157,11 +157,11 @@ pub(crate) fn look(
     }
 }
 
-/// Counts elements in bins from the smallest to the largest, which `stats` knows.
+/// Histogram from the minimum to the maximum, which `stats` holds.
 pub(crate) fn histogram(stats: &TensorStats, dtype: DType, bytes: &[u8]) -> Histogram {
     let counted = match stats.finite {
         Some(finite) if finite.min < finite.max => count((finite.min, finite.max), dtype, bytes),
-        // All the same: a bin without width.
+        // All elements are equal: a bin without width.
         Some(finite) => tensor::Histogram {
             bins: vec![stats.finite_count()],
             ..tensor::Histogram::new(finite.min, finite.max, 1)
@@ -177,10 +177,10 @@ fn count((low, high): (f64, f64), dtype: DType, bytes: &[u8]) -> tensor::Histogr
     counted
 }
 
-/// A record of what was counted of a tensor with these statistics.
+/// Converts counts of a tensor with these statistics into a record.
 fn of_counts(stats: &TensorStats, counted: &tensor::Histogram) -> Histogram {
     let bins = counted.bins.len();
-    // So that no difference exceeds an `f64`.
+    // Ordered so that no difference overflows an `f64`.
     let edge = |bin: usize| {
         let share = bin as f64 / bins as f64;
         counted.low * (1.0 - share) + counted.high * share
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    fn look(memory: &Memory, policy: &SamplePolicy, numbers: &[f32]) -> super::Seen {
+    fn look(memory: &Memory, policy: &SamplePolicy, numbers: &[f32]) -> super::SampleResult {
         let shape = [numbers.len()];
         let view = TensorView::of(numbers, &shape);
         let bytes = view.elements().unwrap();

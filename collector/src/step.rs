@@ -1,4 +1,4 @@
-//! One step of the training, being recorded: its tensors become one record when it ends.
+//! Recorder of one training step: its tensors become one record when it ends.
 
 use trainscope_format::encode::Moment;
 use trainscope_format::statistics::{Role, TensorSummary};
@@ -9,7 +9,7 @@ use crate::entry::Payload;
 use crate::statistics;
 use crate::tensor::TensorView;
 
-/// Records a step; [`Collector::step`] makes one. What it has seen is written when it is dropped.
+/// Records a step; [`Collector::step`] creates one. Its tensors are written when it is dropped.
 #[derive(Debug)]
 pub struct StepRecorder<'a> {
     collector: &'a Collector,
@@ -17,9 +17,9 @@ pub struct StepRecorder<'a> {
     statistics: Vec<(String, TensorSummary)>,
     dump: Vec<DumpTensor>,
     dump_bytes: usize,
-    /// Why tensors are looked at that no policy asks for.
+    /// Reason for recording tensors that no policy selects.
     trigger: Option<String>,
-    /// Whether this step counts as one of those with a dump, and may have one.
+    /// `true` if this step may have a dump; `None` before it was counted.
     may_dump: Option<bool>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> StepRecorder<'a> {
         }
     }
 
-    /// The number of the step.
+    /// Number of the step.
     pub fn number(&self) -> i64 {
         self.at.step
     }
@@ -46,7 +46,7 @@ impl<'a> StepRecorder<'a> {
         self.collector.scalars_at(self.at, values);
     }
 
-    /// Whether a tensor of this name would be looked at: to be asked before one is fetched from far away.
+    /// `true` if a policy selects a tensor of this name: check it before fetching a tensor from a device.
     pub fn wants(&self, name: &str) -> bool {
         self.wants_statistics(name) || self.wants_dump(name)
     }
@@ -61,8 +61,8 @@ impl<'a> StepRecorder<'a> {
         policy.wants(self.at.step, name) || (self.trigger.is_some() && policy.has_name(name))
     }
 
-    /// Looks at a tensor as the policies say. Names are tags: of all tensors of a run, a gradient's too, each has its
-    /// own.
+    /// Records a tensor according to the policies. Names are tags: each tensor of a run, including gradients, needs
+    /// its own.
     pub fn tensor(&mut self, name: &str, role: Role, view: TensorView<'_>) {
         let shared = self.collector.shared();
         if !self.wants(name) || !shared.is_open(1) {
@@ -92,7 +92,7 @@ impl<'a> StepRecorder<'a> {
             self.statistics.push((name.to_owned(), seen.summary));
         }
         if self.wants_dump(name) && self.may_dump() {
-            // What cannot wait in the queue is not copied in the first place.
+            // A tensor that cannot fit into the queue is not copied in the first place.
             self.dump_bytes = self.dump_bytes.saturating_add(bytes.len());
             if self.dump_bytes > shared.queue.limit_bytes() {
                 shared
@@ -109,7 +109,7 @@ impl<'a> StepRecorder<'a> {
         }
     }
 
-    /// Counts a tensor that cannot be looked at.
+    /// Counts a tensor that cannot be read.
     pub(crate) fn lose(&self) {
         self.collector.count_invalid();
     }

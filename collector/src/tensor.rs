@@ -1,4 +1,4 @@
-//! A tensor as it lies in the training's memory: type, sizes, and borrowed bytes.
+//! View of a tensor in the memory of the training: type, sizes, and borrowed bytes.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,19 @@ use bytemuck::NoUninit;
 use half::{bf16, f16};
 use trainscope_format::tensor::DType;
 
-/// A tensor that is looked at and not kept. Elements are little-endian.
+/// A borrowed tensor. Elements are little-endian.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorView<'a> {
     dtype: DType,
     shape: &'a [usize],
-    /// How many elements lie between two neighbours along each axis; `None`: row by row without gaps.
+    /// Distance of neighbours along each axis, in elements; `None` for contiguous row-major order.
     strides: Option<&'a [usize]>,
     bytes: &'a [u8],
 }
 
-/// Rust types that tensors are made of.
+/// Rust types of tensor elements.
 pub trait Element: NoUninit {
-    /// The type in a file.
+    /// Type in a file.
     const DTYPE: DType;
 }
 
@@ -35,12 +35,12 @@ elements!(
     f16 => F16, bf16 => Bf16, f32 => F32, f64 => F64
 );
 
-/// Memory that the elements of a view with gaps are gathered in, at most.
+/// Maximum memory for gathering the elements of a strided view.
 const MOST_GATHERED_BYTES: usize = 1 << 30;
 
 impl<'a> TensorView<'a> {
-    /// Elements row by row. An empty shape is a single number; sizes that do not fit the bytes make the tensor
-    /// invalid, which is counted when it is recorded.
+    /// Contiguous elements in row-major order. An empty shape is a single number; if the sizes do not match the number
+    /// of bytes, the tensor is invalid, which is counted when it is recorded.
     pub fn new(dtype: DType, shape: &'a [usize], bytes: &'a [u8]) -> Self {
         Self {
             dtype,
@@ -50,13 +50,13 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// Elements of a slice, row by row.
+    /// Elements of a slice in row-major order.
     pub fn of<T: Element>(elements: &'a [T], shape: &'a [usize]) -> Self {
         Self::new(T::DTYPE, shape, bytemuck::cast_slice(elements))
     }
 
-    /// Elements with gaps, in another order, or repeated: `strides` has for each axis how many elements of `bytes` lie
-    /// between neighbours. They are gathered in memory when the tensor is recorded.
+    /// Elements with gaps, in another order, or repeated: `strides` has the distance of neighbours along each axis, in
+    /// elements of `bytes`. They are gathered in memory when the tensor is recorded.
     pub fn strided(
         dtype: DType,
         shape: &'a [usize],
@@ -71,7 +71,7 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// The type of the elements.
+    /// Element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
@@ -85,7 +85,7 @@ impl<'a> TensorView<'a> {
         self.shape.iter().map(|&size| size as u64).collect()
     }
 
-    /// The elements row by row; `None` if shape, strides and bytes do not fit each other.
+    /// Elements in row-major order; `None` if shape, strides and bytes do not match.
     pub(crate) fn elements(&self) -> Option<Cow<'a, [u8]>> {
         let size = self.dtype.size_bytes();
         let len_bytes = self
@@ -103,7 +103,7 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// Whether the strides are those of elements row by row. Along an axis of one, any will do.
+    /// `true` if the strides are those of row-major order. The stride of an axis of length one is ignored.
     fn is_dense(&self, strides: &[usize]) -> bool {
         let mut dense = 1_usize;
         for (&size, &stride) in self.shape.iter().zip(strides).rev() {
@@ -144,7 +144,7 @@ impl<'a> TensorView<'a> {
 }
 
 impl<'a, T: Element> From<&'a T> for TensorView<'a> {
-    /// A single number.
+    /// View of a single number.
     fn from(number: &'a T) -> Self {
         Self::of(std::slice::from_ref(number), &[])
     }

@@ -1,4 +1,4 @@
-//! What happens where the disk does not do what it should: full, stuck, removed.
+//! Behaviour with a full disk, a stuck disk and removed files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -13,7 +13,7 @@ use trainscope_format::{Body, Format, RecordBatch};
 
 use crate::{Collector, CollectorReport, Overflow};
 
-/// All that a file of a run says.
+/// All records in a file of a run.
 fn read(path: &Path) -> RecordBatch {
     let mut batch = RecordBatch::default();
     let mut decoder = Format::Tfevents.decoder("");
@@ -29,12 +29,12 @@ fn scalars_in(report: &CollectorReport) -> usize {
 }
 
 fn full(path: &Path) -> io::Result<File> {
-    // As `create_new` would: the file must not be there; then, every write finds no space.
+    // As `create_new` does, the file must not exist; then every write fails with a full disk.
     drop(crate::file::create_new(path)?);
     OpenOptions::new().write(true).open("/dev/full")
 }
 
-/// A pipe that nobody reads: writing blocks once 64 KiB are in it.
+/// A pipe without a reader: writing blocks once 64 KiB are in it.
 fn stuck(path: &Path) -> io::Result<File> {
     let made = std::process::Command::new("mkfifo").arg(path).status()?;
     assert!(made.success());
@@ -121,7 +121,7 @@ fn memory_is_bounded_while_the_disk_is_stuck() {
         collector.images("picture", step, &[picture]);
         assert!(begun.elapsed() < Duration::from_mins(1), "it never waits");
     }
-    // Other tests run beside this one, with little memory.
+    // Other tests run at the same time, with little memory.
     let (_, most) = allocator::held_and_most();
     assert!(
         most - before < 3 * limit_bytes,

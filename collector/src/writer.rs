@@ -1,6 +1,7 @@
-//! The one thread that writes: takes what waits in the queue, encodes it, and keeps the file whole.
+//! The writing thread: takes batches from the queue, encodes them, and keeps the file consistent.
 //!
-//! Nothing here ends the training: what the file system refuses is counted, and the next batch begins a new file.
+//! No error here ends the training: records that the file system refuses are counted, and the next batch begins a new
+//! file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use crate::file::{Output, Place};
 use crate::media::Pixels;
 use crate::profile::Profiler;
 use crate::queue::Queue;
-use crate::report::{CollectorReport, Lost};
+use crate::report::{CollectorReport, LostRecords};
 
-/// What the thread is called.
+/// Name of the thread.
 pub(crate) const THREAD_NAME: &str = "trainscope-writer";
 
-/// Writes what comes through the queue until that is finished.
+/// Writes batches until the queue is finished.
 pub(crate) fn run(
     queue: &Queue,
     (clock, begun_secs): (Arc<Clock>, f64),
@@ -36,7 +37,7 @@ pub(crate) fn run(
     loop {
         let order = queue.take(&mut batch, flush_every);
         writer.tell_losses(queue.lost());
-        // An encoder that panics is a bug, but not one that may end a training.
+        // A panicking encoder is a bug, but not one that may end a training.
         let written = panic::catch_unwind(panic::AssertUnwindSafe(|| {
             writer.write(&batch);
             if order.is_flush || order.is_last {
@@ -62,11 +63,11 @@ pub(crate) fn run(
 
 struct Writer {
     clock: Arc<Clock>,
-    /// When recording began, until that is the time of the first file.
+    /// Start of the recording, until it is used as the time of the first file.
     begun_secs: Option<f64>,
     place: Place,
     file: Option<RecordWriter<Output>>,
-    /// Where the file is, while there is one.
+    /// Path of the open file.
     path: PathBuf,
     /// Records encoded since the last flush.
     unflushed: u64,
@@ -74,10 +75,10 @@ struct Writer {
     in_file: u64,
     profiler: Profiler,
     bytes_written: Arc<AtomicU64>,
-    /// Of losses, what has not been reported yet; of all else, all.
+    /// Totals for the report; losses since they were last reported.
     tally: CollectorReport,
-    /// Losses that the files already tell of.
-    told: Lost,
+    /// Losses already recorded in the files.
+    told: LostRecords,
 }
 
 impl Writer {
@@ -93,7 +94,7 @@ impl Writer {
             profiler: Profiler::default(),
             bytes_written: Arc::default(),
             tally: CollectorReport::default(),
-            told: Lost::default(),
+            told: LostRecords::default(),
         }
     }
 
@@ -222,8 +223,8 @@ impl Writer {
         }
     }
 
-    /// Says in the file what was lost since it was last said.
-    fn tell_losses(&mut self, lost: Lost) {
+    /// Records the losses since the last such record.
+    fn tell_losses(&mut self, lost: LostRecords) {
         let before = mem::replace(&mut self.told, lost);
         if lost == before {
             return;
@@ -250,7 +251,7 @@ impl Writer {
         }
     }
 
-    /// Encodes into the file's memory, beginning a file if there is none.
+    /// Encodes into the file's memory, creating a file if there is none.
     fn encode(
         &mut self,
         records: u64,
@@ -288,7 +289,7 @@ impl Writer {
         }
     }
 
-    /// Hands everything encoded to the system.
+    /// Hands all encoded records to the system.
     fn flush(&mut self) {
         let Some(file) = &mut self.file else {
             return;
@@ -310,7 +311,7 @@ impl Writer {
         }
     }
 
-    /// Notices a file that somebody has removed: the next record begins a new one.
+    /// Detects a removed file: the next record begins a new one.
     fn check_file(&mut self) {
         if self.file.is_some() && Output::is_removed(&self.path) {
             self.tally.lost.removed += self.in_file + mem::take(&mut self.unflushed);

@@ -1,4 +1,4 @@
-//! Recording a number takes no memory from the allocator, once it has warmed up.
+//! Recording a number allocates nothing after a warm-up.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ thread_local! {
 }
 
 #[expect(unsafe_code, reason = "an allocator is made of unsafe functions")]
-// SAFETY: everything is passed on to the system's allocator.
+// SAFETY: all calls are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
@@ -44,7 +44,7 @@ fn scalars_and_spans_allocate_nothing_after_warming_up() {
         collector.scalars(step, &[("a", 1.0), ("b", 2.0)]);
         drop(collector.span("forward"));
     };
-    // The first time, this thread makes what it keeps: its name, for one.
+    // The first call allocates thread-local state such as the thread name.
     record(0);
     assert!(collector.flush());
     let before = COUNT.get();

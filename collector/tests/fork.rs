@@ -1,4 +1,4 @@
-//! A fork of a recording process: its calls do nothing and return, and the parent's file stays as it is.
+//! Calls in a fork of a recording process do nothing and return, and the parent's file is unchanged.
 
 #![cfg(unix)]
 
@@ -28,7 +28,7 @@ fn a_fork_neither_writes_nor_hangs() {
         collector.note("child");
         let report = collector.finish();
         if !collector.flush() && report.lost.forked >= 2_000 {
-            // A collector that is begun here works.
+            // A collector started here works.
             if let Ok(own) = Collector::builder(folder.path().join("child")).start() {
                 own.scalar("loss", 0, 1.0);
                 if own.finish().is_complete() {
@@ -48,7 +48,7 @@ fn a_fork_neither_writes_nor_hangs() {
     let begun = Instant::now();
     loop {
         #[expect(unsafe_code, reason = "waiting for a process that std did not start")]
-        // SAFETY: `child` is a process of ours, and `status` a place to write to.
+        // SAFETY: `child` is a child process of this one, and `status` is valid for writes.
         let ended = unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) };
         if ended == child {
             break;

@@ -1,4 +1,4 @@
-//! What a training records is what readers find: every kind, from several threads, after panics and ends of all sorts.
+//! End-to-end tests: readers find every kind of record, from several threads, after panics and all sorts of ends.
 
 #![expect(
     clippy::unwrap_used,
@@ -270,7 +270,7 @@ fn odd_tags_and_tensors_are_taken_as_they_are() {
 }
 
 fn bytes(numbers: &[f32]) -> &[u8] {
-    // Ones, so that any four bytes of it will do.
+    // Ones, so that any four bytes of it are valid.
     static ONES: [u8; 24] = {
         let one = 1.0_f32.to_le_bytes();
         let mut bytes = [0; 24];

@@ -1,4 +1,4 @@
-//! The example trains the same each time: it makes the runs below `sample-runs/mlp` again, to the last byte.
+//! Reproducibility of the example: it writes the runs below `sample-runs/mlp` again, to the last byte.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The example, which cargo builds beside the tests.
+/// Path of the example, which cargo builds beside the tests.
 fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let built = test.parent().and_then(Path::parent).unwrap();

@@ -1,23 +1,23 @@
-//! The task: pictures with bars and noise, and whether the bars stand or lie.
+//! The task: noisy images of bars, to be classified as vertical or horizontal.
 
 use candle_core::{Device, Result, Tensor};
 
-/// Pixels of a picture, each way.
+/// Width and height of an image in pixels.
 pub(crate) const SIDE: usize = 12;
 
-/// The same for whom they are 32 bits.
+/// The same as `u32`.
 pub(crate) const WIDTH: u32 = 12;
 
-/// Pictures by chance, the same each time.
+/// Generator of random images from a fixed seed.
 pub(crate) struct Bars {
     seed: u64,
 }
 
-/// Some pictures.
+/// A batch of images.
 pub(crate) struct Batch {
     pub(crate) images: Tensor,
     pub(crate) labels: Tensor,
-    /// The same pictures in 8 bits.
+    /// The same images in 8 bits.
     pub(crate) pixels: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl Bars {
         Self { seed }
     }
 
-    /// From −1 to 1.
+    /// Random number from −1 to 1.
     pub(crate) fn chance(&mut self) -> f32 {
         // Numerical Recipes, "quick and dirty": good enough for noise.
         self.seed = self

@@ -1,5 +1,5 @@
-//! A small convolutional network in candle that tells standing bars from lying ones: weights, gradients and
-//! activations are recorded as candle has them.
+//! A small convolutional network in candle that classifies vertical and horizontal bars: its weights, gradients and
+//! activations are recorded directly from candle.
 
 #![expect(clippy::print_stdout, reason = "a program says what it has done")]
 

@@ -1,4 +1,4 @@
-//! Two convolutions, each followed by a rectifier and a pooling, and a linear layer.
+//! Two convolutions, each followed by ReLU and pooling, and a linear layer.
 
 use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{Conv2d, Conv2dConfig, Linear, Module, VarBuilder, VarMap, conv2d, linear};
@@ -12,15 +12,15 @@ pub(crate) struct Network {
     last: Linear,
 }
 
-/// What they have computed.
-pub(crate) struct Seen {
+/// Outputs of the layers.
+pub(crate) struct Outputs {
     pub(crate) conv1: Tensor,
     pub(crate) conv2: Tensor,
     pub(crate) logits: Tensor,
 }
 
 impl Network {
-    /// With weights by this chance, because candle's own cannot be repeated on a processor.
+    /// Random weights from `chance`, because candle's own initialization has no seed on a CPU.
     pub(crate) fn new(variables: &VarMap, chance: &mut Bars) -> Result<Self> {
         let builder = VarBuilder::from_varmap(variables, DType::F32, &Device::Cpu);
         let padded = Conv2dConfig {
@@ -45,11 +45,11 @@ impl Network {
         Ok(network)
     }
 
-    pub(crate) fn forward(&self, images: &Tensor) -> Result<Seen> {
+    pub(crate) fn forward(&self, images: &Tensor) -> Result<Outputs> {
         let conv1 = self.conv1.forward(images)?.relu()?;
         let conv2 = self.conv2.forward(&conv1.max_pool2d(2)?)?.relu()?;
         let features = conv2.max_pool2d(2)?.flatten_from(1)?;
-        Ok(Seen {
+        Ok(Outputs {
             logits: self.last.forward(&features)?,
             conv1,
             conv2,
@@ -57,7 +57,7 @@ impl Network {
     }
 }
 
-/// Fills a variable by chance, as wide as so many inputs ask for.
+/// Initializes a variable at random, with a variance that suits the number of inputs.
 fn set(tensor: &Tensor, inputs: u8, chance: &mut Bars, variables: &VarMap) -> Result<()> {
     let spread = (3.0 / f32::from(inputs)).sqrt();
     let numbers: Vec<f32> = (0..tensor.elem_count())

@@ -3,24 +3,24 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What goes wrong.
+/// Fault to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// At step 40 the learning rate slips by four digits: numbers grow until they are infinite, and then none.
+    /// At step 40 the learning rate grows by four orders of magnitude: values overflow to infinity and become NaN.
     Overflow,
-    /// Sigmoids, many of them: the gradients of the first layers come to nothing.
+    /// A deep network of sigmoids: the gradients of the first layers vanish.
     Vanishing,
-    /// The second layer is not updated, by mistake.
+    /// The second layer is not updated by mistake.
     Frozen,
-    /// A bias pulls all units of the first layer below zero, where it has no gradient.
+    /// A bias keeps all units of the first layer below zero, where the gradient is zero.
     DeadRelu,
-    /// Two processes whose gradients are no longer averaged after a while.
+    /// Two processes whose gradients are no longer averaged after some steps.
     Diverging,
-    /// The training dies and is started again from a checkpoint.
+    /// The training crashes and is restarted from a checkpoint.
     Restarted,
-    /// The process is killed while it writes.
+    /// The process is killed during a write.
     Torn,
 }
 
@@ -46,7 +46,7 @@ usage: cargo run --release --example mlp -- [flags]
   --scalars      record numbers alone, for long runs
   --same-bytes   a made-up clock and fixed names: the same bytes each time";
 
-/// What was asked for.
+/// Parsed command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Arguments {
     pub(crate) fault: Fault,
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads them; the error says what is wrong.
+    /// Parses the arguments; the error describes the invalid one.
     pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let (mut name, mut out) = ("none".to_owned(), None);
         let mut arguments = Self {

@@ -1,21 +1,21 @@
-//! The task: two half circles that reach into each other, to be told apart.
+//! The task: classify the points of two interleaving half circles.
 
 use crate::numbers::{Random, single};
 
-/// Points in the plane, and which of the two circles each belongs to.
+/// Points in the plane with their labels.
 pub(crate) struct Moons {
     pub(crate) points: Vec<[f32; 2]>,
     pub(crate) labels: Vec<usize>,
 }
 
-/// Some of the points.
+/// A batch of points.
 pub(crate) struct Batch {
     pub(crate) inputs: Vec<f32>,
     pub(crate) labels: Vec<usize>,
 }
 
 impl Moons {
-    /// So many points, half of each circle.
+    /// Generates `len` points, half of them in each circle.
     pub(crate) fn new(len: usize, random: &mut Random) -> Self {
         let mut moons = Self {
             points: Vec::new(),
@@ -39,7 +39,7 @@ impl Moons {
         moons
     }
 
-    /// Points by chance.
+    /// A random batch.
     pub(crate) fn batch(&self, len: usize, random: &mut Random) -> Batch {
         let chosen: Vec<usize> = (0..len).map(|_| random.below(self.points.len())).collect();
         Batch {

@@ -1,5 +1,5 @@
-//! A real training, small and the same each time: a multi-layer perceptron with its own forward and backward, recorded
-//! by the collector, with a switch for each thing that can go wrong.
+//! A small, deterministic training: a multi-layer perceptron with its own forward and backward pass, recorded by the
+//! collector, with a switch for each fault.
 
 #![expect(
     clippy::print_stdout,
@@ -68,7 +68,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Two processes that average their gradients, until the second one does not any more.
+/// Two processes that average their gradients, until the second one stops doing so.
 fn ranks(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
     let parts_at = arguments.steps * 3 / 10;
     let mut ranks = [
@@ -86,7 +86,7 @@ fn ranks(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
                     *first = f32::midpoint(*first, *second);
                     *second = *first;
                 } else {
-                    // Each its own, and the second one in the wrong direction.
+                    // No averaging, and the second one goes in the wrong direction.
                     *second *= -0.1;
                 }
             }
@@ -101,12 +101,12 @@ fn ranks(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A training that dies at 60 %, and is started again from its state at 40 %.
+/// A training that crashes at 60 % and is restarted from its checkpoint at 40 %.
 fn restarted(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
     let (saved_at, dies_at) = (arguments.steps * 4 / 10, arguments.steps * 6 / 10);
     let mut training = Training::begin(arguments, (0, 1), arguments.seed, time)?;
     let mut saved = training.mlp.clone();
-    // What is recorded until then is written while the panic takes the training down.
+    // The records so far are written while the panic unwinds the training.
     let died = panic::catch_unwind(panic::AssertUnwindSafe(move || {
         for step in 0..arguments.steps {
             if step == saved_at {
@@ -133,7 +133,7 @@ fn restarted(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// As a kill in the middle of a write leaves it.
+/// Truncates the file as a kill in the middle of a write would.
 fn tear(report: &CollectorReport) -> Result<(), Box<dyn Error>> {
     let path = report.files.last().ok_or("there is no file")?;
     let file = OpenOptions::new().write(true).open(path)?;

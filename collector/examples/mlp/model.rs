@@ -5,17 +5,17 @@ use trainscope_collector::{NamedTensor, Role, TensorView};
 use crate::data::Batch;
 use crate::numbers::{Random, exp, ln, single};
 
-/// What follows each layer but the last.
+/// Activation function of each layer but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activation {
     Relu,
-    /// A tenth of what is below zero: its units do not die.
+    /// A tenth of negative inputs: its units do not die.
     LeakyRelu,
     Sigmoid,
 }
 
 impl Activation {
-    /// What graphs call it.
+    /// Operation type in graphs.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Relu => "Relu",
@@ -25,17 +25,17 @@ impl Activation {
     }
 }
 
-/// A layer, its gradients, and what it has computed last.
+/// A layer with its gradients and last activations.
 #[derive(Clone)]
 pub(crate) struct Layer {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
-    /// A row for each output.
+    /// One row per output.
     pub(crate) weight: Vec<f32>,
     pub(crate) bias: Vec<f32>,
     pub(crate) weight_grad: Vec<f32>,
     pub(crate) bias_grad: Vec<f32>,
-    /// A row for each sample.
+    /// One row per sample.
     pub(crate) activation: Vec<f32>,
     names: [String; 5],
     shape: [usize; 2],
@@ -43,7 +43,7 @@ pub(crate) struct Layer {
     activation_shape: [usize; 2],
 }
 
-/// The layers in order.
+/// A network of layers in order.
 #[derive(Clone)]
 pub(crate) struct Mlp {
     pub(crate) layers: Vec<Layer>,
@@ -92,7 +92,7 @@ impl Layer {
         self.activation_shape[0] = inputs.len() / self.inputs;
     }
 
-    /// From the gradient of what it computed before its activation to that of its inputs.
+    /// Converts the gradient of its pre-activations to that of its inputs.
     fn backward(&mut self, inputs: &[f32], delta: &[f32]) -> Vec<f32> {
         self.weight_grad.fill(0.0);
         self.bias_grad.fill(0.0);
@@ -115,7 +115,7 @@ impl Layer {
         input_delta
     }
 
-    /// Its tensors as a recorder wants them.
+    /// Its tensors for the recorder.
     fn tensors(&self) -> [NamedTensor<'_>; 5] {
         let [weight, bias, weight_grad, bias_grad, activation] = &self.names;
         let tensor = |name, role, view| NamedTensor { name, role, view };
@@ -150,7 +150,7 @@ impl Layer {
 }
 
 impl Mlp {
-    /// Layers between these sizes.
+    /// Layers with these sizes.
     pub(crate) fn new(sizes: &[usize], activation: Activation, random: &mut Random) -> Self {
         let gain = match activation {
             Activation::Relu | Activation::LeakyRelu => std::f64::consts::SQRT_2,
@@ -175,12 +175,12 @@ impl Mlp {
         }
     }
 
-    /// What the last layer says of each class of each sample.
+    /// Output of the last layer for each class of each sample.
     pub(crate) fn logits(&self) -> &[f32] {
         self.layers.last().map_or(&[], |layer| &layer.activation)
     }
 
-    /// Mean cross-entropy, the share of right answers, and the gradient of each logit.
+    /// Mean cross-entropy, accuracy, and the gradient of each logit.
     pub(crate) fn loss(&self, labels: &[usize]) -> (f64, f64, Vec<f32>) {
         let classes = self.layers.last().map_or(1, |layer| layer.outputs);
         let (mut loss, mut right, mut delta) = (0.0, 0.0, Vec::new());
@@ -224,7 +224,7 @@ impl Mlp {
         }
     }
 
-    /// Goes down the gradient, but for the layer that is left out.
+    /// One step of gradient descent, without the frozen layer.
     pub(crate) fn update(&mut self, learning_rate: f32, frozen: Option<usize>) {
         for (index, layer) in self.layers.iter_mut().enumerate() {
             if frozen == Some(index) {
@@ -238,7 +238,7 @@ impl Mlp {
         }
     }
 
-    /// The root of the sum of all squared gradients.
+    /// L2 norm of all gradients.
     pub(crate) fn gradient_norm(&self) -> f64 {
         let gradients = self
             .layers

@@ -1,4 +1,5 @@
-//! Arithmetic that gives the same bits on every machine: only what IEEE 754 defines exactly, and chance from a seed.
+//! Arithmetic with identical bits on every machine: only operations that IEEE 754 defines exactly, and random numbers
+//! from a seed.
 
 /// A generator of 64-bit numbers (splitmix64).
 pub(crate) struct Random(u64);
@@ -16,23 +17,23 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to 1, without 1.
+    /// Random number from 0 (inclusive) to 1 (exclusive).
     pub(crate) fn unit(&mut self) -> f64 {
         f64::from_bits(0x3ff0_0000_0000_0000 | (self.next() >> 12)) - 1.0
     }
 
-    /// About normal, with mean 0 and deviation 1: a sum of twelve.
+    /// Approximately normal random number with mean 0 and standard deviation 1: a sum of twelve.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 
-    /// From 0 to `len` − 1.
+    /// Random number from 0 to `len` − 1.
     pub(crate) fn below(&mut self, len: usize) -> usize {
         usize::try_from(self.next() % len.max(1) as u64).unwrap_or(0)
     }
 }
 
-/// e to the power of `x`, to about 1e-15; saturates, and keeps NaN.
+/// e to the power of `x`, to about 1e-15; saturates and propagates NaN.
 pub(crate) fn exp(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -50,7 +51,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     sum * f64::from_bits(exponent.cast_unsigned() << 52)
 }
 
-/// The natural logarithm of a number above 0, to about 1e-15; of 0 it is −∞.
+/// The natural logarithm of a positive number, to about 1e-15; −∞ for 0.
 pub(crate) fn ln(x: f64) -> f64 {
     if x.is_nan() || x <= 0.0 || x.is_infinite() {
         return if x > 0.0 {
@@ -77,7 +78,7 @@ pub(crate) fn ln(x: f64) -> f64 {
     2.0 * sum + power * std::f64::consts::LN_2
 }
 
-/// To single precision, as weights are.
+/// Rounds to single precision, the type of the weights.
 pub(crate) fn single(x: f64) -> f32 {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! A made-up clock, for files that are to be the same bytes each time.
+//! A simulated clock, for reproducible files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::numbers::Random;
 
-/// When the made-up clock begins, in seconds since 1970.
+/// Start of the simulated clock, in seconds since 1970.
 const BEGINS_SECS: u64 = 1_790_000_000;
 
-/// How time passes.
+/// Source of time.
 #[derive(Clone)]
 pub(crate) struct Time {
-    /// Nanoseconds since 1970, if they are made up.
+    /// Nanoseconds since 1970 of the simulated clock; `None` for real time.
     nanos: Option<Arc<AtomicU64>>,
     delay: Duration,
 }
@@ -24,13 +24,13 @@ impl Time {
         Self { nanos, delay }
     }
 
-    /// The made-up clock, if there is one: seconds since 1970.
+    /// The simulated clock, if there is one: seconds since 1970.
     pub(crate) fn clock(&self) -> Option<impl Fn() -> f64 + Send + Sync + 'static> {
         let nanos = Arc::clone(self.nanos.as_ref()?);
         Some(move || nanos.load(Ordering::Relaxed) as f64 / 1e9)
     }
 
-    /// On the made-up clock, about so many microseconds pass.
+    /// Advances the simulated clock by about so many microseconds.
     pub(crate) fn pass(&self, micros: u32, random: &mut Random) {
         if let Some(nanos) = &self.nanos {
             let micros = u64::from(micros) + random.below(1 + micros as usize / 4) as u64;
@@ -38,7 +38,7 @@ impl Time {
         }
     }
 
-    /// A step is over: somebody may want to watch.
+    /// Pauses after a step, so that a live run can be watched.
     pub(crate) fn wait(&self) {
         thread::sleep(self.delay);
     }

@@ -1,4 +1,4 @@
-//! The training: steps, what is recorded of them, and what goes wrong.
+//! The training loop with its records and faults.
 
 use trainscope_collector::{
     Collector, CollectorBuilder, CollectorError, DType, DatasetPipeline, DumpPolicy, EpochContext,
@@ -14,11 +14,11 @@ use crate::time::Time;
 
 /// Samples of a step.
 const BATCH: usize = 32;
-/// Points that are trained on; as many are not.
+/// Training points; the held-out set has as many.
 const POINTS: usize = 512;
 /// Steps of an epoch.
 const EPOCH: i64 = 16;
-/// Pixels of the picture of what the model thinks, each way.
+/// Width and height of the image of predictions, in pixels.
 const PIXELS: u32 = 64;
 
 /// One process of a training.
@@ -27,12 +27,12 @@ pub(crate) struct Training {
     collector: Collector,
     time: Time,
     random: Random,
-    /// Of the made-up clock; what is trained does not depend on it.
+    /// Jitter of the simulated clock; the training does not depend on it.
     jitter: Random,
     seen: Moons,
     unseen: Moons,
     learning_rate: f32,
-    /// From which step on the learning rate is ten thousand times too high.
+    /// Step from which the learning rate is ten thousand times too high.
     slips_at: Option<i64>,
     frozen: Option<usize>,
     scalars_only: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Training {
 }
 
 impl Training {
-    /// Begins to record as rank `rank` of `world_size`, with chance from `seed`.
+    /// Starts recording as rank `rank` of `world_size`, with random numbers from `seed`.
     pub(crate) fn begin(
         arguments: &Arguments,
         (rank, world_size): (u32, u32),
@@ -91,7 +91,7 @@ impl Training {
         Ok(training)
     }
 
-    /// What is known before the first step.
+    /// Records hyper-parameters, graph and lineage before the first step.
     fn describe(&self, arguments: &Arguments, rank: u32) {
         let activation = self.mlp.activation.name();
         let hyperparameters = Hyperparameters::default()
@@ -140,7 +140,7 @@ impl Training {
         self.time.pass(3_500, &mut self.jitter);
     }
 
-    /// Update, and what is recorded of the step.
+    /// Updates the weights and records the step.
     pub(crate) fn apply(&mut self, step: i64) {
         let mut collector = self.collector.clone();
         let gradient_norm = self.mlp.gradient_norm();
@@ -175,7 +175,7 @@ impl Training {
         self.time.wait();
     }
 
-    /// How it does on points that it has not seen.
+    /// Records loss and accuracy on held-out points.
     fn evaluate(&mut self, step: i64) {
         let collector = self.collector.clone();
         let _span = collector.span("evaluate");
@@ -208,7 +208,7 @@ impl Training {
         }
     }
 
-    /// The training is over.
+    /// Ends the recording.
     pub(crate) fn end(mut self) -> trainscope_collector::CollectorReport {
         self.collector.on_train_end();
         self.collector.report()
@@ -231,13 +231,13 @@ fn configure(
         Some(clock) if arguments.same_bytes => builder
             .clock(clock)
             .identity("sample", process)
-            // By count alone: time would cut records differently each time.
+            // By count alone: a timer would cut records differently each time.
             .flush_every(std::time::Duration::MAX),
         _ => builder.panic_hook(),
     }
 }
 
-/// The layers as a graph.
+/// Computation graph of the layers.
 fn graph(mlp: &Mlp) -> Graph {
     let batch = BATCH as u64;
     let mut graph = GraphBuilder::new("mlp").input("points", DType::F32, &[batch, 2]);
@@ -272,7 +272,7 @@ fn graph(mlp: &Mlp) -> Graph {
         .build()
 }
 
-/// What the model thinks of each place of the plane, from blue to red.
+/// Image of the predictions over the plane, from blue to red.
 fn picture(mlp: &mut Mlp) -> Vec<u8> {
     let place = |pixel: u32| 4.0 * (f64::from(pixel) + 0.5) / f64::from(PIXELS) - 2.0;
     let places: Vec<f32> = (0..PIXELS * PIXELS)

@@ -1,7 +1,6 @@
-//! Models in candle: variables by their names, gradients beside them, and activations that the program names.
+//! Models in candle: variables by name, their gradients, and activations named by the program.
 //!
-//! Tensors in the memory of the machine are read where they lie; those of other devices are fetched only if a policy
-//! asks for them.
+//! Tensors in main memory are read in place; those of other devices are copied only if a policy selects them.
 
 use std::sync::PoisonError;
 
@@ -15,7 +14,8 @@ use crate::hook::TensorSource;
 use crate::step::StepRecorder;
 use crate::tensor::{Element, TensorView};
 
-/// A model at a step: a [`TensorSource`] for [`crate::StepContext`]. The gradient of `fc.weight` is `fc.weight.grad`.
+/// A model at a step: a [`TensorSource`] for [`crate::StepContext`]. The gradient of `fc.weight` is named
+/// `fc.weight.grad`.
 #[derive(Clone, Copy)]
 pub struct Model<'a> {
     variables: &'a VarMap,
@@ -24,7 +24,7 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Its variables.
+    /// Creates a source of its variables.
     pub fn new(variables: &'a VarMap) -> Self {
         Self {
             variables,
@@ -33,7 +33,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Also the gradients of its variables, as `backward` returns them.
+    /// Adds the gradients of its variables, as returned by `backward`.
     #[must_use]
     pub fn gradients(self, gradients: &'a GradStore) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Also what layers have computed, under these names.
+    /// Adds outputs of layers under these names.
     #[must_use]
     pub fn activations(self, activations: &'a [(&'a str, &'a Tensor)]) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl<'a> Model<'a> {
 }
 
 impl TensorSource for Model<'_> {
-    /// In the order of their names, activations in their own.
+    /// Variables by name, activations in the given order.
     fn show(&self, to: &mut StepRecorder<'_>) {
         let data = self.variables.data();
         let mut variables: Vec<(String, Tensor)> = data
@@ -75,12 +75,12 @@ impl TensorSource for Model<'_> {
     }
 }
 
-/// Shows one tensor, if it is wanted; one that cannot be read is counted as lost.
+/// Records one tensor if it is selected; one that cannot be read is counted as lost.
 pub fn show(to: &mut StepRecorder<'_>, name: &str, role: Role, tensor: &Tensor) {
     if !to.wants(name) {
         return;
     }
-    // Where it is in this machine's memory already, that is no copy.
+    // No copy if the tensor is in main memory.
     let Ok(tensor) = tensor.to_device(&Device::Cpu) else {
         to.lose();
         return;
@@ -114,7 +114,7 @@ pub fn show(to: &mut StepRecorder<'_>, name: &str, role: Role, tensor: &Tensor) 
             let numbers: Vec<u8> = numbers.iter().map(|number| number.to_bits()).collect();
             see(DType::F8E4m3, &numbers);
         }
-        // Types of less than a byte, which statistics do not know.
+        // Types smaller than a byte, which statistics do not support.
         CpuStorage::F6E2M3(_)
         | CpuStorage::F6E3M2(_)
         | CpuStorage::F4(_)

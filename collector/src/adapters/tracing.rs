@@ -1,4 +1,4 @@
-//! Spans that a program makes with the crate `tracing`, as spans of the run: each time one is entered.
+//! Spans of the crate `tracing` as spans of the run: one for each time that a span is entered.
 
 use std::cell::RefCell;
 
@@ -31,12 +31,12 @@ pub struct SpanLayer {
 }
 
 thread_local! {
-    /// What this thread has entered and not left, and when, in nanoseconds since 1970.
+    /// Spans that this thread has entered and not left, with the time of entering in nanoseconds since 1970.
     static ENTERED: RefCell<Vec<(Id, i64)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl SpanLayer {
-    /// Records all spans that reach this layer.
+    /// Creates a layer that records all spans that reach it.
     pub fn new(collector: &Collector) -> Self {
         Self {
             collector: collector.clone(),
@@ -47,7 +47,7 @@ impl SpanLayer {
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
     fn on_enter(&self, id: &Id, _context: Context<'_, S>) {
         let now = self.collector.shared().clock.nanos();
-        // While a thread is taken down there is no such list any more.
+        // During thread shutdown the list is gone already.
         let _gone = ENTERED.try_with(|entered| {
             if let Ok(mut entered) = entered.try_borrow_mut() {
                 entered.push((id.clone(), now));
