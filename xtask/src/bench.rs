@@ -1,7 +1,7 @@
-//! `bench`: the benches of the packages, then the program as a whole, beside a peer in the same run.
+//! `bench`: the benchmarks of the packages, then of the whole program, beside a peer in the same run.
 //!
-//! The end-to-end figures are medians of rounds that alternate between the programs, each on files that are in the
-//! page cache, each after waiting for idle cores. They are printed as the table that README shows.
+//! The end-to-end figures are medians of rounds that alternate between the programs, each on files in the page cache,
+//! each after waiting for idle cores. They are printed as the table that README contains.
 
 mod browser;
 mod bundle_size;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use self::browser::{FirstCurve, first_curve, seen_after_append};
+use self::browser::{FirstCurve, append_latency, first_curve};
 use self::data::Shape;
 use self::machine::Cores;
 use self::peer::RustBoard;
@@ -30,21 +30,22 @@ use crate::console;
 use crate::process::{cargo, find_program, run as run_command};
 use crate::workspace::Workspace;
 
-/// What the command line asks for.
+/// Parsed command line.
 struct Plan {
-    /// A Python environment with TensorBoard in it.
+    /// A Python environment with TensorBoard.
     peer: Option<PathBuf>,
     /// Repetitions of each measurement.
     rounds: usize,
-    /// A program to measure instead of one that is built.
+    /// Program to measure; built if not given.
     program: Option<PathBuf>,
     parts: Vec<String>,
 }
 
-/// What is measured, in this order, unless `--part` names some.
+/// Parts in this order, unless `--part` selects some.
 const PARTS: [&str; 4] = ["packages", "loading", "requests", "pages"];
 
-/// Runs everything. Flags: `--peer VENV`, `--rounds N`, `--part NAME` (of [`PARTS`], more than once), `--program FILE`.
+/// Runs all selected parts. Flags: `--peer VENV`, `--rounds N`, `--part NAME` (of [`PARTS`], repeatable), `--program
+/// FILE`.
 pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     let plan = Plan::parse(flags)?;
     ensure!(
@@ -149,7 +150,7 @@ impl Plan {
     }
 }
 
-/// The programs and where they work.
+/// The programs with their scratch folder.
 struct Bench {
     program: PathBuf,
     scratch: PathBuf,
@@ -158,7 +159,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// Start to everything answerable and committed, again after a restart, and the size of the index.
+    /// Time from start until all points are available and committed, the same after a restart, and the size of the
+    /// index.
     fn loading(&self, shape: &Shape, report: &mut Report) -> Result<()> {
         console::step(shape.name);
         let data = shape.on_disk(&self.scratch)?;
@@ -211,7 +213,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Start to everything committed where one core must do it all.
+    /// Time from start until all points are committed, on a single core.
     fn one_core(&self, shape: &Shape, report: &mut Report) -> Result<()> {
         console::step(&format!("{} on one core", shape.name));
         let data = shape.on_disk(&self.scratch)?;
@@ -305,7 +307,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One series of 1,000 points over and over.
+    /// Repeated requests for one series of 1,000 points.
     fn requests(&self, report: &mut Report) -> Result<()> {
         let shape = &Shape::HUNDRED_RUNS;
         console::step("requests");
@@ -379,7 +381,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What a person at the browser waits for.
+    /// Latencies in the browser.
     fn pages(&self, samples: &Path, report: &mut Report) -> Result<()> {
         console::step("pages in a browser");
         let cache = Cache::empty(&self.scratch)?;
@@ -402,7 +404,7 @@ impl Bench {
         );
         report.millis("the same, visited before", millis(&warm), None);
 
-        let seen = seen_after_append(&self.program, &self.scratch)?;
+        let seen = append_latency(&self.program, &self.scratch)?;
         report.millis(
             "point appended to a file: until the curve on the page changes",
             millis(&seen),

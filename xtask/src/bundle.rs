@@ -21,15 +21,15 @@ use anyhow::{Context, Result, ensure};
 
 /// Style sheets that come before all others, which follow by name.
 const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
-/// Files beside the program that the page consists of.
+/// Extensions of the files of the page beside the program.
 const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
 
-/// How a bundle is built, and where it lies.
+/// Build settings and target folder of a bundle.
 struct Recipe {
-    /// The profile of the workspace, which also names what is kept between two builds.
+    /// The cargo profile, which also names the cache between builds.
     profile: &'static str,
     dist: PathBuf,
-    /// Whether functions keep their names, which profilers show.
+    /// `true` if functions keep their names, which profilers show.
     is_named: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// Brings `target/web-dev` up to date: quickly built and large, to be served by `--web-dir` while a page is written.
+/// Updates `target/web-dev`: a fast build of a large bundle, to be served by `--web-dir` during development.
 pub(crate) fn build_quickly(workspace: &Workspace) -> Result<()> {
     let dist = workspace.target.join("web-dev");
     let profile = "wasm-dev";
@@ -71,7 +71,7 @@ fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
     } = recipe;
     let compiler = WasmCompiler::find()?;
     console::step("build the browser program");
-    let program = toolchain::built(workspace, profile);
+    let program = toolchain::output_path(workspace, profile);
     if matches!(compiler, WasmCompiler::Debian { .. }) && !program.exists() {
         console::line("    with Debian's compiler; the first time takes 4 to 6 minutes");
     }
@@ -82,7 +82,7 @@ fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
     let kept = workspace.target.join("wasm").join(profile);
     fs::create_dir_all(&kept)?;
     let stamp_file = kept.join("bundle.stamp");
-    let shown = workspace.shown(dist);
+    let shown = workspace.relative(dist);
     if dist.join("trainscope_web_bg.wasm").exists()
         && fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
     {
@@ -101,7 +101,7 @@ fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
             fs::read(&path).with_context(|| path.display().to_string())?,
         );
     }
-    files.insert("style.css".into(), joined_styles(&sources.styles)?);
+    files.insert("style.css".into(), join_styles(&sources.styles)?);
     let len_bytes: usize = files.values().map(Vec::len).sum();
     synchronise(dist, &files)?;
     fs::write(&stamp_file, stamp)?;
@@ -113,9 +113,9 @@ fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
     Ok(())
 }
 
-/// What the page consists of beside the program.
+/// Sources of the page beside the program.
 struct PageSources {
-    /// Name in the bundle, and source.
+    /// Path in the bundle, and source.
     page: Vec<(PathBuf, PathBuf)>,
     /// In the order in which they apply.
     styles: Vec<PathBuf>,
@@ -168,7 +168,7 @@ fn sorted_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Everything the bundle is made from, as text that changes when one of it does.
+/// Fingerprint of everything that the bundle is built from, as text.
 fn stamp(workspace: &Workspace, program: &PathBuf, sources: &PageSources) -> Result<String> {
     let paths = std::iter::once(program)
         .chain(sources.page.iter().map(|(_, path)| path))
@@ -180,14 +180,14 @@ fn stamp(workspace: &Workspace, program: &PathBuf, sources: &PageSources) -> Res
         writeln!(
             stamp,
             "{} {} {modified}",
-            workspace.shown(path),
+            workspace.relative(path),
             metadata.len()
         )?;
     }
     Ok(stamp)
 }
 
-/// Reads all files below `folder`, named by their path from `root`.
+/// Reads all files below `folder`, keyed by their path relative to `root`.
 fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -200,8 +200,8 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -
     Ok(())
 }
 
-/// One style sheet of all, without what is there for its readers: comments, indentation, empty lines.
-fn joined_styles(styles: &[PathBuf]) -> Result<Vec<u8>> {
+/// Concatenates the style sheets without comments, indentation and empty lines.
+fn join_styles(styles: &[PathBuf]) -> Result<Vec<u8>> {
     let mut joined = String::new();
     for path in styles {
         let style = fs::read_to_string(path).with_context(|| path.display().to_string())?;
@@ -221,7 +221,7 @@ fn joined_styles(styles: &[PathBuf]) -> Result<Vec<u8>> {
     Ok(joined.into_bytes())
 }
 
-/// Makes `folder` hold exactly `files`.
+/// Replaces the content of `folder` with `files`.
 fn synchronise(folder: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<()> {
     let mut present = BTreeMap::new();
     if folder.is_dir() {

@@ -1,6 +1,6 @@
-//! `test`: every check and test there is, one after the other, and a summary with the time of each.
+//! `test`: all checks and tests in sequence, and a summary with the time of each.
 //!
-//! A check that could not run counts as failed. The last line is `N passed, M failed`, for programs to read.
+//! A check that could not run counts as failed. The last line is `N passed, M failed`, for programs to parse.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::process::{cargo, find_program, run, run_reading};
 use crate::tensorboard;
 use crate::workspace::Workspace;
 
-/// A browser, the program that drives it, and glyphs for the two languages of the pages.
+/// A browser, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
     "chromium",
     "chromium-driver",
@@ -22,10 +22,10 @@ const BROWSER_PACKAGES: [&str; 4] = [
     "fonts-noto-cjk",
 ];
 
-/// What is not built unless asked for, and is checked all the same.
+/// Optional features to be checked too.
 const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
-/// What one step came to.
+/// Test counts of one step.
 #[derive(Default)]
 struct Counts {
     passed: u64,
@@ -39,7 +39,7 @@ struct Step {
     outcome: Result<Counts>,
 }
 
-/// Runs all of it; the exit status says whether all is well.
+/// Runs all steps; the exit status is a failure if any of them failed.
 pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
     type Action = fn(&Workspace) -> Result<Counts>;
     let actions: [(&str, Action); 6] = [
@@ -123,7 +123,7 @@ fn tests(workspace: &Workspace) -> Result<Counts> {
 }
 
 impl Counts {
-    /// Adds one line like `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines count nothing.
+    /// Adds the counts of a line like `test result: ok. 3 passed; 0 failed; 1 ignored; …`; other lines are ignored.
     fn add(&mut self, line: &str) {
         let Some(result) = line.strip_prefix("test result: ") else {
             return;

@@ -1,25 +1,25 @@
-//! What the user sees: one line before each step.
+//! Console output: one line before each step.
 //!
-//! Failing to print is no reason to stop, so write errors end here.
+//! Write errors are ignored, since they are no reason to stop.
 
 use std::io::{Write, stderr, stdout};
 
-/// One line of output.
+/// Prints one line.
 pub(crate) fn line(text: &str) {
     let mut out = stdout().lock();
     if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
-        // The reader is gone; the work itself still matters.
+        // A closed output does not stop the work.
     }
 }
 
-/// The title of a step that begins.
+/// Prints the title of a step.
 pub(crate) fn step(title: &str) {
     line(&format!("\n==> {title}"));
 }
 
-/// Why the program ends.
+/// Prints the error that ends the program.
 pub(crate) fn error(text: &str) {
     if writeln!(stderr().lock(), "\nerror: {text}").is_err() {
-        // Nobody listens; the exit status says it too.
+        // The exit status reports the error too.
     }
 }

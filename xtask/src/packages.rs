@@ -1,5 +1,5 @@
-//! Packages of the system: what is missing is installed where that can be done without a question (Debian, as root or
-//! with a sudo that needs no password), and named where it cannot.
+//! System packages: missing ones are installed if no password is needed (Debian, as root or with passwordless sudo),
+//! otherwise listed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,12 +9,12 @@ use anyhow::{Result, bail};
 use crate::console;
 use crate::process::{find_program, run};
 
-/// Whether this system has Debian's package manager.
+/// `true` if this system has Debian's package manager.
 pub(crate) fn is_debian() -> bool {
     Path::new("/etc/debian_version").exists() && find_program("apt-get").is_some()
 }
 
-/// Installs those of `names` that are missing.
+/// Installs the missing ones of `names`.
 pub(crate) fn ensure(names: &[&str]) -> Result<()> {
     let missing: Vec<&str> = names
         .iter()
@@ -27,7 +27,7 @@ pub(crate) fn ensure(names: &[&str]) -> Result<()> {
     install_newest(&missing)
 }
 
-/// Installs `names` in the newest version there is, also those that are there in an older one.
+/// Installs the newest available versions of `names`, upgrading older ones.
 pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
     let list = names.join(" ");
     if !may_install() {
@@ -36,7 +36,7 @@ pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
         );
     }
     console::step(&format!("install packages: {list}"));
-    // An old list names versions that are gone, or compilers from before the one that is needed.
+    // An old package list names versions that are gone, or compilers that are too old.
     if let Err(error) = run(apt_get().args(["update"])) {
         console::line(&format!(
             "    {error:#}; going on with the list that is there"
@@ -47,7 +47,7 @@ pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
         .args(names))
 }
 
-/// Whether packages can be installed without asking anybody.
+/// `true` if packages can be installed without a password.
 pub(crate) fn may_install() -> bool {
     is_debian() && (is_root() || succeeds(Command::new("sudo").args(["-n", "true"])))
 }

@@ -1,4 +1,4 @@
-//! Running other programs: the command is printed, its output passes through, and a failure is an error.
+//! Runs other programs: the command is printed, its output passes through, and a failure is an error.
 
 use std::env;
 use std::ffi::OsString;
@@ -25,8 +25,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `command` to its end and shows each line of its standard output to `each` after printing it. Says whether it
-/// succeeded.
+/// Runs `command` to its end and passes each line of its standard output to `each` after printing it. Returns `true`
+/// on success.
 pub(crate) fn run_reading(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     let shown = announce(command);
     let mut child = command
@@ -47,17 +47,17 @@ pub(crate) fn run_reading(command: &mut Command, mut each: impl FnMut(&str)) -> 
 pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     let output = command
         .output()
-        .with_context(|| format!("`{}` cannot be started", described(command)))?;
+        .with_context(|| format!("`{}` cannot be started", shell_text(command)))?;
     ensure!(
         output.status.success(),
         "`{}` failed: {}",
-        described(command),
+        shell_text(command),
         String::from_utf8_lossy(&output.stderr).trim()
     );
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Where the search path finds `program`.
+/// Path of a program in the search path.
 pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .map(|folder| folder.join(program))
@@ -65,13 +65,13 @@ pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
 }
 
 fn announce(command: &Command) -> String {
-    let shown = described(command);
+    let shown = shell_text(command);
     console::line(&format!("    $ {shown}"));
     shown
 }
 
-/// A command as one would type it, with the variables set for it.
-fn described(command: &Command) -> String {
+/// A command as typed in a shell, with its environment variables.
+fn shell_text(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!(
             "{}={}",

@@ -1,10 +1,10 @@
-//! Numbers that look random and are the same each time and everywhere.
+//! Reproducible pseudo-random numbers.
 
 /// A xorshift generator (Marsaglia 2003, shifts 13, 7, 17).
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// `seed` must not be 0, which the generator would never leave.
+    /// Creates a generator; `seed` must not be 0, a fixed point of the generator.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Self(seed | 1 << 40);
         // Small seeds take some rounds to fill all bits.
@@ -14,7 +14,7 @@ impl Random {
         random
     }
 
-    /// From 0 (inclusive) to 1 (exclusive), evenly.
+    /// Uniform random number from 0 (inclusive) to 1 (exclusive).
     pub(crate) fn unit(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -22,7 +22,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Close to normal with mean 0 and variance 1: the sum of twelve even ones, within ±6.
+    /// Approximately normal random number with mean 0 and variance 1: the sum of twelve uniform ones, within ±6.
     pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }

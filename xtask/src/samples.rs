@@ -1,8 +1,8 @@
-//! `samples`: the made-up runs below `sample-runs/transformer-small`, the same bytes each time.
+//! `samples`: the generated runs below `sample-runs/transformer-small`, reproducible to the byte.
 //!
-//! One story: a small transformer trained in bf16 is healthy; the same in fp16 without loss scaling overflows at step
-//! 411 and is NaN from 412 on; with loss scaling it trains again. Only operations that IEEE 754 defines to the last
-//! bit are used, so that every platform writes these bytes.
+//! A small transformer trained in bf16 is healthy; the same in fp16 without loss scaling overflows at step 411 and is
+//! NaN from 412 on; with loss scaling it trains again. Only operations that IEEE 754 defines to the last bit are used,
+//! so that every platform writes the same bytes.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -15,7 +15,7 @@ use crate::event_file::EventFile;
 use crate::random::Random;
 use crate::workspace::Workspace;
 
-/// One run of the story.
+/// One of the runs.
 struct Story {
     name: &'static str,
     seed: u64,
@@ -23,7 +23,7 @@ struct Story {
     last_step: u16,
     /// The step at which the gradient overflows; the loss is NaN from the next one on.
     overflow_step: Option<u16>,
-    /// What the loss would end at after many steps.
+    /// Limit of the loss after many steps.
     final_loss: f64,
 }
 
@@ -57,12 +57,12 @@ const STORIES: [Story; 3] = [
 /// Steps between two evaluations.
 const EVALUATION_STEPS: u16 = 100;
 
-/// Writes them all.
+/// Writes all runs.
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let folder = workspace.root.join("sample-runs/transformer-small");
     for story in &STORIES {
         let path = story.write(&folder)?;
-        console::line(&format!("    {}", workspace.shown(&path)));
+        console::line(&format!("    {}", workspace.relative(&path)));
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ impl Story {
         self.overflow_step.is_some_and(|overflow| step > overflow)
     }
 
-    /// Falls from 8.92 as 1/(1 + step/242) does.
+    /// Loss that falls from 8.92 as 1/(1 + step/242).
     fn mean_loss(&self, step: u16) -> f64 {
         self.final_loss + (8.92 - self.final_loss) / (1.0 + f64::from(step) / 242.0)
     }
@@ -133,7 +133,7 @@ impl Story {
         }
     }
 
-    /// Falls with the loss; before an overflow it doubles with each of the last six steps.
+    /// Gradient norm that falls with the loss; before an overflow it doubles in each of the last six steps.
     fn gradient_norm(&self, step: u16, random: &mut Random) -> f64 {
         let calm = self.mean_loss(step) / 4.0 * (1.0 + 0.15 * random.normal());
         match self.overflow_step {
@@ -147,7 +147,7 @@ impl Story {
     }
 }
 
-/// Rises over 400 steps to 3e-4, then falls with the square root of the step.
+/// Warm-up over 400 steps to 3e-4, then decay with the square root of the step.
 fn learning_rate(step: u16) -> f64 {
     let step = f64::from(step) + 1.0;
     if step < 400.0 {

@@ -1,4 +1,4 @@
-//! `start`: the server in release, with the bundle in it, on the sample runs.
+//! `start`: the server in release mode with its bundle, on the sample runs.
 
 use std::process::{Command, ExitCode};
 
@@ -9,8 +9,8 @@ use crate::console;
 use crate::process::{cargo, run};
 use crate::workspace::Workspace;
 
-/// Builds everything and becomes the server. `flags` go to `trainscope start`; without a base directory among them it
-/// is `sample-runs/`.
+/// Builds everything and is replaced by the server. `flags` are passed to `trainscope start`; the default base
+/// directory is `sample-runs/`.
 pub(crate) fn start(workspace: &Workspace, flags: &[String]) -> Result<ExitCode> {
     bundle::build(workspace)?;
     console::step("build the server");
@@ -33,7 +33,7 @@ pub(crate) fn start(workspace: &Workspace, flags: &[String]) -> Result<ExitCode>
     become_program(&mut server)
 }
 
-/// Replaces this process, so that signals meant for the server reach it and nothing else.
+/// Replaces this process, so that signals go directly to the server.
 #[cfg(unix)]
 fn become_program(program: &mut Command) -> Result<ExitCode> {
     use std::os::unix::process::CommandExt;

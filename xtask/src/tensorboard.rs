@@ -1,4 +1,4 @@
-//! TensorBoard in a Python environment of its own: the tests open in it what trainscope writes.
+//! TensorBoard in its own Python environment: the tests open files of trainscope in it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,15 +10,15 @@ use crate::packages;
 use crate::process::{find_program, run};
 use crate::workspace::Workspace;
 
-/// The release that the tests know the answers of.
+/// The release that the tests expect.
 const TENSORBOARD: &str = "tensorboard==2.21.*";
 
-/// Where the environment is.
+/// Folder of the environment.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("peer")
 }
 
-/// Makes the environment if it is missing.
+/// Creates the environment if it is missing.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     let folder = folder(workspace);
     if folder.join("bin/tensorboard").exists() {
@@ -28,14 +28,14 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
         packages::ensure(&["python3", "python3-venv"])?;
     }
     console::step("a Python environment with TensorBoard");
-    // `--clear`: what an interrupted call has left is of no use.
+    // `--clear` discards an incomplete environment.
     let make = || {
         run(Command::new("python3")
             .args(["-m", "venv", "--clear"])
             .arg(&folder))
     };
     if make().is_err() && packages::is_debian() {
-        // Debian's Python leaves the module for environments to a package of its own.
+        // Debian packages the `venv` module separately.
         packages::ensure(&["python3-venv"])?;
         make()?;
     }

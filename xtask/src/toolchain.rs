@@ -1,5 +1,5 @@
-//! Which compiler builds for the browser: the one in use if it has the target, else rustup is asked for it, else
-//! Debian's own, else the user is told what to install.
+//! Compiler for the browser target: the active toolchain if it has the target, else rustup installs it, else Debian's
+//! own compiler is used, else the user gets instructions.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Debian's compiler for its browsers, the source of its standard library, and its cargo.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
-/// Where those put it.
+/// Path of Debian's compiler.
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 
 /// The oldest compiler that builds the workspace.
 const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// A compiler that can build for the browser.
+/// A compiler with the browser target.
 pub(crate) enum WasmCompiler {
-    /// The one that is in use.
+    /// The active toolchain.
     Active,
     /// Debian's, with the linker to use.
     Debian {
@@ -35,7 +35,7 @@ pub(crate) enum WasmCompiler {
 }
 
 impl WasmCompiler {
-    /// Finds one, installing what is missing.
+    /// Finds a compiler, installing missing parts.
     pub(crate) fn find() -> Result<Self> {
         if env::var("XTASK_WASM").is_ok_and(|way| way == "debian") {
             return Self::debian();
@@ -43,7 +43,7 @@ impl WasmCompiler {
         if active_has_target()? {
             return Ok(Self::Active);
         }
-        // `0` says that nothing may be added to the toolchain, and it is the user's word.
+        // `0` forbids any change of the toolchain.
         let rustup_may_install = env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0");
         if rustup_may_install && find_program("rustup").is_some() {
             console::step(&format!("add the target {TARGET} to the toolchain"));
@@ -86,7 +86,7 @@ impl WasmCompiler {
         Ok(Self::Debian { linker })
     }
 
-    /// The command that builds the browser program with a profile of the workspace; its result is [`built`].
+    /// The command that builds the browser program with a profile of the workspace; its output is [`output_path`].
     pub(crate) fn build_command(&self, workspace: &Workspace, profile: &str) -> Command {
         let mut command = match self {
             Self::Active => cargo(),
@@ -106,7 +106,7 @@ impl WasmCompiler {
                 "--config",
                 &format!("target.{TARGET}.rustflags={:?}", self.flags(profile)),
             ])
-            // A target folder of its own: two compilers in one would rebuild everything at each turn.
+            // A separate target folder: two compilers in one would rebuild everything in turn.
             .arg("--target-dir")
             .arg(workspace.target.join("wasm"));
         if matches!(self, Self::Debian { .. }) {
@@ -134,16 +134,16 @@ pub(crate) const RELEASE: &str = "wasm";
 /// linker say which function needs which, so that the program can be split.
 const FLAGS_OF_LEPTOS: [&str; 3] = ["--cfg", "erase_components", "-Clink-args=--emit-relocs"];
 
-/// Where the standard library is built too: a panic ends the program without saying where it was (the page of
-/// `web --dev` says it); a bundle smaller by another 7 %.
+/// With `-Zbuild-std`: panics abort without a message (except on the page of `web --dev`); a bundle smaller by another
+/// 7 %.
 const FLAGS_OF_OWN_STD: [&str; 3] = [
     "-Zunstable-options",
     "-Cpanic=immediate-abort",
     "-Zlocation-detail=none",
 ];
 
-/// What [`WasmCompiler::build_command`] leaves.
-pub(crate) fn built(workspace: &Workspace, profile: &str) -> PathBuf {
+/// Output of [`WasmCompiler::build_command`].
+pub(crate) fn output_path(workspace: &Workspace, profile: &str) -> PathBuf {
     workspace
         .target
         .join("wasm")
@@ -154,7 +154,7 @@ pub(crate) fn built(workspace: &Workspace, profile: &str) -> PathBuf {
 
 fn debian_cargo(linker: &Path) -> Command {
     let mut command = Command::new("/usr/bin/cargo");
-    // What `cargo run` tells its child is about the other compiler.
+    // Variables set by `cargo run` refer to the other compiler.
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(is_of_other_compiler) {
             command.env_remove(name);
@@ -162,14 +162,14 @@ fn debian_cargo(linker: &Path) -> Command {
     }
     command
         .env("RUSTC", DEBIAN_RUSTC)
-        // `-Zbuild-std` is what this stable compiler needs, as it comes without the target's standard library.
+        // This stable compiler lacks the target's standard library and needs `-Zbuild-std`.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
     command
 }
 
-/// Whether a variable of this process would mislead another cargo: all of cargo's and rustup's own, except where the
-/// user's registry and home are.
+/// `true` for variables that would mislead another cargo: all of cargo's and rustup's own, except the user's registry
+/// and home.
 fn is_of_other_compiler(name: &str) -> bool {
     let is_wanted = name == "CARGO_HOME"
         || [
@@ -189,9 +189,9 @@ fn is_of_other_compiler(name: &str) -> bool {
     is_theirs && !is_wanted
 }
 
-/// Like `1.96.0`.
+/// Version of Debian's compiler, like `1.96.0`.
 fn debian_version() -> Result<String> {
-    // Set by `cargo run`, for the libraries of the other compiler.
+    // Set by `cargo run` for the libraries of the other compiler.
     let mut compiler = Command::new(DEBIAN_RUSTC);
     let version = output_of(compiler.arg("--version").env_remove("LD_LIBRARY_PATH"))?;
     let number = version.split_whitespace().nth(1);
@@ -200,7 +200,7 @@ fn debian_version() -> Result<String> {
         .to_owned())
 }
 
-/// Whether a version like `1.96.0` is [`NEEDED`] or later.
+/// `true` if a version like `1.96.0` is [`NEEDED`] or later.
 fn is_new_enough(version: &str) -> bool {
     let numbers = |version: &str| -> Vec<u32> {
         let parts = version
@@ -224,7 +224,7 @@ fn active_has_target() -> Result<bool> {
     Ok(libraries.is_dir())
 }
 
-/// The linker that comes with the toolchain in use.
+/// The linker of the active toolchain.
 fn rustup_linker() -> Result<Option<PathBuf>> {
     let rustlib = active_sysroot()?.join("lib/rustlib");
     let Ok(targets) = rustlib.read_dir() else {

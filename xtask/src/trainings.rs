@@ -1,5 +1,5 @@
-//! `samples`, second half: real trainings below `sample-runs/mlp`, made by an example of the collector, the same bytes
-//! each time.
+//! `samples`, second half: real trainings below `sample-runs/mlp`, written by an example of the collector,
+//! reproducible to the byte.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::console;
 use crate::process::{cargo, run};
 use crate::workspace::Workspace;
 
-/// Folders, and the flags that make what is in them.
+/// Folders with the flags that generate their content.
 const TRAININGS: [(&str, &str); 8] = [
     ("healthy", "none"),
     ("overflow", "overflow"),
@@ -22,7 +22,7 @@ const TRAININGS: [(&str, &str); 8] = [
     ("torn", "torn"),
 ];
 
-/// Trains them all. `RUN.toml` stays, everything else is made again.
+/// Runs all trainings. `RUN.toml` is preserved, everything else is written again.
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     for (name, fault) in TRAININGS {
         let folder = workspace.root.join("sample-runs/mlp").join(name);
@@ -33,7 +33,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
             .args(["--package", "trainscope-collector", "--example", "mlp"])
             .args(["--", "--same-bytes", "--fault", fault, "--out"])
             .arg(Path::new("sample-runs/mlp").join(name)))?;
-        console::line(&format!("    {}", workspace.shown(&folder)));
+        console::line(&format!("    {}", workspace.relative(&folder)));
     }
     Ok(())
 }

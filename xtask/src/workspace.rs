@@ -1,4 +1,4 @@
-//! Where things are: the folders of the checkout this program was started for.
+//! Folders of the checkout that this program was built from.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 pub(crate) struct Workspace {
     /// Folder of the root manifest.
     pub(crate) root: PathBuf,
-    /// Where cargo puts what it builds.
+    /// Target folder of cargo.
     pub(crate) target: PathBuf,
 }
 
@@ -33,18 +33,18 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// The browser program.
+    /// Folder of the browser program.
     pub(crate) fn web(&self) -> PathBuf {
         self.root.join("web")
     }
 
-    /// The finished bundle.
+    /// Folder of the bundle.
     pub(crate) fn dist(&self) -> PathBuf {
         self.root.join("web/dist")
     }
 
-    /// A path as the user would write it.
-    pub(crate) fn shown<'a>(&self, path: &'a Path) -> std::path::Display<'a> {
+    /// A path relative to the workspace, for messages.
+    pub(crate) fn relative<'a>(&self, path: &'a Path) -> std::path::Display<'a> {
         path.strip_prefix(&self.root).unwrap_or(path).display()
     }
 }

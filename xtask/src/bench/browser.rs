@@ -1,8 +1,8 @@
-//! The pages in a headless browser: how soon a curve is drawn, how soon a point that was written is seen.
+//! The pages in a headless browser: time until the first curve is drawn, and until an appended point is visible.
 //!
-//! Times are taken where they cannot look better than they are: the first curve by the page's own clock, which starts
-//! with the navigation, from the pixels of the canvas to the end of the frame that paints them; an appended point from before it is written until the driver has
-//! said that the pixels changed.
+//! Times are measured conservatively: the first curve by the page's own clock, from the start of the navigation to the
+//! end of the frame that paints the canvas; an appended point from before it is written until the driver has reported
+//! changed pixels.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -23,21 +23,21 @@ use super::report::Samples;
 use super::server::Cache;
 use crate::event_file::EventFile;
 
-/// After this long a page has failed.
+/// Timeout of a page.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Time between two looks from outside; the page itself looks at each frame.
+/// Polling interval of the bench; the page itself polls at each frame.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A picture that is the same for so long is finished.
+/// Time without changes after which a picture counts as finished.
 const FINISHED: Duration = Duration::from_millis(300);
-/// How many points are appended, one after the other.
+/// Number of points appended, one after the other.
 const APPENDED: i64 = 10;
 
-/// Runs in each page before its own scripts: what the bench asks a page for.
+/// Script that runs in each page before its own scripts: helper functions of the bench.
 pub(super) const WATCH: &str = include_str!("watch.js");
-/// Follows [`WATCH`] on a page whose first curve is waited for.
+/// Runs after [`WATCH`] on a page, to wait for its first curve.
 const FOR_CURVE: &str = "bench.firstPaint(hasCurve).then((now) => (bench.firstCurveMs = now));";
 
-/// A number that differs when the pixels of the first plot do.
+/// A number that changes with the pixels of the first plot.
 const PICTURE: &str = "
     const picture = () => {
       const canvas = document.querySelector('canvas[role=img]');
@@ -49,9 +49,9 @@ const PICTURE: &str = "
 
 /// Milliseconds from the start of a navigation to the first curve.
 pub(super) struct FirstCurve {
-    /// In a browser that was never here.
+    /// With an empty browser cache.
     pub(super) cold_ms: f64,
-    /// In the same browser, once more.
+    /// In the same browser again.
     pub(super) warm_ms: f64,
 }
 
@@ -68,8 +68,8 @@ pub(super) fn first_curve(address: &str) -> Result<FirstCurve> {
     })
 }
 
-/// Milliseconds from before a point is appended to a file until the curve that is open in a browser has changed.
-pub(super) fn seen_after_append(program: &Path, scratch: &Path) -> Result<Samples> {
+/// Milliseconds from before a point is appended to a file until the open curve has changed in a browser.
+pub(super) fn append_latency(program: &Path, scratch: &Path) -> Result<Samples> {
     const STARTED_SECS: f64 = 1_700_000_000.0;
     let data = TempDir::new_in(scratch)?;
     let run = data.path().join("run");
@@ -104,7 +104,7 @@ pub(super) fn seen_after_append(program: &Path, scratch: &Path) -> Result<Sample
     Ok(seen)
 }
 
-/// Does `work` in a new browser, which is closed whatever comes of it.
+/// Runs `work` in a new browser, which is closed in any case.
 pub(super) fn in_browser<T>(work: impl AsyncFnOnce(&Browser) -> Result<T>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -121,7 +121,7 @@ pub(super) fn in_browser<T>(work: impl AsyncFnOnce(&Browser) -> Result<T>) -> Re
 
 pub(super) struct Browser {
     client: Client,
-    // Dropped in this order: the profile is the browser's until the driver is gone.
+    // Dropped in this order: the browser uses the profile until the driver has ended.
     driver: Driver,
     _profile: TempDir,
 }
@@ -133,7 +133,7 @@ struct Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // A browser outlives a driver that is killed.
+        // A killed driver would leave its browser running.
         drop(ureq::get(format!("{}/shutdown", self.address)).call());
         if self.child.kill().is_ok() {
             drop(self.child.wait());
@@ -164,7 +164,7 @@ impl Driver {
                 Some(port.trim_end_matches('.').to_owned())
             })
             .context("chromedriver ended before it listened")?;
-        // Reading on keeps its pipe from filling up.
+        // The pipe must be drained.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         driver.address = format!("http://127.0.0.1:{port}");
         Ok(driver)
@@ -179,7 +179,7 @@ impl Browser {
             "goog:chromeOptions": {
                 "args": [
                     "--headless=new",
-                    // The sandbox cannot be set up by root, as which containers run.
+                    // Root, the usual user in containers, cannot use the sandbox.
                     "--no-sandbox",
                     "--disable-dev-shm-usage",
                     "--disable-gpu",
@@ -206,7 +206,8 @@ impl Browser {
         })
     }
 
-    /// Has a script run at the start of each page, before the page's own, which the protocol of all drivers cannot say.
+    /// Registers a script to run at the start of each page, before the page's own, which the `WebDriver` protocol does
+    /// not support.
     pub(super) async fn run_in_each_page(&self, script: &str) -> Result<()> {
         let source = format!("{{{script}}}");
         let command = "Page.addScriptToEvaluateOnNewDocument";
@@ -234,17 +235,17 @@ impl Browser {
         Ok(self.client.goto(address).await?)
     }
 
-    /// What a script returns.
+    /// Runs a script and returns its result.
     pub(super) async fn run(&self, script: &str) -> Result<Value> {
         Ok(self.client.execute(script, vec![]).await?)
     }
 
-    /// What a script gives to the function that is its last argument.
+    /// Runs a script that passes its result to the function in its last argument.
     pub(super) async fn run_async(&self, script: &str, arguments: Vec<Value>) -> Result<Value> {
         Ok(self.client.execute_async(script, arguments).await?)
     }
 
-    /// Presses a key as a person does.
+    /// Presses a key as a user does.
     pub(super) async fn press(&self, key: char) -> Result<()> {
         let actions = KeyActions::new("keyboard".to_owned())
             .then(KeyAction::Down { value: key })
@@ -252,7 +253,7 @@ impl Browser {
         Ok(self.client.perform_actions(actions).await?)
     }
 
-    /// Clicks the first element that a selector finds.
+    /// Clicks the first element that matches a selector.
     pub(super) async fn click(&self, selector: &str) -> Result<()> {
         Ok(self
             .client
@@ -262,12 +263,12 @@ impl Browser {
             .await?)
     }
 
-    /// Seconds of processor time that the pages have taken.
+    /// Processor time of the pages in seconds.
     pub(super) fn page_processor_secs(&self) -> Result<f64> {
         machine::pages_processor_secs(self.driver.child.id())
     }
 
-    /// Memory of the page and of the program in it after a garbage collection.
+    /// Memory of the page, including its program, after a garbage collection.
     pub(super) async fn page_memory_bytes(&self) -> Result<f64> {
         self.command("HeapProfiler.collectGarbage", &json!({}))
             .await?;
@@ -276,7 +277,7 @@ impl Browser {
         bytes.as_f64().context("the page does not say its size")
     }
 
-    /// Opens a page that [`FOR_CURVE`] watches; milliseconds by the page's clock.
+    /// Opens a page with [`FOR_CURVE`]; milliseconds by the page's clock.
     async fn wait_for_curve(&self, address: &str) -> Result<f64> {
         self.client.goto(address).await?;
         let begun = Instant::now();
@@ -290,7 +291,7 @@ impl Browser {
         }
     }
 
-    /// The picture once it stays the same.
+    /// The picture once it has stopped changing.
     async fn finished_picture(&self) -> Result<Value> {
         let script = format!("{PICTURE} return picture();");
         let begun = Instant::now();
@@ -306,7 +307,7 @@ impl Browser {
         }
     }
 
-    /// Returns at the frame in which the pixels are others than `before`.
+    /// Returns at the frame in which the pixels differ from `before`.
     async fn wait_for_other_picture(&self, before: Value) -> Result<()> {
         let script = format!(
             "const [before, done] = arguments; {PICTURE}

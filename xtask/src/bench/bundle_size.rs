@@ -1,4 +1,4 @@
-//! What a browser fetches the first time.
+//! Download size of the first visit.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use ureq::http::header::ACCEPT_ENCODING;
 use super::Bench;
 use super::server::Cache;
 
-/// Bytes that the server sends of all files of the page, to a client that takes gzip.
+/// Total size of the files of the page, as sent to a client that accepts gzip.
 pub(super) fn gzip_bytes(bench: &Bench, dist: &Path, runs: &Path) -> Result<usize> {
     let server = Cache::empty(&bench.scratch)?.start(&bench.program, runs)?;
     let mut sum = 0;

@@ -1,5 +1,5 @@
-//! A connection that asks the same over and over and does nothing else: it shares the cores with the server that is
-//! measured, so what it costs makes every server look worse.
+//! Minimal HTTP client that repeats one request: it shares the cores with the measured server, so that its cost makes
+//! every server look worse.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,27 +7,27 @@ use std::net::TcpStream;
 use anyhow::{Context, Result, ensure};
 use httparse::{EMPTY_HEADER, Response};
 
-/// Room for answers; a larger one makes it grow.
+/// Initial buffer size; larger answers make it grow.
 const BUFFER_BYTES: usize = 1 << 20;
-/// Headers of one answer at most.
+/// Maximum number of headers of an answer.
 const MAX_HEADERS: usize = 32;
 
-/// One request, ready to be sent again.
+/// A connection with one prepared request.
 pub(super) struct Connection {
     /// Host and port.
     server: String,
     request: Vec<u8>,
-    /// Kept open between requests if the server does so too.
+    /// Kept open between requests if the server supports it.
     stream: Option<TcpStream>,
     buffer: Vec<u8>,
 }
 
-/// The beginning of an answer.
+/// Parsed head of an answer.
 struct Head {
-    /// Where its body begins.
+    /// Offset of the body.
     len_bytes: usize,
     body_bytes: usize,
-    /// Whether the server closes the connection behind it.
+    /// `true` if the server closes the connection after the answer.
     closes: bool,
 }
 
@@ -36,7 +36,7 @@ impl Connection {
         Self::new("GET", url, "", "")
     }
 
-    /// `headers`: lines, each with its end.
+    /// Creates a `POST` request; `headers` are lines, each with its line ending.
     pub(super) fn post(url: &str, headers: &str, body: &str) -> Result<Self> {
         Self::new("POST", url, headers, body)
     }
@@ -58,7 +58,7 @@ impl Connection {
         })
     }
 
-    /// Sends the request; the body of its answer, which is an error unless it is a success.
+    /// Sends the request and returns the body of its answer; an error status is an error.
     pub(super) fn ask(&mut self) -> Result<&[u8]> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
@@ -93,7 +93,7 @@ impl Connection {
     }
 }
 
-/// Reads the beginning of an answer; `None` if there is more of it to come.
+/// Parses the head of an answer; `None` if it is incomplete.
 fn head(bytes: &[u8]) -> Result<Option<Head>> {
     let mut headers = [EMPTY_HEADER; MAX_HEADERS];
     let mut response = Response::new(&mut headers);

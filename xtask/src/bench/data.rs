@@ -1,4 +1,4 @@
-//! Event files to measure with: scalars as the writers of PyTorch write them, one event a value.
+//! Event files for measurements: scalars as PyTorch writes them, one event per value.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -10,7 +10,7 @@ use crate::console;
 use crate::event_file::EventFile;
 use crate::random::Random;
 
-/// How many runs, tags and steps.
+/// Numbers of runs, tags and steps.
 pub(super) struct Shape {
     pub(super) name: &'static str,
     folder: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Shape {
     pub(super) steps: u64,
 }
 
-/// Files of a shape.
+/// Event files of a shape.
 pub(super) struct Data {
     pub(super) folder: PathBuf,
     pub(super) points: u64,
@@ -72,7 +72,7 @@ impl Shape {
         steps: 1_000,
     };
 
-    /// Writes the files unless they are there.
+    /// Writes the files unless they exist.
     pub(super) fn on_disk(&self, scratch: &Path) -> Result<Data> {
         let folder = scratch.join("data").join(self.folder);
         let runs: Vec<String> = (0..self.runs).map(|run| format!("run_{run:04}")).collect();
@@ -94,7 +94,7 @@ impl Shape {
         })
     }
 
-    /// Curves that fall to a floor, with noise, so that they compress no better than real ones.
+    /// Writes curves that fall to a floor, with noise, so that they compress no better than real ones.
     fn write(&self, folder: &Path, number: u64) -> Result<()> {
         const STARTED_SECS: f64 = 1_700_000_000.0;
         fs::create_dir_all(folder)?;

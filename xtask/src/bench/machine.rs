@@ -1,4 +1,4 @@
-//! The machine under the measurements: which cores, how idle they are, the page cache, memory of a process (Linux).
+//! The measuring machine: cores and their load, the page cache, memory of a process (Linux).
 
 use std::fs::{self, File};
 use std::io::{Read, copy, sink};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::console;
 
-/// Longest wait for idle cores; after it the measurement is made all the same.
+/// Longest wait for idle cores; after it the measurement starts anyway.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Share of busy time below which the cores count as idle.
 const IDLE: f64 = 0.12;
@@ -29,7 +29,7 @@ impl Cores {
         match self {
             Self::All => Command::new(program),
             Self::One => {
-                // It becomes the program: process and signals are the program's own.
+                // `taskset` replaces itself with the program, so that pid and signals are the program's own.
                 let mut command = Command::new("taskset");
                 command.args(["--cpu-list", "0"]).arg(program);
                 command
@@ -38,7 +38,7 @@ impl Cores {
     }
 }
 
-/// Brings all files below `folder` into the page cache, then waits until the cores are idle.
+/// Reads all files below `folder` into the page cache, then waits until the cores are idle.
 pub(super) fn settle(folder: &Path) -> Result<()> {
     read_through(folder)?;
     let begun = Instant::now();
@@ -81,18 +81,18 @@ fn processor_times() -> Result<(f64, f64)> {
         .take(8)
         .map(str::parse)
         .collect::<Result<_, _>>()?;
-    // The fourth and fifth are idle and waiting for the disk.
+    // The fourth and fifth fields are idle and iowait.
     Ok((times.iter().skip(3).take(2).sum(), times.iter().sum()))
 }
 
-/// Processes that descend from one, with what each was started with.
+/// Descendants of a process with their command lines.
 fn descendants(pid: u32) -> Result<Vec<(u32, String)>> {
     let mut found = vec![(pid, String::new())];
     let mut at = 0;
     while let Some(&(parent, _)) = found.get(at) {
         at += 1;
         for entry in fs::read_dir(format!("/proc/{parent}/task"))? {
-            // A process may end between two looks.
+            // A process may end in the meantime.
             let children = fs::read_to_string(entry?.path().join("children")).unwrap_or_default();
             for child in children.split_whitespace() {
                 let command = fs::read_to_string(format!("/proc/{child}/cmdline"));
@@ -103,7 +103,7 @@ fn descendants(pid: u32) -> Result<Vec<(u32, String)>> {
     Ok(found)
 }
 
-/// Seconds of processor time that the pages of a browser have taken, in all threads, `pid` being what started it.
+/// Processor time of the pages of a browser in seconds, over all threads; `pid` is the process that started it.
 pub(super) fn pages_processor_secs(pid: u32) -> Result<f64> {
     let mut secs = 0.0;
     let all = descendants(pid)?;
@@ -116,12 +116,12 @@ pub(super) fn pages_processor_secs(pid: u32) -> Result<f64> {
     Ok(secs)
 }
 
-/// Seconds of processor time that a process has taken, in all threads.
+/// Processor time of a process in seconds, over all threads.
 pub(super) fn processor_secs(pid: u32) -> Result<f64> {
-    /// Ticks a second, which Linux has fixed for programs.
+    /// Ticks per second, a constant of the Linux ABI.
     const TICKS: f64 = 100.0;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The name before them may hold spaces.
+    // The name before them may contain spaces.
     let (_, fields) = stat.rsplit_once(')').context("a process without a name")?;
     let mut ticks = 0.0;
     for time in fields.split_whitespace().skip(11).take(2) {
@@ -130,7 +130,7 @@ pub(super) fn processor_secs(pid: u32) -> Result<f64> {
     Ok(ticks / TICKS)
 }
 
-/// Memory that a process holds now.
+/// Resident memory of a process.
 pub(super) fn resident_bytes(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status
@@ -140,7 +140,7 @@ pub(super) fn resident_bytes(pid: u32) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-/// Space that a folder takes on disk.
+/// Disk usage of a folder in bytes.
 pub(super) fn disk_bytes(folder: &Path) -> Result<u64> {
     use std::os::unix::fs::MetadataExt;
     let mut sum = 0;
@@ -149,7 +149,7 @@ pub(super) fn disk_bytes(folder: &Path) -> Result<u64> {
         sum += if entry.file_type()?.is_dir() {
             disk_bytes(&entry.path())?
         } else {
-            // Blocks of 512 bytes, whatever the file system's own are: a sparse file counts what it takes.
+            // `st_blocks` is in units of 512 bytes: sparse files count as what they occupy.
             entry.metadata()?.blocks() * 512
         };
     }

@@ -1,7 +1,7 @@
-//! What a person at the pages waits for, and what pages that are only watched cost: measured in a headless browser.
+//! Interaction latency and idle cost of the pages, measured in a headless browser.
 //!
-//! Keys and drags are those of the browser's protocol, which pages cannot tell from a person's. Times are the page's own,
-//! from the event to the paint that follows; what a page costs is the processor time of its process.
+//! Keys and drags are those of the browser's protocol, which pages cannot distinguish from a user's. Times are the
+//! page's own, from the event to the next paint; the cost of a page is the processor time of its process.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -27,26 +27,26 @@ use crate::random::Random;
 mod heavy;
 mod hits;
 
-/// A page that asked for nothing and drew nothing for so long has finished.
+/// Time without requests and paints after which a page counts as finished.
 const QUIET_MILLIS: u32 = 250;
-/// How long a page is scrolled, and by how many pixels a frame.
+/// Duration of scrolling, and its speed in pixels per frame.
 const SCROLLED_MILLIS: u32 = 3_000;
 const SCROLLED_PIXELS: u32 = 24;
-/// What is scrolled.
+/// Selector of the scrolled element.
 const LIST: &str = ".runs-card .scroll";
 const CARDS: &str = ".cards";
-/// How long a page is watched while runs grow, after half as long to come to rest.
+/// Time that a page with growing runs is measured, after half as long to settle.
 const WATCHED: Duration = Duration::from_secs(20);
-/// Looks at the memory of a page, and the time between two.
+/// Number of memory measurements of a page, and the time between two.
 const LOOKS: u32 = 12;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(10);
 
-/// Keys without a letter, as the protocol of drivers names them.
+/// Special keys in the `WebDriver` protocol.
 const BACKSPACE: char = '\u{e003}';
 const LEFT: char = '\u{e012}';
 const RIGHT: char = '\u{e014}';
 
-/// The growing runs: each step has a point of each tag.
+/// Number of growing runs: each step has a point of each tag.
 const RUNS: usize = 20;
 const TAGS: [&str; 5] = [
     "train/loss",
@@ -57,7 +57,7 @@ const TAGS: [&str; 5] = [
 ];
 const STEP: Duration = Duration::from_millis(100);
 
-/// Measures everything and reports it.
+/// Measures all pages and reports the results.
 pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     long_series(bench, report)?;
     many_runs(bench, report)?;
@@ -67,7 +67,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     growing(bench, report)
 }
 
-/// A server over the files of a shape, which it has read.
+/// Starts a server that has read the files of a shape.
 fn serve(bench: &Bench, shape: &Shape) -> Result<Server> {
     console::step(&format!("pages: {}", shape.name));
     let data = shape.on_disk(&bench.scratch)?;
@@ -78,20 +78,20 @@ fn serve(bench: &Bench, shape: &Shape) -> Result<Server> {
     Ok(server)
 }
 
-/// Opens a page and waits until it has drawn what it wants.
+/// Opens a page and waits until it is drawn.
 async fn open(browser: &Browser, address: &str) -> Result<()> {
     browser.run_in_each_page(WATCH).await?;
     browser.goto(address).await?;
-    quiet(browser).await
+    wait_until_quiet(browser).await
 }
 
-/// Waits until the page draws and asks for nothing more.
-async fn quiet(browser: &Browser) -> Result<()> {
+/// Waits until the page has no more paints and requests.
+async fn wait_until_quiet(browser: &Browser) -> Result<()> {
     at_rest(browser, false).await.map(drop)
 }
 
-/// Milliseconds from the last key or click, or from the navigation, to the last drawing that it led to.
-async fn drawn(browser: &Browser) -> Result<f64> {
+/// Milliseconds from the last key, click or navigation to the last paint that it caused.
+async fn paint_latency(browser: &Browser) -> Result<f64> {
     at_rest(browser, true).await
 }
 
@@ -104,8 +104,8 @@ async fn at_rest(browser: &Browser, draws: bool) -> Result<f64> {
         .context("the page does not say when it drew")
 }
 
-/// What the page has kept under a name since this was asked the last time.
-async fn taken(browser: &Browser, name: &str) -> Result<Samples> {
+/// Samples that the page has collected under a name since the last call.
+async fn take_samples(browser: &Browser, name: &str) -> Result<Samples> {
     let script = format!("const kept = bench.{name}; bench.{name} = []; return kept;");
     samples(&browser.run(&script).await?)
 }
@@ -115,7 +115,7 @@ fn samples(numbers: &Value) -> Result<Samples> {
     Ok(Samples::of(numbers.iter().filter_map(Value::as_f64)))
 }
 
-/// Zoom and pan of ten million points, with the requests for the finer ones.
+/// Zoom and pan of ten million points, including the requests for finer ones.
 fn long_series(bench: &Bench, report: &mut Report) -> Result<()> {
     let server = serve(bench, &Shape::VERY_LONG)?;
     let mut finished = Samples::new();
@@ -125,12 +125,12 @@ fn long_series(bench: &Bench, report: &mut Report) -> Result<()> {
             &format!("{}/run/run_0000/scalars", server.address()),
         )
         .await?;
-        taken(browser, "painted").await?;
+        take_samples(browser, "painted").await?;
         for key in "wwwdwwdwaawssss".chars() {
             browser.press(key).await?;
-            finished.push(drawn(browser).await?);
+            finished.push(paint_latency(browser).await?);
         }
-        taken(browser, "painted").await
+        take_samples(browser, "painted").await
     })?;
     server.stop()?;
     report.spread(
@@ -141,24 +141,24 @@ fn long_series(bench: &Bench, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The list of 1,000 runs: typing a filter, choosing an order, scrolling.
+/// The list of 1,000 runs: typing a filter, changing the order, scrolling.
 fn many_runs(bench: &Bench, report: &mut Report) -> Result<()> {
     let server = serve(bench, &Shape::WIDE)?;
     let (painted, frames, scrolled) = in_browser(async |browser| {
         open(browser, server.address()).await?;
-        taken(browser, "painted").await?;
+        take_samples(browser, "painted").await?;
         browser.run("bench.watchFrames()").await?;
         browser.click("input[aria-label='Filter runs']").await?;
         for key in "run_05".chars().chain(std::iter::repeat_n(BACKSPACE, 6)) {
             browser.press(key).await?;
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
         for _ in 0..4 {
             browser.click("th.c-name button").await?;
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
         let frames = samples(&browser.run("return bench.stopFrames()").await?)?;
-        let painted = taken(browser, "painted").await?;
+        let painted = take_samples(browser, "painted").await?;
         Ok((painted, frames, scroll(browser, LIST).await?))
     })?;
     server.stop()?;
@@ -172,7 +172,7 @@ fn many_runs(bench: &Bench, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// A hundred cards: scrolling them, and what acts on all of them.
+/// A hundred cards: scrolling, and actions on all of them.
 fn many_cards(bench: &Bench, report: &mut Report) -> Result<()> {
     let server = serve(bench, &Shape::HUNDRED_TAGS)?;
     let (scrolled, painted) = in_browser(async |browser| {
@@ -182,20 +182,20 @@ fn many_cards(bench: &Bench, report: &mut Report) -> Result<()> {
         )
         .await?;
         let scrolled = scroll(browser, CARDS).await?;
-        quiet(browser).await?;
-        taken(browser, "painted").await?;
+        wait_until_quiet(browser).await?;
+        take_samples(browser, "painted").await?;
         for key in [
             'w', 'd', 's', 'f', 'j', 'k', 'p', 'p', LEFT, LEFT, 'z', 'o', 'o',
         ] {
             browser.press(key).await?;
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
         browser.click("input[type=range]").await?;
         for key in [RIGHT, RIGHT, RIGHT, LEFT] {
             browser.press(key).await?;
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
-        Ok((scrolled, taken(browser, "painted").await?))
+        Ok((scrolled, take_samples(browser, "painted").await?))
     })?;
     server.stop()?;
     report.frames("100 cards, scrolled", &scrolled);
@@ -216,7 +216,7 @@ async fn scroll(browser: &Browser, selector: &str) -> Result<Samples> {
     samples(&browser.run_async(script, arguments).await?)
 }
 
-/// Twenty runs that grow: what it costs to watch them, and whether the page keeps its size.
+/// Twenty growing runs: processor time, and growth of the page's memory.
 fn growing(bench: &Bench, report: &mut Report) -> Result<()> {
     console::step("pages: 20 growing runs");
     let data = TempDir::new_in(&bench.scratch)?;
@@ -273,7 +273,7 @@ fn growing(bench: &Bench, report: &mut Report) -> Result<()> {
     trainings.stop()
 }
 
-/// The slope of a line through values that are equally far apart: least squares.
+/// The slope of a line through equidistant values: least squares.
 fn growth(values: &[f64]) -> f64 {
     let middle = (values.len() as f64 - 1.0) / 2.0;
     let (mut above, mut below) = (0.0, 0.0);
@@ -285,7 +285,7 @@ fn growth(values: &[f64]) -> f64 {
     above / below
 }
 
-/// Event files that grow until they are told to stop.
+/// Writers of event files that grow until they are dropped.
 struct Trainings {
     is_over: Arc<AtomicBool>,
     writer: JoinHandle<Result<()>>,

@@ -1,8 +1,8 @@
-//! The peer: TensorBoard's data server (`RustBoard`), the part of it that reads event files, and the whole of
-//! TensorBoard, which answers the browser.
+//! The peer: TensorBoard's data server (`RustBoard`), the part that reads event files, and the whole of TensorBoard,
+//! which serves the browser.
 //!
-//! The data server is what `tensorboard` starts; loading is timed without TensorBoard's own Python process in front
-//! of it, which only makes it look better.
+//! `tensorboard` starts the data server; loading is timed without TensorBoard's Python process in front, in favour of
+//! the peer.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ pub(super) struct RustBoard {
     tensorboard: PathBuf,
 }
 
-/// What loading a folder took.
+/// Cost of loading a folder.
 pub(super) struct Load {
     pub(super) secs: f64,
     pub(super) resident_bytes: u64,
 }
 
 impl RustBoard {
-    /// `venv`: made by `python3 -m venv`, with `pip install tensorboard` in it.
+    /// Finds the data server in `venv`: made by `python3 -m venv`, with `pip install tensorboard`.
     pub(super) fn find(venv: &Path) -> Result<Self> {
         let program = output_of(Command::new(venv.join("bin/python")).args([
             "-c",
@@ -42,8 +42,8 @@ impl RustBoard {
         })
     }
 
-    /// Seconds from the start of the process to the end of its first load; `all_points` keeps every point, its
-    /// default a sample of 1,000 a series.
+    /// Seconds from the start of the process to the end of its first load; `all_points` keeps every point, the default
+    /// is a sample of 1,000 per series.
     pub(super) fn load(&self, folder: &Path, all_points: bool, cores: Cores) -> Result<Load> {
         let mut command = cores.command(&self.program);
         command
@@ -100,20 +100,20 @@ impl RustBoard {
                 Some(address.trim_end_matches('/').to_owned())
             })
             .context("TensorBoard ended before it listened")?;
-        // Reading on keeps its pipe from filling up.
+        // The pipe must be drained.
         thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Ok(tensorboard)
     }
 }
 
-/// A running TensorBoard; ended when dropped, and its data server with it, which watches its standard input.
+/// A running TensorBoard; dropping it ends it together with its data server, which watches its standard input.
 pub(super) struct TensorBoard {
     child: Child,
     address: String,
 }
 
 impl TensorBoard {
-    /// Where it answers one series, once it does with all of its points.
+    /// URL of a series, once all of its points are available.
     pub(super) fn wait_for_series(&self, run: &str, tag: &str, total: u64) -> Result<String> {
         let url = format!(
             "{}/data/plugin/scalars/scalars?run={run}&tag={tag}&format=json",
@@ -121,7 +121,7 @@ impl TensorBoard {
         );
         let begun = Instant::now();
         loop {
-            // While the run is not known yet it refuses, which is no failure here.
+            // Requests are refused until the run is loaded, which is no failure here.
             let answer = ureq::get(&url)
                 .call()
                 .and_then(|mut answer| answer.body_mut().read_to_string());

@@ -1,4 +1,4 @@
-//! The table of results: medians, and how many times faster or smaller than the peer.
+//! The table of results: medians, and the ratio to the peer.
 
 use std::fmt::Write as _;
 
@@ -20,18 +20,18 @@ impl Samples {
         self.0.push(value);
     }
 
-    /// `None` if nothing was measured.
+    /// Median; `None` without samples.
     pub(super) fn median(&self) -> Option<f64> {
         let sorted = self.sorted();
         sorted.get(sorted.len() / 2).copied()
     }
 
-    /// `None` if nothing was measured.
+    /// Maximum; `None` without samples.
     pub(super) fn greatest(&self) -> Option<f64> {
         self.0.iter().copied().reduce(f64::max)
     }
 
-    /// What 95 of 100 do not exceed; `None` if nothing was measured.
+    /// 95th percentile; `None` without samples.
     pub(super) fn most(&self) -> Option<f64> {
         let sorted = self.sorted();
         let last = sorted.len().checked_sub(1)?;
@@ -45,19 +45,19 @@ impl Samples {
     }
 }
 
-/// Rows of the table, each printed as soon as it is known.
+/// Rows of the table, each printed immediately.
 #[derive(Default)]
 pub(super) struct Report {
     rows: Vec<[String; 4]>,
 }
 
 impl Report {
-    /// Seconds.
+    /// Adds a row in seconds.
     pub(super) fn times(&mut self, what: &str, ours: &Samples, theirs: &Samples) {
         self.compared(what, ours, theirs, |secs| format!("{secs:.3} s"));
     }
 
-    /// Milliseconds, one median of each.
+    /// Adds a row in milliseconds, one median of each.
     pub(super) fn millis(&mut self, what: &str, ours: f64, theirs: Option<f64>) {
         let shown = |millis: f64| format!("{millis:.2} ms");
         self.push([
@@ -70,7 +70,7 @@ impl Report {
         ]);
     }
 
-    /// Milliseconds that vary: median and worst.
+    /// Adds a row in milliseconds: median and maximum.
     pub(super) fn spread(&mut self, what: &str, ours: &Samples) {
         let (median, worst) = (ours.median(), ours.greatest());
         let or_none = |value: Option<f64>| value.unwrap_or(f64::NAN);
@@ -78,7 +78,7 @@ impl Report {
         self.figure(what, &shown);
     }
 
-    /// Frames of which each took so many milliseconds: how many a second, and what 95 of 100 keep.
+    /// Adds a row of frame times in milliseconds: frames per second, and the 95th percentile.
     pub(super) fn frames(&mut self, what: &str, ours: &Samples) {
         let per_sec = 1e3 * ours.0.len() as f64 / ours.0.iter().sum::<f64>();
         let most = ours.most().unwrap_or(f64::NAN);
@@ -88,7 +88,7 @@ impl Report {
         );
     }
 
-    /// Answers a second.
+    /// Adds a row of answers per second.
     pub(super) fn rates(&mut self, what: &str, ours: f64, theirs: Option<f64>) {
         let shown = |per_sec: f64| format!("{per_sec:.0} /s");
         self.push([
@@ -101,14 +101,14 @@ impl Report {
         ]);
     }
 
-    /// Bytes of memory.
+    /// Adds a row of memory in bytes.
     pub(super) fn memory(&mut self, what: &str, ours: &Samples, theirs: &Samples) {
         self.compared(what, ours, theirs, |bytes| {
             format!("{:.0} MiB", bytes / f64::from(1 << 20))
         });
     }
 
-    /// Something that has no peer.
+    /// Adds a row without a peer.
     pub(super) fn figure(&mut self, what: &str, value: &str) {
         self.push([
             what.to_owned(),

@@ -1,4 +1,4 @@
-//! Requests against a loaded server: how long one takes, how many are answered.
+//! Requests to a loaded server: latency and throughput.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -9,10 +9,10 @@ use super::report::Samples;
 use anyhow::{Result, anyhow};
 use serde_json::Value;
 
-/// How long each connection asks.
+/// Duration of the requests of each connection.
 const DURATION: Duration = Duration::from_secs(4);
 
-/// What the connections saw.
+/// Latencies and throughput of all connections.
 pub(super) struct Latency {
     pub(super) median_ms: f64,
     pub(super) p99_ms: f64,
@@ -25,7 +25,7 @@ pub(super) struct Wide {
     pub(super) len_bytes: usize,
 }
 
-/// Asks the same over and over on several connections at once.
+/// Repeats a request on several connections at once.
 pub(super) fn repeated(url: &str, connections: usize) -> Result<Latency> {
     let begun = Instant::now();
     let mut times = thread::scope(|scope| -> Result<Vec<f64>> {
@@ -57,7 +57,7 @@ pub(super) fn repeated(url: &str, connections: usize) -> Result<Latency> {
     })
 }
 
-/// Milliseconds of each request of one connection.
+/// Latency of each request of one connection, in milliseconds.
 fn ask_on_and_on(url: &str) -> Result<Vec<f64>> {
     let mut connection = Connection::get(url)?;
     let begun = Instant::now();
@@ -70,14 +70,14 @@ fn ask_on_and_on(url: &str) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-/// One series asked for fifty times, one after the other.
+/// One series requested fifty times in a row.
 pub(super) struct Range {
     pub(super) median_ms: f64,
-    /// Whether buckets were sent instead of raw points.
+    /// `true` if buckets were sent instead of raw points.
     pub(super) is_cut: bool,
 }
 
-/// Asks for 1,000 points or buckets of a series; `range` is more of the query.
+/// Requests 1,000 points or buckets of a series; `range` is appended to the query.
 pub(super) fn range(address: &str, run: &str, range: &str) -> Result<Range> {
     let url = format!("{address}/api/scalars?run={run}&tag=metrics/tag_00&points=1000{range}");
     let mut connection = Connection::get(&url)?;
@@ -94,7 +94,7 @@ pub(super) fn range(address: &str, run: &str, range: &str) -> Result<Range> {
     })
 }
 
-/// Asks for the same tag of all `runs` in one request, as columns.
+/// Requests the same tag of all `runs` at once, as columns.
 pub(super) fn wide(address: &str, runs: &[String]) -> Result<Wide> {
     let mut body = String::from(r#"{"points":100,"fields":["steps","values"],"series":["#);
     for (number, run) in runs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Our own program as a user starts it, timed from the start of its process.
+//! The trainscope program as a user starts it, timed from the start of its process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::connection::Connection;
 use super::machine::{self, Cores};
 
-/// Time between two looks: a small share of what is measured, and little work for the server.
+/// Polling interval: small compared with the measured times, and cheap for the server.
 const PAUSE: Duration = Duration::from_millis(1);
-/// After this long a measurement has failed.
+/// Timeout of a measurement.
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A folder for the index.
@@ -71,7 +71,7 @@ impl Cache {
     }
 }
 
-/// A running server; ended when dropped.
+/// A running server, which ends when it is dropped.
 pub(super) struct Server {
     child: Child,
     started: Instant,
@@ -87,7 +87,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Seconds from the start until every point is answerable.
+    /// Seconds from the start until every point is available.
     pub(super) fn wait_for_records(&self, records: u64) -> Result<f64> {
         self.wait_for_count("records", records)
     }
@@ -97,7 +97,7 @@ impl Server {
         self.wait_for_count("committed_records", records)
     }
 
-    /// Waits until all files that are there are read.
+    /// Waits until all files are read.
     pub(super) fn wait_until_idle(&self) -> Result<()> {
         self.wait_for_ingest(|ingest| {
             ingest["idle"] == true && ingest["records"].as_u64().is_some_and(|n| n > 0)
@@ -110,7 +110,7 @@ impl Server {
         let url = format!("{}/api/findings?run={run}&limit=1", self.address);
         let mut findings = Connection::get(&url)?;
         self.wait_for("what watchpoints find", || {
-            // While the run is not known yet the server refuses, which is no failure here.
+            // Requests are refused until the run is known, which is no failure here.
             let Ok(answer) = findings.ask() else {
                 return Ok(None);
             };
@@ -131,7 +131,7 @@ impl Server {
         })
     }
 
-    /// Seconds from the start until a series is answered with all of its points.
+    /// Seconds from the start until a series is available with all of its points.
     pub(super) fn wait_for_answer(&self, run: &str, tag: &str, total: u64) -> Result<f64> {
         self.wait_for_series(run, tag, |found| found == total)
     }
@@ -145,7 +145,7 @@ impl Server {
         let url = format!("{}/api/scalars?run={run}&tag={tag}", self.address);
         let mut series = Connection::get(&url)?;
         self.wait_for("an answer", || {
-            // While the run is not known yet the server refuses, which is no failure here.
+            // Requests are refused until the run is known, which is no failure here.
             let Ok(answer) = series.ask() else {
                 return Ok(None);
             };
@@ -171,7 +171,7 @@ impl Server {
         }
     }
 
-    /// Ends it as Ctrl-C does, so that everything is committed.
+    /// Stops the server as Ctrl-C does, so that everything is committed.
     pub(super) fn stop(mut self) -> Result<()> {
         let pid = self.child.id().to_string();
         crate::process::output_of(Command::new("kill").args(["-TERM", &pid]))?;
@@ -182,7 +182,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // After `stop` it is no more, and nothing is to be done.
+        // After `stop` the process has ended already.
         if self.child.kill().is_ok() {
             drop(self.child.wait());
         }

@@ -1,9 +1,9 @@
-//! The order of the functions of a program: those that are alike next to each other, where compression sees it, and of
-//! those that are the same one alone.
+//! Order of the functions of a program: similar ones are placed next to each other for better compression, and
+//! duplicates are removed.
 //!
-//! Most functions of the page are one generic function made for several types. Compression finds what repeats within
-//! its last 32 KiB only, so that the order decides: sorted by their type, by how they begin and by their length, the same
-//! functions take a tenth less after gzip than from the largest to the smallest, as they come.
+//! Most functions of the page are instances of a generic function. Compression finds repetitions within its last 32
+//! KiB only, so the order decides: sorted by type, first instructions and length, the functions compress a tenth
+//! better with gzip than in the original order from large to small.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -15,10 +15,10 @@ use wasmparser::{
     CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef,
 };
 
-/// Instructions that say how a function begins. Twice or half as many make the bundle larger.
+/// Number of leading instructions to sort by. Twice or half as many make the bundle larger.
 const BEGIN: usize = 12;
 
-/// The same program with its functions in that order, without those that are there already.
+/// Reorders the functions of a program and removes duplicates.
 pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
     let mut imported = 0;
     let mut types = Vec::new();
@@ -71,12 +71,12 @@ pub(super) fn sorted(program: &[u8]) -> Result<Vec<u8>> {
     Ok(module.finish())
 }
 
-/// For each function the first that is the same: of its type, with its instructions, where functions that are the same
-/// count as one.
+/// Index of the first identical function for each function: the same type and instructions, where calls of duplicates
+/// count as equal.
 fn same(imported: u32, types: &[u32], bodies: &[FunctionBody<'_>]) -> Result<Vec<u32>> {
     let mut same: Vec<u32> = (0..).take(bodies.len()).collect();
     loop {
-        // What calls one of two that turned out the same may now be the same as what calls the other.
+        // Merged functions may make their callers identical.
         let mut calling = Reordering {
             imported,
             order: Vec::new(),
@@ -98,7 +98,7 @@ fn same(imported: u32, types: &[u32], bodies: &[FunctionBody<'_>]) -> Result<Vec
     }
 }
 
-/// The first byte of each instruction: what it does, without its operands.
+/// The opcode of each instruction, without its operands.
 fn opcodes(program: &[u8], body: &FunctionBody<'_>) -> Result<Vec<u8>> {
     let mut opcodes = Vec::new();
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
@@ -109,11 +109,11 @@ fn opcodes(program: &[u8], body: &FunctionBody<'_>) -> Result<Vec<u8>> {
 }
 
 struct Reordering {
-    /// Functions that come from outside and keep their numbers.
+    /// Imported functions, which keep their numbers.
     imported: u32,
-    /// The functions that stay, by their new places.
+    /// The remaining functions in their new order.
     order: Vec<usize>,
-    /// The new number of each; those that are the same have one.
+    /// The new number of each function; duplicates share one.
     places: Vec<u32>,
 }
 
@@ -158,7 +158,7 @@ mod tests {
     };
     use wasmparser::{ExternalKind, Operator, Parser, Payload};
 
-    /// `f1` calls `f0`, `f2` is like it, `f3` the same, and `f4` calls that.
+    /// `f1` calls `f0`, `f2` is similar to it, `f3` identical, and `f4` calls that.
     fn program() -> Vec<u8> {
         let mut types = TypeSection::new();
         types.ty().function([], [ValType::I32]);

@@ -1,4 +1,4 @@
-//! Pages of records that are large each: histograms, a graph of 100,000 nodes, a picture of 4,096 × 4,096 pixels.
+//! Pages with large records: histograms, a graph of 100,000 nodes, an image of 4,096 × 4,096 pixels.
 
 use std::time::Instant;
 
@@ -11,19 +11,19 @@ use super::super::connection::Connection;
 use super::super::machine;
 use super::super::report::{Report, Samples};
 use super::super::server::{Cache, Server};
-use super::{CARDS, drawn, open, quiet, samples, scroll, taken};
+use super::{CARDS, open, paint_latency, samples, scroll, take_samples, wait_until_quiet};
 use crate::console;
 
 mod files;
 
-/// New browsers that open the histograms.
+/// Number of new browsers that open the histograms.
 const BROWSERS: usize = 5;
-/// Answers of a graph that is in memory.
+/// Number of requests for a graph in memory.
 const WARM_ANSWERS: usize = 20;
-/// The arrow of the scope of 1,500 nodes, in the list.
+/// Toggle of the scope with 1,500 nodes, in the list.
 const OPTIMIZER: &str = "[role=treeitem]:has(button.name[title='optimizer']) .chevron, [role=treeitem] .chevron[aria-label$=' optimizer']";
 
-/// Measures them and reports it.
+/// Measures all of them and reports the results.
 pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     console::step("pages: histograms, a large graph, a large picture");
     let folder = files::on_disk(&bench.scratch)?;
@@ -37,7 +37,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     server.stop()
 }
 
-/// The first answer, others, the first picture, and a scope of 1,500 children that opens.
+/// The first answer, later ones, the first drawing, and opening a scope of 1,500 children.
 fn graph(server: &Server, report: &mut Report) -> Result<()> {
     let scene = format!("{}/api/graph/scene?run=graph", server.address());
     let mut connection = Connection::get(&scene)?;
@@ -57,13 +57,13 @@ fn graph(server: &Server, report: &mut Report) -> Result<()> {
         browser
             .goto(&format!("{}/run/graph/graph", server.address()))
             .await?;
-        let first = drawn(browser).await?;
+        let first = paint_latency(browser).await?;
         let mut opened = Samples::new();
         for _ in 0..3 {
             browser.click(OPTIMIZER).await?;
-            opened.push(drawn(browser).await?);
+            opened.push(paint_latency(browser).await?);
             browser.click(OPTIMIZER).await?;
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
         Ok((first, opened))
     })?;
@@ -90,21 +90,21 @@ fn histograms(server: &Server, report: &mut Report) -> Result<()> {
     let (scrolled, painted) = in_browser(async |browser| {
         open(browser, &address).await?;
         let scrolled = scroll(browser, CARDS).await?;
-        quiet(browser).await?;
-        taken(browser, "painted").await?;
+        wait_until_quiet(browser).await?;
+        take_samples(browser, "painted").await?;
         for view in 2..=4 {
             let button = format!(".toolbar .seg:first-child > button:nth-child({view})");
             browser.click(&button).await?;
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
-        Ok((scrolled, taken(browser, "painted").await?))
+        Ok((scrolled, take_samples(browser, "painted").await?))
     })?;
     report.frames("the same, scrolled", &scrolled);
     report.spread("the same: from another view to the next paint", &painted);
     Ok(())
 }
 
-/// The bytes of the file are those of the answer; the browser alone decodes them.
+/// The server sends the bytes of the file unchanged; the browser alone decodes them.
 fn picture(server: &Server, report: &mut Report) -> Result<()> {
     let before = machine::processor_secs(server.pid())?;
     let shown = in_browser(async |browser| {
@@ -112,7 +112,7 @@ fn picture(server: &Server, report: &mut Report) -> Result<()> {
         browser
             .goto(&format!("{}/run/picture/images", server.address()))
             .await?;
-        shown(browser).await
+        image_latency(browser).await
     })?;
     let spent = machine::processor_secs(server.pid())? - before;
     report.millis(
@@ -124,8 +124,8 @@ fn picture(server: &Server, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Milliseconds by the page's clock until a picture of that width is there.
-async fn shown(browser: &Browser) -> Result<f64> {
+/// Milliseconds by the page's clock until an image of that width is visible.
+async fn image_latency(browser: &Browser) -> Result<f64> {
     let script = "const [width, done] = arguments;
         const look = () => {
           const own = [...document.images].find((image) => image.complete && image.naturalWidth === width);

@@ -1,4 +1,5 @@
-//! The debugger of a run with a hundred thousand hits: how soon the first are seen, and how soon a filter leaves some.
+//! The debugger page of a run with a hundred thousand hits: time until the first hits are visible, and until a filter
+//! is applied.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -8,32 +9,32 @@ use super::super::browser::{Browser, WATCH, in_browser};
 use super::super::machine;
 use super::super::report::{Report, Samples};
 use super::super::server::Cache;
-use super::{BACKSPACE, quiet};
+use super::{BACKSPACE, wait_until_quiet};
 use crate::console;
 use crate::process::{cargo, run as run_command};
 
-/// The folder of that run below the scratch folder, and its name.
+/// Folder of that run below the scratch folder, and its name.
 const FOLDER: &str = "data/hits";
 const RUN: &str = "run";
-/// What a hit is on the page, and the list of them.
+/// Selectors of a hit and of the list of hits.
 const HIT: &str = "tr.hit-row";
 const FILTER: &str = ".hits-bar input[type=search]";
-/// Of tensors that are looked for.
+/// Numbers of tensors to search for.
 const NUMBERS: [u32; 4] = [77, 42, 9, 63];
-/// Visits of the page; the first one fetches the program.
+/// Visits of the page; the first one downloads the program.
 const VISITS: usize = 6;
 
-/// Runs before the page's own scripts: keeps when the first hits were painted.
+/// Runs before the page's own scripts: records the time of the first paint with hits.
 const FOR_HITS: &str = "
     const hasHits = () => document.querySelector('tr.hit-row');
     bench.firstPaint(hasHits).then((now) => (bench.firstHitMs = now));";
 
-/// Opens the page again and again, then types into the filter.
+/// Opens the page repeatedly, then types into the filter.
 pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     console::step("pages: 100,000 hits");
     let folder = bench.scratch.join(FOLDER);
     if !folder.exists() {
-        // The bench of findings knows how to write them.
+        // The bench of findings writes them.
         run_command(
             cargo()
                 .args(["bench", "-p", "trainscope", "--bench", "findings"])
@@ -62,7 +63,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         for number in NUMBERS {
             let name = format!("layer{number}.");
             for (typed, key) in (1..).zip(name.chars()) {
-                // What all names begin with leaves all of them.
+                // A prefix of all names filters nothing.
                 if typed > "layer".len() {
                     filtered.push(shows(browser, key, &name[..typed]).await?);
                 } else {
@@ -72,7 +73,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
             for _ in name.chars() {
                 browser.press(BACKSPACE).await?;
             }
-            quiet(browser).await?;
+            wait_until_quiet(browser).await?;
         }
         Ok(())
     })?;
@@ -88,7 +89,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Milliseconds from a key to the paint in which no other hits are left.
+/// Milliseconds from a key to the paint in which only matching hits are left.
 async fn shows(browser: &Browser, key: char, text: &str) -> Result<f64> {
     let (hit, text) = (json!(HIT), json!(text));
     let watch = format!("bench.shown = bench.shows({hit}, {text});");

@@ -1,4 +1,4 @@
-//! Event files of large records, as `TensorFlow` and PyTorch write them: histograms, a graph, a picture.
+//! Event files with large records, as `TensorFlow` and PyTorch write them: histograms, a graph, an image.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -12,14 +12,14 @@ use crate::console;
 use crate::event_file::put_frame;
 use crate::random::Random;
 
-/// Width and height of the picture, pixels.
+/// Width and height of the image, pixels.
 pub(super) const PICTURE_SIDE: u32 = 4_096;
 const STARTED_SECS: f64 = 1_700_000_000.0;
 const TAGS: u64 = 50;
 const STEPS: u64 = 1_000;
 const BINS: u32 = 30;
 
-/// The folder of the three runs, written unless they are there.
+/// The folder of the three runs, which are written unless they exist.
 pub(super) fn on_disk(scratch: &Path) -> Result<PathBuf> {
     let data = scratch.join("data");
     let (folder, finished) = (data.join("heavy"), data.join("heavy.finished"));
@@ -68,12 +68,12 @@ impl Events {
     }
 }
 
-/// A message of protocol buffers.
+/// A protobuf message.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
 impl Message {
-    /// An event at a step, before what it holds.
+    /// Beginning of an event at a step.
     fn at(step: u64) -> Self {
         let mut event = Self::default();
         event.double(1, STARTED_SECS + step as f64);
@@ -120,7 +120,7 @@ fn summary(step: u64, value: &Message) -> Message {
     event
 }
 
-/// Bells that move and grow narrower.
+/// Bell curves that move and narrow.
 fn histograms(events: &mut Events) -> Result<()> {
     let mut random = Random::new(1);
     for step in 0..STEPS {
@@ -197,7 +197,7 @@ fn transformer() -> Vec<u8> {
     graph.0
 }
 
-/// A grey picture with noise, so that it does not compress to nothing.
+/// A grey image with noise, which hardly compresses.
 fn png() -> Result<Vec<u8>> {
     let side = PICTURE_SIDE as usize;
     let mut random = Random::new(4);
