@@ -1,4 +1,4 @@
-//! What it costs to judge statistics that were recorded: 1,000 tensors at 1,000 steps by 30 watchpoints, and by the
+//! Benchmark of watchpoints on recorded statistics: 1,000 tensors at 1,000 steps with 30 watchpoints, and with the
 //! recommended ones. Smaller under test.
 
 use std::hint::black_box;
@@ -37,7 +37,7 @@ fn summary(role: Role, seed: usize) -> TensorSummary {
     }
 }
 
-/// Thirty of them over formulas, with limits that no tensor exceeds.
+/// Thirty formula watchpoints with limits that no tensor exceeds.
 fn thirty() -> Watchpoints {
     let conditions: [(&str, &[(&str, f64)]); 15] = [
         ("tensor_overflow", &[]),

@@ -1,4 +1,5 @@
-//! How fast a graph of 100,000 nodes is taken apart and drawn, and a scope of 1,500 children laid out.
+//! Benchmark of graphs: building the tree and the scene of 100,000 nodes, and the layout of a scope with 1,500
+//! children.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -10,7 +11,7 @@ use trainscope_analysis::graph::walk::Walk;
 use trainscope_format::Graph;
 use trainscope_format::graph::{Edge, Node};
 
-/// Layers, heads and operations of a head: under test a few, so that it ends soon.
+/// Layers, heads and operations per head; only a few under test.
 fn sizes() -> [usize; 3] {
     if std::env::args().any(|flag| flag == "--test") {
         [4, 4, 6]

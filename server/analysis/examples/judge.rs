@@ -1,5 +1,5 @@
-//! Judges a folder of safetensors files, one a step, and event files beside them: the engine alone, without the server's
-//! readers. `judge check DIR --format json` prints what was found, `judge show DIR` what was seen.
+//! Judges a folder of safetensors files, one per step, and event files beside them: the evaluator alone, without the
+//! server's readers. `judge check DIR --format json` prints the findings, `judge show DIR` the records.
 
 use std::collections::BTreeMap;
 use std::error::Error;

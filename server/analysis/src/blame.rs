@@ -1,9 +1,9 @@
-//! The first cause: which of many hits the others follow from.
+//! The first cause: the hit that explains most of the others.
 //!
-//! Within a run it is the earliest alarm, and within a step the worst and then the first in data-flow order: everything it
-//! was computed from was healthy, or it would be a hit itself. Data flow comes from a graph, whose edges also tell what
-//! does not follow from it; otherwise from the order in which layers ran, otherwise from the order in which a model prints
-//! them, otherwise from the order of recording.
+//! Within a run it is the earliest alarm, and within a step the worst and then the first in data-flow order: its
+//! inputs were healthy, or they would be hits themselves. Data flow comes from a graph, whose edges also show what is
+//! independent of it; else from the execution order of the layers, else from the order in a printed model, else from
+//! the order of recording.
 
 mod advice;
 mod edges;
@@ -20,7 +20,7 @@ use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::finding::{Cause, FirstCause, Hit, Sentence};
 use crate::watchpoint::run::{Flow, LOSS_FLOW, Run};
 
-/// What everything began with, if any hit is a warning or worse.
+/// The first cause, if any hit is a warning or an error.
 pub(crate) fn first_cause(
     hits: &[Hit],
     flows: &[Flow],
@@ -29,7 +29,7 @@ pub(crate) fn first_cause(
 ) -> Option<FirstCause> {
     let placed = || hits.iter().zip(flows).enumerate();
     let alarms = placed().filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
-    // A fault of the program is as old as the run, but is the first cause only if it can cause the rest: see below.
+    // A fault of the program is as old as the run, but it is the first cause only if it can cause the rest: see below.
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
         let is_of_program = is_of_program(hit);
         (
@@ -42,12 +42,13 @@ pub(crate) fn first_cause(
     };
     let (mut first, (mut hit, mut flow)) = alarms.min_by_key(earliest)?;
     let edges = Edges::of(run.knowledge);
-    // An order that was guessed gives way to what the edges say.
+    // Edges take precedence over a guessed order.
     let others: Vec<usize> = (0..hits.len()).collect();
     if let Some((index, fed_by)) = edges.source(first, &others, hits, flows) {
         (first, hit, flow) = (index, fed_by, &flows[index]);
     }
-    // Signals that vanish in the forward pass make gradients vanish in the backward pass: they tell the layers that are too flat.
+    // Signals that vanish in the forward pass make gradients vanish in the backward pass: the former hits name the
+    // layers at fault.
     let mut vanishing = placed().filter(|(_, (other, _))| {
         let is_vanishing = &*other.condition == "gradient_vanishing";
         is_vanishing && other.severity >= Severity::Warning && other.step <= hit.step
@@ -55,7 +56,7 @@ pub(crate) fn first_cause(
     if let ("constant_output", Some((index, (other, _)))) = (&*hit.condition, vanishing.next()) {
         (first, hit, flow) = (index, other, &flows[index]);
     }
-    // An update far beyond the size of an offset is what an input that jumped at the same time has caused.
+    // An update far beyond the size of a bias is the effect of an input that jumped at the same time.
     let jumped_input = placed().find(|(_, (other, _))| {
         let near = hit.step.saturating_sub(2)..=hit.step.saturating_add(2);
         is(other, &["input_range"])
@@ -73,7 +74,7 @@ pub(crate) fn first_cause(
         fault.severity >= Severity::Warning
             && match Rule::named(&fault.condition).map(Rule::causes) {
                 Some(Causes::Everything) => may_follow(hit, *flow, fault),
-                // The logarithm of what is no probability is NaN or infinite.
+                // The logarithm of a number outside of 0 to 1 is NaN or infinite.
                 Some(Causes::NoProgress) => {
                     !is_not_finite(hit)
                         || fault.severity == Severity::Error && flow.0 >= LOSS_FLOW.0
@@ -101,8 +102,8 @@ pub(crate) fn first_cause(
     })
 }
 
-/// What each step of each rank began with, where there is a warning or worse: of the worst hits the first in data-flow
-/// order, or what feeds it, if that was found wrong too.
+/// The first cause in each step of each rank with a warning or an error: of the worst hits the first in data-flow
+/// order, or a hit in its inputs.
 pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> {
     let edges = Edges::of(run.knowledge);
     let mut alarms: BTreeMap<(i64, u32), Vec<usize>> = BTreeMap::new();
@@ -138,9 +139,10 @@ pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> 
     alarms.values().filter_map(cause).collect()
 }
 
-/// The learning rate that has caused a hit, if one was found: it does no harm by itself, so no other rule decides this.
+/// The learning rate hit that explains this hit, if any. A learning rate does no harm by itself, so this is the only
+/// rule that decides it.
 fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(usize, &'h Hit)> {
-    // Data and initial weights are what they are at any learning rate.
+    // Data and initial weights do not depend on the learning rate.
     let is_given = is(
         hit,
         &[
@@ -176,8 +178,8 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
     find(&jumped).or_else(|| find(&is_implausible))
 }
 
-/// True if the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before it was
-/// updated, was there before.
+/// True if the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before its
+/// update, existed before.
 fn may_follow(hit: &Hit, flow: Flow, cause: &Hit) -> bool {
     !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > cause.step
 }
@@ -199,17 +201,17 @@ fn is_overflow(hit: &Hit) -> bool {
     )
 }
 
-/// True if a hit is about NaN or infinities.
+/// True for a hit about NaN or infinities.
 fn is_not_finite(hit: &Hit) -> bool {
     is_overflow(hit) || &*hit.condition == "loss_nan"
 }
 
-/// True if a hit is about the program itself, not about what it computed.
+/// True for a hit about the program itself, not about its results.
 fn is_of_program(hit: &Hit) -> bool {
     Rule::named(&hit.condition).is_some()
 }
 
-/// What was found, what it was computed from, and how much follows.
+/// Sentence of a first cause: the finding, its inputs, and the number of hits that follow.
 fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: usize) -> Sentence {
     let mut said = hit.sentence.clone();
     if is_overflow(hit) && are_inputs_finite(hit, flow, run, edges) {
@@ -236,7 +238,7 @@ fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: 
     said
 }
 
-/// Whether the edges of a graph lead to it from tensors that were recorded, and all of these were finite.
+/// True if, along the edges of a graph, all recorded inputs of the tensor were finite and there is at least one.
 fn are_inputs_finite(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>) -> bool {
     if flow.0 != edges::FORWARD {
         return false;

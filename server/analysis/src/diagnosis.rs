@@ -1,8 +1,7 @@
-//! Guided diagnosis beyond watchpoints: what is odd about a model and about what feeds it, before any tensor is judged.
+//! Guided diagnosis beyond watchpoints: problems of a model and its input that show before any tensor is judged.
 //!
-//! An [`Examiner`] is shown what a run says of itself (graphs, hyper-parameters, the data pipeline) and answers with one
-//! [`Remark`] a rule: what was found, that nothing was, or what would have to be recorded to tell. A rule that is not
-//! sure says nothing.
+//! An [`Examiner`] reads the context of a run (graphs, hyper-parameters, the data pipeline) and returns one [`Remark`]
+//! per rule: a finding, its absence, or the data to record. A rule in doubt reports nothing.
 
 use trainscope_format::{Graph, Hparams, Lineage};
 
@@ -19,19 +18,19 @@ mod pipeline;
 mod recording;
 mod settings;
 
-/// What a remark is about, in the order in which an expert looks.
+/// Topic of a remark, in the order in which an expert checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
     /// Learning rate, batch size, momentum.
     Hyperparameters,
     /// The graph.
     Model,
-    /// What is fed.
+    /// Input data.
     Input,
 }
 
 impl Topic {
-    /// The name of what a remark is about where it is about no node.
+    /// Name used for remarks without a node.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hyperparameters => "hyperparameters",
@@ -41,20 +40,20 @@ impl Topic {
     }
 }
 
-/// What is looked at. Its name is part of the API.
+/// A rule of the guided diagnosis. Its name is part of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// Values that an optimizer can work with.
+    /// Hyper-parameters that an optimizer cannot work with.
     Settings,
-    /// What stands between the last layer and the loss.
+    /// Activation between the last layer and the loss.
     LossActivation,
-    /// A difference of two tensors that is larger than both.
+    /// Difference of two tensors that broadcasts to a larger one.
     Broadcast,
-    /// Parameters that nothing computes with.
+    /// Parameters without users.
     UnusedParameters,
-    /// A bias that a normalisation takes out again.
+    /// Bias that a following normalisation cancels.
     UselessBias,
-    /// Layers without an activation between them.
+    /// Linear layers without an activation between them.
     LinearLayers,
     /// The order of samples.
     Shuffling,
@@ -75,12 +74,12 @@ impl Rule {
         Self::Scaling,
     ];
 
-    /// The rule of that name.
+    /// Finds a rule by name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
-    /// Its name, which is also the id of the condition that makes its faults hits.
+    /// Name, which is also the id of the condition that turns its faults into hits.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Settings => "settings",
@@ -94,7 +93,7 @@ impl Rule {
         }
     }
 
-    /// What it is about.
+    /// Topic of the rule.
     pub const fn topic(self) -> Topic {
         match self {
             Self::Settings => Topic::Hyperparameters,
@@ -103,8 +102,8 @@ impl Rule {
         }
     }
 
-    /// Consequences of a fault of this rule. Every fault is there before the first step, and not every one is the cause of
-    /// what happens later.
+    /// Consequences of a fault of this rule. Every fault exists before the first step, but not every one can cause
+    /// later findings.
     pub(crate) const fn causes(self) -> Causes {
         match self {
             Self::Settings => Causes::Everything,
@@ -119,47 +118,47 @@ impl Rule {
 /// Consequences of a fault of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Causes {
-    /// Any later finding but those about the data.
+    /// Any later finding except those about the data.
     Everything,
     /// A model that does not learn, and no NaN or infinity.
     NoProgress,
-    /// Nothing beyond itself.
+    /// Nothing else.
     Nothing,
 }
 
-/// What a rule says; the worse, the later.
+/// Result of a rule, in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It could not be judged: the sentence says what to record.
+    /// Not judged: the sentence names the data to record.
     Unknown,
-    /// It was looked at and nothing is odd.
+    /// No problem.
     Fine,
-    /// Worth knowing; it harms nothing.
+    /// Worth knowing, but harmless.
     Note,
     /// It most likely harms the training.
     Fault,
-    /// It cannot work, whatever the data are.
+    /// It cannot work with any data.
     Error,
 }
 
-/// What a rule has found.
+/// Result of one rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
-    /// What it says.
+    /// Result.
     pub state: State,
-    /// What was found, with the evidence for it, or what would have to be recorded.
+    /// The finding with its evidence, or the data to record.
     pub sentence: Sentence,
-    /// The node that it is about first, by its name in the graph.
+    /// Name of the first graph node concerned.
     pub node: Option<String>,
-    /// In how many places; 0 where nothing was found.
+    /// Number of places; 0 if there is no finding.
     pub places: u64,
-    /// A line of code that records what is missing; empty if nothing is, or the framework has none.
+    /// A line of code that records the missing data; empty if none is missing, or the framework has none.
     pub record: &'static str,
 }
 
-/// What one rule says of one graph.
+/// Result of one rule for one graph.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Opinion {
     state: State,
@@ -188,7 +187,7 @@ impl Opinion {
         }
     }
 
-    /// About the first of so many places.
+    /// Creates a finding about the first of several places.
     pub(crate) fn found(
         state: State,
         node: Option<&str>,
@@ -205,10 +204,10 @@ impl Opinion {
     }
 }
 
-/// Looks at what a run says of itself, in any order.
+/// Collects the context of a run, in any order, and applies the rules.
 #[derive(Clone, Debug, Default)]
 pub struct Examiner {
-    /// What each rule about graphs says of the graphs so far: the worst of them.
+    /// Worst result of each rule about graphs so far.
     of_graphs: Vec<(Rule, Opinion)>,
     normalises_batches: bool,
     settings: settings::Settings,
@@ -216,7 +215,7 @@ pub struct Examiner {
 }
 
 impl Examiner {
-    /// Shows it something that was recorded.
+    /// Adds a part of the context.
     pub fn learn(&mut self, context: &Context<'_>) {
         match context {
             Context::Graph(graph) => self.graph(graph),
@@ -243,7 +242,7 @@ impl Examiner {
     fn lineage(&mut self, lineage: &Lineage) {
         match lineage {
             Lineage::Train(train) => self.settings.of_lineage(train),
-            // What comes later is what the model is evaluated on, which is not shuffled.
+            // Later pipelines are those of evaluation, which is not shuffled.
             Lineage::Dataset(root) if self.pipeline.is_empty() => {
                 self.pipeline = pipeline::Pipeline::of(root);
             }
@@ -257,7 +256,7 @@ impl Examiner {
         }
     }
 
-    /// One remark a rule, by topic, in the order of the rules, for somebody who trains with that framework.
+    /// One remark per rule, by topic, with lines of code for the framework.
     pub fn remarks(&self, framework: Framework) -> Vec<Remark> {
         let mut all = vec![(Rule::Settings, self.settings.judge(self.normalises_batches))];
         if self.of_graphs.is_empty() {

@@ -1,8 +1,7 @@
-//! Joins the files of one iteration of a `MindSpore` dump with what is known of its graph: full names, and which tensors
-//! are worth judging.
+//! Joins the files of one iteration of a `MindSpore` dump with its graph: full names, and the tensors to judge.
 //!
-//! Input are the names of the files, the order in which operators ran, and the graph, as far as there are such. One
-//! thing holds: a file gets the name of an operator of that graph, or keeps its own.
+//! The input is the names of the files, the execution order of operators, and the graph, as far as they exist. A file
+//! gets the name of an operator of that graph, or keeps its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,30 +9,30 @@ use trainscope_format::Graph;
 use trainscope_format::formats::mindspore_dump::DumpedName;
 use trainscope_format::graph::NodeKind;
 
-/// What is known of a graph whose operators were dumped.
+/// A graph whose operators were dumped.
 #[derive(Clone, Debug, Default)]
 pub struct DumpedGraph {
-    /// Full names of operators as they ran.
+    /// Full names of operators in execution order.
     order: Vec<String>,
     /// By [`key`] of the name.
     parameters: HashMap<String, String>,
-    /// Places in `order` by the last part of the name; none where several share it.
+    /// Indices into `order` by the last part of the name; `None` if it is ambiguous.
     by_last_part: HashMap<String, Option<usize>>,
-    /// Places in `order` by [`base`] of the [`key`].
+    /// Indices into `order` by [`base`] of the [`key`].
     by_base: HashMap<String, Vec<usize>>,
 }
 
-/// A tensor that is to be judged.
+/// A dumped tensor to judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpedTensor {
-    /// Which of the files.
+    /// Index of its file.
     pub file: usize,
     /// The operator's full name, with `:1` and so on for outputs beyond the first; inputs end in `:input:0` and so on.
     pub name: String,
 }
 
 impl DumpedGraph {
-    /// Of the order in which operators ran (may be empty), and of their graph.
+    /// Creates the names from the execution order, which may be empty, and the graph.
     pub fn new(order: Vec<String>, graph: Option<&Graph>) -> Self {
         let nodes = graph.map(|graph| &*graph.nodes).unwrap_or_default();
         let operations = nodes
@@ -71,12 +70,12 @@ impl DumpedGraph {
         }
     }
 
-    /// Full names of operators as they ran.
+    /// Full names of operators in execution order.
     pub fn order(&self) -> &[String] {
         &self.order
     }
 
-    /// Whether weights are changed by this graph, as far as is known: one without gradients only evaluates.
+    /// True if this graph changes weights, as far as it is known: one without gradients only evaluates.
     pub fn is_training(&self) -> bool {
         self.order.is_empty()
             || self
@@ -85,8 +84,8 @@ impl DumpedGraph {
                 .any(|name| name.starts_with("Gradients/") || name.contains("optimizer-"))
     }
 
-    /// Names for the tensors of an iteration, in the order of the files. Inputs are copies of outputs: they are left out
-    /// unless outputs are missing.
+    /// Names of the tensors of an iteration, in the order of the files. Inputs are copies of outputs: they are left
+    /// out unless outputs are missing.
     pub fn tensors(&self, files: &[DumpedName]) -> Vec<DumpedTensor> {
         let names = self.operators(files);
         let has_outputs = files
@@ -113,9 +112,9 @@ impl DumpedGraph {
         names.iter().enumerate().filter_map(tensor).collect()
     }
 
-    /// The full name of the operator that each file is of.
+    /// The full name of the operator of each file.
     fn operators(&self, files: &[DumpedName]) -> Vec<String> {
-        // Operators of this iteration that share all but their number, as they ran.
+        // Operators of this iteration that differ in their number only, in execution order.
         let mut started: BTreeMap<&str, u64> = BTreeMap::new();
         for file in files.iter().filter(|file| !is_parameter(file)) {
             let time = started.entry(&file.op_name).or_insert(file.time_micros);
@@ -125,7 +124,7 @@ impl DumpedGraph {
         for (&name, &time) in &started {
             alike.entry(base(name)).or_default().push((time, name));
         }
-        // Number of those alike that ran before each.
+        // Position of each file among those.
         let mut place_of: HashMap<&str, usize> = HashMap::new();
         for operators in alike.values_mut() {
             operators.sort_unstable();
@@ -140,7 +139,7 @@ impl DumpedGraph {
             if let Some(Some(place)) = self.by_last_part.get(name) {
                 return self.order.get(*place);
             }
-            // Numbers in file names are counted anew in each graph; the order stays.
+            // Numbers in file names restart in each graph; their order is preserved.
             let (places, operators) = (self.by_base.get(base(name))?, alike.get(base(name))?);
             let at = *place_of.get(name)?;
             let place = places.get(at).filter(|_| places.len() == operators.len())?;
@@ -153,28 +152,28 @@ impl DumpedGraph {
     }
 }
 
-/// Whether it is a parameter or what is fed.
+/// True for a parameter or input data.
 fn is_parameter(file: &DumpedName) -> bool {
     file.op_type == "Parameter"
 }
 
-/// A name as files write it that cannot hold `/`.
+/// A name as in file names, which cannot contain `/`.
 fn key(name: &str) -> String {
     name.replace(['/', '.'], "_")
 }
 
-/// A name without the number at its end: `…/Conv2D-op83` and `…/Conv2D-op0` are alike.
+/// A name without the number at its end: `…/Conv2D-op83` and `…/Conv2D-op0` are equal.
 fn base(name: &str) -> &str {
     let without = name.trim_end_matches(|c: char| c.is_ascii_digit());
     without.strip_suffix("-op").unwrap_or(name)
 }
 
-/// The first line of source code that is not an installed package's, from the lines a graph gives for a node: file and
-/// line. `MindSpore` writes `In file <file>:<line>/ <code>/`, the innermost call first.
+/// The first source line outside of installed packages, from the lines of a node: file and line number. `MindSpore`
+/// writes `In file <file>:<line>/ <code>/`, the innermost call first.
 pub fn own_source(source: &str) -> Option<(&str, u32)> {
     let calls = source.lines().filter_map(|call| {
         let (_, place) = call.split_once("In file ")?;
-        // The code behind it may hold anything, the file no colon followed by a number and a slash.
+        // The code behind it may contain anything, the file name no colon followed by a number and a slash.
         place.match_indices(':').find_map(|(at, _)| {
             let (number, _) = place[at + 1..].split_once('/')?;
             Some((&place[..at], number.parse().ok()?))
@@ -255,7 +254,7 @@ mod tests {
             None,
         );
         assert!(!known.is_training());
-        // `-op6` is the second here.
+        // `-op6` is the second one here.
         let files = [
             file("AddN.Default_opt_AddN-op6.0.0.9.output.0"),
             file("AddN.Default_opt_AddN-op5.0.0.2.output.0"),

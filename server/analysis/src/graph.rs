@@ -1,8 +1,8 @@
-//! Graphs as one looks at them: scopes that open, what repeats folded, only what is open laid out.
+//! Graphs for display: a tree of scopes with repetitions folded, laid out as far as scopes are open.
 //!
-//! Input is a [`Graph`](trainscope_format::Graph) as its file says, with all that may be odd about it: cycles, edges
-//! that lead nowhere, names that repeat. Every function here takes such graphs, answers the same for the same input, and
-//! costs no more than the graph is large, whatever is open.
+//! The input is a [`Graph`](trainscope_format::Graph) with all oddities of its file: cycles, edges without an end,
+//! repeated names. Every function here accepts such graphs, is deterministic, and takes time bounded by the size of
+//! the graph.
 
 mod coordinates;
 pub mod diff;

@@ -1,14 +1,14 @@
-//! Which scalar of a run is its loss, and which its main metric: what a table of runs shows beside the name.
+//! Loss and main metric of a run, for the columns of the run list.
 //!
-//! Names are all there is to go by. The words are those that Keras, Lightning, MindSpore and the examples of PyTorch
-//! use for their tags.
+//! Only names are available. The words are those that Keras, Lightning, MindSpore and the examples of PyTorch use for
+//! their tags.
 
-/// The tag that most likely is the training loss.
+/// The tag that is most likely the training loss.
 pub fn loss<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     best(tags, loss_rank)
 }
 
-/// The tag that most likely is the metric a training is judged by.
+/// The tag that is most likely the main metric of the training.
 pub fn metric<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     best(tags, metric_rank)
 }

@@ -1,8 +1,7 @@
-//! Histograms counted again: bins that were recorded in any way, as counts in bins that many of them share.
+//! Rebinning of histograms: counts of recorded bins in bins that many histograms share.
 //!
-//! What is known of a recorded bin is how many values lie in it, not where: it is spread evenly over its width, and one
-//! without width is a single value. Counting again neither loses nor makes a value; the counts of bins whose edges are
-//! edges of the recorded ones are exact.
+//! Values are assumed to be spread evenly over their bin; a bin without width is a single value. Rebinning preserves
+//! the total count; counts are exact if the new edges are edges of the recorded bins.
 
 use trainscope_format::{Histogram, TensorSummary};
 
@@ -12,10 +11,10 @@ mod row;
 pub use grid::{Grid, Spacing, Span};
 pub use row::{Row, SHARES};
 
-/// The share of a bin by which it may overlap the next one without being told.
+/// Overlap with the next bin that is not reported, as a share of a bin.
 const ROUNDING: f64 = 1e-3;
 
-/// What is wrong with a histogram.
+/// Problem of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// A bin ends before it begins; its edges change places.
@@ -39,10 +38,10 @@ pub(crate) struct Bin {
 }
 
 impl Bin {
-    /// Which share of its values lies from `from` up to `to`.
+    /// Share of its values between `from` and `to`.
     fn share(&self, from: f64, to: f64) -> f64 {
         let (from, to) = (from.max(self.low), to.min(self.high));
-        // Halves, because a width may exceed what an `f64` holds.
+        // Halves, because a width may overflow an `f64`.
         let width = self.high / 2.0 - self.low / 2.0;
         if width > 0.0 {
             ((to / 2.0 - from / 2.0) / width).clamp(0.0, 1.0)
@@ -52,7 +51,7 @@ impl Bin {
     }
 }
 
-/// One recorded distribution, put in order.
+/// A recorded distribution with sorted bins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mass {
     pub(crate) bins: Vec<Bin>,
@@ -67,7 +66,7 @@ pub struct Mass {
 }
 
 impl Mass {
-    /// What a histogram says. Its outermost bins end at the least and the greatest value, if it names them.
+    /// Converts a histogram. Its outermost bins are cut at its minimum and maximum, if recorded.
     pub fn of_histogram(histogram: &Histogram) -> Self {
         let finite = |bound: Option<f64>| bound.filter(|bound| bound.is_finite());
         let (mut min, mut max) = (finite(histogram.min), finite(histogram.max));
@@ -86,7 +85,7 @@ impl Mass {
         for ((&left, &right), &count) in edges.zip(&histogram.counts) {
             mass.push(left, right, count);
         }
-        // Edges that were written as `f32`, or as a beginning and a width, miss each other by rounding.
+        // Edges written as `f32`, or as a start and a width, differ by rounding.
         let overlaps = |pair: &[Bin]| {
             let width = (pair[0].high - pair[0].low).min(pair[1].high - pair[1].low);
             pair[0].high - pair[1].low > width * ROUNDING
@@ -97,7 +96,7 @@ impl Mass {
         mass
     }
 
-    /// What statistics of a tensor say: its exponents, zeros as a bin without width.
+    /// Converts the statistics of a tensor: bins of its exponents, and a bin without width for zeros.
     pub fn of_statistics(summary: &TensorSummary) -> Self {
         let stats = &summary.stats;
         let mut mass = Self {
@@ -137,7 +136,7 @@ impl Mass {
             return;
         }
         if left.is_nan() || right.is_nan() {
-            // Bounds would make a number of it.
+            // The bounds would turn it into a number.
             self.fault(Fault::BadEdge);
             return;
         }
@@ -146,7 +145,7 @@ impl Mass {
             self.fault(Fault::Unsorted);
             (low, high) = (right, left);
         }
-        // A bin that has nothing in common with the bounds is believed; they are not.
+        // If a bin is disjoint from the bounds, the bounds are ignored.
         if let Some(max) = self.max.filter(|&max| low <= max) {
             high = high.min(max);
         }

@@ -1,7 +1,7 @@
 //! Judgements and summaries over records: pure functions, no files, no threads.
 //!
-//! Input comes from whoever holds records (the server's index, a check on the command line); nothing here knows where
-//! they were stored.
+//! The caller provides the records (the server's index, `check` on the command line); nothing here depends on their
+//! storage.
 
 mod blame;
 pub mod diagnosis;

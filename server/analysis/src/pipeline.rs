@@ -1,6 +1,6 @@
-//! Data pipelines as one looks at them: operations in the order of the data, and what the training waits for.
+//! Data pipelines: operations in the order of the data, and the time that the training waits.
 //!
-//! Input are the data-set graphs and profiles that a run has recorded. An operation stands after all that feed it.
+//! The input is data-set graphs and profiles of a run. An operation comes after its inputs.
 
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
@@ -12,14 +12,14 @@ pub use help::{Estimate, more_workers};
 pub use queues::Running;
 pub use waiting::{Clock, Found, InputTimes, StepTime, Waiting};
 
-/// Operations of one pipeline at most.
+/// Maximum number of operations of one pipeline.
 pub const MAX_OPERATIONS: usize = 500;
-/// Fewer samples of a queue, batches or steps are shown and not judged: of fewer, one odd sample is more than a fifth.
+/// Minimum number of queue samples, batches or steps to judge: below it, one odd sample is more than a fifth.
 pub const MIN_SAMPLES: usize = 5;
-/// Characters of one value at most.
+/// Maximum length of one value in characters.
 const MAX_CHARS: usize = 2_000;
 
-/// What a parameter is called that names its operation.
+/// Names of the parameter that holds the name of an operation.
 const NAMES: [&str; 3] = ["op_type", "tensor_op_name", "sampler_name"];
 
 /// A data pipeline, sources first.
@@ -27,46 +27,46 @@ const NAMES: [&str; 3] = ["op_type", "tensor_op_name", "sampler_name"];
 pub struct Pipeline {
     /// Up to [`MAX_OPERATIONS`] of them.
     pub operations: Vec<Operation>,
-    /// How many there are.
+    /// Number of operations in the source.
     pub total: usize,
-    /// Time between two samples of its queues; 0 if nobody has looked at them.
+    /// Time between two samples of its queues; 0 if they were not sampled.
     pub interval_millis: u64,
-    /// Processors of the machine that it ran on; 0 if nobody has counted them.
+    /// Processors of the machine that it ran on; 0 if unknown.
     pub processors: u64,
 }
 
 /// An operation of a data pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operation {
-    /// What it is called; empty if the file does not say.
+    /// Name; empty if the file has none.
     pub name: String,
-    /// What it is given, its name left out, values as short text.
+    /// Parameters without its name, values as short text.
     pub parameters: Vec<(String, String)>,
-    /// What it does to each sample, in order.
+    /// Transforms of each sample, in order.
     pub transforms: Vec<Part>,
-    /// How it chooses samples.
+    /// Sampler, if it has one.
     pub sampler: Option<Part>,
-    /// The operations that feed it, as indices.
+    /// Indices of the operations that feed it.
     pub inputs: Vec<usize>,
-    /// How many operations lie before it on the longest way from a source.
+    /// Number of operations before it on the longest path from a source.
     pub column: usize,
-    /// The row of its first source.
+    /// Row of its first source.
     pub row: usize,
-    /// How it ran, if somebody has watched.
+    /// Measurements, if they were recorded.
     pub running: Option<Running>,
 }
 
-/// A part of an operation: what is done to each sample, or a sampler.
+/// A part of an operation: a transform of each sample, or a sampler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// What it is called.
+    /// Name of the part.
     pub name: String,
-    /// What it is given, values as short text.
+    /// Parameters, values as short text.
     pub parameters: Vec<(String, String)>,
 }
 
 impl Pipeline {
-    /// The pipeline whose last operation is `last`.
+    /// Builds the pipeline whose last operation is `last`.
     pub fn new(last: &DatasetNode) -> Self {
         let mut pipeline = Self::default();
         let mut rows = 0;
@@ -74,7 +74,7 @@ impl Pipeline {
         pipeline
     }
 
-    /// Adds a node after everything that feeds it; `None` if there is no room. Decoders bound how deep it goes.
+    /// Adds a node after its inputs; `None` at the limit. Decoders bound the depth.
     fn add(&mut self, node: &DatasetNode, rows: &mut usize) -> Option<usize> {
         let row = *rows;
         let children = node.children.iter();

@@ -1,12 +1,13 @@
 //! Restarts and concurrent writers: the points of several event files that make one curve.
 //!
 //! A training that resumes from a checkpoint writes some steps a second time. The older points of these steps are
-//! *superseded*: kept, but not part of the curve. Steps that no later file has reached stay:
+//! *superseded*: stored, but not part of the curve. Steps that no later file has reached stay:
 //!
 //! 1. A later file supersedes the steps from its first to its last one, and no others. A first step far before the
 //!    second one (a sanity check before resuming) supersedes nothing.
-//! 2. Within one file, going back to a step that the file has already supersedes it and what followed it, if the file
-//!    goes on from there. A lone point behind the others (a late evaluation) supersedes nothing.
+//! 2. Within one file, going back to a step that the file has already supersedes it and all that followed it, if the
+//!    file
+//!    continues from there. A lone point behind the others (a late evaluation) supersedes nothing.
 //! 3. A tag that goes back to its first step counts its steps per epoch: all points are part of the curve, by time.
 //! 4. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
 //!
@@ -18,7 +19,8 @@ use std::ops::RangeInclusive;
 
 use trainscope_format::SessionStart;
 
-/// A step this many usual distances before the next one has no successor near it. Two: one missing point is no gap.
+/// A step this many usual distances before the next one has no successor near it. Two, because one missing point is no
+/// gap.
 const NEAR: f64 = 2.0;
 
 /// Summary of the points that one file has of one tag.
@@ -28,7 +30,7 @@ pub struct Extent {
     pub first_wall_time_secs: f64,
     /// Wall time of the last point.
     pub last_wall_time_secs: f64,
-    /// Lowest step; lone points behind the others do not count.
+    /// Lowest step, without lone points behind the others.
     pub min_step: i64,
     /// Lowest step above [`Self::min_step`]; the same number if there is no other.
     pub next_step: i64,
@@ -69,9 +71,9 @@ impl Extent {
 }
 
 /// Groups the extents of one (rank, tag) into writers: each inner list holds indices of `extents`, oldest attempt
-/// first. The first list is the series shown by default; each further one is a series of its own.
+/// first. The first list is the series displayed by default; each further one is a series of its own.
 ///
-/// `extents` are in the order of their file names, which decides where wall times cannot (NaN, or no clock at all).
+/// `extents` are in the order of their file names, which decides if wall times cannot (NaN, or no clock at all).
 pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
     let mut writers: Vec<Vec<usize>> = Vec::new();
     for (index, is_moved) in by_attempt(extents) {
@@ -104,7 +106,7 @@ pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
 /// behind: it is moved after that one, and marked.
 fn by_attempt(extents: &[Extent]) -> Vec<(usize, bool)> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
-    // Stable: equal times keep the order of the names. NaN comes last, or first if its sign says so.
+    // Stable: equal times keep the order of the names. NaN comes last, or first if its sign bit is set.
     order.sort_by(|a, b| {
         let time = |index: &usize| extents[*index].first_wall_time_secs;
         time(a).total_cmp(&time(b))
@@ -160,18 +162,18 @@ pub fn superseded(attempts: &[Extent]) -> Vec<Vec<RangeInclusive<i64>>> {
     attempts.iter().enumerate().map(ranges).collect()
 }
 
-/// Points of one file that going back has superseded.
+/// Points of one file superseded by going back within it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rewinds {
-    /// Of each point, in the order of the file: whether it is part of the curve.
+    /// For each point, in the order of the file, true if it is part of the curve.
     pub live: Vec<bool>,
-    /// True if steps are counted per epoch: then points belong in the order of the file, else in that of their steps.
+    /// True if steps are counted per epoch: then points are in the order of the file, else in that of their steps.
     pub is_per_epoch: bool,
-    /// Lowest live step that is not a lone point behind the others; `i64::MAX` of nothing.
+    /// Lowest live step without lone points behind the others; `i64::MAX` if there is none.
     pub min_step: i64,
     /// The next one above it; the same number if there is no other.
     pub next_step: i64,
-    /// Highest live step; `i64::MIN` of nothing.
+    /// Highest live step; `i64::MIN` if there is none.
     pub max_step: i64,
 }
 
@@ -206,7 +208,7 @@ pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
     let mut live = BTreeMap::<i64, Vec<usize>>::new();
     let mut starts = starts.iter().peekable();
     let mut max_step = i64::MIN;
-    // Of the newest point that is not stray.
+    // Step of the newest point that is not stray.
     let mut previous = i64::MIN;
     let mut stray = Vec::new();
     for (at, &step) in steps.iter().enumerate() {
@@ -328,7 +330,7 @@ mod tests {
         let first = extent(10_000.0, &range(0..100));
         let resumed = extent(6_400.0, &range(50..150));
         assert_eq!(writers(&[resumed, first]), [vec![1, 0]]);
-        // Two attempts from the same step on: only the clock tells them apart.
+        // Two attempts from the same step on: only the clock distinguishes them.
         assert_eq!(
             writers(&[extent(6_400.0, &range(0..10)), first]),
             [vec![0, 1]]
@@ -351,7 +353,7 @@ mod tests {
     #[test]
     fn an_attempt_supersedes_the_steps_that_it_has_written_and_no_others() {
         let live = |attempts: &[&[i64]]| live(attempts);
-        // Resumed, and farther than before.
+        // Resumed, and further than before.
         assert_eq!(
             live(&[&range(0..100), &range(50..150)]),
             [range(0..50), range(50..150)]

@@ -1,9 +1,9 @@
-//! What a zoomed-out view keeps of consecutive points: everything that could be a finding.
+//! Summaries of consecutive points for a zoomed-out view, which preserve everything that could be a finding.
 //!
-//! A [`Summary`] stands for consecutive points of one series; summaries of neighbours merge exactly, so they can be
-//! kept per block and combined to the width of a plot. [`Buckets`] does the combining.
+//! A [`Summary`] covers consecutive points of one series; adjacent summaries merge exactly, so they can be stored per
+//! block and combined to the width of a plot by [`Buckets`].
 
-/// Consecutive points of one series in a few numbers.
+/// Summary of consecutive points of one series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Number of points.
@@ -18,7 +18,7 @@ pub struct Summary {
     pub min: f64,
     /// Greatest finite value; `-Infinity` if there is none.
     pub max: f64,
-    /// How many values are NaN, +∞ and −∞, as in [`CLASSES`].
+    /// Number of NaN, +∞ and −∞ values, as in [`CLASSES`].
     pub non_finite: [u64; 3],
 }
 
@@ -30,7 +30,7 @@ pub const CLASSES: [fn(f64) -> bool; 3] = [
 ];
 
 impl Summary {
-    /// Of no points; the neutral element of [`Summary::merge`].
+    /// Summary of no points; the neutral element of [`Summary::merge`].
     pub const EMPTY: Self = Self {
         count: 0,
         last_step: 0,
@@ -41,14 +41,14 @@ impl Summary {
         non_finite: [0; 3],
     };
 
-    /// Of points in order; the slices have equal length. Records without values have an empty last slice.
+    /// Summarises points in order; the slices have equal length. Records without values have an empty last slice.
     pub fn of(steps: &[i64], wall_times_secs: &[f64], values: &[f64]) -> Self {
         let Some(&last_step) = steps.last() else {
             return Self::EMPTY;
         };
         let (mut min, mut max, mut finite) = (f64::INFINITY, f64::NEG_INFINITY, 0_u64);
         for &v in values {
-            // Comparisons with NaN are false, and ±∞ is sorted out by `is_finite`: no branch, so it vectorises.
+            // Comparisons with NaN are false, and `is_finite` excludes ±∞: no branch, so it vectorises.
             let ok = v.is_finite();
             finite += u64::from(ok);
             min = if ok && v < min { v } else { min };
@@ -71,12 +71,12 @@ impl Summary {
         }
     }
 
-    /// Of one point.
+    /// Summarises one point.
     pub fn of_point(step: i64, wall_time_secs: f64, value: f64) -> Self {
         Self::of(&[step], &[wall_time_secs], &[value])
     }
 
-    /// Of these points followed by `next`.
+    /// Extends this summary by the points of `next`, which follow.
     pub fn merge(&mut self, next: &Self) {
         if next.count == 0 {
             return;
@@ -95,7 +95,7 @@ impl Summary {
 
 /// Combines summaries in order into at most a given number of buckets of about equal count.
 ///
-/// Bucket borders fall between the summaries that are pushed, so each point is in exactly one bucket.
+/// Bucket borders are between the pushed summaries, so each point is in exactly one bucket.
 #[derive(Debug)]
 pub struct Buckets {
     total: u64,
@@ -106,7 +106,7 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// For `total` points into at most `wanted` buckets (at least one).
+    /// Creates at most `wanted` buckets (at least one) for `total` points.
     pub fn new(total: u64, wanted: usize) -> Self {
         let wanted = wanted.max(1) as u64;
         Self {
@@ -118,7 +118,7 @@ impl Buckets {
         }
     }
 
-    /// Adds the points that follow; says which bucket they went to.
+    /// Adds the points that follow and returns the index of their bucket.
     pub fn push(&mut self, part: &Summary) -> usize {
         if part.count == 0 {
             return self.merged.len().saturating_sub(1);

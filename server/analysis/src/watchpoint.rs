@@ -1,9 +1,9 @@
-//! Watchpoints: what is wrong with a training, judged from what it recorded.
+//! Watchpoints: judgement of a training from its records.
 //!
 //! A [`Watchpoint`](config::Watchpoint) is a condition of the [`catalogue`] with limits. An
-//! [`Evaluator`](evaluator::Evaluator) is fed everything that one run has recorded, of all its ranks, and says what
-//! it found: [`Findings`](finding::Findings). What it says depends on the order of steps within one tensor of one
-//! rank, and not on how tensors, ranks and scalars interleave.
+//! [`Evaluator`](evaluator::Evaluator) receives all records of one run, of all its ranks, and returns
+//! [`Findings`](finding::Findings). The result depends on the order of steps within one tensor of one rank, and not on
+//! the interleaving of tensors, ranks and scalars.
 
 mod attempts;
 pub mod catalogue;

@@ -1,4 +1,5 @@
-//! Answers against targets, and losses against accuracies: families of healthy and faulty programs, each with several seeds.
+//! Outputs compared with targets, and losses with accuracies: families of healthy and faulty programs, each with
+//! several seeds.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
@@ -10,7 +11,7 @@ use trainscope_format::body::GraphFormat;
 use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
 use trainscope_format::{Graph, Role, Severity, TensorSummary};
 
-/// Numbers between 0 and 1 that look like chance.
+/// Pseudo-random numbers between 0 and 1.
 struct Chance(u64);
 
 impl Chance {
@@ -42,7 +43,7 @@ fn keras(units: u64, activation: &str, loss: &str) -> Graph {
     Graph::read(GraphFormat::KerasJson, json.as_bytes()).unwrap()
 }
 
-/// A training of a model, as its records say.
+/// Records of a training.
 struct Program {
     evaluator: Evaluator,
 }
@@ -112,7 +113,7 @@ fn targets_out_of_reach_are_found_and_others_are_not() {
     let cases: [(&str, &str, Draw, bool); 18] = [
         ("sigmoid", mse, bits, false),
         ("sigmoid", mse, |c, _| c.next(), false),
-        // Scaled by the extremes of other data.
+        // Scaled by the minimum and maximum of other data.
         ("sigmoid", mse, |c, _| c.between(-0.03, 1.03), false),
         // One outlier in a hundred.
         (
@@ -213,13 +214,13 @@ fn class_numbers_that_are_no_integers_are_an_error() {
             );
         }
     }
-    // Shares of classes are no class numbers.
+    // Probabilities are no class indices.
     let mut program = Program::new(Some(&keras(3, "softmax", r#""categorical_crossentropy""#)));
     program.tensor(0, "target", &[8, 3], &[0.3; 24]);
     assert_eq!(severity(&program.findings(), "fractional_classes"), None);
 }
 
-/// Output of the last layer for a sample, by step, sample and unit.
+/// Output of the last layer by step, sample and unit.
 type Answer = fn(&mut Chance, i64, u64, u64) -> f32;
 
 #[test]
@@ -227,15 +228,15 @@ fn one_answer_for_every_sample_is_found_and_is_the_cause_of_dead_gradients() {
     let cases: [(u64, Answer, bool); 8] = [
         (1, |c, _, _, _| c.next(), false),
         (3, |c, _, _, _| c.next(), false),
-        // Nearly the same at first, as after a small initialisation.
+        // Nearly the same at first, as after a small initialization.
         (1, |c, _, _, _| 0.5 + 1e-4 * c.next(), false),
-        // Zeros at the beginning, as of a last layer that begins with them.
+        // Zeros at the beginning, as of a last layer that starts with them.
         (
             2,
             |c, step, _, _| if step < 2 { 0.0 } else { c.next() },
             false,
         ),
-        // One unit of several that is dead.
+        // One dead unit of several.
         (
             3,
             |c, _, _, unit| if unit == 0 { 0.0 } else { c.next() },
@@ -280,7 +281,7 @@ fn one_answer_for_every_sample_is_found_and_is_the_cause_of_dead_gradients() {
             }
         }
     }
-    // A gradient that vanishes on its way back says more: which layers hold it back.
+    // A gradient that vanishes on its way back is the more informative finding: it names the layers.
     let mut program = Program::new(Some(&keras(1, "linear", r#""mse""#)));
     let mut chance = Chance(3);
     for step in 0..10 {
@@ -307,8 +308,8 @@ fn one_answer_for_every_sample_is_found_and_is_the_cause_of_dead_gradients() {
     assert_eq!(severity(&program.findings(), "constant_output"), None);
 }
 
-/// The loss and the accuracy of a classifier that gives the right class so much more than the others, on average.
-/// Answers of the weight `weight` are counted less, as with class weights.
+/// Loss and accuracy of a classifier with the given mean margin for the right class. Samples of weight `weight` count
+/// less, as with class weights.
 fn classified(chance: &mut Chance, classes: usize, skill: f32, weight: f64) -> (f64, f64) {
     let (mut loss, mut right) = (0.0, 0.0);
     for _ in 0..200 {
@@ -376,7 +377,7 @@ fn a_loss_that_does_not_fit_its_accuracy_is_found() {
     let below: fn(f64) -> (f64, f64) = |t| (-1e3 * t, 0.1);
     assert_eq!(judge(binary, 1, below), Some(Severity::Error));
     assert_eq!(judge(binary, 5, below), Some(Severity::Error));
-    // Numbers may be what they are.
+    // Other losses are not bounded.
     for loss in [r#""mse""#, r#""my_own""#] {
         assert_eq!(judge(loss, 1, below), None);
         assert_eq!(judge(loss, 1, wrong_type), None);
@@ -397,7 +398,7 @@ fn a_loss_that_never_moves_is_found() {
         ("loss", 19, |_| 0.517_25, false),
         ("epoch_loss", 2, |_| 7.5, false),
         ("epoch_loss", 12, |t| 7.5 + 1e-4 * t as f64, false),
-        // A hinge loss that is 0 for good, and a loss that comes to a rest.
+        // A hinge loss that stays 0, and a loss that converges.
         ("epoch_loss", 12, |_| 0.0, false),
         ("loss", 60, |t| (-(t as f64)).exp().max(1e-3), false),
     ] {

@@ -1,4 +1,4 @@
-//! Rules of the guided diagnosis on small graphs and settings: what is wrong is told, and what only looks like it is not.
+//! Rules of the guided diagnosis on small graphs and hyper-parameters: faults are reported, and lookalikes are not.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -156,7 +156,7 @@ fn a_loss_wants_what_it_wants() {
         assert_eq!(remark.node.is_some(), expected > State::Fine);
         assert!(!remark.sentence.en.is_empty() && !remark.sentence.zh.is_empty());
     }
-    // A softmax inside of the model is none before a loss, and what goes back is not looked at.
+    // A softmax inside the model does not count as one before a loss, and the backward pass is ignored.
     let attention = [
         "x >",
         "s Softmax x",
@@ -214,7 +214,7 @@ fn a_bias_before_a_normalisation_is_useless_only_if_nothing_else_reads_it() {
         with(&["c Conv2D x,c.weight", "b BiasAdd c,c.bias", "n BatchNorm b"]),
         State::Note
     );
-    // A skip connection reads it too; an activation between keeps it useful; layer norm takes out something else.
+    // A skip connection reads it too; an activation between keeps it useful; layer norm cancels something else.
     assert_eq!(
         with(&[
             "c Conv x,c.weight,c.bias",
@@ -235,7 +235,7 @@ fn a_bias_before_a_normalisation_is_useless_only_if_nothing_else_reads_it() {
         with(&["c Conv x,c.weight,c.bias", "n LayerNormalization c"]),
         State::Fine
     );
-    // A constant in the place of the bias is none: traced graphs write `None` so.
+    // A constant in the place of the bias is no bias: traced graphs write `None` so.
     assert_eq!(
         with(&[
             "k = -",
@@ -276,7 +276,7 @@ fn parameters_that_are_only_handed_on_are_unused() {
         (found.state, found.places, found.node.as_deref()),
         (State::Fault, 2, Some("b.weight"))
     );
-    // What several parameters are put together for is their use; so is an unknown operation.
+    // Operations that join several parameters are users, and so are unknown operations.
     let together = [
         "a.weight # -",
         "b.weight # -",
@@ -284,7 +284,7 @@ fn parameters_that_are_only_handed_on_are_unused() {
         "c Concat t",
     ];
     assert_eq!(state(&together, Rule::UnusedParameters), State::Fine);
-    // Inputs, counters and what an optimizer remembers are no parameters of the model.
+    // Inputs, counters and the state of an optimizer are no parameters of the model.
     let others = [
         "x >",
         "a.weight # -",
@@ -317,7 +317,7 @@ fn a_column_less_a_row_is_an_accident_where_its_mean_is_taken() {
     assert_eq!(loss("[32,1]", "[32,1]", mean), State::Fine);
     assert_eq!(loss("[32,8]", "[8]", mean), State::Fine);
     assert_eq!(loss("[1,1]", "[1]", mean), State::Fine);
-    // Tables that are meant have other sizes, as many axes, or end in no mean.
+    // Intended tables have other sizes, as many axes, or end in no mean.
     assert_eq!(loss("[32,1]", "[16]", mean), State::Fine);
     assert_eq!(loss("[32,1]", "[1,32]", mean), State::Fine);
     assert_eq!(
@@ -331,7 +331,7 @@ fn a_column_less_a_row_is_an_accident_where_its_mean_is_taken() {
         (State::Fault, Some("loss"))
     );
     assert!(found.sentence.en.contains("[32, 1]") && found.sentence.zh.contains("[32]"));
-    // Of one tensor with itself: distances.
+    // Distances within one tensor.
     let own = [
         "a > - [32]",
         "c Reshape a [32,1]",
@@ -454,7 +454,7 @@ fn samples_are_shuffled_and_scaled_or_it_is_said() {
     let map = dataset("Map", &["Resize", "Rescale"], None, Some(in_order()));
     let shuffled = dataset("Shuffle", &[], None, Some(map));
     assert_eq!(prepared(shuffled.clone(), None), [State::Fine, State::Fine]);
-    // What is evaluated on comes later and in order.
+    // The evaluation pipeline comes later and in order.
     assert_eq!(
         prepared(shuffled, Some(in_order())),
         [State::Fine, State::Fine]
@@ -469,7 +469,7 @@ fn samples_are_shuffled_and_scaled_or_it_is_said() {
         let [settings, graph, pipeline] = [0, 1, 2].map(|at| nothing[at].record);
         [settings, graph, pipeline]
     };
-    // Each framework is told its own line; `PyTorch` has none that records a pipeline.
+    // Each framework has its own line; `PyTorch` has none that records a pipeline.
     let [settings, graph, pipeline] = lines(Framework::MindSpore);
     assert!(
         [settings, graph, pipeline]
@@ -524,7 +524,8 @@ fn each_rule_has_a_condition_of_its_name() {
     }
 }
 
-/// Findings of a run with these settings, a softmax before a loss that applies one itself, and this loss curve.
+/// Findings of a run with these hyper-parameters, a softmax before a loss that applies one itself, and this loss
+/// curve.
 fn judged(rate: f64, loss: impl Fn(i64) -> f64) -> Findings {
     let graph = classifier(&["p aten::softmax scores"], "aten::cross_entropy_loss");
     let session = SessionStart {
@@ -541,7 +542,7 @@ fn judged(rate: f64, loss: impl Fn(i64) -> f64) -> Findings {
     evaluator.findings_with(&examiner.remarks(Framework::Python))
 }
 
-/// A fault of the program is there before the first step. It is the first cause of what it can cause, and of no more.
+/// A fault of the program exists before the first step. It is the first cause only of hits that it can cause.
 #[test]
 fn a_fault_of_the_program_comes_first_only_where_it_can_be_the_cause() {
     let first = |findings: &Findings| findings.first_hit().map(|hit| hit.condition.to_string());
@@ -552,7 +553,7 @@ fn a_fault_of_the_program_comes_first_only_where_it_can_be_the_cause() {
         (hit.step, hit.last_step, hit.node.as_deref()),
         (10, 59, Some(&*hit.tensor))
     );
-    // Two softmax in a row make small gradients, and no NaN.
+    // Two consecutive softmax make small gradients, and no NaN.
     let nan = |step| if step < 40 { 1.0 } else { f64::NAN };
     assert_eq!(first(&judged(0.1, nan)).as_deref(), Some("loss_nan"));
     // A learning rate of a million does.

@@ -1,5 +1,5 @@
-//! The formulas of the incumbent's conditions, held against the same computed in the plainest way; and that neither
-//! storing the state nor another order of tensors changes what is found.
+//! Conditions of `MindInsight`, compared with naive computations; neither storing the state nor another order of
+//! tensors changes the findings.
 
 #![expect(
     clippy::unwrap_used,
@@ -53,12 +53,12 @@ fn observe(evaluator: &mut Evaluator, name: &str, step: i64, now: &[f32], old: O
     });
 }
 
-/// What is found of a weight at its second step.
+/// Findings of a weight at its second step.
 fn found(condition: &str, limits: &[(&str, f64)], before: &[f32], now: &[f32]) -> Findings {
     found_of("weight/fc.weight", condition, limits, before, now)
 }
 
-/// The same of a tensor of any name.
+/// The same for a tensor of any name.
 fn found_of(
     name: &str,
     condition: &str,

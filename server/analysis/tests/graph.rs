@@ -1,4 +1,4 @@
-//! Pictures of graphs: whatever the graph, boxes lie where they belong and lines end at them.
+//! Scenes of graphs: for any graph, boxes are within their parents and lines end at boxes.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn all_open(tree: &Tree) -> View {
     }
 }
 
-/// What holds of every picture.
+/// Invariants of every scene.
 fn check(scene: &Scene) {
     const ROOM: f64 = 0.01;
     for (index, own) in scene.boxes.iter().enumerate() {

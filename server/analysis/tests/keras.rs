@@ -1,4 +1,4 @@
-//! Models of Keras with what they were compiled with: each combination of a last activation and a loss, and settings.
+//! Compiled Keras models: each combination of a last activation and a loss, and hyper-parameters.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,7 @@ fn dense(name: &str, units: u32, activation: &str) -> String {
     layer("Dense", name, &config)
 }
 
-/// A sequential model that was compiled.
+/// A compiled sequential model.
 fn compiled(layers: &[String], loss: &str, optimizer: &str) -> Graph {
     let json = format!(
         r#"{{"class_name": "Sequential", "keras_version": "3.15.1", "config": {{"name": "net", "layers": [{}]}},
@@ -36,7 +36,7 @@ fn remark(graph: &Graph, rule: Rule) -> Remark {
 
 const ADAM: &str = r#"{"class_name": "Adam", "config": {"learning_rate": 0.0010000000474974513}}"#;
 
-/// The ways to write down a loss: its name, its function, and the class with its settings.
+/// The notations of a loss: its name, its function, and the class with its configuration.
 fn written(name: &str, class: &str) -> [String; 3] {
     [
         format!("\"{name}\""),
@@ -94,7 +94,7 @@ fn a_loss_fits_the_last_activation_or_it_is_said() {
         for loss in written(loss.0, loss.1) {
             let plain = [dense("a", 8, "relu"), dense("b", units, activation)];
             let activation = format!(r#""activation": "{activation}""#);
-            // An activation of its own, with a layer before it that changes nothing.
+            // A separate activation after a layer that changes nothing.
             let apart = [
                 dense("a", 8, "relu"),
                 dense("b", units, "linear"),
@@ -167,7 +167,8 @@ fn unknown_losses_layers_and_models_that_were_not_compiled_are_not_judged() {
     assert_eq!(remark(&graph, Rule::LossActivation).state, State::Fine);
 }
 
-/// Convolution, normalisation and activation as in residual networks: none of these layers follows another one directly.
+/// Convolution, normalisation and activation as in residual networks: none of these layers follows another one
+/// directly.
 #[test]
 fn layers_without_activation_between_are_found_along_the_edges() {
     let conv = |name: &str, activation: &str| {
@@ -231,7 +232,7 @@ fn settings_of_the_optimizer_are_judged_as_they_were_written() {
         let graph = compiled(&layers, r#""mse""#, optimizer);
         remark(&graph, Rule::Settings)
     };
-    // Keras keeps the rate in single precision, and writes it in double.
+    // Keras stores the rate in single precision, and writes it in double.
     let rate = |class: &str, rate: f32| {
         let rate = f64::from(rate);
         of(&format!(

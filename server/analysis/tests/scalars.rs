@@ -1,5 +1,4 @@
-//! Judgements over scalars, over what the device says and over weights that are one, held against the same computed in the
-//! plainest way.
+//! Judgements over scalars, reports of the device and single weights, compared with naive computations.
 
 #![expect(
     clippy::unwrap_used,
@@ -28,7 +27,7 @@ fn evaluator(condition: &str, parameters: &[(&str, f64)]) -> Evaluator {
     Evaluator::new(Watchpoints::from_file(&file).unwrap())
 }
 
-/// Shows points of a scalar, one a step, `secs` apart.
+/// Adds points of a scalar, one per step, `secs` apart.
 fn show(evaluator: &mut Evaluator, tag: &str, values: &[f64], secs: f64) {
     for (step, value) in (0..).zip(values) {
         evaluator.scalar(0, tag, step, secs * step as f64, *value);
@@ -72,7 +71,7 @@ fn middle(values: &[f64]) -> f64 {
     }
 }
 
-/// Losses that begin somewhere and fall or rise by a share, with noise.
+/// Losses that start anywhere and fall or rise by a share, with noise.
 fn losses(len: usize) -> impl Strategy<Value = Vec<f64>> {
     let noise = prop::collection::vec(-1.0..1.0_f64, len);
     (0.5..3.0_f64, -0.2..0.9_f64, 0.0..0.1_f64, noise).prop_map(|(begin, fall, width, noise)| {
@@ -131,7 +130,7 @@ proptest! {
             !evaluator.findings().hits.is_empty()
         };
         prop_assert_eq!(of(true), last / guessing > left);
-        // Without an accuracy the first loss alone says that it is a classifier.
+        // Without an accuracy the first loss alone shows that it is a classifier.
         let begins_at_guessing = (middle(&values[..3]) / guessing - 1.0).abs() < 0.05;
         prop_assert_eq!(of(false), begins_at_guessing && last / guessing > left);
     }

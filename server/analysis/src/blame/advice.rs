@@ -1,7 +1,7 @@
 //! Advice on the first cause, chosen by what else was found before it. The text of its condition remains where nothing was.
 //!
-//! NaN and infinities are the end of several faults that need opposite remedies: each is told by the hits that came before,
-//! by the type of the elements, or by the place in the step.
+//! NaN and infinities are the end of several faults that need opposite remedies: the hits that came before, the type of
+//! the elements and the place in the step distinguish them.
 
 use trainscope_format::digits;
 use trainscope_format::tensor::DType;

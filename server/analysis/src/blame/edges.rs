@@ -1,6 +1,6 @@
-//! What the edges of a graph say of hits: which lie upstream of another one, and which follow from it.
+//! Edges of a graph between hits: upstream and downstream.
 //!
-//! A graph is of one step: what is found at a later step follows from an earlier one all the same, through the weights.
+//! A graph covers one step; hits at later steps follow from earlier ones regardless, through the weights.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::watchpoint::finding::Hit;
 use crate::watchpoint::knowledge::{Knowledge, Node};
 use crate::watchpoint::run::Flow;
 
-/// The phase of what is computed forward, and of every operator of a graph of the whole step.
+/// Phase of forward computation, and of every operator of a graph of the whole step.
 pub(super) const FORWARD: u8 = 2;
-/// The phase of gradients: each layer's come after those of the layers it feeds.
+/// Phase of gradients: those of a layer come after those of the layers it feeds.
 const BACKWARD: u8 = 5;
 
-/// The nodes of a graph, those first that feed others; none if no graph is known.
+/// The nodes of a graph in topological order; empty without a graph.
 pub(super) struct Edges<'a> {
     nodes: &'a [Node],
     by_name: HashMap<&'a str, usize, RandomState>,
@@ -31,7 +31,7 @@ impl<'a> Edges<'a> {
         Self { nodes, by_name }
     }
 
-    /// The node that a hit is about, if the graph has it. As elsewhere, a layer may be known without its scopes.
+    /// The node of a hit, if the graph has it. As elsewhere, the name of a layer may lack its scopes.
     fn node(&self, hit: &Hit) -> Option<usize> {
         let name = hit.node.as_deref()?;
         let tail = name.rsplit('/').next().unwrap_or(name);
@@ -39,7 +39,7 @@ impl<'a> Edges<'a> {
         known.copied()
     }
 
-    /// The names of the nodes that feed the one a hit is about.
+    /// Names of the inputs of a hit's node.
     pub(super) fn inputs(&self, hit: &Hit) -> impl Iterator<Item = &'a str> {
         let node = self.node(hit).and_then(|node| self.nodes.get(node));
         let inputs = node.map(|node| &*node.inputs).unwrap_or_default();
@@ -48,8 +48,8 @@ impl<'a> Edges<'a> {
             .filter_map(|input| Some(&*self.nodes.get(*input as usize)?.name))
     }
 
-    /// The hit among `others` that feeds this one and is itself fed by no other, of the same step and rank and as bad;
-    /// none if everything that feeds it is healthy.
+    /// The hit among `others` that feeds this one and is itself fed by no other, of the same step and rank and at
+    /// least as severe; `None` if all inputs are healthy.
     pub(super) fn source<'h>(
         &self,
         first: usize,
@@ -76,12 +76,12 @@ impl<'a> Edges<'a> {
         feeding
             .filter_map(|(index, other)| Some((self.node(other)?, index, other)))
             .filter(|(at, ..)| *at != node && upstream[*at])
-            // Nodes come after what feeds them: nothing feeds the first of these.
+            // Nodes come after their inputs: the first of these has no input among them.
             .min_by_key(|(at, ..)| *at)
             .map(|(_, index, other)| (index, other))
     }
 
-    /// Which nodes are computed from this one, itself among them.
+    /// Marks the nodes computed from this one, itself included.
     fn downstream(&self, from: usize) -> Vec<bool> {
         let mut reached = vec![false; self.nodes.len()];
         reached[from] = true;
@@ -92,7 +92,7 @@ impl<'a> Edges<'a> {
         reached
     }
 
-    /// Which nodes this one is computed from, itself among them.
+    /// Marks the nodes that this one is computed from, itself included.
     fn upstream(&self, from: usize) -> Vec<bool> {
         let mut reached = vec![false; self.nodes.len()];
         reached[from] = true;
@@ -110,12 +110,12 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// What may follow from a hit.
+/// The hits that may follow from a hit.
 pub(super) struct Reach<'a> {
     edges: &'a Edges<'a>,
     cause: &'a Hit,
     flow: Flow,
-    /// Nodes whose outputs, or whose gradients, are computed from it; none if its node is not known.
+    /// Nodes whose outputs or gradients are computed from it; `None` if its node is unknown.
     nodes: Option<Vec<bool>>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Whether another hit lies in it.
+    /// True if another hit may follow.
     pub(super) fn holds(&self, other: &Hit, flow: Flow) -> bool {
         if other.step != self.cause.step {
             return other.step > self.cause.step;

@@ -1,8 +1,8 @@
-//! The activation between the last layer and the loss: a loss takes its input for scores, for probabilities or for plain
-//! numbers, and an activation that gives something else takes away its gradient or makes it wrong.
+//! The activation between the last layer and the loss: a loss expects logits, probabilities or plain numbers, and an
+//! activation with another range removes its gradient or makes it wrong.
 //!
-//! Sources: the documentation of `from_logits` in Keras, of `CrossEntropyLoss`, `NLLLoss` and `BCELoss` in `PyTorch`; the
-//! rules of `NeuraLint` (Nikanjam et al., TOSEM 2021) and UMLAUT (Schoop et al., CHI 2021).
+//! Sources: the documentation of `from_logits` in Keras, of `CrossEntropyLoss`, `NLLLoss` and `BCELoss` in `PyTorch`;
+//! the rules of `NeuraLint` (Nikanjam et al., TOSEM 2021) and UMLAUT (Schoop et al., CHI 2021).
 
 use std::sync::Arc;
 
@@ -20,22 +20,22 @@ use super::{Opinion, State};
 pub(crate) enum Cost {
     /// Cross-entropy with one number for each class as target.
     Classes,
-    /// Cross-entropy with the number of the class as target.
+    /// Cross-entropy with the class index as target.
     ClassNumbers,
-    /// Cross-entropy of each unit by itself.
+    /// Cross-entropy of each unit separately.
     Binary,
-    /// A distance of numbers.
+    /// Distance between numbers.
     Values,
 }
 
-/// The output of a model with one loss, as a graph tells.
+/// The output of a model with a single loss, from its graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Output {
-    /// The layer that makes it.
+    /// Name of the last layer.
     pub(crate) layer: Arc<str>,
     /// Number of units, if known.
     pub(crate) units: Option<u64>,
-    /// The least and the greatest value that its activation can give.
+    /// Range of its activation.
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) cost: Option<Cost>,
@@ -43,7 +43,7 @@ pub(crate) struct Output {
     pub(crate) is_plain: bool,
 }
 
-/// The output of a graph that has one loss.
+/// Output of a graph with a single loss.
 pub(crate) fn output_of(graph: &Graph) -> Option<Output> {
     let view = View::new(graph);
     let is_loss = |at: &usize| matches!(view.does[*at], Does::Loss(_));
@@ -70,7 +70,7 @@ pub(crate) fn output_of(graph: &Graph) -> Option<Output> {
     })
 }
 
-/// The cost of a loss that a program has written down by name.
+/// Type of a loss by its recorded name.
 pub(crate) fn cost_of_name(name: &str) -> Option<Cost> {
     let node = Node {
         op_type: name.to_owned(),
@@ -98,13 +98,13 @@ fn cost_of(node: &Node, does: Does) -> Option<Cost> {
     })
 }
 
-/// Activation before a loss that is missing or should not be there.
+/// Missing or superfluous activation before a loss.
 pub(super) fn loss_activation(view: &View<'_>) -> Opinion {
     let mut found: Vec<(State, usize, String, String)> = Vec::new();
     let (mut losses, mut judged) = (0, 0);
     for at in view.forward() {
         let Does::Loss(loss) = view.does[at] else {
-            // Two in a row, wherever the loss is.
+            // Two in a row, with or without a loss after them.
             if matches!(view.does[at], Does::Softmax | Does::LogSoftmax)
                 && let Some(first) = view.origin(at, 0)
                 && view.does[first] == Does::Softmax
@@ -157,8 +157,8 @@ fn doubled(view: &View<'_>, first: usize, second: usize) -> (String, String) {
     )
 }
 
-/// Softmax, or a cross-entropy of classes, over a single unit: e^x / e^x is 1 whatever x is, and so the loss does not depend
-/// on the model.
+/// Softmax, or a cross-entropy of classes, over a single unit: e^x / e^x is 1 for any x, and so the loss does not
+/// depend on the model.
 fn single_unit(
     view: &View<'_>,
     loss: Loss,
@@ -193,7 +193,7 @@ fn single_unit(
     })
 }
 
-/// Fault of a loss that is fed by `from`.
+/// Checks a loss whose input is `from`.
 fn before_loss(
     view: &View<'_>,
     loss: Loss,
@@ -283,7 +283,7 @@ fn before_loss(
     }
 }
 
-/// True if it is an activation whose values are no probabilities.
+/// True for an activation whose values are not probabilities.
 fn is_activation(does: Does) -> bool {
     matches!(
         does,
@@ -291,8 +291,7 @@ fn is_activation(does: Does) -> bool {
     )
 }
 
-/// A cross-entropy takes the logarithm of its input, and of a number outside of 0 to 1 there is none, or it is cut off and
-/// has no gradient.
+/// A cross-entropy takes the logarithm of its input: outside of 0 to 1 it is undefined, or clipped without a gradient.
 fn no_probabilities(
     view: &View<'_>,
     from: usize,
@@ -320,7 +319,7 @@ fn no_probabilities(
     )
 }
 
-/// True if the other side of a difference is softmax too: one model learns from another.
+/// True if the other operand of a difference is a softmax too, as in distillation.
 fn is_compared_with_softmax(view: &View<'_>, at: usize) -> bool {
     view.origin(at, 1)
         .is_some_and(|other| view.does[other] == Does::Softmax)

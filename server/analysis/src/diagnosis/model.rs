@@ -1,5 +1,4 @@
-//! Rules about a graph: each looks at what every framework's graph says in its own words, and costs no more than the
-//! graph is large.
+//! Rules about a graph of any framework, each linear in the size of the graph.
 
 use trainscope_format::Graph;
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind};
@@ -9,12 +8,12 @@ use super::operation::{Does, Loss, attribute, is_backward, is_parameter, of};
 use super::recording::Missing;
 use super::{Opinion, Rule, State};
 
-/// Operations that are followed in a row, through reshapes and the like.
+/// Maximum number of operations to follow in a row, through reshapes and the like.
 const MAX_HOPS: usize = 64;
-/// Operations between a difference and the mean of a loss.
+/// Maximum number of operations between a difference and the mean of a loss.
 const REDUCED_WITHIN: usize = 4;
 
-/// Layers of Keras that have as many units as what feeds them.
+/// Keras layers with as many units as their input.
 const KEEPS_UNITS: [&str; 6] = [
     "Activation",
     "Softmax",
@@ -24,13 +23,13 @@ const KEEPS_UNITS: [&str; 6] = [
     "LayerNormalization",
 ];
 
-/// What is to be said of a graph.
+/// Results for a graph.
 pub(super) struct Seen {
     pub(super) opinions: Vec<(Rule, Opinion)>,
     pub(super) normalises_batches: bool,
 }
 
-/// There is none.
+/// Results without a graph.
 pub(super) fn without_graph() -> Opinion {
     Opinion::unknown(
         "no graph was recorded; the structure of the model is not checked",
@@ -39,7 +38,7 @@ pub(super) fn without_graph() -> Opinion {
     )
 }
 
-/// Looks at a graph by every rule.
+/// Applies all rules to a graph.
 pub(super) fn examine(graph: &Graph) -> Seen {
     let view = View::new(graph);
     let count = view.forward().count();
@@ -64,12 +63,12 @@ pub(super) fn examine(graph: &Graph) -> Seen {
     }
 }
 
-/// A graph, with what its operations do and who uses what they make.
+/// A graph with the types of its operations and the users of their outputs.
 pub(super) struct View<'a> {
     pub(super) nodes: &'a [Node],
     pub(super) does: Vec<Does>,
     is_backward: Vec<bool>,
-    /// Node and place among its inputs of whoever uses a node.
+    /// Users of each node, with the index of the input.
     users: Vec<Vec<(u32, u32)>>,
 }
 
@@ -93,24 +92,24 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Operations of the way forward.
+    /// Operations of the forward pass.
     pub(super) fn forward(&self) -> impl Iterator<Item = usize> {
         (0..self.nodes.len())
             .filter(|at| self.nodes[*at].kind == NodeKind::Operation && !self.is_backward[*at])
     }
 
-    /// What feeds the so-many-th input.
+    /// The node that feeds an input.
     fn input(&self, at: usize, place: usize) -> Option<usize> {
         let edge = self.nodes[at].inputs.get(place)?;
         let from = edge.node? as usize;
         (from < self.nodes.len() && !edge.is_control).then_some(from)
     }
 
-    /// The operation that an input really comes from: what only hands it on is passed.
+    /// The operation that an input originates from, through operations that pass it on unchanged.
     pub(super) fn origin(&self, at: usize, place: usize) -> Option<usize> {
         let mut from = self.input(at, place)?;
         for _ in 0..MAX_HOPS {
-            // The access to a parameter is where a parameter comes from.
+            // The access to a parameter counts as its origin.
             if self.does[from] != Does::Passes || is_parameter(&self.nodes[from]) {
                 return Some(from);
             }
@@ -119,7 +118,7 @@ impl<'a> View<'a> {
         None
     }
 
-    /// Whether an input is a parameter, as far as it is only handed on.
+    /// True if an input is a parameter, possibly passed on unchanged.
     fn is_parameter(&self, at: usize, place: usize) -> bool {
         self.origin(at, place)
             .is_some_and(|from| is_parameter(&self.nodes[from]))
@@ -136,8 +135,8 @@ impl<'a> View<'a> {
         known.collect()
     }
 
-    /// Number of units of a layer, as Keras says of it or of a layer before that does not change it; otherwise the last size
-    /// of what it computes.
+    /// Number of units of a layer, from Keras or from a layer before that preserves it; otherwise the last size of its
+    /// output.
     pub(super) fn width(&self, mut at: usize) -> Option<u64> {
         for _ in 0..MAX_HOPS {
             let node = &self.nodes[at];
@@ -163,7 +162,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A bias whose only user takes it out again.
+/// A bias whose only user cancels it.
 fn useless_bias(view: &View<'_>) -> Opinion {
     let mut found = Vec::new();
     let mut normalisations = 0_usize;
@@ -205,8 +204,8 @@ fn useless_bias(view: &View<'_>) -> Opinion {
     )
 }
 
-/// Two layers without an activation between: the product of two matrices is a matrix, so both together can do no more than
-/// one. Edges are followed, not the order of layers.
+/// Two layers without an activation between: the product of two matrices is a matrix, so both together are no more
+/// than one. Edges count, not the order of layers.
 fn linear_layers(view: &View<'_>) -> Opinion {
     let mut found = Vec::new();
     let mut layers = 0_usize;
@@ -257,7 +256,7 @@ fn linear_layers(view: &View<'_>) -> Opinion {
     )
 }
 
-/// True if it is a linear layer with weights of its own: not the product of two results.
+/// True for a linear layer with weights of its own, not the product of two results.
 fn is_layer(view: &View<'_>, at: usize) -> bool {
     let node = &view.nodes[at];
     view.does[at] == Does::Linear
@@ -267,12 +266,12 @@ fn is_layer(view: &View<'_>, at: usize) -> bool {
             || view.is_parameter(at, 2))
 }
 
-/// Whether an operation ends with adding a trained constant to each channel.
+/// True if an operation ends with adding a trained constant to each channel.
 fn adds_bias(view: &View<'_>, at: usize) -> bool {
     let node = &view.nodes[at];
     match view.does[at] {
         Does::BiasAdd => true,
-        // The first input of `addmm` is the bias; all others have it at the end.
+        // The first input of `addmm` is the bias; all others have it last.
         Does::Linear if node.op_type.ends_with("addmm") => view.is_parameter(at, 0),
         Does::Linear => {
             view.is_parameter(at, 1) && view.is_parameter(at, 2)
@@ -296,7 +295,7 @@ fn adds_bias(view: &View<'_>, at: usize) -> bool {
     }
 }
 
-/// Parameters that nothing computes with.
+/// Parameters without users.
 fn unused_parameters(view: &View<'_>) -> Opinion {
     let is_traced = view
         .nodes
@@ -348,7 +347,7 @@ fn unused_parameters(view: &View<'_>) -> Opinion {
     )
 }
 
-/// Whether a parameter is one of a layer, by its name and type: inputs, counters and what an optimizer remembers are not.
+/// True for a parameter of a layer, by its name and type: inputs, counters and the state of an optimizer are not.
 fn is_trained(node: &Node) -> bool {
     let is_number = node.outputs.first().is_none_or(|own| {
         own.dtype.is_empty() || own.dtype.starts_with('f') || own.dtype.starts_with("bf")
@@ -375,7 +374,7 @@ fn is_trained(node: &Node) -> bool {
     is_number && is_of_layer && !state.iter().any(|word| node.name.starts_with(word))
 }
 
-/// Whether something computes with it, however it is handed on.
+/// True if an operation uses the parameter, directly or passed on.
 fn is_used(view: &View<'_>, parameter: usize) -> bool {
     let mut open = vec![(parameter, 0)];
     while let Some((at, hops)) = open.pop() {
@@ -395,7 +394,7 @@ fn is_used(view: &View<'_>, parameter: usize) -> bool {
     false
 }
 
-/// A column less a row: a table of all differences instead of one a sample.
+/// A column minus a row: a table of all differences instead of one per sample.
 fn broadcast(view: &View<'_>) -> Opinion {
     let (mut candidates, mut known) = (0_u64, 0_u64);
     let mut found = Vec::new();
@@ -447,7 +446,7 @@ fn broadcast(view: &View<'_>) -> Opinion {
     )
 }
 
-/// Whether `[…, n, 1]` and `[n]` meet, in either order.
+/// True if the shapes are `[…, n, 1]` and `[n]`, in either order.
 fn is_table(a: &[u64], b: &[u64]) -> bool {
     let (long, short) = if a.len() > b.len() { (a, b) } else { (b, a) };
     match (long, short) {
@@ -456,7 +455,7 @@ fn is_table(a: &[u64], b: &[u64]) -> bool {
     }
 }
 
-/// Whether a difference soon ends in a mean or a sum, as a loss does.
+/// True if a difference soon ends in a mean or a sum, as in a loss.
 fn is_reduced(view: &View<'_>, at: usize) -> bool {
     let mut open = vec![(at, 0)];
     while let Some((at, hops)) = open.pop() {

@@ -1,56 +1,56 @@
-//! What the operations of a graph do, whatever their framework calls them.
+//! Types of operations, independent of the framework.
 
 use trainscope_format::graph::{Node, NodeKind};
 
-/// What an operation does, as far as a rule asks.
+/// Type of an operation, as far as the rules need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
-    /// Hands its first input on: other shape, other type, or nothing at all.
+    /// Passes its first input on: with another shape or type, or unchanged.
     Passes,
-    /// Makes several into one.
+    /// Joins several inputs.
     Gathers,
-    /// Says what has to run before, or tells somebody: computes nothing.
+    /// Orders execution or has side effects: computes nothing.
     Orders,
     /// Probabilities that sum to 1.
     Softmax,
-    /// Their logarithms.
+    /// Logarithms of them.
     LogSoftmax,
-    /// Probabilities, each by itself.
+    /// Independent probabilities.
     Sigmoid,
     /// The natural logarithm.
     Log,
-    /// Cuts off what is below zero.
+    /// Sets negative values to 0.
     Relu,
     /// Between −1 and 1.
     Tanh,
-    /// An activation whose values are no probabilities: ELU, GELU, softplus, …
+    /// An activation whose values are not probabilities: ELU, GELU, softplus, …
     OtherActivation,
-    /// Matrices or convolutions: what a layer without activation ends with.
+    /// Matrix product or convolution: a layer without activation.
     Linear,
     /// Adds a bias.
     BiasAdd,
     /// Adds anything.
     Add,
-    /// Normalises over the batch or over each sample of a channel: a constant of a channel is taken out.
+    /// Normalises over the batch, or over each sample of a channel: a constant per channel cancels.
     Normalises,
-    /// Takes a difference.
+    /// Difference.
     Subtracts,
     /// A loss.
     Loss(Loss),
-    /// Something else.
+    /// Any other operation.
     Other,
 }
 
-/// What a loss expects.
+/// Expected input of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// Scores: it applies softmax itself.
+    /// Logits: it applies softmax itself.
     Logits,
-    /// Scores: it applies sigmoid itself.
+    /// Logits: it applies sigmoid itself.
     BinaryLogits,
     /// Logarithms of probabilities.
     LogProbabilities,
-    /// Probabilities, each by itself.
+    /// Independent probabilities.
     Probabilities,
     /// Probabilities that sum to 1.
     Classes,
@@ -59,7 +59,7 @@ pub(super) enum Loss {
 }
 
 impl Does {
-    /// The least and the greatest value that it can give.
+    /// Range of its values.
     pub(super) const fn range(self) -> (f64, f64) {
         match self {
             Self::Softmax | Self::Sigmoid => (0.0, 1.0),
@@ -70,7 +70,7 @@ impl Does {
     }
 }
 
-/// Kind of a loss, by its name alone.
+/// Type of a loss by its name alone.
 pub(super) fn loss_of_name(node: &Node) -> Does {
     match of(node) {
         loss @ Does::Loss(_) => loss,
@@ -78,7 +78,7 @@ pub(super) fn loss_of_name(node: &Node) -> Does {
     }
 }
 
-/// What a node does.
+/// Type of a node.
 pub(super) fn of(node: &Node) -> Does {
     if node.kind != NodeKind::Operation {
         return Does::Other;
@@ -87,7 +87,7 @@ pub(super) fn of(node: &Node) -> Does {
     let plain = plain(op);
     let is_linear = |activation: &str| activation == "linear";
     match attribute(node, "activation") {
-        // A layer of Keras ends with its activation.
+        // A Keras layer ends with its activation.
         Some(activation) if !is_linear(activation) => return activation_of(activation),
         Some(_) if plain == "activation" => return Does::Passes,
         _ => {}
@@ -186,7 +186,7 @@ pub(super) fn of(node: &Node) -> Does {
         | "batchmatmulv2"
         | "fusedmatmul"
         | "matmulbiasaddfusion" => Does::Linear,
-        // A layer that is applied to each step of a sequence, if it is one with weights and not a model.
+        // A layer applied to each step of a sequence, if it has weights and is not a model.
         "timedistributed"
             if attribute(node, "units").is_some() || attribute(node, "filters").is_some() =>
         {
@@ -235,7 +235,7 @@ pub(super) fn of(node: &Node) -> Does {
     }
 }
 
-/// A name without what frameworks write differently: capitals, `_` and `-`.
+/// A name without the spelling differences of frameworks: capitals, `_` and `-`.
 pub(super) fn plain(name: &str) -> String {
     name.chars()
         .filter(char::is_ascii_alphanumeric)
@@ -243,13 +243,13 @@ pub(super) fn plain(name: &str) -> String {
         .collect()
 }
 
-/// An attribute by its name.
+/// Value of an attribute.
 pub(super) fn attribute<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
     let found = node.attributes.iter().find(|(own, _)| own == name);
     found.map(|(_, value)| value.as_str())
 }
 
-/// The activation at the end of a layer of Keras; a function of the program may do anything.
+/// The activation at the end of a Keras layer; a function of the program may do anything.
 fn activation_of(name: &str) -> Does {
     match &*plain(name) {
         "softmax" => Does::Softmax,
@@ -263,19 +263,19 @@ fn activation_of(name: &str) -> Does {
     }
 }
 
-/// True if a rectifier of Keras has an upper limit: `ReLU(max_value=1)` gives numbers between 0 and 1.
+/// True for a Keras `ReLU` with an upper limit: `ReLU(max_value=1)` yields numbers between 0 and 1.
 fn is_bounded(node: &Node) -> bool {
     attribute(node, "max_value").is_some()
 }
 
-/// Whether a node is of the way back: gradients name what they are of, and would be taken for it.
+/// True for a node of the backward pass: gradients have the names of their operations, and would be mistaken for them.
 pub(super) fn is_backward(node: &Node) -> bool {
     let scope = node.name.split('/').next().unwrap_or_default();
     scope.eq_ignore_ascii_case("gradients")
         || node.name.split('/').any(|part| part.starts_with("Grad_"))
 }
 
-/// Whether a node is something that is trained: a parameter, or the access to one in a traced module.
+/// True for a trained parameter, or the access to one in a traced module.
 pub(super) fn is_parameter(node: &Node) -> bool {
     let op = node.op_type.as_str();
     node.kind == NodeKind::Parameter || matches!(op, "VarHandleOp" | "VariableV2" | "prim::GetAttr")

@@ -1,22 +1,22 @@
-//! Rules about how data are prepared, from the pipeline that a run has recorded.
+//! Rules about data preparation, from the recorded pipeline of a run.
 
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
 use super::recording::Missing;
 use super::{Opinion, Rule, State};
 
-/// Operations of a pipeline that are looked at.
+/// Maximum number of operations of a pipeline to examine.
 const MAX_NODES: usize = 10_000;
 
-/// What was seen of a pipeline.
+/// Properties of a pipeline.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pipeline {
     operations: usize,
     shuffles: bool,
-    /// A sampler, or a source, that says it goes in order.
+    /// A sampler or source that is explicitly in order.
     in_order: Option<String>,
     scales: bool,
-    /// A source of pictures whose pixels go from 0 to 255.
+    /// A source of images with pixels from 0 to 255.
     pictures: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Pipeline {
         };
         self.shuffles |= op == "Shuffle" || node.parameters.iter().any(is_true);
         if let Some(sampler) = node.sampler.as_ref().and_then(name_of) {
-            // One that picks by weights or at random mixes, too.
+            // Weighted and random samplers shuffle, too.
             if sampler.contains("Sequential") {
                 self.in_order = Some(sampler.to_owned());
             } else {

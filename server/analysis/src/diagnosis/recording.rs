@@ -1,43 +1,43 @@
-//! The line of code that records what a rule misses, in the words of the framework that is in use.
+//! Lines of code that record missing data, for each framework.
 
-/// What trained, as far as its files tell.
+/// Framework of a training, inferred from its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framework {
-    /// A Python framework whose files do not say more: `PyTorch` most likely.
+    /// A Python framework that its files do not identify: most likely `PyTorch`.
     Python,
     /// `TensorFlow` or Keras.
     Keras,
     /// `MindSpore`.
     MindSpore,
-    /// A program in Rust, by the collector.
+    /// A program in Rust with the collector.
     Collector,
 }
 
-/// What a rule would have to know.
+/// Data that a rule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// Nothing that could be recorded.
+    /// Nothing that can be recorded.
     Nothing,
     /// The learning rate and the size of a batch.
     Settings,
-    /// A graph that goes as far as the loss.
+    /// A graph that includes the loss.
     GraphWithLoss,
-    /// A graph that names what is trained.
+    /// A graph with names of trained parameters.
     Parameters,
-    /// Which parameters have a gradient.
+    /// Parameters with a gradient.
     Gradients,
-    /// Shapes of what a graph computes.
+    /// Shapes in the graph.
     Shapes,
-    /// What is done to the data.
+    /// Data pipeline.
     Pipeline,
-    /// That samples are shuffled.
+    /// Shuffling of samples.
     Shuffle,
-    /// What the model is fed.
+    /// Input of the model.
     Inputs,
 }
 
 impl Missing {
-    /// The line, or nothing where that framework has none.
+    /// The line of code; empty if the framework has none.
     pub(super) const fn line(self, framework: Framework) -> &'static str {
         use Framework::{Collector, Keras, MindSpore, Python};
         match (self, framework) {

@@ -1,4 +1,4 @@
-//! Rules about hyper-parameters: values that an optimizer cannot work with, and such as are rarely meant.
+//! Rules about hyper-parameters: values that an optimizer cannot work with, and values that are probably mistakes.
 
 use trainscope_format::Graph;
 use trainscope_format::digits::brief;
@@ -9,20 +9,20 @@ use super::operation::attribute;
 use super::recording::Missing;
 use super::{Opinion, State};
 
-/// What a run says that it was trained with; the last word counts.
+/// Recorded hyper-parameters of a run; the last value counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
-    /// Name as recorded, and value.
+    /// Recorded name, and value.
     values: Vec<(String, f64)>,
     optimizer: String,
 }
 
-/// What a setting means, by its name.
+/// Meaning of a hyper-parameter, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     LearningRate,
     BatchSize,
-    /// Shares that must stay below 1: momentum, betas, dropout.
+    /// Shares that must be below 1: momentum, betas, dropout.
     Share,
     WeightDecay,
 }
@@ -48,7 +48,7 @@ fn meaning(name: &str) -> Option<Meaning> {
     }
 }
 
-/// The number that a program wrote, where it was kept in single precision: 0.1, not 0.10000000149.
+/// The number in the program if it was stored in single precision: 0.1, not 0.10000000149.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::float_cmp,
@@ -87,7 +87,7 @@ impl Settings {
         if let Some(optimizer) = &train.optimizer {
             self.optimizer.clone_from(optimizer);
         }
-        // Writers say 0 where they do not know: a schedule, say.
+        // Writers use 0 for an unknown rate, a schedule for example.
         if let Some(rate) = train.learning_rate.filter(|rate| *rate != 0.0) {
             self.set("learning_rate", rate);
         }
@@ -100,7 +100,7 @@ impl Settings {
         }
     }
 
-    /// Settings that a Keras model was compiled with, and the rates of its dropout that are no shares below 1.
+    /// Hyper-parameters of a compiled Keras model, and invalid dropout rates.
     pub(super) fn of_graph(&mut self, graph: &Graph) {
         if !graph.producer.starts_with("keras") {
             return;
@@ -130,7 +130,7 @@ impl Settings {
         }
     }
 
-    /// What is to be said of them; a batch normalisation wants more than one sample.
+    /// Judges the hyper-parameters; batch normalisation needs more than one sample.
     pub(super) fn judge(&self, normalises_batches: bool) -> Opinion {
         let known = self.values.iter();
         let known = known.filter_map(|(name, value)| Some((name, *value, meaning(name)?)));

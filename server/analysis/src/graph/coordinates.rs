@@ -1,7 +1,8 @@
-//! Places within ranks: each as near to its neighbours as those beside it allow, and long edges as straight as can be.
+//! Horizontal positions within ranks: each vertex as near to its neighbours as those beside it allow, and long edges
+//! as straight as possible.
 //!
-//! Rank by rank, the least squares under least distances: a problem of isotonic regression, solved exactly by pooling
-//! adjacent violators. Sweeps down and up bring ranks together.
+//! Rank by rank, least squares under minimum distances: isotonic regression, solved exactly by pooling adjacent
+//! violators. Sweeps down and up bring ranks together.
 
 use super::layered::{Place, Step};
 
@@ -9,15 +10,15 @@ use super::layered::{Place, Step};
 const VERTEX_GAP: f64 = 22.0;
 /// Room beside an edge that crosses the rank, pixels.
 const EDGE_GAP: f64 = 12.0;
-/// Edges that share an end pull at it with all their weight as long as they are no more than these.
+/// Up to this number, edges with a common end pull at it with their full weight.
 const FAN: usize = 8;
-/// Sweeps; fewer where there are many places.
+/// Number of sweeps; fewer for many vertices.
 const SWEEPS: usize = 16;
 const MANY: usize = 4_000;
 
-/// The middle of each place, from 0, and the width of everything.
+/// The middle of each place, from 0, and the total width.
 pub(super) fn assign(places: &[Place], steps: &[Step], layers: &[Vec<usize>]) -> (Vec<f64>, f64) {
-    // Neighbour, where it should be relative to this place, weight.
+    // Neighbour, target position relative to this place, weight.
     let mut above: Vec<Vec<(usize, f64, f64)>> = vec![Vec::new(); places.len()];
     let mut below = above.clone();
     let mut ends = vec![(0_usize, 0_usize); places.len()];
@@ -31,7 +32,7 @@ pub(super) fn assign(places: &[Place], steps: &[Step], layers: &[Vec<usize>]) ->
             (false, false) => 8.0,
             _ => 2.0,
         };
-        // A row of a hundred boxes under one way may not bend that way until it stands above their middle.
+        // A row of a hundred boxes below one edge may not bend that edge towards their middle.
         let leaving = ends[step.upper].0 * usize::from(places[step.lower].is_vertex);
         let arriving = ends[step.lower].1 * usize::from(places[step.upper].is_vertex);
         let fan = leaving.max(arriving);
@@ -102,7 +103,7 @@ pub(super) fn assign(places: &[Place], steps: &[Step], layers: &[Vec<usize>]) ->
     (x, right - left)
 }
 
-/// How far each place of a rank is from the first at least.
+/// Minimum distance of each place of a rank from the first.
 fn least(places: &[Place], layer: &[usize]) -> Vec<f64> {
     let mut offsets = Vec::with_capacity(layer.len());
     let mut offset = 0.0;
@@ -119,7 +120,7 @@ fn least(places: &[Place], layer: &[usize]) -> Vec<f64> {
 
 /// Positions that are nearest to their targets (position, weight) and at least as far apart as `offsets` are.
 fn fit(targets: &[(f64, f64)], offsets: &[f64]) -> Vec<f64> {
-    // Pools: weighted mean, weight, how many.
+    // Pools: weighted mean, weight, number of places.
     let mut pools: Vec<(f64, f64, usize)> = Vec::with_capacity(targets.len());
     for ((target, weight), offset) in targets.iter().zip(offsets) {
         let mut pool = (target - offset, *weight, 1);
@@ -148,7 +149,7 @@ mod tests {
     fn places_go_where_they_want_as_far_as_there_is_room() {
         let far = fit(&[(0.0, 1.0), (50.0, 1.0)], &[0.0, 20.0]);
         assert_eq!(far, [0.0, 50.0]);
-        // Both want the same place: the heavier one is nearer to it.
+        // Both have the same target: the heavier one is nearer to it.
         let near = fit(&[(10.0, 1.0), (10.0, 3.0)], &[0.0, 20.0]);
         assert!(
             (near[0] - -5.0).abs() < 1e-9 && (near[1] - 15.0).abs() < 1e-9,

@@ -1,7 +1,7 @@
-//! What differs between two graphs: by name and type first, then by what stands around.
+//! Difference of two graphs: by name and type first, then by neighbours.
 //!
-//! Names of operations often hold numbers that change from run to run. A node without a counterpart of its name is
-//! compared with those that stand in the same place: same type, and a neighbour that is known to be the same.
+//! Names of operations often contain numbers that change from run to run. A node without a counterpart of its name is
+//! compared with nodes at the same position: same type, and a neighbour that is already matched.
 
 use foldhash::fast::FixedState;
 use trainscope_format::Graph;
@@ -9,44 +9,44 @@ use trainscope_format::graph::Node;
 
 type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
 
-/// How one graph becomes the other. Nodes are indices: the first into the one, the second into the other.
+/// Changes from one graph to another. Nodes are indices into the respective graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Only in the first.
+    /// Only in the first graph.
     pub removed: Vec<usize>,
-    /// Only in the second.
+    /// Only in the second graph.
     pub added: Vec<usize>,
-    /// In both, and not the same.
+    /// In both, with differences.
     pub changed: Vec<Changed>,
-    /// In both, the same but for its name.
+    /// In both, with another name only.
     pub renamed: Vec<(usize, usize)>,
-    /// Nodes that are the same.
+    /// Number of equal nodes.
     pub same: usize,
 }
 
-/// A node of both graphs that is not the same in them.
+/// A node of both graphs with differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// In the first.
+    /// Index in the first graph.
     pub before: usize,
-    /// In the second.
+    /// Index in the second graph.
     pub after: usize,
-    /// What differs.
+    /// Differences.
     pub what: Vec<Change>,
 }
 
-/// What differs of a node.
+/// Kind of difference of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Its type.
     Type,
     /// Its attributes.
     Attributes,
-    /// The types or sizes of what it computes.
+    /// Types or sizes of its outputs.
     Outputs,
-    /// What it is computed from.
+    /// Inputs.
     Inputs,
-    /// Where it runs.
+    /// Device.
     Device,
 }
 
@@ -66,7 +66,7 @@ pub fn diff(before: &Graph, after: &Graph) -> Difference {
             by_name.push((index, *other));
         }
     }
-    // A name that has gone over to something else is no counterpart while anything stands better.
+    // A name that was reused for something else is no counterpart if there is a better match.
     for &(one, other) in &by_name {
         if before.nodes[one].op_type == after.nodes[other].op_type {
             pairs.join(one, other);
@@ -105,7 +105,7 @@ pub fn diff(before: &Graph, after: &Graph) -> Difference {
     found
 }
 
-/// Names with how often they were there before, since names may repeat.
+/// Names with the number of earlier occurrences, since names may repeat.
 fn numbered(graph: &Graph) -> impl Iterator<Item = ((&str, usize), usize)> {
     let mut seen: Map<&str, usize> = Map::default();
     graph.nodes.iter().enumerate().map(move |(index, node)| {
@@ -126,8 +126,8 @@ impl Pairs {
         self.of_after[other] = Some(one);
     }
 
-    /// Joins what stands beside what is joined: users of the same output with the same type, and inputs at the same
-    /// place with the same type; again from what was joined by that.
+    /// Matches neighbours of matched nodes: users of the same output with the same type, and inputs at the same
+    /// position with the same type; repeated for new matches.
     fn spread(&mut self, before: &Graph, after: &Graph) {
         let (users_before, users_after) = (users(before), users(after));
         let joined = self.of_before.iter().enumerate();
@@ -168,7 +168,7 @@ impl Pairs {
     }
 }
 
-/// The users of each node, each once.
+/// Users of each node, without duplicates.
 fn users(graph: &Graph) -> Vec<Vec<usize>> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
     for (user, node) in graph.nodes.iter().enumerate() {
@@ -196,7 +196,7 @@ fn changes(before: &Node, after: &Node, pairs: &Pairs) -> Vec<Change> {
     }
     let is_same_input = before.inputs.len() == after.inputs.len()
         && before.inputs.iter().zip(&after.inputs).all(|(a, b)| {
-            // What leads beyond the graph leads nowhere.
+            // Edges that leave the graph have no target.
             let from = a
                 .node
                 .filter(|node| (*node as usize) < pairs.of_before.len());

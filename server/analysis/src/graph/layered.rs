@@ -1,23 +1,23 @@
-//! Layers: everything stands below what it is computed from, and edges that cross layers are led around what lies there.
+//! Layered layout: each vertex is below its inputs, and edges across ranks are routed around the vertices in between.
 //!
-//! The steps are those of Sugiyama, Tagawa and Toda (1981): cycles are opened, vertices are ranked, ranks that would be
-//! too wide become several, edges over several ranks get a place in each, then [`order`](super::order) reduces crossings
-//! and [`coordinates`](super::coordinates) says where everything is. Edges that begin at one vertex, or end at one,
-//! share their way as long as they can. A thousand vertices take some milliseconds, ten thousand edges at one vertex too.
+//! The steps are those of Sugiyama, Tagawa and Toda (1981): cycles are opened, vertices are ranked, ranks that are too
+//! wide are split, edges over several ranks get a place in each, then [`order`](super::order) reduces crossings and
+//! [`coordinates`](super::coordinates) computes positions. Edges that share an end share their route as long as
+//! possible. A thousand vertices take some milliseconds, and so do ten thousand edges at one vertex.
 
 use super::ranks::{Ranked, rank};
 use super::{coordinates, order};
 
-/// Room between two ranks, pixels.
+/// Vertical space between two ranks, pixels.
 pub(super) const RANK_GAP: f64 = 34.0;
-/// Room between what has no edges, pixels.
+/// Space between vertices without edges, pixels.
 pub(super) const GRID_GAP: f64 = 16.0;
-/// How much wider than high the picture of a wide graph may be.
+/// Aspect ratio (width / height) that the layout of a wide graph may have.
 pub(super) const ASPECT: f64 = 1.6;
-/// Places in ranks for edges that cross them, at most; edges without lead straight to their end.
+/// Maximum number of places in ranks for edges that cross them; further edges are straight.
 const MAX_PLACES: usize = 20_000;
 
-/// Where a vertex must stand.
+/// Fixed position of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pin {
     Free,
@@ -34,7 +34,7 @@ pub(super) struct Vertex {
     pub(super) pin: Pin,
 }
 
-/// An edge; where it touches its ends is given from their middle.
+/// An edge; the points where it touches its ends are relative to their middle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub(super) from: usize,
@@ -43,16 +43,16 @@ pub(super) struct Link {
     pub(super) to_dx: f64,
 }
 
-/// A part of an edge, or of several that share it.
+/// A segment of an edge, or of several edges that share it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Piece {
     pub(super) from: (f64, f64),
     pub(super) to: (f64, f64),
-    /// The edge that only it belongs to.
+    /// The edge, if the segment belongs to a single one.
     pub(super) link: Option<usize>,
-    /// The shared part that goes on from here, towards the end that the edges have in common.
+    /// Index of the next segment towards the shared end.
     pub(super) via: Option<usize>,
-    /// Whether it touches the vertex that the edge leads to.
+    /// True if it touches the target vertex of the edge.
     pub(super) is_last: bool,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Layout {
     pub(super) pieces: Vec<Piece>,
 }
 
-/// A place in a rank: a vertex, or a part of edges that cross the rank.
+/// A place in a rank: a vertex, or a crossing of edges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) rank: usize,
@@ -82,7 +82,7 @@ pub(super) struct Step {
     pub(super) lower_dx: f64,
 }
 
-/// Lays out vertices and the edges between them; edges from a vertex to itself are left out.
+/// Lays out vertices and edges; self-loops are left out.
 pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
     let ranked = rank(vertices, links);
     let mut places: Vec<Place> = Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
     }
     grid(vertices, &ranked.rank, &mut at, &mut width, &mut height);
 
-    // Where a place begins and ends: a vertex at its edges, a crossing edge at those of its rank.
+    // Upper and lower end of a place: the edges of a vertex, or those of the rank for a crossing.
     let mut vertex_at = vec![usize::MAX; places.len()];
     for (vertex, place) in place_of
         .iter()
@@ -182,7 +182,7 @@ pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
     }
 }
 
-/// Edges that arrive at one vertex do so side by side, where there is room for it.
+/// Spreads the ends of edges along the border of their common target, if there is room.
 fn spread(pieces: &mut [Piece], vertices: &[Vertex], links: &[Link]) {
     let mut arriving: Vec<Vec<usize>> = vec![Vec::new(); vertices.len()];
     for (index, piece) in pieces.iter().enumerate() {
@@ -204,7 +204,7 @@ fn spread(pieces: &mut [Piece], vertices: &[Vertex], links: &[Link]) {
     }
 }
 
-/// Vertices without edges stand in rows below everything else.
+/// Places vertices without edges in rows below everything else.
 fn grid(
     vertices: &[Vertex],
     rank: &[Option<usize>],
@@ -236,7 +236,7 @@ fn grid(
     }
 }
 
-/// A piece before its ends have coordinates.
+/// A segment before its ends have coordinates.
 struct Routed {
     step: Step,
     link: Option<usize>,
@@ -252,7 +252,7 @@ struct Routes {
 }
 
 impl Routes {
-    /// Leads all links through the ranks: those that share an end along one way.
+    /// Routes all links through the ranks: those that share an end along one route.
     fn lead(&mut self, ranked: &Ranked, links: &[Link], place_of: &[usize]) {
         let mut leaving = vec![0_usize; place_of.len()];
         let mut arriving = vec![0_usize; place_of.len()];
@@ -261,7 +261,7 @@ impl Routes {
             arriving[lower] += 1;
         }
         let rank = |v: usize| ranked.rank[v].unwrap_or(0);
-        // What shares a way: the vertex in common, whether it is the upper one, then the links.
+        // Bundles: the common vertex, true if it is the upper one, then the links.
         let mut bundles: Vec<(usize, usize, bool, Vec<usize>)> = Vec::new();
         let mut known = std::collections::BTreeMap::new();
         for (index, &(upper, lower, is_turned)) in ranked.ways.iter().enumerate() {
@@ -270,9 +270,9 @@ impl Routes {
             }
             let is_fork = is_turned || arriving[lower] <= leaving[upper];
             let shared = if is_fork { upper } else { lower };
-            // A turned link keeps its way for itself: it has arrows at the other end.
+            // A turned link has a route of its own: its arrow is at the other end.
             let own = if is_turned { index + 1 } else { 0 };
-            // An open scope has several places where edges leave and arrive.
+            // An open scope has several ports for edges.
             let dx = if is_fork == is_turned {
                 links[index].to_dx
             } else {
@@ -287,7 +287,7 @@ impl Routes {
             bundles[bundle].0 = bundles[bundle].0.max(rank(lower) - rank(upper));
             bundles[bundle].3.push(index);
         }
-        // Short ways first, so that most edges have one when places run out.
+        // Short routes first, so that most edges have one when the places run out.
         bundles.sort_by_key(|bundle| bundle.0);
         let vertices = self.places.len();
         for (span, shared, is_fork, members) in bundles {
@@ -303,7 +303,7 @@ impl Routes {
         }
     }
 
-    /// Leads links that share an end: a trunk from there, from which each goes its own last step.
+    /// Routes links that share an end: a trunk from there, and a separate last segment for each.
     fn bundle(
         &mut self,
         ranked: &Ranked,
@@ -336,7 +336,7 @@ impl Routes {
         for link in members {
             let (upper, lower, is_turned) = ranked.ways[link];
             let end = rank(other(link));
-            // The trunk goes on until the rank next to the other end.
+            // The trunk continues up to the rank next to the other end.
             while trunk.3.abs_diff(end) > 1 {
                 let next = if is_fork { trunk.3 + 1 } else { trunk.3 - 1 };
                 let place = self.places.len();
@@ -350,7 +350,7 @@ impl Routes {
                 let touches_end = trunk.2.is_none() && (is_fork == is_turned);
                 self.piece(step, None, trunk.2, touches_end, is_turned);
                 trunk = (place, 0.0, Some(self.pieces.len() - 1), next);
-                // The piece within the rank itself, beside its vertices.
+                // The segment within the rank itself, beside its vertices.
                 self.crossing(place, trunk.2, is_turned);
                 trunk.2 = Some(self.pieces.len() - 1);
             }
@@ -362,13 +362,13 @@ impl Routes {
             };
             let step = joined((trunk.0, trunk.1), far, is_fork);
             self.steps.push(step);
-            // It touches the end that it leads to, unless that end is the one in common, which the trunk touches.
+            // It touches its target, unless that is the common end, which the trunk touches.
             let is_last = (is_fork != is_turned) || trunk.2.is_none();
             self.piece(step, Some(link), trunk.2, is_last, is_turned);
         }
     }
 
-    /// From the upper to the lower edge of a rank, where a way crosses it.
+    /// A segment from the upper to the lower edge of a rank.
     fn crossing(&mut self, place: usize, via: Option<usize>, is_turned: bool) {
         let step = Step {
             upper: place,

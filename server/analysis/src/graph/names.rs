@@ -1,7 +1,7 @@
-//! Which part of a graph a tensor, a parameter or a module of the training is: names differ between what records them.
+//! Graph items by names of tensors, parameters and modules: names differ between the programs that record them.
 //!
-//! Separators are taken as the same, `name:0` as `name`, `conv1-Conv2d` as `conv1`, and a graph may put scopes around
-//! what the program calls its model. A tensor of which only the module is in the graph is that module's.
+//! All separators are equal, `name:0` equals `name`, `conv1-Conv2d` equals `conv1`, and a graph may add scopes around
+//! the program's model. A tensor without a node of its own belongs to the node of its module.
 
 use std::hash::BuildHasher as _;
 
@@ -12,19 +12,19 @@ use super::tree::{Tree, What};
 
 type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
 
-/// Finds items by names of others.
+/// Index from names to items.
 #[derive(Debug)]
 pub struct Names {
-    /// Parts of each name, and its item.
+    /// Parts of each name with its item.
     all: Vec<(Vec<String>, usize)>,
-    /// Places in `all` of the first name that is these parts, by their hash.
+    /// Index into `all` of the first name with these parts, by their hash.
     whole: Map<u64, usize>,
-    /// Places in `all` of the first name that ends with these parts, by their hash.
+    /// Index into `all` of the first name that ends with these parts, by their hash.
     endings: Map<u64, usize>,
 }
 
 impl Names {
-    /// The names of a graph, those of attached parameters among them: they are found as what uses them first.
+    /// The names of a graph, including attached parameters, which map to their first user.
     pub fn new(graph: &Graph, tree: &Tree) -> Self {
         let mut names = Self {
             all: Vec::new(),
@@ -62,7 +62,7 @@ impl Names {
         }
     }
 
-    /// The item that a name means best: the whole name, then a name that ends with it, then the module it lies in.
+    /// The best match of a name: the whole name, then a name that ends with it, then its module.
     pub fn find(&self, name: &str) -> Option<usize> {
         let mut wanted = parts(name);
         while let Some(last) = wanted.last() {
@@ -70,7 +70,7 @@ impl Names {
             let named = |places: &Map<u64, usize>| self.all.get(*places.get(&key)?);
             let whole = named(&self.whole).filter(|(parts, _)| *parts == wanted);
             let ending = || named(&self.endings).filter(|(parts, _)| parts.ends_with(&wanted));
-            // A single part is no module's name where it says next to nothing.
+            // A single generic part is not accepted as a module name.
             let found = whole.or_else(|| (wanted.len() > 1 || !is_vague(last)).then(ending)?);
             if let Some((_, item)) = found {
                 return Some(*item);
@@ -85,7 +85,7 @@ fn hash(parts: &[String]) -> u64 {
     FixedState::default().hash_one(parts)
 }
 
-/// Operations that only hand a parameter on, and the first that computes something with it.
+/// Operations that only pass a parameter on, with the first operation that computes with it.
 fn carriers(graph: &Graph, tree: &Tree) -> Map<usize, usize> {
     let op_type = |item: usize| match tree.items[item].what {
         What::Node(node) => &*graph.nodes[node].op_type,
@@ -102,7 +102,7 @@ fn carriers(graph: &Graph, tree: &Tree) -> Map<usize, usize> {
     carriers
 }
 
-/// The name of a scope without the folds around it.
+/// Name of a scope without the folds around it.
 fn tree_name(tree: &Tree, item: usize) -> String {
     let mut around: Vec<usize> = tree.scopes_of(item).collect();
     around.reverse();

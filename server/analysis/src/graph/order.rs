@@ -1,10 +1,10 @@
-//! The order within ranks: barycentre sweeps, of which the one with the fewest crossings is kept.
+//! The order within ranks: barycentre sweeps; the one with the fewest crossings wins.
 
 use super::layered::{Place, Step};
 
 /// Sweeps down and up.
 const SWEEPS: usize = 8;
-/// Fewer of them where there are more places than this.
+/// Number of places above which fewer sweeps are made.
 const MANY: usize = 8_000;
 
 /// The places of each rank from left to right.
@@ -38,7 +38,7 @@ pub(super) fn layers(places: &[Place], steps: &[Step], ranks: usize) -> Vec<Vec<
     best.1
 }
 
-/// The first order: what belongs together side by side, as a walk from above finds it.
+/// Initial order: depth-first from above, so that connected vertices are adjacent.
 fn first(
     places: &[Place],
     above: &[Vec<usize>],
@@ -69,7 +69,7 @@ fn place(layers: &[Vec<usize>], position: &mut [usize]) {
     }
 }
 
-/// Orders a rank by the mean position of neighbours; what has none stays where it is.
+/// Orders a rank by the mean position of neighbours; places without neighbours stay.
 fn sort(layer: &mut [usize], neighbours: &[Vec<usize>], position: &mut [usize]) {
     let mut keyed: Vec<(f64, usize)> = layer
         .iter()
@@ -91,7 +91,7 @@ fn sort(layer: &mut [usize], neighbours: &[Vec<usize>], position: &mut [usize]) 
     }
 }
 
-/// How often edges cross: inversions, counted with a tree of sums (Barth, Jünger and Mutzel 2002).
+/// Number of edge crossings: inversions, counted with a Fenwick tree (Barth, Jünger and Mutzel 2002).
 fn crossings(layers: &[Vec<usize>], below: &[Vec<usize>], position: &[usize]) -> usize {
     let mut all = 0;
     for pair in layers.windows(2) {
@@ -102,7 +102,7 @@ fn crossings(layers: &[Vec<usize>], below: &[Vec<usize>], position: &[usize]) ->
             ends.clear();
             ends.extend(below[upper].iter().map(|lower| position[*lower]));
             for &end in &ends {
-                // Edges before this one that end at its right.
+                // Number of earlier edges that end at its right.
                 let (mut at, mut left) = (end + 1, 0);
                 while at > 0 {
                     left += sums[at];
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_can_be_drawn_without_crossings_is() {
-        // Two chains whose lower ends are named the other way round.
+        // Two chains with their lower ends swapped.
         let (places, steps) = of(&[0, 0, 1, 1, 2, 2], &[(0, 3), (1, 2), (3, 4), (2, 5)]);
         let layers = layers(&places, &steps, 3);
         let mut position = vec![0; places.len()];

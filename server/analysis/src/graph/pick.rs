@@ -1,4 +1,4 @@
-//! Which scopes are open at first.
+//! Scopes to open in the first view.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use trainscope_format::Graph;
 use super::scene::{View, scene_of, shown_as};
 use super::tree::{Tree, What};
 
-/// Boxes of the first picture, about.
+/// Approximate number of boxes of the first view.
 const BOXES: usize = 22;
-/// Fewer boxes say nothing of a graph, however little room there is for more.
+/// Minimum number of boxes that is informative, in any viewport.
 const MIN_BOXES: usize = 3;
 
-/// Scopes to open so that the first picture says something and is no crowd, in this order: the largest that leave room,
-/// the outer ones first.
+/// Scopes to open for an informative but uncluttered first view, in this order: the largest that fit, outer ones
+/// first.
 pub(super) fn first_open(tree: &Tree) -> Vec<usize> {
     let mut open = Vec::new();
     let mut shown = tree.children(0).take(BOXES + 1).count();
@@ -24,7 +24,7 @@ pub(super) fn first_open(tree: &Tree) -> Vec<usize> {
         let mut inner = Vec::new();
         for item in waiting {
             let inside = tree.children(item).take(BOXES + 1).count();
-            // What holds next to nothing says no more when it is open.
+            // A nearly empty scope shows no more when it is open.
             let may_open = tree.items[item].what == What::Scope && tree.items[item].nodes > 2;
             if may_open && shown + inside <= BOXES + 1 {
                 shown += inside - 1;
@@ -37,14 +37,14 @@ pub(super) fn first_open(tree: &Tree) -> Vec<usize> {
     open
 }
 
-/// Open scopes: those asked for that lie in open ones.
+/// Requested scopes whose outer scopes are open too.
 pub fn opened(tree: &Tree, view: &View) -> BTreeSet<usize> {
     let wanted = view
         .open
         .clone()
         .unwrap_or_else(|| first_open(tree).into_iter().collect());
     let mut open = BTreeSet::new();
-    // In the order of the tree a scope comes before what lies in it.
+    // In the order of the tree, a scope comes before its content.
     for item in wanted {
         let Some(known) = tree.items.get(item).filter(|_| item != 0) else {
             continue;
@@ -57,16 +57,16 @@ pub fn opened(tree: &Tree, view: &View) -> BTreeSet<usize> {
     open
 }
 
-/// Scopes to open first in a picture that is `(width, height)` pixels large: as [`first_open`], without the last ones
-/// if the picture would be larger, as long as [`MIN_BOXES`] are left.
+/// Scopes to open first in a viewport of `(width, height)` pixels: as [`first_open`], without the last ones if the
+/// layout would be larger, as long as [`MIN_BOXES`] are left.
 pub fn first_open_within(graph: &Graph, tree: &Tree, room: (f64, f64)) -> BTreeSet<usize> {
     let all = first_open(tree);
     let view = |count: usize| View {
         open: Some(all.iter().take(count).copied().collect()),
         ..View::default()
     };
-    // Edges between what is drawn with everything open, each once: a thousand times fewer than those of a large graph,
-    // and the size of a picture does not depend on how many they stand for.
+    // Edges between boxes with everything open, without duplicates: a thousand times fewer than those of a large
+    // graph, and the size of the layout does not depend on their number.
     let shown_as = shown_as(tree, &opened(tree, &view(all.len())));
     let mut between: std::collections::HashSet<_, FixedState> =
         std::collections::HashSet::default();
@@ -84,7 +84,7 @@ pub fn first_open_within(graph: &Graph, tree: &Tree, room: (f64, f64)) -> BTreeS
     if fits(all.len()) {
         return all.into_iter().collect();
     }
-    // More open scopes are larger, as a rule: about the most that fit are found by halving.
+    // More open scopes are usually larger: bisection finds approximately the most that fit.
     let mut boxes = tree.children(0).take(MIN_BOXES).count();
     let mut least = 0;
     while boxes < MIN_BOXES && least < all.len() {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::graph::scene::scene;
 
-    /// Two blocks of many parallel layers after one another.
+    /// Two consecutive blocks of many parallel layers.
     fn graph() -> Graph {
         let mut graph = Graph::default();
         for block in 0..2 {
@@ -152,7 +152,7 @@ mod tests {
         let some = first_open_within(&graph, &tree, (width, height - 1.0));
         assert!(some.len() < all.len(), "{some:?}");
         assert!(size(&some).1 < height);
-        // One box alone would say nothing.
+        // A single box would not be informative.
         let least = first_open_within(&graph, &tree, (1.0, 1.0));
         assert!(!least.is_empty() && least.len() < all.len(), "{least:?}");
     }

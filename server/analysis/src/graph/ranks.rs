@@ -1,20 +1,19 @@
-//! The rank of each vertex: below everything it is computed from. Cycles are opened, and ranks that would be too wide
-//! become several.
+//! Ranks of vertices: each below its inputs. Cycles are opened, and ranks that are too wide are split.
 
 use super::layered::{ASPECT, GRID_GAP, Link, Pin, RANK_GAP, Vertex};
 
-/// A rank is never parted for being wide below this, pixels.
+/// Width up to which a rank is never split, pixels.
 const NARROW: f64 = 1_600.0;
 
-/// Vertices that have edges, edges from above to below, and which of them were turned for it.
+/// Ranks of the vertices with edges, edges from above to below, and a mark for turned edges.
 pub(super) struct Ranked {
     pub(super) rank: Vec<Option<usize>>,
     pub(super) ranks: usize,
-    /// Per link: upper, lower, whether turned.
+    /// Upper end, lower end and turned flag of each link.
     pub(super) ways: Vec<(usize, usize, bool)>,
 }
 
-/// Opens cycles and ranks everything that has edges.
+/// Opens cycles and ranks all vertices with edges.
 pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
     let ways = open_cycles(vertices, links);
     let near = Near::of(vertices.len(), &ways);
@@ -29,7 +28,7 @@ pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
             least.unwrap_or(0).max(base)
         };
     }
-    // Whatever more edges pull down than up goes down as far as it may.
+    // A vertex with more edges below than above moves down as far as possible.
     for _ in 0..2 {
         for &v in sorted.iter().rev().filter(|v| near.hangs(vertices, **v)) {
             if let Some(most) = near.below[v].iter().map(|l| rank[*l]).min() {
@@ -53,7 +52,7 @@ pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
     Ranked { rank, ranks, ways }
 }
 
-/// What each vertex has edges from and to.
+/// Neighbours of each vertex in both directions.
 struct Near {
     above: Vec<Vec<usize>>,
     below: Vec<Vec<usize>>,
@@ -73,18 +72,18 @@ impl Near {
         !self.below[v].is_empty() || !self.above[v].is_empty()
     }
 
-    /// The first rank of what is not pinned to the top.
+    /// First rank for vertices that are not pinned to the top.
     fn base(&self, vertices: &[Vertex]) -> usize {
         let is_above = |v: usize| vertices[v].pin == Pin::Top && self.has_edges(v);
         usize::from((0..vertices.len()).any(is_above))
     }
 
-    /// Whether more edges pull a vertex down than up.
+    /// True if more edges pull a vertex down than up.
     fn hangs(&self, vertices: &[Vertex], v: usize) -> bool {
         vertices[v].pin == Pin::Free && self.below[v].len() > self.above[v].len()
     }
 
-    /// All vertices, each after those above it, and as soon after the last of them as can be.
+    /// Topological order in which each vertex follows its last input as soon as possible.
     fn sorted(&self) -> Vec<usize> {
         let mut waiting: Vec<usize> = self.above.iter().map(Vec::len).collect();
         let mut ready: Vec<usize> = (0..waiting.len()).filter(|v| waiting[*v] == 0).collect();
@@ -103,9 +102,9 @@ impl Near {
     }
 }
 
-/// Ranks that are too wide for their graph, as rows: each vertex stands in the first one below what it is computed from
-/// that has room. They are filled in the order of a walk down, so chains side by side fill some rows from left to right
-/// and the next chains stand below those: edges stay short.
+/// Splits ranks that are too wide into rows: each vertex goes into the first row below its inputs with room. Rows are
+/// filled depth-first, so that parallel chains fill some rows from left to right and the next chains follow below:
+/// edges stay short.
 fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) -> Vec<usize> {
     let mut area = 0.0;
     let mut widths: Vec<f64> = Vec::new();
@@ -134,7 +133,7 @@ fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) ->
     for &v in sorted.iter().filter(|v| vertices[**v].pin == Pin::Free) {
         let least = near.above[v].iter().map(|u| row[*u] + 1).max();
         let least = least.unwrap_or(0).max(base);
-        // Beyond as many rows as there are vertices one is empty.
+        // After as many rows as there are vertices, an empty one is guaranteed.
         let mut lower = least..=least + vertices.len();
         let found = lower.find(|at| has_room(*at, vertices[v].width));
         row[v] = found.unwrap_or(least);
@@ -153,7 +152,7 @@ fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) ->
     row
 }
 
-/// Each link from above to below; turned are those that would close a cycle.
+/// Each link from above to below; links that would close a cycle are turned.
 fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)> {
     let count = vertices.len();
     let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -166,7 +165,7 @@ fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)>
         .iter()
         .map(|link| (link.from, link.to, false))
         .collect();
-    // 0 not seen, 1 on the way, 2 done.
+    // 0 unvisited, 1 on the path, 2 done.
     let mut state = vec![0_u8; count];
     let beginnings = (0..count).filter(|v| !has_input[*v]);
     for begin in beginnings.chain(0..count) {
@@ -220,7 +219,7 @@ mod tests {
 
     #[test]
     fn chains_side_by_side_fill_rows_and_stay_short() {
-        // 500 chains of three that begin at one port.
+        // 500 chains of three from one port.
         let mut vertices = vec![vertex(Pin::Top)];
         vertices.extend((0..1_500).map(|_| vertex(Pin::Free)));
         let before = |v: usize| if (v - 1).is_multiple_of(3) { 0 } else { v - 1 };
@@ -239,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_feeds_a_late_row_stands_above_it() {
-        // A wide graph, whose last row is fed by something that nothing feeds.
+        // A wide graph whose last row is fed by a vertex without inputs.
         let mut vertices = vec![vertex(Pin::Top)];
         vertices.extend((0..1_201).map(|_| vertex(Pin::Free)));
         let before = |v: usize| if (v - 1).is_multiple_of(3) { 0 } else { v - 1 };

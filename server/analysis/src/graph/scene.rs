@@ -1,7 +1,7 @@
-//! What is drawn of a graph: the boxes of what is open, where they stand, and the lines between them.
+//! Layout of a graph: boxes of the open scopes and the lines between them.
 //!
-//! Each open scope is laid out by itself, the innermost first. An edge that enters a scope does so at a port of its upper
-//! border, one for each box that feeds it, and leaves at its lower one; so a scope's layout depends on nothing around it.
+//! Each open scope is laid out separately, the innermost first. An edge enters a scope at a port of its upper border,
+//! one per source, and leaves at its lower one; so the layout of a scope depends on nothing around it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,88 +14,88 @@ use super::tree::{Tree, What};
 
 /// Height of a box without chips.
 const ROW: f64 = 28.0;
-/// What a row of chips adds.
+/// Additional height for a row of chips.
 const CHIPS: f64 = 18.0;
-/// Space in an open scope: beside its content, below its upper border, above its lower one.
+/// Padding of an open scope: beside its content, below its upper border, above its lower one.
 const SIDE: f64 = 18.0;
 const HEAD: f64 = 34.0;
 const FOOT: f64 = 16.0;
-/// Ports of one border; beyond, all edges share one.
+/// Maximum number of ports of one border; above it all edges share one.
 const MAX_PORTS: usize = 8;
-/// Chips that are named.
+/// Maximum number of chips with a label.
 pub const MAX_CHIPS: usize = 3;
-/// Characters of a chip.
+/// Maximum length of a chip's label in characters.
 const CHIP_CHARS: usize = 12;
 /// Widths of a box, pixels.
 const WIDTH: std::ops::RangeInclusive<f64> = 84.0..=264.0;
 
 type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
 
-/// A picture of a graph, in pixels from its upper left corner.
+/// Layout of a graph, in pixels from the upper left corner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Size.
+    /// Width.
     pub width: f64,
-    /// Size.
+    /// Height.
     pub height: f64,
-    /// Scopes before what lies in them.
+    /// Boxes; each scope comes before its content.
     pub boxes: Vec<SceneBox>,
     /// Lines between boxes.
     pub lines: Vec<Line>,
 }
 
-/// A scope or a node.
+/// A box of a scope or node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneBox {
-    /// The item of the tree.
+    /// Item of the tree.
     pub item: usize,
-    /// The box it lies in.
+    /// Index of the box that contains it.
     pub parent: Option<usize>,
-    /// Whether what lies in it is drawn.
+    /// True if its content is drawn.
     pub is_open: bool,
     /// Left edge.
     pub x: f64,
     /// Upper edge.
     pub y: f64,
-    /// Size.
+    /// Width.
     pub width: f64,
-    /// Size.
+    /// Height.
     pub height: f64,
     /// Parameters and constants that it uses, as nodes of the graph.
     pub attached: Vec<usize>,
 }
 
-/// A part of an edge, or of several that share it.
+/// A segment of an edge, or of several edges that share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The box that its edges begin at, if that is one.
+    /// Index of the box at which its edges start, if they share one.
     pub from: Option<usize>,
-    /// The box that its edges end at, if that is one.
+    /// Index of the box at which its edges end, if they share one.
     pub to: Option<usize>,
-    /// The line that goes on towards the end that is shared.
+    /// Index of the next line towards the shared end.
     pub via: Option<usize>,
-    /// From where to where.
+    /// Both ends: x, y, x, y.
     pub at: [f64; 4],
-    /// Edges of the graph in it.
+    /// Number of graph edges in it.
     pub edges: usize,
-    /// Whether all of them only say what runs before.
+    /// True if all of them are control edges.
     pub is_control: bool,
-    /// Whether it is part of the path that was asked for.
+    /// True if it is part of the requested path.
     pub is_on_path: bool,
-    /// Whether it ends at a box, with an arrow.
+    /// True if it ends at a box, with an arrow.
     pub is_last: bool,
 }
 
-/// What is wanted of a picture.
+/// Settings of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// Scopes that are open; `None` for a first picture.
+    /// Open scopes; `None` for a first view.
     pub open: Option<BTreeSet<usize>>,
-    /// Nodes that follow each other, whose edges are marked.
+    /// Consecutive nodes of a path to highlight.
     pub path: Vec<usize>,
 }
 
-/// Lays out what is open.
+/// Lays out the open scopes.
 pub fn scene(graph: &Graph, tree: &Tree, view: &View) -> Scene {
     scene_of(graph, tree, &tree.edges, view)
 }
@@ -114,7 +114,7 @@ pub(super) fn shown_as(tree: &Tree, open: &BTreeSet<usize>) -> Vec<usize> {
     shown_as
 }
 
-/// Lays out what is open with these edges between items.
+/// Lays out the open scopes with these edges between items.
 pub(super) fn scene_of(
     graph: &Graph,
     tree: &Tree,
@@ -163,7 +163,7 @@ pub(super) fn scene_of(
     drawing.finish(&done)
 }
 
-/// The picture of some nodes of a graph without scopes; `centre` may be a scope, which is drawn closed.
+/// Scene of some nodes of a graph without scopes; `centre` may be a scope, which is drawn closed.
 pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: usize) -> Scene {
     let shown_as = |item: usize| {
         if tree.contains(centre, item) {
@@ -196,7 +196,7 @@ pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: 
     drawing.finish(&done)
 }
 
-/// Edges that are drawn as one.
+/// Edges drawn as one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     edges: usize,
@@ -212,21 +212,21 @@ impl Flow {
     }
 }
 
-/// Where a line ends within a scope.
+/// End of a line within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
-    /// At something in it.
+    /// A child of the scope.
     Child(usize),
-    /// At its upper border, from that item outside.
+    /// Its upper border, from an item outside.
     In(usize),
-    /// At its lower border, to that item outside.
+    /// Its lower border, to an item outside.
     Out(usize),
 }
 
-/// All ports that share one.
+/// The shared port of many edges.
 const MANY: usize = usize::MAX;
 
-/// Calls `part` for each scope that an edge between two boxes passes, with its ends there.
+/// Calls `part` for each scope that an edge between two boxes crosses, with its ends there.
 fn lead(tree: &Tree, from: usize, to: usize, mut part: impl FnMut(usize, End, End)) {
     let mut meets = tree.items[from].parent;
     while !tree.contains(meets, to) {
@@ -254,15 +254,15 @@ fn lead(tree: &Tree, from: usize, to: usize, mut part: impl FnMut(usize, End, En
     }
 }
 
-/// A scope that is laid out, from its own upper left corner.
+/// Layout of a scope, relative to its upper left corner.
 #[derive(Default)]
 struct Arranged {
     width: f64,
     height: f64,
-    /// Item, left, top, width, height; scopes before what lies in them.
+    /// Item, left, top, width, height; each scope comes before its content.
     boxes: Vec<(usize, [f64; 4])>,
     lines: Vec<Drawn>,
-    /// Where edges from and to an item outside pass the border.
+    /// Port positions of edges from and to items outside.
     ports: BTreeMap<End, f64>,
 }
 
@@ -284,8 +284,8 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Lays out a scope. `merged` says whether what is around it has one port for all at its upper and lower border:
-    /// then so has this one.
+    /// Lays out a scope. `merged` is true for a border (upper, lower) whose surrounding scope has a single port: then
+    /// this one has a single port too.
     fn arrange(&self, scope: usize, children: &[usize], merged: (bool, bool)) -> Arranged {
         let nothing = BTreeMap::new();
         let flows = self.inside.get(&scope).unwrap_or(&nothing);
@@ -301,7 +301,7 @@ impl Drawing<'_> {
         ends.extend(ports);
         let at: BTreeMap<End, usize> = ends.iter().enumerate().map(|(i, end)| (*end, i)).collect();
         let vertices: Vec<Vertex> = ends.iter().map(|end| self.vertex(*end, &inner)).collect();
-        // Where an edge touches an open scope, from its middle.
+        // Point at which an edge touches an open scope, relative to its middle.
         let port = |end: End, other: End, is_from: bool| {
             let End::Child(child) = end else { return 0.0 };
             let (End::Child(key) | End::In(key) | End::Out(key)) = other;
@@ -348,7 +348,7 @@ impl Drawing<'_> {
         Vertex { width, height, pin }
     }
 
-    /// Puts boxes and lines of a scope and of the open ones in it together.
+    /// Merges boxes and lines of a scope with those of its open scopes.
     fn assemble(
         &self,
         scope: usize,
@@ -357,7 +357,7 @@ impl Drawing<'_> {
         layout: &Layout,
         mut inner: BTreeMap<usize, Arranged>,
     ) -> Arranged {
-        // Edges come in at the middle: up to some width the title stands beside it.
+        // Edges enter at the middle: up to some width the title is beside it.
         let name = 40.0 + text_width(&self.tree.items[scope].label, 6.8) + 52.0;
         let title = (2.0 * name).min(name.max(300.0));
         let content = layout
@@ -424,7 +424,7 @@ impl Drawing<'_> {
                 is_last: piece.is_last,
             });
         }
-        // What each edge shares with others gets its share, and lines reach up and down to the border.
+        // Shared segments get the number of their edges, and lines are extended to the border.
         for index in before..done.lines.len() {
             let (flow, mut via) = (done.lines[index].flow, done.lines[index].via);
             while let Some(shared) =
@@ -451,14 +451,14 @@ impl Drawing<'_> {
                     line.is_last = false;
                 }
             }
-            // The border of an open scope is passed, not the end of anything.
+            // The border of an open scope is crossed, not an end.
             let ends_inside = piece.link.and_then(|link| item_of(flows[link].0.1));
             line.is_last &= !ends_inside.is_some_and(|item| (self.is_open)(item));
         }
         done
     }
 
-    /// Size of a box that is closed.
+    /// Size of a closed box.
     fn size(&self, item: usize) -> (f64, f64) {
         let own = &self.tree.items[item];
         let name = text_width(&own.label, 6.8);
@@ -487,7 +487,7 @@ impl Drawing<'_> {
         if chips.len() > MAX_CHIPS {
             chips_width += 22.0;
         }
-        // An arrow and a sign may stand before the name of a scope.
+        // An arrow and a sign may precede the name of a scope.
         let signs = if matches!(own.what, What::Node(_)) {
             0.0
         } else {
@@ -498,7 +498,7 @@ impl Drawing<'_> {
         (width.clamp(*WIDTH.start(), *WIDTH.end()).round(), height)
     }
 
-    /// Parameters and constants that only its users show.
+    /// Parameters and constants drawn with their users only.
     fn attached(&self, item: usize) -> Vec<usize> {
         let What::Node(node) = self.tree.items[item].what else {
             return Vec::new();
@@ -545,7 +545,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Parameters and constants that are shown with a node of the graph, in the order of its inputs, each once.
+/// Parameters and constants drawn with a node of the graph, in the order of its inputs, without duplicates.
 pub fn attached(graph: &Graph, tree: &Tree, node: usize) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     let mut known: BTreeSet<usize> = BTreeSet::new();
@@ -558,7 +558,7 @@ pub fn attached(graph: &Graph, tree: &Tree, node: usize) -> Vec<usize> {
     found
 }
 
-/// The last part of a name, as chips show it.
+/// Label of a chip: the last part of a name.
 pub fn chip_label(name: &str) -> &str {
     name.rsplit(['/', '.'])
         .find(|part| !part.is_empty())
@@ -567,7 +567,7 @@ pub fn chip_label(name: &str) -> &str {
 
 type Flows = BTreeMap<(End, End), Flow>;
 
-/// The edges of a scope with at most [`MAX_PORTS`] ports at each border, and at which border all share one.
+/// Reduces the ports of a scope to [`MAX_PORTS`] per border; the flags mark borders with a single shared port.
 fn few_ports(flows: &Flows, merged: (bool, bool)) -> (Flows, (bool, bool)) {
     let count = |wanted: fn(&End) -> bool| {
         let ends = flows.keys().flat_map(|(from, to)| [*from, *to]);
@@ -587,7 +587,7 @@ fn few_ports(flows: &Flows, merged: (bool, bool)) -> (Flows, (bool, bool)) {
     (few, (merges_in, merges_out))
 }
 
-/// About how wide a text is: characters of other scripts are twice as wide.
+/// Approximate width of a text: wide characters count twice.
 fn text_width(text: &str, each: f64) -> f64 {
     let chars = text.chars().map(|c| if c.is_ascii() { 1.0 } else { 1.8 });
     chars.take(200).sum::<f64>() * each

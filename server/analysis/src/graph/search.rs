@@ -1,19 +1,19 @@
-//! Nodes and scopes by a part of their name, their type, a parameter of theirs or a place in the source.
+//! Search for nodes and scopes by part of a name, type, parameter or source location.
 
 use trainscope_format::Graph;
 
 use super::tree::{Tree, What};
 
-/// What was found, and how much there is.
+/// Search results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Items, best first: those called so, then those whose name contains it, then others.
+    /// Items, best first: exact names, then names that contain the text, then other matches.
     pub items: Vec<usize>,
-    /// How many there are.
+    /// Number of matches.
     pub total: usize,
 }
 
-/// Looks for `text` in any case, answers `limit` items at most.
+/// Searches for `text`, ignoring case, and returns `limit` items at most.
 pub fn search(graph: &Graph, tree: &Tree, text: &str, limit: usize) -> Found {
     let wanted = text.trim().to_lowercase();
     if wanted.is_empty() {
@@ -66,7 +66,7 @@ pub fn search(graph: &Graph, tree: &Tree, text: &str, limit: usize) -> Found {
     }
 }
 
-/// Whether a text contains another one, which is in lower case.
+/// True if a text contains `wanted`, which is in lower case.
 fn contains(text: &str, wanted: &str) -> bool {
     if text.is_ascii() && wanted.is_ascii() {
         let (text, wanted) = (text.as_bytes(), wanted.as_bytes());

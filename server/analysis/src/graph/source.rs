@@ -1,20 +1,20 @@
-//! Places in source files, from what frameworks write beside a node.
+//! Parser of the source locations that frameworks write into a graph.
 
-/// A place, or whatever is said.
+/// A source location, or unparsed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The file; empty if the text names none.
     pub file: &'a str,
-    /// The line, from 1; 0 if it is not known.
+    /// Line number, from 1; 0 if unknown.
     pub line: u32,
-    /// What stands there.
+    /// Text of the line.
     pub text: &'a str,
-    /// Whether it is part of an installed package.
+    /// True if it belongs to an installed package.
     pub is_library: bool,
 }
 
-/// Takes the text apart: `In file <file>:<line>/ <code>/` of `MindSpore`, Python's `File "<file>", line <n>, in <name>`
-/// with the code below, `<file>:<line> <text>`. What is none of these stays as it is; `limit` places at most.
+/// Parses a text: `In file <file>:<line>/ <code>/` of `MindSpore`, Python's `File "<file>", line <n>, in <name>` with
+/// the code below, `<file>:<line> <text>`. Other text is returned unparsed; `limit` locations at most.
 pub fn places(source: &str, limit: usize) -> Vec<Place<'_>> {
     let mut found: Vec<Place<'_>> = Vec::new();
     for line in source.lines() {
@@ -31,7 +31,7 @@ pub fn places(source: &str, limit: usize) -> Vec<Place<'_>> {
             .last_mut()
             .filter(|last| last.line > 0 && last.text.is_empty())
         {
-            // Python writes the code below the place.
+            // Python writes the code below the location.
             last.text = line;
         } else if !line.ends_with("candidate:") {
             found.push(Place {
@@ -57,7 +57,7 @@ fn place<'a>(file: &'a str, line: &str, text: &'a str) -> Option<Place<'a>> {
 
 fn mindspore(line: &str) -> Option<Place<'_>> {
     let (_, rest) = line.split_once("In file ")?;
-    // The code may hold anything, the file no colon followed by a number and a slash or the end.
+    // The code may contain anything, the file name no colon followed by a number and a slash or the end.
     rest.match_indices(':').find_map(|(at, _)| {
         let after = &rest[at + 1..];
         let digits = after

@@ -1,4 +1,4 @@
-//! The neighbourhood of one node: what it is computed from and what uses it, a few steps each way.
+//! The neighbourhood of one node: its inputs and users, a few steps in each direction.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use super::scene::{self, Scene};
 use super::tree::Tree;
 use super::walk::Walk;
 
-/// The picture of what lies at most `steps` edges from a node or a closed scope, of `limit` boxes at most, the nearest
-/// first; whether some were left out.
+/// Scene of the boxes at most `steps` edges from a node or a closed scope, at most `limit`, the nearest first; the
+/// flag is true if some were left out.
 pub fn around(
     graph: &Graph,
     tree: &Tree,
@@ -29,7 +29,7 @@ pub fn around(
                     if tree.contains(centre, other) || shown.contains(&other) {
                         continue;
                     }
-                    // Half of the room is for each direction.
+                    // Half of the limit is for each direction.
                     if shown.len() >= if is_above { limit / 2 } else { limit } {
                         is_cut = true;
                         continue;

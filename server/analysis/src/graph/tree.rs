@@ -1,7 +1,7 @@
-//! The scopes of a graph as a tree, in which siblings that repeat each other are folded into one.
+//! The scopes of a graph as a tree, with repeated siblings folded into one.
 //!
-//! Parameters and constants are no items of their own where something uses them: they belong to their users. A name is a
-//! path whose parts `/` separates; `.` does in graphs whose operations are named without any `/`.
+//! Parameters and constants with users are no items of their own: they belong to their users. A name is a path
+//! separated by `/`, or by `.` in graphs whose operations have no `/` in their names.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -10,19 +10,19 @@ use foldhash::fast::FixedState;
 use trainscope_format::Graph;
 use trainscope_format::graph::{Dimension, Node, NodeKind};
 
-/// Parts of a name that become scopes at most; what follows stays one name.
+/// Maximum depth of scopes; the rest of a name stays in one piece.
 const MAX_DEPTH: usize = 32;
-/// Siblings that repeat each other are folded from this number on.
+/// Minimum number of repeated siblings to fold.
 const FOLDED_FROM: usize = 3;
 
 type Map<K, V> = std::collections::HashMap<K, V, FixedState>;
 
-/// What an item of the tree is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A scope.
     Scope,
-    /// So many scopes that are the same but for their numbers.
+    /// A number of scopes that differ only in their numbers.
     Fold(usize),
     /// A node, as an index into the nodes of the graph.
     Node(usize),
@@ -33,33 +33,33 @@ pub enum What {
 pub struct Item {
     /// The last part of its name.
     pub label: String,
-    /// Its place in the tree, which no other item has.
+    /// Its unique path in the tree.
     pub path: String,
-    /// What it is.
+    /// Kind of the item.
     pub what: What,
-    /// What it lies in; the root lies in itself.
+    /// Index of its parent; the root is its own parent.
     pub parent: usize,
-    /// The item after the last one inside of it: items lie in the order of a walk, scopes before what they hold.
+    /// Index after its last descendant: items are in depth-first order, scopes before their content.
     pub end: usize,
-    /// Nodes in it, itself included.
+    /// Number of nodes in it, itself included.
     pub nodes: usize,
 }
 
 /// The tree of a graph, and its edges between items.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// All items; the first is the root, which holds everything.
+    /// All items; the first is the root.
     pub items: Vec<Item>,
-    /// The item of each node; `None` for what is attached to its users.
+    /// The item of each node; `None` for nodes attached to their users.
     pub of_node: Vec<Option<usize>>,
-    /// Edges between items that are nodes: from, to, whether it only says what runs before.
+    /// Edges between items that are nodes: from, to, true for a control edge.
     pub edges: Vec<(usize, usize, bool)>,
-    /// The item that shows each node: its own, or that of its first user.
+    /// The item that displays each node: its own, or that of its first user.
     pub shown_as: Vec<Option<usize>>,
 }
 
 impl Tree {
-    /// The tree of a graph.
+    /// Builds the tree of a graph.
     pub fn new(graph: &Graph) -> Self {
         let attached = attached(graph);
         let mut growing = Growing::of(graph, &attached);
@@ -92,7 +92,7 @@ impl Tree {
         tree
     }
 
-    /// The item with that path.
+    /// Finds an item by its path.
     pub fn find(&self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return None;
@@ -110,25 +110,25 @@ impl Tree {
         })
     }
 
-    /// Whether `item` lies in `scope` or is it.
+    /// True if `item` is `scope` or inside of it.
     pub fn contains(&self, scope: usize, item: usize) -> bool {
         scope <= item && item < self.items[scope].end
     }
 
-    /// What lies directly in an item.
+    /// Direct children of an item.
     pub fn children(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.items[scope].end;
         let next = move |child: &usize| Some(self.items[*child].end).filter(|next| *next < end);
         std::iter::successors(Some(scope + 1).filter(|first| *first < end), next)
     }
 
-    /// What an item lies in, from the inside out, without the root.
+    /// Scopes around an item, from the inside out, without the root.
     pub fn scopes_of(&self, item: usize) -> impl Iterator<Item = usize> + '_ {
         let up = |at: &usize| Some(self.items[*at].parent);
         std::iter::successors(Some(self.items[item].parent), up).take_while(|at| *at != 0)
     }
 
-    /// Gives the items their order and their paths.
+    /// Assigns order and paths to the items.
     fn number(&mut self, growing: &Growing<'_>, at: usize, path: String, parent: usize) -> usize {
         let raw = &growing.items[at];
         let index = self.items.len();
@@ -164,7 +164,7 @@ impl Tree {
     }
 }
 
-/// Which nodes are shown with their users only: parameters and constants that have any.
+/// Marks nodes displayed with their users only: parameters and constants that have any.
 fn attached(graph: &Graph) -> Vec<bool> {
     let may_be = |node: &Node| {
         matches!(node.kind, NodeKind::Parameter | NodeKind::Constant) && node.inputs.is_empty()
@@ -187,7 +187,7 @@ struct Raw<'a> {
     children: Vec<usize>,
 }
 
-/// The tree while it is built.
+/// The tree under construction.
 struct Growing<'a> {
     items: Vec<Raw<'a>>,
 }
@@ -210,7 +210,7 @@ impl<'a> Growing<'a> {
         };
         let mut scopes: Map<(usize, &str), usize> = Map::default();
         let mut leaves: Vec<(usize, &str, usize)> = Vec::with_capacity(graph.nodes.len());
-        // Nodes that follow each other often lie in the same scope.
+        // Consecutive nodes are often in the same scope.
         let mut last = ("", 0);
         for (index, node) in graph
             .nodes
@@ -241,7 +241,7 @@ impl<'a> Growing<'a> {
             } else {
                 rest
             };
-            // Its place among its siblings is that of its first mention.
+            // Its position among its siblings is that of its first mention.
             let item = growing.add(
                 at,
                 if label.is_empty() { "?" } else { label },
@@ -249,7 +249,7 @@ impl<'a> Growing<'a> {
             );
             leaves.push((at, rest, item));
         }
-        // A node that is called like a scope lies in it.
+        // A node with the name of a scope is moved into it.
         let mut moved: Vec<(usize, usize)> = Vec::new();
         let mut is_moved = vec![false; growing.items.len()];
         let mut left: Vec<usize> = Vec::new();
@@ -286,7 +286,7 @@ impl<'a> Growing<'a> {
         index
     }
 
-    /// Folds what lies in an item, innermost first; returns a number that is the same for what looks the same.
+    /// Folds the children of an item, innermost first; returns a hash of the structure.
     fn fold(&mut self, at: usize, graph: &Graph) -> u64 {
         let mut hasher = FixedState::default().build_hasher();
         if let What::Node(node) = self.items[at].what {
@@ -318,7 +318,7 @@ impl<'a> Growing<'a> {
         let known = self.items.len();
         let children = self.folded(children, &looks);
         match (children.as_slice(), at) {
-            // A scope with nothing but a new fold in it is the fold.
+            // A scope that contains only a new fold is replaced by the fold.
             ([only], 1..) if *only >= known => {
                 self.items[at].what = self.items[*only].what;
                 self.items[at].children = std::mem::take(&mut self.items[*only].children);
@@ -328,7 +328,7 @@ impl<'a> Growing<'a> {
         hasher.finish()
     }
 
-    /// Children with runs of scopes that look the same replaced by one item each.
+    /// Children with runs of equal scopes replaced by one item each.
     fn folded(&mut self, children: Vec<usize>, looks: &[u64]) -> Vec<usize> {
         let mut numbered: Vec<(String, u64, u64, usize)> = children
             .iter()
@@ -362,7 +362,7 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// What stands before and after the last number of a name, and that number.
+/// Text before and after the last number of a name, and that number.
 fn around_number(label: &str) -> (&str, Option<u64>, &str) {
     let Some(last) = label.rfind(|c: char| c.is_ascii_digit()) else {
         return (label, None, "");
@@ -378,7 +378,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A graph from lines `name kind type: inputs`, where kind is `o`, `i`, `p` or `c`, and `^` marks control inputs.
+    /// A graph from lines `name kind type: inputs`, with kind `o`, `i`, `p` or `c`, and `^` for control inputs.
     pub(in crate::graph) fn graph(lines: &str) -> Graph {
         let lines: Vec<&str> = lines
             .lines()

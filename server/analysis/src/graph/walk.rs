@@ -1,4 +1,4 @@
-//! From node to node along the edges of a graph: neighbours, and the shortest way between two places.
+//! Traversal along the edges of a graph: neighbours, and the shortest path between two items.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,11 @@ pub struct Walk {
     below: Ends,
 }
 
-/// For each item its neighbours in one direction, one after the other in one list.
+/// Neighbours of each item in one direction, concatenated.
 #[derive(Clone, Debug, Default)]
 struct Ends {
     first: Vec<usize>,
-    /// Neighbour, and whether the edge only says what runs before.
+    /// Neighbour, and true for a control edge.
     ends: Vec<(usize, bool)>,
 }
 
@@ -46,7 +46,7 @@ impl Ends {
 }
 
 impl Walk {
-    /// The edges of a tree.
+    /// Collects the edges of a tree.
     pub fn new(tree: &Tree) -> Self {
         let edges = tree.edges.iter();
         Self {
@@ -58,17 +58,18 @@ impl Walk {
         }
     }
 
-    /// What a node is computed from, and whether that is only what runs before; in the order of its inputs.
+    /// Inputs of a node in order, and true for control edges.
     pub fn above(&self, item: usize) -> &[(usize, bool)] {
         self.above.of(item)
     }
 
-    /// What uses a node.
+    /// Users of a node.
     pub fn below(&self, item: usize) -> &[(usize, bool)] {
         self.below.of(item)
     }
 
-    /// Items outside of a scope (or node) that feed it, or that it feeds, each once, in the order of the tree.
+    /// Items outside of a scope (or node) that feed it, or that it feeds, without duplicates, in the order of the
+    /// tree.
     pub fn around(&self, tree: &Tree, item: usize, is_above: bool) -> Vec<usize> {
         let ends = if is_above { &self.above } else { &self.below };
         let inside = item..tree.items[item].end;
@@ -82,8 +83,7 @@ impl Walk {
         found
     }
 
-    /// The shortest way in the direction of the data from one scope or node to another, as nodes; empty if there is
-    /// none.
+    /// The shortest path along the data flow from one scope or node to another, as nodes; empty if there is none.
     pub fn path(&self, tree: &Tree, from: usize, to: usize) -> Vec<usize> {
         let mut before = vec![usize::MAX; tree.items.len()];
         let mut waiting = VecDeque::new();

@@ -1,19 +1,19 @@
-//! Bins that many distributions share: how far they reach, and how their edges are spaced.
+//! Bins shared by many distributions: range, and spacing of the edges.
 
 use super::Mass;
 
-/// Of all values, so many may be nearer to zero than where a symmetric logarithm begins to be one.
+/// Share of all values that may be below the linear threshold of a symmetric logarithm.
 const NEAR_ZERO: f64 = 0.01;
-/// Greatest ratio of the greatest value and that place.
+/// Maximum ratio of the maximum to that threshold.
 const WIDEST: f64 = 1e12;
 /// Binary exponents of `f64`, subnormal ones included, from −1,074 to 1,023.
 const EXPONENTS: usize = 2_098;
 
-/// Equal widths show nothing of a distribution whose median absolute value is less than so many parts of the greatest of
-/// all: half of its values lie in a thousandth of the axis, less than a pixel of a card.
+/// Equal widths are useless for a distribution whose median absolute value is smaller than the maximum of all by more
+/// than this factor: half of its values are in a thousandth of the axis, less than a pixel of a card.
 const MAX_LINEAR_RATIO: f64 = 1e3;
 
-/// How edges are spaced.
+/// Spacing of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
     /// Equal widths.
@@ -23,20 +23,21 @@ pub enum Spacing {
     Symlog,
 }
 
-/// How far the values of many distributions reach.
+/// Range of the values of many distributions.
 #[derive(Clone, Debug)]
 pub struct Span {
     low: f64,
     high: f64,
-    /// Values by the exponent of their absolute value.
+    /// Number of values by the exponent of their absolute value.
     sizes: Box<[f64]>,
-    /// The least of the median absolute values of single distributions, zeros left out.
+    /// The least median absolute value of a single distribution, without zeros.
     least_median: f64,
-    /// Exponents of the bins on either side of zero, negative ones first; `None` once a bin is not that of an exponent.
+    /// Exponents of the bins on either side of zero, negative ones first; `None` once a bin is not that of an
+    /// exponent.
     exponents: Option<[Reach; 2]>,
 }
 
-/// The least and the greatest exponent, as places in [`Span::sizes`].
+/// The least and the greatest exponent, as indices of [`Span::sizes`].
 type Reach = Option<(usize, usize)>;
 
 impl Default for Span {
@@ -52,7 +53,7 @@ impl Default for Span {
 }
 
 impl Span {
-    /// Makes room for a distribution.
+    /// Extends the range by a distribution.
     pub fn add(&mut self, mass: &Mass) {
         if !mass.is_exponents && !mass.bins.is_empty() {
             self.exponents = None;
@@ -79,7 +80,7 @@ impl Span {
         }
     }
 
-    /// The spacing that shows most of these values: [`Spacing::Symlog`] beyond [`MAX_LINEAR_RATIO`].
+    /// The most readable spacing for these values: [`Spacing::Symlog`] above [`MAX_LINEAR_RATIO`].
     pub fn fitting(&self) -> Spacing {
         let greatest = self.low.abs().max(self.high.abs());
         let is_wide = greatest > MAX_LINEAR_RATIO * self.least_median;
@@ -95,8 +96,8 @@ impl Span {
         self.exponents.is_some() && self.low <= self.high
     }
 
-    /// The upper bound of the smallest power of two below which more than this share of all absolute values lie, zeros left
-    /// out; `None` if there are none.
+    /// The upper bound of the smallest power of two that more than this share of all absolute values are below,
+    /// without zeros; `None` if there are none.
     fn size_above(&self, share: f64) -> Option<f64> {
         let all: f64 = self.sizes.iter().sum();
         let mut seen = 0.0;
@@ -119,8 +120,8 @@ impl Span {
     }
 }
 
-/// The median of the absolute values of a distribution, by the outer edges of its bins and without zeros; infinite if
-/// there are none.
+/// The median absolute value of a distribution, by the outer edges of its bins and without zeros; infinite if there
+/// are none.
 fn median(mass: &Mass) -> f64 {
     let size = |bin: &super::Bin| bin.low.abs().max(bin.high.abs());
     let mut sizes: Vec<(f64, f64)> = mass.bins.iter().map(|bin| (size(bin), bin.count)).collect();
@@ -135,14 +136,14 @@ fn median(mass: &Mass) -> f64 {
     found.map_or(f64::INFINITY, |(size, _)| *size)
 }
 
-/// Edges of the bins of one sign, ascending, so many exponents in each.
+/// Edges of the bins of one sign, ascending, with `together` exponents in each.
 fn sides((least, greatest): (usize, usize), together: usize) -> Vec<f64> {
     let bins = (greatest + 1 - least).div_ceil(together);
     let edges = (0..=bins).map(|bin| power(least + bin * together).min(f64::MAX));
     edges.collect()
 }
 
-/// Place of the exponent of a positive number.
+/// Index of the exponent of a positive number.
 fn exponent(size: f64) -> Option<usize> {
     if size <= 0.0 {
         return None;
@@ -155,13 +156,13 @@ fn exponent(size: f64) -> Option<usize> {
     }
 }
 
-/// The power of two at a place.
+/// The power of two at an index.
 fn power(at: usize) -> f64 {
     let exponent = i32::try_from(at).unwrap_or(0) - 1_074;
     2.0_f64.powi(exponent).max(f64::from_bits(1))
 }
 
-/// Bins without gaps.
+/// Contiguous bins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grid {
     edges: Vec<f64>,
@@ -169,7 +170,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// So many bins over all of a span; none if there are no values. A span without width gets bins around it.
+    /// Bins over the whole range; none if there are no values. A range without width gets bins around it.
     pub fn new(span: &Span, bins: usize, spacing: Spacing) -> Self {
         if span.low > span.high || bins == 0 {
             return Self {
@@ -195,7 +196,7 @@ impl Grid {
         let mut edges: Vec<f64> = (0..=bins)
             .map(|n| backward(from + (to - from) * (n as f64 / bins as f64)))
             .collect();
-        // The outer edges are those of the data, not what rounding makes of them.
+        // The outer edges are those of the data, without rounding.
         edges[0] = low;
         edges[bins] = high;
         for at in 1..bins {
@@ -204,9 +205,9 @@ impl Grid {
         Self { edges, linear }
     }
 
-    /// Bins of the exponents of a span whose bins are all of that kind: every edge is a power of two, so that counts stay
-    /// whole numbers, and zeros have a bin of their own. Neighbours share a bin where there are more than `bins`, but
-    /// never values of different signs. As [`Grid::new`] for other spans.
+    /// Bins of exponents: every edge is a power of two, so that counts stay whole numbers, and zeros have a bin of
+    /// their own. Above `bins`, neighbours share a bin, but never values of different signs. As [`Grid::new`] for
+    /// other spans.
     pub fn of_exponents(span: &Span, bins: usize) -> Self {
         let Some([negative, positive]) = span.exponents.filter(|_| span.low <= span.high) else {
             return Self::new(span, bins, Spacing::Symlog);
@@ -221,7 +222,7 @@ impl Grid {
             let (below, above) = (side(negative), side(positive));
             let mut edges: Vec<f64> = below.iter().rev().map(|edge| -edge).collect();
             if below.is_empty() || above.is_empty() {
-                // Zeros lie between the only sign and zero.
+                // Zeros are between the only sign and zero.
                 if span.low <= 0.0 && span.high >= 0.0 || edges.is_empty() && above.is_empty() {
                     edges.push(0.0);
                 }
@@ -243,7 +244,7 @@ impl Grid {
         &self.edges
     }
 
-    /// Where a symmetric logarithm begins.
+    /// Linear threshold of the symmetric logarithm.
     pub fn linear(&self) -> f64 {
         self.linear
     }
@@ -253,7 +254,7 @@ impl Grid {
         self.edges.len().saturating_sub(1)
     }
 
-    /// The bin that a value lies in; what lies outside belongs to the outermost ones.
+    /// The bin of a value; values outside belong to the outermost bins.
     pub(crate) fn place(&self, value: f64) -> usize {
         let above = self.edges.partition_point(|edge| *edge <= value);
         above.saturating_sub(1).min(self.len().saturating_sub(1))

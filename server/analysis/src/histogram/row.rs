@@ -1,25 +1,25 @@
-//! One row of a picture of distributions: counts in shared bins, and the values that divide them.
+//! One row of a histogram chart: counts in shared bins, and percentiles.
 
 use super::{Bin, Fault, Grid, Mass};
 
 /// Shares of all values; see [`Row::percentiles`].
 pub const SHARES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
-/// Halvings until the bounds of a percentile are neighbours, whatever they began with.
+/// Bisection steps until the bounds of a percentile are adjacent numbers, for any start.
 const HALVINGS: usize = 64;
 
-/// One distribution or several together, in the bins of a grid.
+/// One distribution, or several merged, in the bins of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Values in each bin.
     pub counts: Vec<f64>,
-    /// Values that are not a number.
+    /// Number of NaN values.
     pub nan: u64,
-    /// Values that are +∞.
+    /// Number of +∞ values.
     pub pos_inf: u64,
-    /// Values that are −∞.
+    /// Number of −∞ values.
     pub neg_inf: u64,
-    /// What is wrong with the distributions.
+    /// Problems of the distributions.
     pub faults: Vec<Fault>,
     min: Option<f64>,
     max: Option<f64>,
@@ -35,7 +35,7 @@ impl Row {
         }
     }
 
-    /// Counts a distribution; the grid is that of the row.
+    /// Adds a distribution; the grid must be that of the row.
     pub fn add(&mut self, mass: &Mass, grid: &Grid) {
         self.nan = self.nan.saturating_add(mass.nan);
         self.pos_inf = self.pos_inf.saturating_add(mass.pos_inf);
@@ -56,13 +56,13 @@ impl Row {
         self.bins.extend(&mass.bins);
     }
 
-    /// Values in all bins.
+    /// Number of values in all bins.
     pub fn finite(&self) -> f64 {
         self.counts.iter().sum()
     }
 
-    /// The values below which [`SHARES`] of all values lie, the first and the last of them the least and the greatest
-    /// value; `None` if there are no values. Exact for evenly spread bins.
+    /// Percentiles at [`SHARES`], the first and the last of them the minimum and maximum; `None` if there are no
+    /// values. Exact for evenly spread bins.
     pub fn percentiles(&self, grid: &Grid) -> Option<[f64; SHARES.len()]> {
         let (min, max) = self.min.zip(self.max)?;
         let all = self.finite();
@@ -82,7 +82,7 @@ impl Row {
         Some(out)
     }
 
-    /// The least value that at least so many values do not exceed.
+    /// The least value that at least this many values do not exceed.
     fn value_at(&self, wanted: f64, grid: &Grid) -> f64 {
         let (mut below, mut at) = (0.0, 0);
         for (index, count) in self.counts.iter().enumerate() {
@@ -117,12 +117,12 @@ impl Row {
                 low = middle;
             }
         }
-        // A single value at the lower edge is found there, not a hair above it.
+        // A single value at the lower edge is returned exactly.
         if up_to(low) >= wanted { low } else { high }
     }
 }
 
-/// Spreads a bin over those of the grid; the last of them takes what is left, so that nothing is lost by rounding.
+/// Spreads a bin over those of the grid; the last of them takes the remainder, so that rounding loses nothing.
 fn spread(counts: &mut [f64], bin: &Bin, grid: &Grid) {
     let (first, mut last) = (grid.place(bin.low), grid.place(bin.high));
     let edges = grid.edges();

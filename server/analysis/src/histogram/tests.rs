@@ -1,4 +1,4 @@
-//! Nothing is lost by other bins, fewer rows or odd input.
+//! Rebinning, merging and odd input lose nothing.
 
 use proptest::prelude::*;
 use trainscope_format::Role;
@@ -117,7 +117,7 @@ fn small_and_large_values_have_bins_of_their_own() {
     assert_eq!(filled(&row.counts[10..30]), 0);
 }
 
-/// Bins with any edges and counts, infinite and negative ones among them.
+/// Bins with any edges and counts, including infinite and negative ones.
 fn any_bins() -> impl Strategy<Value = Vec<(f64, f64, f64)>> {
     let edge = prop_oneof![
         -1e3..1e3,
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// Against the plainest way: the share of all values up to a percentile.
+    /// Compared with the naive computation: the share of all values up to a percentile.
     #[test]
     fn percentiles_divide_the_values(bins in proptest::collection::vec((-10.0..10.0, 0.0..5.0, 1.0..100.0), 1..30)) {
         let bins: Vec<_> = bins.into_iter().map(|(low, width, count)| (low, low + width, count)).collect();
@@ -221,7 +221,7 @@ fn exponents_keep_whole_counts_and_a_bin_for_zeros() {
     let mut span = Span::default();
     span.add(&summary(&[0.0; 3]));
     assert_eq!(Grid::of_exponents(&span, 60).edges().len(), 2);
-    // A histogram among them has its own edges.
+    // A histogram among them has edges of its own.
     span.add(&Mass::of_histogram(&histogram(&[(0.0, 1.0, 3.0)])));
     assert!(!span.is_exponents());
 }

@@ -1,30 +1,29 @@
-//! What more workers would bring where one operation holds up the training.
+//! Estimated gain of more workers for the bottleneck of a pipeline.
 //!
-//! The operation that the rest waits for is never idle while the training waits: the queue before it is full, or it is a
-//! source, and what it makes is taken at once. So at such a step one batch takes it as long as the whole step, and
-//! more workers share that, until the training no longer waits. What comes next in the way is not known: the estimate is
-//! the best that can come of it.
+//! While the training waits, the bottleneck is never idle: the queue before it is full, or it is a source, and its
+//! output is taken at once. So at such a step one batch takes it as long as the whole step, and more workers share
+//! that time until the training no longer waits. The next bottleneck is unknown: the estimate is a best case.
 
 use super::{Clock, InputTimes};
 
-/// Steps that say enough for an estimate.
+/// Minimum number of steps for an estimate.
 const LEAST_STEPS: usize = 8;
-/// Workers up to which it is made.
+/// Maximum number of workers in an estimate.
 const MOST_WORKERS: u64 = 64;
-/// A share of a step's time: more workers that gain less than it are not worth it.
+/// Minimum gain of more workers, as a share of the step time.
 const WORTH: f64 = 0.05;
 
-/// How long steps would take with so many workers.
+/// Step time with a number of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Workers of the slow operation.
+    /// Workers of the bottleneck.
     pub workers: u64,
     /// Mean time of a step, nanoseconds.
     pub step_nanos: u64,
 }
 
-/// Steps with as many workers as there are, then with more, up to as many as are worth it. Nothing if the times do not
-/// say: there are too few, next to nothing waited, or it was the device that waited.
+/// Step times with the current number of workers, then with more, as long as they gain enough. Empty without an
+/// estimate: too few steps, next to no waiting, or the device waited.
 pub fn more_workers(times: &InputTimes, workers: u64) -> Vec<Estimate> {
     let is_known = times.clock != Clock::Device && times.steps.len() >= LEAST_STEPS;
     if !is_known || workers == 0 || workers > MOST_WORKERS {
@@ -34,7 +33,7 @@ pub fn more_workers(times: &InputTimes, workers: u64) -> Vec<Estimate> {
         let shares = workers as f64 / with as f64;
         let steps = times.steps.iter().map(|own| {
             let whole = own.whole_nanos as f64;
-            // A step that did not wait was not held up.
+            // A step without waiting was not held up.
             let without = own.whole_nanos.saturating_sub(own.input_nanos) as f64;
             (whole * shares).max(without).min(whole)
         });
@@ -53,7 +52,7 @@ pub fn more_workers(times: &InputTimes, workers: u64) -> Vec<Estimate> {
     let worth = WORTH * all[0].step_nanos as f64;
     let mut with = workers;
     loop {
-        // One more at first, then half as many more: a dozen rows reach to the end.
+        // One more at first, then half as many more: a dozen rows reach the maximum.
         with += (with / 2).max(1);
         let more = estimate(with);
         let before = all[all.len() - 1].step_nanos;
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
     use crate::pipeline::StepTime;
 
-    /// Steps of so many milliseconds, and how many of them waited.
+    /// Steps with their total and waiting time in milliseconds.
     fn times(steps: &[(u64, u64)]) -> InputTimes {
         let steps = steps.iter().map(|&(whole, input)| StepTime {
             step: 0,
@@ -95,10 +94,10 @@ mod tests {
 
     #[test]
     fn workers_share_what_a_batch_takes_until_nothing_waits() {
-        // A batch takes 160 ms, the training 40 ms of its own.
+        // A batch takes 160 ms, the training itself 40 ms.
         let found = millis(&[(160, 120); 10], 1);
         assert_eq!(found, [(1, 160), (2, 80), (3, 53), (4, 40)]);
-        // Two share 320 ms already.
+        // Two already share 320 ms.
         assert_eq!(
             millis(&[(160, 100); 10], 2),
             [(2, 160), (3, 106), (4, 80), (6, 60)]
@@ -121,7 +120,7 @@ mod tests {
         let mut device = times(&[(160, 120); 10]);
         device.clock = Clock::Device;
         assert!(more_workers(&device, 1).is_empty());
-        // Where a step is nothing but waiting, no number of workers ends it: the list ends all the same.
+        // If a step consists of waiting only, no number of workers ends it: the list is finite all the same.
         let all = millis(&[(1_000, 1_000); 10], 1);
         assert!(all.len() <= 8, "{all:?}");
         assert!(all.windows(2).all(|pair| pair[1].1 < pair[0].1), "{all:?}");

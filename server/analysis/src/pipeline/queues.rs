@@ -1,4 +1,4 @@
-//! What was seen of a pipeline while it ran: how full the queue behind each operation was, and which one holds up the rest.
+//! Queues of a pipeline: the fill of the queue behind each operation, and the bottleneck.
 
 use std::collections::HashSet;
 
@@ -7,25 +7,24 @@ use trainscope_format::queues::{Operators, Queue};
 
 use super::{MIN_SAMPLES, Pipeline};
 
-/// A queue that is fuller than this waits for whoever empties it; one that is not waits to be filled.
+/// Fill above which a queue waits for its consumer; below it waits for its producer.
 const HALF: f64 = 0.5;
-/// What the runtime puts behind the last operation; it does nothing to data.
+/// Operation that the runtime appends to a pipeline; it does nothing to data.
 const OF_RUNTIME: &str = "EpochCtrl";
 
-/// How an operation ran.
+/// Measurements of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Running {
-    /// Threads, or processes, that worked on it.
+    /// Threads or processes that worked on it.
     pub workers: u64,
-    /// Where it put what it had made; `None` if it ran within the operation that it feeds.
+    /// Output queue; `None` if it ran within the operation that it feeds.
     pub queue: Option<Queue>,
-    /// What all its workers took of the processors, sample by sample, in percent of one; empty if nobody has looked.
+    /// Processor load of all its workers per sample, in percent of one processor; empty if not measured.
     pub cpu_percent: Vec<u64>,
 }
 
 impl Running {
-    /// The share of its workers' time that they computed, on the mean of all samples, 0 to 1: 1 is a processor each.
-    /// `None` if nobody has looked.
+    /// Mean share of its workers' time spent computing, 0 to 1, where 1 is a processor each; `None` if not measured.
     pub fn busy(&self) -> Option<f64> {
         let room = self.cpu_percent.len() as f64 * self.workers as f64 * 100.0;
         let taken: f64 = self.cpu_percent.iter().map(|taken| *taken as f64).sum();
@@ -34,14 +33,14 @@ impl Running {
 }
 
 impl Pipeline {
-    /// The pipeline as it ran, without what its operations are given.
+    /// The measured pipeline, without the parameters of its operations.
     pub fn of_operators(operators: &Operators) -> Self {
         let fed: HashSet<usize> = operators
             .operators
             .iter()
             .flat_map(|own| own.inputs.iter().copied())
             .collect();
-        // Nothing takes from the last one; in a circle all are taken from, and the first one in the file is as good.
+        // The last one feeds no other; in a cycle the first one in the file counts.
         let last = (0..operators.operators.len()).find(|index| !fed.contains(index));
         let mut ran = Vec::new();
         let mut seen = HashSet::new();
@@ -66,8 +65,9 @@ impl Pipeline {
         pipeline
     }
 
-    /// Takes over how the same pipeline ran; false, and nothing is taken, if it is another one. Operations are the same
-    /// if they are called alike and come in the same order; what opens a file may be called after the file or its reader.
+    /// Adds measurements of the same pipeline; returns false, without a change, if it is another one. Operations are
+    /// equal if they have the same names in the same order; a file source may have the name of the file or of its
+    /// reader.
     pub fn take_running(&mut self, ran: &Self) -> bool {
         let mut from = 0;
         let mut places = Vec::new();
@@ -99,9 +99,9 @@ impl Pipeline {
         true
     }
 
-    /// The operation that the rest waits for, if the training waits at all: behind it the queue is rather empty, before
-    /// it all queues are rather full, or it is a source. `is_waiting` says whether the training waits; where that is not
-    /// known, it does when most of at least [`MIN_SAMPLES`] samples found the last queue empty.
+    /// The bottleneck, if the training waits at all: the queue behind it is rather empty, and all queues before it are
+    /// rather full, or it is a source. If `is_waiting` is unknown, the training counts as waiting if most of at least
+    /// [`MIN_SAMPLES`] samples found the last queue empty.
     pub fn slow(&self, is_waiting: Option<bool>) -> Option<usize> {
         let last = self.operations.len().checked_sub(1)?;
         let (fill, mut at) = self.emptiest(&[last])?;
@@ -111,7 +111,7 @@ impl Pipeline {
         if !is_waiting.unwrap_or(mostly) || fill >= HALF {
             return None;
         }
-        // Inputs lie before what they feed, so this ends.
+        // Inputs come before their users, so this ends.
         loop {
             match self.emptiest(&self.operations[at].inputs) {
                 Some((fill, input)) if fill < HALF => at = input,
@@ -120,14 +120,14 @@ impl Pipeline {
         }
     }
 
-    /// How full the queues before an operation were on the mean, of several the emptiest.
+    /// Mean fill of the queues before an operation; the emptiest of several.
     pub fn fill_before(&self, at: usize) -> Option<f64> {
         let (fill, _) = self.emptiest(&self.operations.get(at)?.inputs)?;
         Some(fill)
     }
 
-    /// Of these operations the one with the emptiest queue, and how full that was on the mean. One without a queue runs
-    /// within what it feeds: those before it stand for it.
+    /// The operation with the emptiest queue and its mean fill. An operation without a queue runs within its user: its
+    /// inputs are used instead.
     fn emptiest(&self, among: &[usize]) -> Option<(f64, usize)> {
         let mut next = among.to_vec();
         let mut emptiest: Option<(f64, usize)> = None;
@@ -148,7 +148,7 @@ impl Pipeline {
     }
 }
 
-/// A tree of what feeds an operator, and in `ran` which operators it has, in the order in which a pipeline has them.
+/// The tree of inputs of an operator; `ran` collects the operators in the order of a pipeline.
 fn node(
     all: &Operators,
     at: usize,
@@ -168,7 +168,7 @@ fn node(
     })
 }
 
-/// `BatchDataset`, `Batch` and `batch` are the same.
+/// `BatchDataset`, `Batch` and `batch` are equal.
 fn plain(name: &str) -> String {
     let name = name.strip_suffix("Dataset").unwrap_or(name);
     name.to_ascii_lowercase()
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Operators as (name, sizes of a queue of 10, inputs); no sizes: it has no queue.
+    /// Operators as (name, sizes of a queue of 10, inputs); without sizes there is no queue.
     fn operators(all: &[(&str, &[u64], &[usize])]) -> Operators {
         let operators = all.iter().map(|(name, sizes, inputs)| Operator {
             name: (*name).to_owned(),
@@ -232,14 +232,14 @@ mod tests {
         ];
         assert_eq!(slow(&chain, Some(true)).as_deref(), Some("Decode"));
         assert_eq!(slow(&chain, Some(false)), None);
-        // Nobody knows, and one of two samples does not say.
+        // Unknown, and one of two samples is not enough.
         assert_eq!(slow(&chain, None), None);
 
         let mut reading = chain;
         reading[4].1 = &[0; MIN_SAMPLES];
         reading[1].1 = &[0; MIN_SAMPLES];
         assert_eq!(slow(&reading, None).as_deref(), Some("Reader"));
-        // A queue that was looked at once says nothing by itself.
+        // A single sample of a queue is not enough.
         reading[1].1 = &[0];
         assert_eq!(slow(&reading, None), None);
         // The training waits for something else.
@@ -297,7 +297,7 @@ mod tests {
             queue.sizes.first().copied()
         });
         assert_eq!(sizes.collect::<Vec<_>>(), [Some(3), None, Some(2), Some(1)]);
-        // Nothing lies between Skip and what it is within.
+        // There is no queue between Skip and its user.
         assert_eq!(own.fill_before(2), Some(0.3));
         let before = own.clone();
         let other = operators(&[("Shuffle", &[1], &[1]), ("TFReader", &[3], &[])]);

@@ -1,8 +1,8 @@
-//! How long the training waits for its data: from the spans that its own lane spends on getting them, or from the times
-//! at which it took each batch.
+//! Waiting times of the training: from the spans of its own lane for getting data, or from the times at which it took
+//! each batch.
 //!
-//! Spans are a fold over profiles. Only lanes that do something else, too, wait: a lane that does nothing but load runs beside the
-//! training. Which spans are about data is told by their names; parts of one another count once.
+//! Spans are folded over profiles. A lane counts as training only if it also does something else: a lane that only
+//! loads runs beside the training. Spans about data are recognised by name; nested ones count once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,13 +11,13 @@ use trainscope_format::{Profile, Severity};
 
 use super::MIN_SAMPLES;
 
-/// A share of the time above which waiting is worth a warning, and above which it is the training's main occupation.
+/// Share of the time above which waiting is a warning.
 const MUCH: f64 = 0.1;
 const MOST: f64 = 0.5;
-/// A share of batches above which an empty queue of the device is worth a warning; `MindInsight` takes the same.
+/// Share of batches above which an empty queue of the device is a warning, as in `MindInsight`.
 const OFTEN_EMPTY: f64 = 0.3;
 
-/// Names of spans in which a program gets its data, in lower case and without anything between their words.
+/// Names of spans in which a program gets its data, in lower case and without separators.
 const NAMES: [&str; 17] = [
     "data",
     "dataset",
@@ -38,71 +38,71 @@ const NAMES: [&str; 17] = [
     "inputwait",
 ];
 
-/// Takes profiles of one rank and says what the training waited for.
+/// Accumulates profiles of one rank and computes waiting times.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     lanes: HashMap<String, BTreeMap<i64, Spent>>,
 }
 
-/// What a lane did in one step.
+/// Time of a lane in one step.
 #[derive(Clone, Debug, Default)]
 struct Spent {
     from_nanos: i64,
     to_nanos: i64,
-    /// From when to when it got data.
+    /// Intervals in which it got data.
     input: Vec<(i64, i64)>,
     does_more: bool,
 }
 
-/// How long a step took, and how much of it the training waited for data.
+/// Total and waiting time of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepTime {
     /// The step.
     pub step: i64,
     /// From its first span to the end of its last one, on the lane of the training.
     pub whole_nanos: u64,
-    /// Of that, time in which it got data.
+    /// Part of it spent on getting data.
     pub input_nanos: u64,
 }
 
-/// Who took the times.
+/// Source of the times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// The program, by spans of one lane.
     #[default]
     Spans,
-    /// The data set, whenever the program asked it for a batch: it waited from then on.
+    /// The data set, at each request for a batch: the program waits from then on.
     Iterator,
-    /// Whatever brings batches to the device: it waits so that the device need not, unless its queue runs empty.
+    /// The transfer of batches to the device: it waits so that the device need not, unless its queue runs empty.
     Device,
 }
 
-/// How long the steps of a training waited for data.
+/// Waiting times of the steps of a training.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputTimes {
-    /// Who says so.
+    /// Source of the times.
     pub clock: Clock,
-    /// The lane that waits; empty if these are not spans.
+    /// The lane that waits; empty if the times do not come from spans.
     pub lane: String,
-    /// All of its steps, in order; of batches all but the first, which fills the queues and is preceded by nothing.
+    /// All steps in order; for batches all but the first, which fills the queues and has no predecessor.
     pub steps: Vec<StepTime>,
-    /// What the batches found in the queue, where somebody has looked.
+    /// State of the queue when batches were requested, if it was recorded.
     pub found: Option<Found>,
 }
 
-/// What the batches of [`InputTimes::steps`] found in the queue.
+/// State of the queue when the batches of [`InputTimes::steps`] were requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Batches whose queue was looked at.
+    /// Batches with a recorded queue length.
     pub batches: u64,
-    /// How many of them found nothing.
+    /// Number of batches that found it empty.
     pub empty: u64,
-    /// How long the first batch of all took, which is not among these.
+    /// Time that the very first batch took, which is not among these.
     pub first_nanos: u64,
 }
 
 impl Waiting {
-    /// Takes one profile.
+    /// Adds a profile.
     pub fn observe(&mut self, profile: &Profile) {
         let inputs: Vec<bool> = profile.names.iter().map(|name| is_input(name)).collect();
         for span in &profile.spans {
@@ -147,7 +147,7 @@ impl Waiting {
             .into_iter()
             .map(|(lane, steps)| (both(&steps), lane, steps));
         let counted = counted.filter(|(count, ..)| *count > 0);
-        // Of equals the first by name: the same profile always gives the same answer.
+        // Of equal lanes the first by name, to be deterministic.
         let (_, lane, steps) = counted.max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
         let steps = steps.into_iter().map(|(step, spent)| StepTime {
             step,
@@ -163,7 +163,7 @@ impl Waiting {
 }
 
 impl InputTimes {
-    /// What batches say, in the order in which they were taken: from one to the next is a step. `None` for fewer than two.
+    /// Times from batches in order: a step is the time between two batches. `None` for fewer than two.
     pub fn of_batches(batches: &[Batch], clock: Clock) -> Option<Self> {
         let nanos = |millis: u64| millis.saturating_mul(1_000_000);
         let wait = |batch: &Batch| nanos(batch.wait_millis.unwrap_or(0));
@@ -191,7 +191,7 @@ impl InputTimes {
         })
     }
 
-    /// The share of all steps' time that was waiting, 0 to 1; 0 if nothing took any time.
+    /// Share of the time of all steps spent waiting, 0 to 1; 0 if no time was spent.
     pub fn share(&self) -> f64 {
         let sum =
             |of: fn(&StepTime) -> u64| self.steps.iter().map(|own| of(own) as f64).sum::<f64>();
@@ -212,7 +212,7 @@ impl InputTimes {
         samples >= MIN_SAMPLES as u64
     }
 
-    /// Severity; `None` if it is no matter, or if it is not judged.
+    /// Severity; `None` if it is harmless or was not judged.
     pub fn severity(&self) -> Option<Severity> {
         if !self.is_judged() {
             return None;
@@ -232,14 +232,14 @@ impl InputTimes {
         }
     }
 
-    /// The step that waited longest, the first of them.
+    /// The step that waited longest, the first of equal ones.
     pub fn longest(&self) -> Option<StepTime> {
         let longest = self.steps.iter().rev().max_by_key(|own| own.input_nanos);
         longest.copied()
     }
 }
 
-/// Whether a span is about getting data, by the last part of its name.
+/// True for a span about getting data, by the last part of its name.
 fn is_input(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     let letters = last.chars().filter(|c| c.is_alphanumeric());
@@ -247,7 +247,7 @@ fn is_input(name: &str) -> bool {
     NAMES.contains(&&*word) || word.contains("dataloader")
 }
 
-/// How much of time lies in at least one of the stretches.
+/// Total time covered by at least one interval.
 fn covered(mut stretches: Vec<(i64, i64)>) -> u64 {
     stretches.sort_unstable();
     let mut sum = 0;
@@ -338,7 +338,7 @@ mod tests {
             None
         );
         assert_eq!(times(&[]), None);
-        // Indices that lead nowhere and times beyond the last are no reason to end.
+        // Invalid indices and overflowing times do not panic.
         let odd = profile(&[
             (9, 0, 0, 0, 1),
             (0, 9, 0, 0, 1),
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!((queue.batches, queue.empty), (5, 2));
         assert_eq!(queue.first_nanos, 163_000_000);
 
-        // What waits on the way to the device does so for the device, as long as there is something in the queue.
+        // The transfer waits on behalf of the device as long as the queue is not empty.
         let mut device = InputTimes::of_batches(&batches, Clock::Device).unwrap();
         assert_eq!(device.severity(), Some(Severity::Warning));
         device.found = Some(Found { empty: 1, ..queue });

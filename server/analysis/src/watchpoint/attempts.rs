@@ -1,4 +1,4 @@
-//! Points of one scalar by the event files that hold them, and the curve that they make.
+//! Points of one scalar by event file, and the resulting curve.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::SessionStart;
@@ -34,10 +34,10 @@ impl Points {
     }
 }
 
-/// The curve of a scalar, and the points that are not part of it.
+/// The curve of a scalar, and the other points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Curve {
-    /// By ascending step; of a step that was written twice, the newer point.
+    /// By ascending step; if a step was written twice, the newer point.
     pub(crate) points: Points,
     /// Superseded points, and those of other writers: step and value, in the order of recording.
     pub(crate) others: Vec<(i64, f64)>,
@@ -50,7 +50,7 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// Attempts that begin with the points of one file.
+    /// Creates attempts from the points of one file.
     pub(crate) fn of(file: u32, points: Points) -> Self {
         Self {
             files: vec![(file, points)],
@@ -66,7 +66,7 @@ impl Attempts {
         self.files[at].1.push(step, wall_time_secs, value);
     }
 
-    /// Makes the curve by the rules of [`restart`]. `starts` are session starts by file. Where steps are counted per
+    /// Computes the curve by the rules of [`restart`]. `starts` are session starts by file. If steps are counted per
     /// epoch, the curve is the newest epoch.
     pub(crate) fn curve(&self, starts: &[(u32, SessionStart)]) -> Curve {
         let rewinds: Vec<Rewinds> = self
@@ -108,7 +108,7 @@ impl Attempts {
             }
         }
         if is_per_epoch {
-            // Points from the last one on that goes back.
+            // Points after the last one that goes back.
             let back = live.windows(2).rposition(|pair| pair[1].0 < pair[0].0);
             live.drain(..back.map_or(0, |at| at + 1));
         } else {

@@ -1,6 +1,6 @@
-//! The conditions: id, what they are about, parameters with ranges and defaults, texts in English and Chinese.
+//! The catalogue of conditions: id, target, parameters with ranges and defaults, texts in English and Chinese.
 //!
-//! This table is the one place where a default stands. Ids and parameters of the first seventeen are those of
+//! All defaults are defined here and nowhere else. Ids and parameters of the first seventeen are those of
 //! `MindInsight`.
 
 mod activations;
@@ -18,7 +18,7 @@ use trainscope_format::Severity;
 use super::checks::{Formula, Judge};
 use super::target::Subject;
 
-/// A condition has at most so many parameters.
+/// Maximum number of parameters of a condition.
 pub const MAX_PARAMETERS: usize = 8;
 
 /// All conditions, by target.
@@ -88,63 +88,63 @@ pub static CONDITIONS: &[&Condition] = &[
     &design::SCALING,
 ];
 
-/// The condition of that id.
+/// Finds a condition by its id.
 pub fn find(id: &str) -> Option<&'static Condition> {
     CONDITIONS.iter().copied().find(|c| c.id == id)
 }
 
-/// What can be watched for.
+/// A condition of the catalogue.
 #[derive(Debug, Serialize)]
 pub struct Condition {
-    /// Its name in files, answers and addresses.
+    /// Its name in files, answers and URLs.
     pub id: &'static str,
-    /// What it is about.
+    /// Target.
     pub target: Target,
-    /// In the order in which they are given.
+    /// Parameters in the order of its formula.
     pub parameters: &'static [Parameter],
-    /// What a hit is called by default.
+    /// Default severity of a hit.
     pub severity: Severity,
-    /// Whether it is watched for when nobody says what to watch for.
+    /// True if it is part of the recommended watchpoints.
     pub recommended: bool,
-    /// First observations of each tensor that are not judged.
+    /// Number of first observations of each tensor that are not judged.
     pub warmup: u32,
-    /// How many times in a row it has to hold.
+    /// Number of consecutive observations that must match for a hit.
     pub patience: u32,
-    /// Observations after a hit of the same tensor that are not reported again.
+    /// Number of observations after a hit of the same tensor that are not reported again.
     pub cooldown: u32,
-    /// Whether it is a formula over one tensor and what it was before: then circumstances are left out of account unless
-    /// a watchpoint asks for them.
+    /// True for a formula over one tensor and its previous state: it ignores the context of the run unless a
+    /// watchpoint enables it.
     pub is_formula: bool,
-    /// What it needs to see.
+    /// Data that it needs.
     pub needs: ConditionNeeds,
-    /// Which tensors it is about, by what they are, and whether circumstances count.
+    /// True for tensors that it applies to, by their subject, with or without context.
     #[serde(skip)]
     pub(crate) watches: fn(&Subject, bool) -> bool,
     /// True if a histogram of a tensor is enough for the formula.
     #[serde(skip)]
     pub(crate) reads_histograms: bool,
-    /// What is judged of each tensor at each step.
+    /// Formula for each tensor at each step.
     #[serde(skip)]
     pub(crate) formula: Option<Formula>,
-    /// What is judged over the run.
+    /// Judgement over the run.
     #[serde(skip)]
     pub(crate) judge: Option<Judge>,
-    /// One line: what it says.
+    /// Title in one line.
     pub says: Text,
-    /// What it checks, with its formula.
+    /// Description of the check, with its formula.
     pub checks: Text,
-    /// Why it matters.
+    /// Reason for the check.
     pub matters: Text,
-    /// When it is not judged, or not held against a training.
+    /// Cases that are not judged or not reported.
     pub not_judged: Text,
-    /// What to do.
+    /// Recommended action.
     pub advice: Text,
-    /// Quantity that a hit counts, if it has no limit that was broken.
+    /// Quantity that a hit counts if no limit was exceeded.
     #[serde(skip)]
     pub(crate) counts: Text,
 }
 
-/// A condition without anything; each says what it is.
+/// An empty condition, as a base for all others.
 const BASE: Condition = Condition {
     id: "",
     target: Target::Tensor,
@@ -182,7 +182,7 @@ const fn text(en: &'static str, zh: &'static str) -> Text {
     Text { en, zh }
 }
 
-/// A limit that is off unless it is given.
+/// A limit that is off by default.
 const fn limit(name: &'static str, range: Range, text: Text) -> Parameter {
     Parameter {
         name,
@@ -195,7 +195,7 @@ const fn limit(name: &'static str, range: Range, text: Text) -> Parameter {
 }
 
 impl Parameter {
-    /// A limit that is on.
+    /// Sets the default of a limit.
     const fn at(self, default: f64) -> Self {
         Self {
             default: Some(default),
@@ -203,7 +203,7 @@ impl Parameter {
         }
     }
 
-    /// Another one in the recommended watchpoint.
+    /// Sets another value for the recommended watchpoint.
     const fn recommended_at(self, value: f64) -> Self {
         Self {
             recommended: Some(value),
@@ -211,7 +211,7 @@ impl Parameter {
         }
     }
 
-    /// Something that says how, not how much.
+    /// Marks a parameter that is not a limit.
     const fn support(self) -> Self {
         Self {
             is_limit: false,
@@ -220,38 +220,38 @@ impl Parameter {
     }
 }
 
-/// What a condition is about.
+/// Kind of data that a condition applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// Any tensor.
     Tensor,
-    /// Parameters that are trained.
+    /// Trained parameters.
     Weight,
-    /// Gradients of weights, and of activations.
+    /// Gradients of weights and activations.
     Gradient,
     /// Outputs of layers.
     Activation,
-    /// Scalars: the loss, the learning rate, the norm of the gradient, …
+    /// Scalars: the loss, the learning rate, the gradient norm, …
     Scalar,
     /// All ranks, or the run as a whole.
     Run,
 }
 
-/// What a condition needs beside counts and moments.
+/// Data that a condition needs beside counts and moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "one for each thing that can be had"
 )]
 pub struct ConditionNeeds {
-    /// Counts by exponent.
+    /// Histogram of exponents.
     pub exponents: bool,
-    /// The hash of the content.
+    /// Content hash.
     pub hash: bool,
-    /// The change since the step before.
+    /// Change since the previous step.
     pub change: bool,
-    /// Statistics by unit.
+    /// Statistics by channel.
     pub channels: bool,
     /// Several steps.
     pub history: bool,
@@ -262,19 +262,19 @@ pub struct ConditionNeeds {
 pub struct Parameter {
     /// Its key.
     pub name: &'static str,
-    /// What it is if nobody says; `None`: off.
+    /// Default value; `None` if it is off by default.
     pub default: Option<f64>,
-    /// What it is in the recommended watchpoint, where that is something else.
+    /// Value in the recommended watchpoint, if it differs.
     pub recommended: Option<f64>,
-    /// What it may be.
+    /// Range of valid values.
     pub range: Range,
-    /// Whether a value is compared with it, so that at least one of its kind is needed.
+    /// True for a limit that a value is compared with; a watchpoint needs at least one.
     pub is_limit: bool,
-    /// What it is.
+    /// Description.
     pub text: Text,
 }
 
-/// What a parameter may be.
+/// Range of valid values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Range {
@@ -290,17 +290,17 @@ pub enum Range {
     Share,
     /// A whole number of at least 1.
     Count,
-    /// Yes or no.
+    /// A boolean.
     Switch,
 }
 
 impl Range {
-    /// Whether it is yes or no.
+    /// True for a boolean.
     pub const fn is_switch(self) -> bool {
         matches!(self, Self::Switch)
     }
 
-    /// Whether a number is within.
+    /// True if a number is within the range.
     pub fn holds(self, number: f64) -> bool {
         number.is_finite()
             && match self {
@@ -314,7 +314,7 @@ impl Range {
             }
     }
 
-    /// In words, after *must be*.
+    /// The range in words, after *must be*.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Finite => "a finite number",
@@ -327,7 +327,7 @@ impl Range {
         }
     }
 
-    /// In signs, for a column of a table.
+    /// The range in symbols, for a column of a table.
     pub const fn signs(self) -> &'static str {
         match self {
             Self::Finite | Self::Switch => "",
@@ -353,7 +353,7 @@ pub struct Text {
 mod tests {
     use super::CONDITIONS;
 
-    /// Circumlocutions of terms that people search for, and people instead of parameters.
+    /// Expressions that avoid the usual terms, and persons instead of parameters.
     const NOT_PLAIN: [&str; 16] = [
         "nobody",
         "somebody",

@@ -1,4 +1,4 @@
-//! What conditions compute: formulas over one tensor, judged at every step, and judgements over the whole run.
+//! Formulas over one tensor, judged at every step, and judgements over the whole run.
 
 pub(crate) mod answers;
 pub(crate) mod change;
@@ -31,10 +31,10 @@ use super::observation::Observation;
 use super::report::{Found, Unjudged};
 use super::run::Run;
 
-/// The limits of a watchpoint in the order of its condition's parameters; NaN: off.
+/// The limits of a watchpoint in the order of its condition's parameters; NaN if off.
 pub(crate) type Limits = [f64; MAX_PARAMETERS];
 
-/// What a formula makes of a tensor at a step.
+/// Result of a formula for a tensor at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Verdict {
     Pass,
@@ -42,7 +42,7 @@ pub(crate) enum Verdict {
     Inconclusive(Missing),
 }
 
-/// What was found, in the order of the parameters; NaN where the limit is not exceeded.
+/// Measured values in the order of the parameters; NaN if the limit is not exceeded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence(pub(crate) [f64; MAX_PARAMETERS]);
 
@@ -55,7 +55,7 @@ impl PartialEq for Evidence {
 impl Evidence {
     pub(crate) const NONE: Self = Self([f64::NAN; MAX_PARAMETERS]);
 
-    /// One finding, by the index of its parameter.
+    /// Evidence for one parameter, by its index.
     pub(crate) const fn one(parameter: usize, actual: f64) -> Self {
         let mut evidence = Self::NONE;
         evidence.0[parameter] = actual;
@@ -63,22 +63,22 @@ impl Evidence {
     }
 }
 
-/// What a formula sees.
+/// Input of a formula.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) now: &'a Observation<'a>,
-    /// The same tensor when it was last seen.
+    /// The same tensor at its previous step.
     pub(crate) before: Option<&'a Digest>,
     pub(crate) digest: &'a Digest,
 }
 
-/// A formula over one tensor and what it was before.
+/// A formula over one tensor and its previous state.
 pub(crate) type Formula = fn(&Limits, &Seen<'_>) -> Verdict;
 
-/// A judgement over a whole run: the index of the watchpoint, and the watchpoint.
+/// A judgement over a whole run, by the index of the watchpoint and the watchpoint.
 pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
 
-/// What a judgement comes to.
+/// Result of a judgement.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     pub(crate) found: Vec<Found>,
@@ -94,7 +94,7 @@ impl From<Vec<Found>> for Judgement {
     }
 }
 
-/// What a watchpoint makes of a run.
+/// Judges a run by a watchpoint.
 pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let condition = watchpoint.condition;
     let mut judged = match condition.judge {
@@ -109,7 +109,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judge
     judged
 }
 
-/// All that the formula has found, as it is.
+/// All results of the formula, unchanged.
 pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
     for (tensor, episodes, missing) in run.memories(index) {
@@ -118,7 +118,7 @@ pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> 
             judged.found.push(found.until(episode.last));
         }
         for reason in missing {
-            // Of the first step nobody expects a step before, if later ones were judged.
+            // The first step has no previous one; that is reported only if no later step was judged.
             let is_expected = reason.0 == Missing::NoPrevious && reason.2 == 1;
             if !(watchpoint.context && (is_expected && tensor.history.seen > 1)) {
                 judged
@@ -130,8 +130,8 @@ pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> 
     judged
 }
 
-/// A hit for each limit that is exceeded, if any is: pairs of an actual value and whether it is beyond its limit, in the
-/// order of the parameters.
+/// A hit if any limit is exceeded: pairs of an actual value and a flag that is true beyond its limit, in the order of
+/// the parameters.
 pub(crate) fn any_of<const N: usize>(findings: [(f64, bool); N]) -> Verdict {
     let mut evidence = Evidence::NONE;
     let mut is_hit = false;
@@ -148,7 +148,7 @@ pub(crate) fn any_of<const N: usize>(findings: [(f64, bool); N]) -> Verdict {
     }
 }
 
-/// Why figures of finite numbers do not speak for the tensor, if they do not.
+/// Reason why figures over finite numbers do not represent the tensor, if there is one.
 pub(crate) fn not_finite(digest: &Digest) -> Option<Missing> {
     if digest.has_nan {
         Some(Missing::Nan)

@@ -1,7 +1,7 @@
-//! Watchpoints as people write them, in a file or on a page, and what becomes of them.
+//! Watchpoints as written by users, in a file or on a page, and their validated form.
 //!
-//! A watchpoint is a table of keys: `condition`, the parameters of that condition, and the keys in [`COMMON_KEYS`].
-//! An unknown key is refused, with the name of the key, so that whoever has read the file can say where it stands.
+//! A watchpoint is a table of keys: `condition`, the parameters of that condition, and the keys in [`COMMON_KEYS`]. An
+//! unknown key is an error that names the key, so that the reader of the file can add its position.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,7 +31,7 @@ pub const COMMON_KEYS: [&str; 11] = [
     "context",
 ];
 
-/// A watchpoint as it is written: keys and values of one `[[watchpoint]]` table, or of one object of JSON.
+/// A watchpoint as written: keys and values of one `[[watchpoint]]` table, or of one JSON object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WatchpointConfig(pub BTreeMap<String, Value>);
@@ -40,16 +40,16 @@ pub struct WatchpointConfig(pub BTreeMap<String, Value>);
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatchpointsFile {
-    /// In the order of the file.
+    /// Watchpoints in the order of the file.
     #[serde(default)]
     pub watchpoint: Vec<WatchpointConfig>,
 }
 
-/// What a key may be given.
+/// Value of a key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
     /// A whole number.
     Int(i64),
@@ -57,7 +57,7 @@ pub enum Value {
     Float(f64),
     /// Text.
     Text(String),
-    /// Texts.
+    /// A list of texts.
     List(Vec<String>),
 }
 
@@ -73,53 +73,53 @@ impl fmt::Display for Value {
     }
 }
 
-/// A watchpoint that cannot be used, and why.
+/// Error in a watchpoint.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("watchpoint {}: {mistake}", entry + 1)]
 pub struct ConfigError {
-    /// Which one, counted from 0.
+    /// Index of the watchpoint.
     pub entry: usize,
-    /// At which key, unless one is missing.
+    /// Key with the error, unless one is missing.
     pub key: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub mistake: Mistake,
 }
 
-/// What is wrong with a watchpoint.
+/// Kind of error in a watchpoint.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Mistake {
-    /// It does not say what it watches.
+    /// The key `condition` is missing.
     #[error("there is no `condition`")]
     NoCondition,
-    /// There is none of that name.
+    /// No condition has this id.
     #[error("there is no condition `{0}`")]
     UnknownCondition(String),
-    /// The condition has no such parameter; `known` are the keys that it has.
+    /// The condition has no such parameter; `known` are its keys.
     #[error("unknown key `{key}` of `{condition}`")]
     UnknownKey {
         /// The key.
         key: String,
-        /// Of which condition.
+        /// Id of the condition.
         condition: &'static str,
-        /// What it may have.
+        /// Valid keys.
         known: Vec<&'static str>,
     },
-    /// The value is of another kind, or out of range.
+    /// The value is of another type, or out of range.
     #[error("`{key}` must be {wanted}, and is {found}")]
     BadValue {
         /// The key.
         key: String,
-        /// What is allowed.
+        /// Description of valid values.
         wanted: String,
-        /// What it was given.
+        /// The given value.
         found: String,
     },
-    /// A share of a range, and no range.
+    /// A share of a range without the range.
     #[error("`{key}` needs {needs}")]
     Needs {
         /// The key.
         key: String,
-        /// What has to be given with it.
+        /// The keys that must be given with it.
         needs: String,
     },
     /// All limits are off by default, and none is given.
@@ -127,41 +127,41 @@ pub enum Mistake {
     NoLimit(&'static str),
 }
 
-/// A condition with its limits, over some tensors.
+/// A condition with its limits, for a selection of tensors.
 #[derive(Clone, Debug)]
 pub struct Watchpoint {
-    /// What it watches for.
+    /// The condition.
     pub condition: &'static Condition,
-    /// Whether it is judged at all.
+    /// True if it is enabled.
     pub on: bool,
-    /// A name that somebody gave it.
+    /// Name given by the user.
     pub name: Option<String>,
-    /// Only tensors whose name matches one of these; all if there are none. `*` stands for any text, `/` included.
+    /// Patterns of tensor names to include; empty for all. `*` matches any text, including `/`.
     pub tensors: Vec<String>,
-    /// No tensors whose name matches one of these.
+    /// Patterns of tensor names to exclude.
     pub exclude: Vec<String>,
-    /// What its hits are called.
+    /// Severity of its hits.
     pub severity: Severity,
-    /// Whether context may call a hit worse than `severity`: unless somebody gave one.
+    /// True if context may raise the severity of a hit above `severity`, which is the case unless the user set one.
     pub may_raise: bool,
-    /// Earlier steps are not judged.
+    /// First step to judge.
     pub from_step: Option<i64>,
-    /// So many first observations of each tensor are not judged.
+    /// Number of first observations of each tensor that are not judged.
     pub warmup: u32,
-    /// It is a hit if it holds so many times in a row, and one since the first of them.
+    /// Number of consecutive matches for a hit, which is dated to the first of them.
     pub patience: u32,
-    /// So many observations after a hit of the same tensor are not reported again.
+    /// Number of observations after a hit of the same tensor that are not reported again.
     pub cooldown: u32,
-    /// Whether what else is known of the run may excuse a hit, or let it mean more: see each condition's text.
+    /// True if the context of the run may excuse a hit, or raise its severity: see each condition's text.
     pub context: bool,
-    /// The limits in the order of [`Condition::parameters`]; NaN where there is none, 1 for yes and 0 for no.
+    /// The limits in the order of [`Condition::parameters`]; NaN if there is none, 1 and 0 for booleans.
     pub limits: [f64; MAX_PARAMETERS],
     matches: Vec<WildMatch>,
     excludes: Vec<WildMatch>,
 }
 
 impl Watchpoint {
-    /// A condition as it is by default, or as it is recommended. It may lack a limit that has to be given.
+    /// Creates a watchpoint with the default or recommended values. It may lack a required limit.
     pub fn of(condition: &'static Condition, recommended: bool) -> Self {
         let context = recommended || !condition.is_formula;
         let (patience, cooldown) = defaults(condition, context);
@@ -189,18 +189,18 @@ impl Watchpoint {
         }
     }
 
-    /// Whether a tensor of that name is watched; roles are another matter.
+    /// True if a tensor of that name is selected, regardless of its role.
     pub fn covers(&self, name: &str) -> bool {
         (self.matches.is_empty() || self.matches.iter().any(|glob| glob.matches(name)))
             && !self.excludes.iter().any(|glob| glob.matches(name))
     }
 
-    /// Whether it is about such a tensor.
+    /// True if it applies to such a tensor.
     pub(crate) fn watches(&self, name: &str, subject: &Subject) -> bool {
         self.on && self.covers(name) && (self.condition.watches)(subject, self.context)
     }
 
-    /// What it needs to see of a tensor that it watches.
+    /// Data that it needs of a tensor that it applies to.
     pub fn needs(&self) -> Needs {
         let range = self.range();
         let mut needs = Needs {
@@ -235,7 +235,7 @@ impl Watchpoint {
             .zip(self.limit("range_end_inclusive"))
     }
 
-    /// What it compares elements with, if it does.
+    /// Tolerance of its comparison, if it compares elements.
     pub fn tolerance(&self) -> Option<Tolerance> {
         Some(Tolerance {
             relative: self.limit("rtol")?,
@@ -243,7 +243,7 @@ impl Watchpoint {
         })
     }
 
-    /// As it would be written.
+    /// Converts it to its written form.
     pub fn to_config(&self) -> WatchpointConfig {
         let mut keys = BTreeMap::new();
         let mut put = |key: &str, value| keys.insert(key.to_owned(), value);
@@ -385,7 +385,7 @@ impl Watchpoint {
         Ok(())
     }
 
-    /// What only all keys together tell.
+    /// Checks that involve several keys.
     fn check(&self) -> Result<(), (Option<String>, Mistake)> {
         let given = |p: &Parameter| self.limit(p.name).is_some();
         let needs = |key: &str, needs: &str| {
@@ -414,8 +414,8 @@ impl Watchpoint {
     }
 }
 
-/// How often it has to hold, and how long it is quiet, if nobody says. A formula by itself is reported wherever it holds;
-/// in context a stretch of steps is one finding.
+/// Default patience and cooldown. A bare formula is reported at each match; with context, consecutive matches are one
+/// finding.
 fn defaults(condition: &Condition, context: bool) -> (u32, u32) {
     if context {
         (condition.patience, u32::MAX)
@@ -424,7 +424,7 @@ fn defaults(condition: &Condition, context: bool) -> (u32, u32) {
     }
 }
 
-/// The name that severities have in files.
+/// Name of a severity in files.
 pub const fn name_of(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
@@ -466,8 +466,7 @@ pub struct Watchpoints {
 }
 
 impl Watchpoints {
-    /// Those that are used when nobody says which: they look at the circumstances, and what they call a warning or an
-    /// error should be one.
+    /// The default watchpoints: they use context, and are meant to have no false warnings or errors.
     pub fn recommended() -> Self {
         let chosen = CONDITIONS.iter().filter(|c| c.recommended);
         Self {
@@ -476,7 +475,7 @@ impl Watchpoints {
         }
     }
 
-    /// None at all.
+    /// An empty list.
     pub fn none() -> Self {
         Self {
             all: Arc::new([]),
@@ -484,7 +483,7 @@ impl Watchpoints {
         }
     }
 
-    /// Those of a file.
+    /// Parses the watchpoints of a file.
     pub fn from_file(file: &WatchpointsFile) -> Result<Self, ConfigError> {
         let made = file.watchpoint.iter().enumerate().map(|(entry, config)| {
             Watchpoint::from_config(config).map_err(|(key, mistake)| ConfigError {
@@ -499,7 +498,7 @@ impl Watchpoints {
         })
     }
 
-    /// As they would be written.
+    /// Converts them to a file.
     pub fn to_file(&self) -> WatchpointsFile {
         WatchpointsFile {
             watchpoint: self.all.iter().map(Watchpoint::to_config).collect(),
@@ -511,25 +510,25 @@ impl Watchpoints {
         &self.all
     }
 
-    /// How many are judged: those that are on.
+    /// Number of enabled watchpoints.
     pub fn watching(&self) -> u64 {
         self.all.iter().filter(|own| own.on).count() as u64
     }
 
-    /// Whether they are the recommended ones.
+    /// True for the recommended watchpoints.
     pub fn are_recommended(&self) -> bool {
         self.recommended
     }
 }
 
 impl Default for Watchpoints {
-    /// The recommended ones.
+    /// The recommended watchpoints.
     fn default() -> Self {
         Self::recommended()
     }
 }
 
-/// In stored form: the file, or nothing for the recommended ones.
+/// Stored form: the file, or nothing for the recommended watchpoints.
 impl Serialize for Watchpoints {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let stored = (!self.recommended).then(|| StoredFile::of(&self.to_file()));
@@ -546,7 +545,7 @@ impl<'de> Deserialize<'de> for Watchpoints {
     }
 }
 
-/// A file in a form that needs no description of itself: values say which kind they are.
+/// A file in a form for formats without type information: values are tagged with their type.
 #[derive(Serialize, Deserialize)]
 struct StoredFile(Vec<Vec<(String, StoredValue)>>);
 

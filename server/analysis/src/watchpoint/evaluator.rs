@@ -1,7 +1,7 @@
-//! The fold: everything that a run recorded goes in, findings come out.
+//! The evaluator: receives all records of a run and returns findings.
 //!
-//! Formulas over one tensor are judged as it is seen; what needs other tensors, other ranks or what the loss did is judged
-//! when findings are asked for, over what is remembered. So neither depends on what is read first.
+//! Formulas over one tensor are judged immediately; judgements that need other tensors, other ranks or the loss are
+//! made when findings are requested, over the history. So neither depends on the order of reading.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +30,7 @@ use super::surroundings::Surroundings;
 use super::target::{Class, Family, Subject};
 use crate::diagnosis::Remark;
 
-/// Judges one run, all its ranks together. Its state can be stored, in a binary form, and gone on from.
+/// Judges one run, all its ranks together. Its state can be stored in a binary form, and resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evaluator {
     watchpoints: Watchpoints,
@@ -38,9 +38,9 @@ pub struct Evaluator {
     /// Histograms of tensors, which may also be recorded otherwise.
     histograms: Named,
     scalars: Vec<Series>,
-    /// Scalars of no known meaning.
+    /// Scalars of unknown meaning.
     others: Vec<OtherScalar>,
-    /// Event file of the scalars that come next.
+    /// Event file of the scalars that follow.
     file: u32,
     /// Session starts: rank, file, step and time.
     starts: Vec<(u32, u32, SessionStart)>,
@@ -50,16 +50,16 @@ pub struct Evaluator {
     knowledge: Knowledge,
     steps: Steps,
     newest_step: Option<i64>,
-    /// Tensors of types that are not computed with, by rank and name.
+    /// Tensors of unsupported element types, by rank and name.
     unread: BTreeMap<(u32, Arc<str>), UnreadTensor>,
 }
 
 /// The index of a scalar.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Among those of known meaning.
+    /// Index into those of known meaning.
     Series(usize),
-    /// Among all others.
+    /// Index into all others.
     Other(usize),
 }
 
@@ -74,13 +74,13 @@ pub(crate) struct Tensor {
     pub(crate) shape: Vec<u64>,
     pub(crate) history: History,
     pub(crate) memories: Vec<Memory>,
-    /// Of labels: what all of them are.
+    /// Totals over all steps, for labels.
     pub(crate) labels: Labels,
-    /// Of rectified units: samples since each last answered anything but zero.
+    /// Samples since each `ReLU` unit was last non-zero.
     idle_for: Vec<u64>,
 }
 
-/// What a watchpoint remembers of a tensor.
+/// State of a watchpoint for a tensor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Memory {
     pub(crate) watchpoint: u32,
@@ -88,14 +88,14 @@ pub(crate) struct Memory {
     streak: u32,
     since: i64,
     evidence: [f64; super::catalogue::MAX_PARAMETERS],
-    /// Observations for which hits are not reported by themselves.
+    /// Remaining observations of the cooldown.
     quiet: u32,
     pub(crate) episodes: Vec<Episode>,
-    /// Why it was not judged: at which step first, and at how many.
+    /// Reasons why it was not judged, each with its first step and number of steps.
     pub(crate) missing: Vec<(Missing, i64, u64)>,
 }
 
-/// A stretch of steps in which a condition held.
+/// An interval of steps in which a condition was met.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Episode {
     pub(crate) first: i64,
@@ -104,7 +104,7 @@ pub(crate) struct Episode {
 }
 
 impl Evaluator {
-    /// An evaluator that has seen nothing.
+    /// Creates an evaluator without records.
     pub fn new(watchpoints: Watchpoints) -> Self {
         Self {
             watchpoints,
@@ -122,19 +122,19 @@ impl Evaluator {
         }
     }
 
-    /// What it judges by.
+    /// The watchpoints of the evaluator.
     pub fn watchpoints(&self) -> &Watchpoints {
         &self.watchpoints
     }
 
-    /// How much it remembers: tensors at steps, each some 200 bytes.
+    /// Size of the history: tensors at steps, each some 200 bytes.
     pub fn remembered(&self) -> usize {
         let all = self.tensors.all.iter().chain(&self.histograms.all);
         all.map(|tensor| tensor.history.len()).sum()
     }
 
-    /// What has to be computed of a tensor for everything that watches it. A role of [`Role::Other`] is made out from
-    /// the name, as in [`Self::observe`].
+    /// Data that all watchpoints together need of a tensor. A role of [`Role::Other`] is inferred from the name, as in
+    /// [`Self::observe`].
     pub fn needs(&self, name: &str, role: Role, op: &str) -> Needs {
         let mut subject = Subject::of(role, name, op);
         let is_input = self.knowledge.is_first_layer(&subject.module);
@@ -145,24 +145,24 @@ impl Evaluator {
         let mut needs = all
             .filter(|w| w.watches(name, &subject))
             .fold(Needs::default(), |needs, w| needs.and(w.needs()));
-        // Units take a pass of their own, so they are counted only where some end of a function may hold them.
+        // Statistics by channel take a pass of their own, so they are only requested if the activation can saturate.
         needs.channels &= match self.knowledge.family_of(&subject) {
             Family::Relu | Family::Tanh | Family::Sigmoid => true,
             Family::Other => !self.knowledge.knows_layers(),
-            // Answers are compared between samples.
+            // Outputs of the model are compared between samples.
             _ => self.knowledge.last_layer() == Some(&*subject.module),
         };
         needs
     }
 
-    /// Looks at a tensor.
+    /// Adds a tensor.
     pub fn observe(&mut self, seen: &Observation<'_>) {
         self.note_step(seen.step);
         look(&mut self.tensors, &self.watchpoints, seen, |_| true);
     }
 
-    /// Looks at a histogram of a tensor. It tells NaN and infinities; where the tensor was not observed, all else about it
-    /// is inconclusive.
+    /// Adds a histogram of a tensor. It shows NaN and infinities; without an observation of the tensor, all other
+    /// checks are inconclusive.
     pub fn histogram(&mut self, rank: u32, name: &str, step: i64, histogram: &Histogram) {
         self.note_step(step);
         let seen = Observation {
@@ -177,18 +177,18 @@ impl Evaluator {
         look(&mut self.histograms, &self.watchpoints, &seen, reads);
     }
 
-    /// Says which event file the scalars and session starts that follow are of, by a number of its own. What a restart
-    /// has superseded is made out file by file.
+    /// Sets the event file, by a unique number, of the scalars and session starts that follow. Points superseded by a
+    /// restart are determined per file.
     pub fn begin_file(&mut self, file: u32) {
         self.file = file;
     }
 
-    /// Learns that the program began, or resumed, at a step.
+    /// Adds a start or resumption of the program at a step.
     pub fn session_start(&mut self, rank: u32, start: SessionStart) {
         self.starts.push((rank, self.file, start));
     }
 
-    /// Looks at a point of a scalar. Which scalar is the loss, the learning rate, … is made out from the tags.
+    /// Adds a point of a scalar. Its meaning (loss, learning rate, …) is inferred from the tag.
     pub fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.note_step(step);
         let known = self.by_tag.get(tag);
@@ -211,13 +211,12 @@ impl Evaluator {
         }
     }
 
-    /// Learns what else is known of the run; the order does not matter, nor whether it comes before or after what it is
-    /// about.
+    /// Adds context of the run, in any order, before or after the data that it is about.
     pub fn context(&mut self, rank: u32, context: Context<'_>) {
         self.knowledge.learn(rank, context);
     }
 
-    /// Notes a tensor of a type that is not computed with: it is reported as not judged.
+    /// Adds a tensor of an unsupported element type, to be reported as not judged.
     pub fn unread(&mut self, rank: u32, step: i64, name: &str, dtype: &str) {
         let name: Arc<str> = name.into();
         let tensor = self.unread.entry((rank, name)).or_insert_with_key(|key| {
@@ -234,13 +233,13 @@ impl Evaluator {
         tensor.steps += 1;
     }
 
-    /// What is to be said of all it has seen. May be asked at any time, and again.
+    /// Computes the findings so far. May be called at any time, repeatedly.
     pub fn findings(&self) -> Findings {
         self.findings_with(&[])
     }
 
-    /// The findings, with those that rules have of the program: remarks of an
-    /// [`Examiner`](crate::diagnosis::Examiner) that was shown the same contexts.
+    /// Computes the findings, including those of rules about the program: remarks of an
+    /// [`Examiner`](crate::diagnosis::Examiner) with the same contexts.
     pub fn findings_with(&self, remarks: &[Remark]) -> Findings {
         let curves = self.curves();
         let mut findings = report::findings(&self.watchpoints, &self.run(&curves, remarks));
@@ -248,12 +247,12 @@ impl Evaluator {
         findings
     }
 
-    /// What lies around each layer.
+    /// Neighbours of each layer.
     pub fn surroundings(&self) -> Surroundings {
         Surroundings::of(&self.run(&self.curves(), &[]))
     }
 
-    /// Scalars of known meaning, each as its curve. Copies them where a training was restarted.
+    /// Scalars of known meaning, each as its curve. Copies them if a training was restarted.
     fn curves(&self) -> Cow<'_, [Series]> {
         let starts_of = |rank| {
             let of_rank = self.starts.iter().filter(|(own, ..)| *own == rank);
@@ -310,7 +309,7 @@ impl Evaluator {
     }
 }
 
-/// Judges a tensor by all formulas over one tensor that `is_judged` leaves, and remembers its figures.
+/// Judges a tensor by the formulas that `is_judged` selects, and adds its figures to the history.
 fn look(
     tensors: &mut Named,
     watchpoints: &Watchpoints,
@@ -360,7 +359,7 @@ fn look(
     tensor.history.push(digest);
 }
 
-/// A unit that was idle for fewer samples may have been so by chance.
+/// Minimum number of idle samples of a unit: fewer may be chance.
 const IDLE_SAMPLES: u64 = 40;
 
 impl Tensor {
@@ -379,7 +378,7 @@ impl Tensor {
         }
     }
 
-    /// The share of units that have answered zero for so many samples that it is no chance.
+    /// The share of units that have been zero for so many samples that it is no chance.
     fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
         if self.idle_for.len() != channels.len() {
             self.idle_for = vec![0; channels.len()];
@@ -425,7 +424,7 @@ impl Memory {
             return;
         }
         let was_quiet = self.quiet > 0;
-        // One that is quiet for ever is never loud again.
+        // A unit at the maximum stays quiet for ever.
         if was_quiet && self.quiet < u32::MAX {
             self.quiet -= 1;
         }

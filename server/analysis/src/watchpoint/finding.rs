@@ -1,4 +1,4 @@
-//! What an evaluator says.
+//! Findings of an evaluator.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,35 +9,34 @@ use trainscope_format::float::Float;
 
 use super::measure::Measure;
 
-/// Everything that was found in one run.
+/// All findings of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// Where it began, if there is a hit of severity warning or error.
+    /// The first cause, if there is a hit of severity warning or error.
     pub first_cause: Option<FirstCause>,
-    /// Where each step of each rank went wrong first: by step, then by rank, for those with a hit of severity warning or
-    /// error.
+    /// First cause in each step of each rank with a hit of severity warning or error: by step, then by rank.
     pub causes: Vec<Cause>,
-    /// By step, then in the order data flow (forward before gradients), then the worst first, then by rank.
+    /// Hits by step, then in data-flow order (forward before gradients), then the worst first, then by rank.
     pub hits: Vec<Hit>,
-    /// What could not be judged: one for each watchpoint, rank and tensor, at the first step of which that is true.
+    /// Values that could not be judged: one entry per watchpoint, rank and tensor, with its first such step.
     pub inconclusive: Vec<Inconclusive>,
-    /// Watchpoints for which nothing was recorded: no tensor or scalar they are about, or no graph or settings. That
-    /// they have no hits says nothing. Ascending, as in [`Hit::watchpoint`].
+    /// Watchpoints without data: no tensor or scalar they apply to, or no graph or hyper-parameters. The absence of
+    /// hits means nothing. Ascending, as in [`Hit::watchpoint`].
     #[serde(default)]
     pub without_data: Vec<u32>,
-    /// Tensors that no watchpoint could judge, since their elements are of a type that is not computed with.
+    /// Tensors that no watchpoint could judge because their element type is not supported.
     #[serde(default)]
     pub unread: Vec<UnreadTensor>,
-    /// How much was judged.
+    /// Amount of data judged.
     pub judged: Judged,
 }
 
-/// A tensor of a type that is not computed with: complex numbers, text, some 4-bit and 8-bit numbers.
+/// A tensor of an unsupported element type: complex numbers, text, some 4-bit and 8-bit numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadTensor {
     /// Rank that recorded it.
     pub rank: u32,
-    /// Name, as its file has it.
+    /// Name in its file.
     pub tensor: Arc<str>,
     /// Name of the type.
     pub dtype: Arc<str>,
@@ -47,37 +46,37 @@ pub struct UnreadTensor {
     pub steps: u64,
 }
 
-/// A condition that holds.
+/// A condition that was met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     /// The id of the condition.
     pub condition: Arc<str>,
-    /// Which watchpoint, as an index into [`Watchpoints::all`](crate::watchpoint::Watchpoints::all).
+    /// Index of the watchpoint in [`Watchpoints::all`](crate::watchpoint::Watchpoints::all).
     pub watchpoint: u32,
-    /// How bad it is: what the watchpoint says, or more where what else is known of the run makes it certain.
+    /// Severity: that of the watchpoint, or a higher one if the context of the run makes it certain.
     pub severity: Severity,
-    /// Whose value it is.
+    /// Rank that recorded it.
     pub rank: u32,
-    /// Since when.
+    /// First step of the hit.
     pub step: i64,
-    /// Until when, as far as was recorded: equal to `step` where each step is reported by itself.
+    /// Last recorded step of the hit; equal to `step` if each step is reported separately.
     pub last_step: i64,
-    /// The tensor, or the tag of the scalar, as its file names it.
+    /// The tensor, or the tag of the scalar, as named in its file.
     pub tensor: Arc<str>,
-    /// The operation or module that computes it, as far as that is known.
+    /// The operation or module that computes it, if known.
     pub node: Option<Arc<str>>,
-    /// What was found, by the name of the parameter that limits it.
+    /// Measured values, by the name of the parameter that limits them.
     pub values: Figures,
-    /// The limits that were in force, by the same names.
+    /// The limits in force, by the same names.
     pub thresholds: Figures,
-    /// Measured quantity, where it is not a parameter of the condition.
+    /// Measured quantity, if it is not a parameter of the condition.
     pub measure: Option<Box<Measure>>,
-    /// What was found, as a sentence.
+    /// The finding as a sentence.
     pub sentence: Sentence,
 }
 
-/// Numbers by name, in the order of the names. A hit has one or two, and there may be a hundred thousand hits: a map of
-/// its own for each would be most of what they take.
+/// Numbers by name, in the order of the names. A hit has one or two, and there may be a hundred thousand hits: a map
+/// for each would dominate their memory use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures(Box<[(Arc<str>, Float)]>);
 
@@ -90,7 +89,7 @@ impl FromIterator<(Arc<str>, Float)> for Figures {
 }
 
 impl Figures {
-    /// The number of that name.
+    /// Value by name.
     pub fn of(&self, name: &str) -> Option<f64> {
         let found = self.iter().find(|(own, _)| **own == *name);
         found.map(|(_, figure)| figure.0)
@@ -117,7 +116,7 @@ impl<'de> Deserialize<'de> for Figures {
     }
 }
 
-/// A sentence in the languages of the pages.
+/// A sentence in the languages of the user interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sentence {
     /// English.
@@ -126,111 +125,112 @@ pub struct Sentence {
     pub zh: String,
 }
 
-/// A condition that can neither be said to hold nor not to.
+/// A condition that could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inconclusive {
     /// The id of the condition.
     pub condition: Arc<str>,
-    /// Which watchpoint, as in [`Hit::watchpoint`].
+    /// Index of the watchpoint, as in [`Hit::watchpoint`].
     pub watchpoint: u32,
-    /// Whose value it is.
+    /// Rank that recorded it.
     pub rank: u32,
-    /// At which step first.
+    /// First step at which it could not be evaluated.
     pub step: i64,
     /// The tensor, or the tag of the scalar; empty if it is about the whole run.
     pub tensor: Arc<str>,
-    /// What is missing.
+    /// Missing data.
     pub reason: Missing,
-    /// At how many steps.
+    /// Number of such steps.
     pub steps: u64,
 }
 
-/// Why something could not be judged. New reasons are appended: the order is part of the stored form.
+/// Reason why a value could not be judged. New reasons are appended: the order is part of the stored form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
-    /// It holds a NaN, or did at the step before, and the condition is about numbers.
+    /// A NaN in the tensor, or in its previous step, and the condition compares numbers.
     Nan,
-    /// It holds an infinity, or did at the step before, and the condition is about finite numbers.
+    /// An infinity in the tensor, or in its previous step, and the condition compares finite numbers.
     Inf,
-    /// There is no step before, or the shape was another one then.
+    /// There is no previous step, or it had another shape.
     NoPrevious,
-    /// The change since the step before was not recorded.
+    /// The change since the previous step was not recorded.
     NoChange,
-    /// The tolerance that changes were counted with does not decide it.
+    /// The tolerance of the recorded change does not decide it.
     Tolerance,
     /// Exponents were not recorded.
     NoExponents,
-    /// The statistics bound the share from both sides, and the limit lies between: only the elements tell.
+    /// The statistics bound the share from both sides, and the limit is between the bounds: it takes the elements to
+    /// decide.
     Bounds,
-    /// Statistics by unit were not recorded.
+    /// Statistics by channel were not recorded.
     NoChannels,
-    /// Hashes of the content were not recorded.
+    /// Content hashes were not recorded.
     NoHash,
     /// There are too few steps.
     TooShort,
     /// Overflows of operators were not recorded.
     NoOverflowFiles,
-    /// Overflows of operators were recorded in a form that has to be converted first.
+    /// Overflows of operators were recorded in a format that has to be converted first.
     UnreadOverflowFiles,
     /// It has no elements.
     Empty,
-    /// Only a histogram was recorded, which does not tell.
+    /// Only a histogram was recorded, which does not decide it.
     OnlyHistogram,
 }
 
-/// The first thing that went wrong: the rest may follow from it.
+/// The first cause; other hits may follow from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirstCause {
-    /// Which hit, as an index into [`Findings::hits`].
+    /// Index of the hit in [`Findings::hits`].
     pub hit: usize,
     /// Hits that it explains, as indices into [`Findings::hits`], ascending.
     pub explains: Vec<usize>,
-    /// What happened, as a sentence.
+    /// Description of the event, as a sentence.
     pub sentence: Sentence,
-    /// What most likely helps, as a sentence.
+    /// Most likely remedy, as a sentence.
     pub advice: Sentence,
 }
 
-/// What went wrong first in one step of one rank: whatever feeds it was healthy, as far as was recorded.
+/// First cause within one step of one rank: its inputs were healthy, as far as they were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Which hit, as an index into [`Findings::hits`].
+    /// Index of the hit in [`Findings::hits`].
     pub hit: usize,
     /// Hits of the same step and rank that follow from it, as indices into [`Findings::hits`], ascending.
     pub explains: Vec<usize>,
-    /// What happened, as a sentence.
+    /// Description of the event, as a sentence.
     pub sentence: Sentence,
 }
 
-/// How much was judged.
+/// Amount of data judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// Tensors that a watchpoint is about, each rank's by itself.
+    /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
-    /// Tensors of which only histograms were recorded: NaN and infinities alone were judged. Each rank's by itself.
+    /// Tensors with histograms only: checked for NaN and infinities alone. Counted per rank.
     #[serde(default)]
     pub histograms: u64,
-    /// Scalars that a watchpoint is about, each rank's by itself.
+    /// Scalars that a watchpoint applies to, counted per rank.
     #[serde(default)]
     pub scalars: u64,
     /// Points of scalars that are not part of a curve, because a restart or the next epoch wrote their steps again, or
     /// another program wrote them: judged for NaN and infinities alone.
     #[serde(default)]
     pub overwritten: u64,
-    /// Tensors that no watchpoint is about, each rank's by itself.
+    /// Tensors that no watchpoint applies to, counted per rank.
     #[serde(default)]
     pub unwatched: u64,
-    /// Steps at which anything was seen; 0 if nothing of it was judged.
+    /// Steps with records; 0 if nothing was judged.
     pub steps: u64,
-    /// Watchpoints.
+    /// Number of watchpoints.
     pub watchpoints: u64,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u64,
 }
 
 impl Findings {
-    /// The hit that everything began with.
+    /// The hit of the first cause.
     pub fn first_hit(&self) -> Option<&Hit> {
         self.hits.get(self.first_cause.as_ref()?.hit)
     }

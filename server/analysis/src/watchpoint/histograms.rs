@@ -1,8 +1,8 @@
-//! Histograms of tensors: what they say of NaN and infinities, and what they cannot say.
+//! Histograms of tensors: evidence for NaN and infinities, and its limits.
 //!
-//! A histogram has no order and no exact elements, so that neither a change nor a moment of the tensor follows from it.
-//! Equal histograms do not prove that one weight was not updated, but those of all weights are never equal by chance:
-//! the edges are the extremes of the elements.
+//! A histogram has no order and no exact elements, so that neither a change nor a moment of the tensor follows from
+//! it. Equal histograms do not prove that one weight was not updated, but those of all weights are never equal by
+//! chance: the edges are the minimum and maximum of the elements.
 
 use trainscope_format::tensor::{ContentHasher, DType, TensorStats};
 use trainscope_format::{Histogram, Role, Severity, TensorSummary};
@@ -16,8 +16,8 @@ use super::report::Found;
 use super::run::Run;
 use super::target::Class;
 
-/// The counts of NaN and infinities as those of a tensor; all else stays unknown. A count of 0 with NaN among the values
-/// means that the format has no counts for it, and its minimum, maximum, sum or edges say so.
+/// Converts the counts of NaN and infinities to those of a tensor; all else stays unknown. If the format has no such
+/// counts, NaN shows in the minimum, maximum, sum or edges.
 pub(crate) fn summary_of(histogram: &Histogram) -> TensorSummary {
     let in_bins: f64 = histogram.counts.iter().filter(|count| **count > 0.0).sum();
     let mut stats = TensorStats {
@@ -43,7 +43,7 @@ pub(crate) fn summary_of(histogram: &Histogram) -> TensorSummary {
     }
 }
 
-/// A hash of the edges and counts, which differ if those of the tensor do.
+/// Hash of edges and counts. Different hashes mean different tensors.
 fn hash_of(histogram: &Histogram) -> u64 {
     let mut hasher = ContentHasher::new();
     let bins = [&histogram.lefts, &histogram.rights, &histogram.counts];
@@ -59,7 +59,8 @@ fn hash_of(histogram: &Histogram) -> u64 {
     hasher.finish()
 }
 
-/// Sets one NaN, Inf or -Inf where a stated figure of the values, or without any an edge of a filled bin, is that.
+/// Sets one NaN, Inf or -Inf if a recorded figure of the values, or without any an edge of a non-empty bin, has that
+/// value.
 fn mark_implied(histogram: &Histogram, stats: &mut TensorStats) {
     let stated = [histogram.min, histogram.max, histogram.sum];
     let bins = histogram
@@ -88,8 +89,8 @@ fn whole(count: f64) -> u64 {
     count.round() as u64
 }
 
-/// Adds what histograms say to what a watchpoint has found in tensors. A tensor that was also recorded in full at a step is
-/// judged by its elements there; a stretch of steps is one finding, however it was recorded.
+/// Adds findings in histograms to those in tensors. A tensor that was also recorded in full at a step is judged by its
+/// elements there; consecutive steps are one finding, however they were recorded.
 pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: &mut Judgement) {
     for tensor in run.histograms {
         if !watchpoint.watches(&tensor.name, &tensor.subject) {
@@ -130,7 +131,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
     }
 }
 
-/// The finding with its sentence. -Inf alone may be a mask, except in weights and gradients.
+/// Adds the sentence to a finding. -Inf alone may be a mask, except in weights and gradients.
 fn said(run: &Run<'_>, tensor: &Tensor, found: Found) -> Found {
     let Some(digest) = tensor.history.at(found.step) else {
         return found;
@@ -199,7 +200,7 @@ mod tests {
             }),
             [0, 1, 0, 0]
         );
-        // The last bin of TensorFlow's has no end; minimum and maximum say that the values have.
+        // The last bin of TensorFlow's histograms is unbounded; minimum and maximum show that the values are not.
         let open = bins([-1.0, 0.0, f64::INFINITY]);
         let stated = Histogram {
             min: Some(-1.0),
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(kinds(&stated), [0, 0, 0, 0]);
         assert_eq!(kinds(&open), [0, 1, 0, 0]);
         assert_eq!(kinds(&bins([f64::NAN, f64::NAN, f64::NAN])), [1, 0, 0, 0]);
-        // Of no values at all there are no extremes.
+        // Without values there is no minimum and maximum.
         let empty = Histogram {
             counts: vec![0.0, 0.0],
             min: Some(f64::INFINITY),

@@ -1,19 +1,18 @@
-//! What is remembered of a tensor: a few figures of each step, so that later steps, other tensors and other ranks can be
-//! held against them.
+//! History of a tensor: a few figures of each step, for comparison with later steps, other tensors and other ranks.
 
 use serde::{Deserialize, Serialize};
 
 use super::observation::Observation;
 
-/// Steps that are remembered from the first on, and back from the newest: what lies between is judged when it is seen.
+/// Number of first steps, and of newest steps, to keep: those in between are judged only once.
 const FIRST: usize = 256;
 const NEWEST: usize = 256;
 
-/// A tensor at a step, in figures.
+/// Figures of a tensor at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Digest {
     pub(crate) step: i64,
-    /// 0: not known.
+    /// Content hash; 0 if unknown.
     pub(crate) hash: u64,
     pub(crate) count: u64,
     pub(crate) l2: f64,
@@ -22,17 +21,17 @@ pub(crate) struct Digest {
     pub(crate) min: f64,
     pub(crate) max: f64,
     pub(crate) zero_share: f32,
-    /// Of all that are not zero, those below the smallest normal number of their type.
+    /// Share of non-zero elements below the smallest normal number of their type.
     pub(crate) subnormal_share: f32,
-    /// Mean |change| by mean |before|; NaN: not known.
+    /// Mean |change| divided by mean |before|; NaN if unknown.
     pub(crate) change_ratio: f32,
-    /// Of the elements, those that changed by more than the tolerance; NaN: not known.
+    /// Share of elements that changed by more than the tolerance; NaN if unknown.
     pub(crate) changed_share: f32,
-    /// Of the units, those that are the same zero for every sample; NaN: not known.
+    /// Share of units that are zero for every sample; NaN if unknown.
     pub(crate) idle_units: f32,
-    /// Of the units, those that hardly depend on the sample and lie at an end of their function; NaN: not known.
+    /// Share of units that hardly depend on the sample and are saturated; NaN if unknown.
     pub(crate) stuck_units: f32,
-    /// Of the units, those that are the same for every sample; NaN: not known.
+    /// Share of units that are the same for every sample; NaN if unknown.
     pub(crate) constant_units: f32,
     pub(crate) nan: u64,
     pub(crate) neg_inf: u64,
@@ -88,12 +87,12 @@ impl Digest {
         self.neg_inf as f64 / self.count.max(1) as f64
     }
 
-    /// Whether every element is zero.
+    /// True if every element is zero.
     pub(crate) fn is_zero(&self) -> bool {
         self.count > 0 && self.zero_share >= 1.0
     }
 
-    /// Whether it is what it was before to the bit; `None`: not known.
+    /// True if it is bit-identical to `before`; `None` if unknown.
     pub(crate) fn is_identical(&self, before: &Self) -> Option<bool> {
         (self.hash != 0 && before.hash != 0).then_some(self.hash == before.hash)
     }
@@ -108,7 +107,7 @@ fn narrow(value: f64) -> f32 {
     value as f32
 }
 
-/// A part of a whole; of nothing it is nothing.
+/// Ratio of part and whole; 0 for an empty whole.
 pub(crate) fn share(part: u64, whole: u64) -> f32 {
     if whole == 0 {
         0.0
@@ -117,7 +116,7 @@ pub(crate) fn share(part: u64, whole: u64) -> f32 {
     }
 }
 
-/// What the units of a layer come to.
+/// Shares of the units of a layer.
 struct Units {
     idle: f32,
     stuck: f32,
@@ -134,7 +133,7 @@ impl Units {
         let Some(channels) = seen.summary.channels.as_ref().filter(|c| !c.is_empty()) else {
             return nothing;
         };
-        // One sample tells nothing of a unit.
+        // A single sample is not enough to judge a unit.
         if channels.count < 2 {
             return nothing;
         }
@@ -163,7 +162,7 @@ impl Units {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     digests: Vec<Digest>,
-    /// Steps that were seen, also those no longer remembered.
+    /// Number of observed steps, including forgotten ones.
     pub(crate) seen: u64,
 }
 
@@ -194,7 +193,7 @@ impl History {
         self.digests.get(index)
     }
 
-    /// At that step, and at the one before.
+    /// The digest at that step, and at the one before.
     pub(crate) fn at_with_before(&self, step: i64) -> Option<(&Digest, &Digest)> {
         let index = self.digests.binary_search_by_key(&step, |d| d.step).ok()?;
         Some((
@@ -203,8 +202,7 @@ impl History {
         ))
     }
 
-    /// Appends a step. One that is there already, or earlier than the newest, replaces all from it on: the training was
-    /// started again from there.
+    /// Appends a step. An existing or earlier step replaces all from it on: the training was restarted there.
     pub(crate) fn push(&mut self, digest: Digest) {
         if self.last().is_some_and(|last| last.step >= digest.step) {
             let keep = self.digests.partition_point(|d| d.step < digest.step);

@@ -1,4 +1,4 @@
-//! What is known of a run beside its tensors: the order in which layers run, what they are, what feeds what.
+//! Context of a run: execution order, types of layers, and graph edges.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -13,58 +13,58 @@ use super::observation::Context;
 use super::target::{Family, Subject, family_of_name, family_of_op};
 use crate::diagnosis::loss::{Cost, Output, cost_of_name, output_of};
 
-/// Nodes of graphs and modules of printed models beyond these are not remembered.
+/// Maximum number of graph nodes and printed modules to store.
 const MAX_NODES: usize = 200_000;
 
 /// A layer or an operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Node {
     pub(crate) name: Arc<str>,
-    /// The class of the layer or the type of the operator, as its framework calls it; empty if it is not known.
+    /// The class of the layer or the type of the operator in its framework; empty if unknown.
     pub(crate) op: Arc<str>,
     /// Indices of nodes that feed it.
     pub(crate) inputs: Vec<u32>,
-    /// Where it stands in the program, if that is known.
+    /// Source location, if known.
     pub(crate) source: Arc<str>,
 }
 
-/// An operator that the device has said to overflow.
+/// An operator that overflowed according to the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Overflowed {
     pub(crate) rank: u32,
     pub(crate) step: i64,
-    /// `None`: the file says so in a form that is not read.
+    /// Name; `None` if the format of the file is not supported.
     pub(crate) operator: Option<Arc<str>>,
     pub(crate) reason: Arc<str>,
 }
 
-/// Everything that was said of a run.
+/// Collected context of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Knowledge {
-    /// In forward order, as a program that ran says.
+    /// Names in forward order, from an execution.
     pub(crate) order: Vec<Arc<str>>,
-    /// Modules of a printed model, in its order, which is that of their definition.
+    /// Modules of a printed model, in the order of their definition.
     pub(crate) modules: Vec<Node>,
-    /// Operators of a graph; inputs come before what they feed.
+    /// Operators of a graph in topological order.
     pub(crate) nodes: Vec<Node>,
     pub(crate) overflowed: Vec<Overflowed>,
     /// `Adam`, `SGD`, …
     pub(crate) optimizer: Option<Arc<str>>,
     pub(crate) loss_function: Option<Arc<str>>,
-    /// The output, as the first graph says that holds the loss.
+    /// The output, from the first graph with a loss.
     pub(crate) output: Option<Output>,
-    /// As a hyper-parameter: its name and value.
+    /// Name and value of the hyper-parameter.
     pub(crate) learning_rate: Option<(Arc<str>, f64)>,
-    /// Layers that hand on what the model is fed, in forward order.
+    /// Layers that pass the input of the model on, in forward order.
     pub(crate) first_layers: Vec<Arc<str>>,
-    /// What layers are, by name.
+    /// Types of layers, by name.
     families: BTreeMap<Arc<str>, Family>,
 }
 
 impl Knowledge {
     pub(crate) fn learn(&mut self, rank: u32, context: Context<'_>) {
         match context {
-            // A rank or a step that ran more of the model knows better.
+            // A rank or a step that ran more of the model has the better order.
             Context::ExecutionOrder(names) if names.len() > self.order.len() => {
                 self.order = names
                     .iter()
@@ -86,7 +86,7 @@ impl Knowledge {
             Context::Lineage(Lineage::Train(train)) => {
                 self.optimizer = train.optimizer.as_deref().map(Into::into);
                 self.loss_function = train.loss_function.as_deref().map(Into::into);
-                // Writers say 0 where they do not know: a schedule, say.
+                // Writers use 0 for an unknown rate, a schedule for example.
                 if let Some(rate) = train.learning_rate.filter(|rate| *rate != 0.0) {
                     self.learning_rate = Some(("learning_rate".into(), rate));
                 }
@@ -143,7 +143,7 @@ impl Knowledge {
         }
     }
 
-    /// Layers of Keras that end with an activation give what that gives.
+    /// Keras layers that end with an activation have its range.
     fn note_activations(&mut self, graph: &Graph) {
         for node in &graph.nodes {
             let mut attributes = node.attributes.iter();
@@ -161,19 +161,18 @@ impl Knowledge {
         of_output.or_else(|| cost_of_name(self.loss_function.as_deref()?))
     }
 
-    /// The layer that gives the answers: as a graph says that holds the loss, otherwise the last that ran.
+    /// The layer that computes the output: from a graph with the loss, otherwise the last in execution order.
     pub(crate) fn last_layer(&self) -> Option<&str> {
         let of_graph = self.output.as_ref().map(|output| &*output.layer);
         of_graph.or_else(|| self.order.last().map(|layer| &**layer))
     }
 
-    /// Whether it was said what the layers are.
+    /// True if the types of layers are known.
     pub(crate) fn knows_layers(&self) -> bool {
         !self.families.is_empty()
     }
 
-    /// What the layer does that a tensor belongs to: as the tensor itself says, as was said of the layer, as its name
-    /// sounds.
+    /// Type of the layer of a tensor: from the tensor itself, from the context, or from its name.
     pub(crate) fn family_of(&self, subject: &Subject) -> Family {
         if subject.family != Family::Other {
             return subject.family;
@@ -184,8 +183,8 @@ impl Knowledge {
         }
     }
 
-    /// Notes the layers at the beginning of the model that hand on what it is fed, in forward order: those before the first
-    /// that computes anything. A model that is printed without an order runs in that of its definition.
+    /// Notes the layers at the beginning of the model that pass its input on, in forward order: those before the first
+    /// that computes anything. A printed model without an order runs in the order of definition.
     fn note_first_layers(&mut self) {
         let ops: HashMap<&str, &str> = self.modules.iter().map(|m| (&*m.name, &*m.op)).collect();
         let outer = self.modules.iter().filter_map(|m| m.name.rsplit_once('.'));
@@ -203,17 +202,17 @@ impl Knowledge {
         self.first_layers = first.cloned().collect();
     }
 
-    /// True if the output of a layer is what the model is fed, by its place in the model.
+    /// True if the output of a layer is the input of the model, by its position.
     pub(crate) fn is_first_layer(&self, module: &str) -> bool {
         self.first_layers.iter().any(|name| **name == *module)
     }
 
-    /// Where layers and operators stand: by name, their place in forward order and what they are.
+    /// Positions of layers and operators in forward order, by name, with their types.
     pub(crate) fn places(&self) -> Places<'_> {
         let mut places = Places {
             by_name: HashMap::default(),
         };
-        // What ran says more than what was drawn, and that more than what was defined.
+        // An execution takes precedence over a graph, and that over definitions.
         let drawn = self.nodes.iter().map(|node| &node.name);
         let defined = self.modules.iter().map(|node| &node.name);
         for names in [
@@ -237,9 +236,9 @@ pub(crate) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Of the layer of that name.
+    /// Position of a layer.
     pub(crate) fn of(&self, module: &str) -> Option<u32> {
-        // Graphs write `/` where modules have dots, and put scopes around.
+        // Graphs write `/` for the dots of modules, and add scopes around.
         let tail = module.rsplit('/').next().unwrap_or(module);
         self.by_name
             .get(module)
@@ -247,13 +246,13 @@ impl Places<'_> {
             .copied()
     }
 
-    /// How many there are.
+    /// Number of positions.
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
     }
 }
 
-/// True if a layer answers with the elements that it is given, in another shape or some left out.
+/// True if a layer only passes its elements on, in another shape or with some left out.
 fn hands_on(op: &str) -> bool {
     let op = op.to_ascii_lowercase();
     let names = [
@@ -269,7 +268,7 @@ fn hands_on(op: &str) -> bool {
     names.contains(&&*op) || op.contains("dropout")
 }
 
-/// The nodes of a graph, those first that feed others.
+/// The nodes of a graph in topological order.
 fn nodes_of(graph: &Graph) -> Vec<Node> {
     let count = graph.nodes.len().min(MAX_NODES);
     let inputs: Vec<Vec<usize>> = graph.nodes[..count]
@@ -279,7 +278,7 @@ fn nodes_of(graph: &Graph) -> Vec<Node> {
             fed_by.map(|n| n as usize).filter(|n| *n < count).collect()
         })
         .collect();
-    // A cycle is broken where it is met; the stack holds a node and how many of its inputs were followed.
+    // A cycle is broken where it is met; the stack holds a node and the number of inputs already followed.
     let mut order = Vec::with_capacity(count);
     let mut state = vec![0_u8; count];
     for start in 0..count {
@@ -321,11 +320,11 @@ fn nodes_of(graph: &Graph) -> Vec<Node> {
         .collect()
 }
 
-/// The modules of a model as `PyTorch` prints it: `(name): Type(…)`, what is inside indented; `(0-3): 4 x Type(…)`
-/// stands for four. Anything else has none.
+/// The modules of a model as printed by `PyTorch`: `(name): Type(…)`, children indented; `(0-3): 4 x Type(…)` expands
+/// to four. Empty for any other text.
 fn modules_of(text: &str) -> Vec<Node> {
     let mut found: Vec<Node> = Vec::new();
-    // Names of what is open, with their indentation.
+    // Names of open modules, with their indentation.
     let mut open: Vec<(usize, Vec<String>)> = Vec::new();
     for line in text.lines() {
         let inner = line.trim_start();

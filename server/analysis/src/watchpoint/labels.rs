@@ -1,9 +1,9 @@
-//! Statistics of all targets of a training, counted as they are seen.
+//! Statistics of all targets of a training, updated per batch.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::{Exponents, TensorStats};
 
-/// Distance outside of a range that a number is allowed to be, as a part of the range.
+/// Tolerance for numbers outside of a range, as a share of the range.
 const TOLERANCE: f64 = 0.05;
 
 /// Counts of the elements of targets.
@@ -14,15 +14,15 @@ pub(crate) struct Labels {
     /// Elements between 0 and 1, or 0 and -1, without the ends.
     pub(crate) fractions: u64,
     negative: u64,
-    /// Elements that are finite.
+    /// Number of finite elements.
     pub(crate) total: u64,
-    /// The least and the greatest of them.
+    /// Minimum and maximum of these.
     pub(crate) min: f64,
     pub(crate) max: f64,
 }
 
 impl Labels {
-    /// Counts the elements of one more batch.
+    /// Adds the elements of a batch.
     pub(crate) fn count(&mut self, stats: &TensorStats) {
         let mut add = |bucket: usize, count: u64| {
             if self.buckets.len() <= bucket {
@@ -57,9 +57,9 @@ impl Labels {
         };
     }
 
-    /// Least number of elements outside of a range, and the extremes; `None` if none is by more than the tolerance.
-    /// Ranges end at 0, ±1 or
-    /// nowhere. Of elements from 1 to 2 it is not known how many are 1: all are counted if none is larger, otherwise none.
+    /// Minimum number of elements outside of a range, with minimum and maximum; `None` if none exceeds the tolerance.
+    /// Ranges end at 0, ±1 or nowhere. For elements from 1 to 2 the number of ones is unknown: all are counted if none
+    /// is larger, otherwise none.
     pub(crate) fn outside(&self, low: f64, high: f64) -> Option<(u64, f64, f64)> {
         let width = if (high - low).is_finite() {
             high - low

@@ -1,4 +1,4 @@
-//! Quantities that rules compare with limits, with operator and unit, as tables and pages show them.
+//! Quantities that rules compare with limits, with operator and unit for display.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::digits::{self, Operator, Unit};
@@ -7,29 +7,29 @@ use trainscope_format::float::Float;
 use super::catalogue::{self, Parameter, Range, Text};
 use super::finding::{Hit, Sentence};
 
-/// Key of the number of elements, points or steps that match, where a condition has no limit.
+/// Key of the number of matching elements, points or steps for conditions without a limit.
 pub(crate) const COUNT: &str = "count";
-/// Key of the number of elements that were looked at.
+/// Key of the number of elements examined.
 pub(crate) const ELEMENTS: &str = "elements";
-/// Key of the number of elements that are NaN.
+/// Key of the number of NaN elements.
 pub(crate) const NAN: &str = "nan";
 
-/// A measured quantity beside the limit that it broke.
+/// A measured quantity and the limit that it exceeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
     /// Its key in [`Hit::values`] and [`Hit::thresholds`].
     pub name: String,
     /// Measured quantity: `mean |x|`, `gap`, `NaN`.
     pub quantity: Sentence,
-    /// The relation of value and limit that is a hit.
+    /// The comparison of value and limit that makes a hit.
     pub operator: Operator,
     /// The unit of value and limit.
     pub unit: Unit,
     /// The measured value.
     pub value: Float,
-    /// The limit that was in force for this hit; `None` for counts of which a single one is a hit.
+    /// The limit in force for this hit; `None` for counts of which a single one is a hit.
     pub limit: Option<Float>,
-    /// The number of elements of which `value` is a part.
+    /// Number of elements that `value` was counted in.
     pub of: Option<u64>,
 }
 
@@ -61,7 +61,8 @@ impl Measure {
         self.value.0.is_nan() || self.operator.holds(self.value.0, limit)
     }
 
-    /// The value with its unit: `3e−8`, `48 of 80 NaN`, `×10,000`, without the name of the quantity unless it counts.
+    /// The value with its unit: `3e−8`, `48 of 80 NaN`, `×10,000`, without the name of the quantity unless it is a
+    /// count.
     pub fn found(&self) -> Sentence {
         let Sentence { en, zh } = &self.quantity;
         let value = self.unit.text(self.value.0);
@@ -81,7 +82,7 @@ impl Measure {
         }
     }
 
-    /// Operator and limit: `< 1e−7`; empty where a single one is a hit.
+    /// Operator and limit: `< 1e−7`; empty if a single one is a hit.
     pub fn threshold(&self) -> String {
         self.limit.map_or_else(String::new, |limit| {
             format!("{} {}", self.operator.sign(), self.unit.text(limit.0))
@@ -99,7 +100,7 @@ impl From<Text> for Sentence {
 }
 
 impl Parameter {
-    /// The relation that its name ends with: `_gt`, `_ge`, `_lt`, `_le`.
+    /// The comparison from the suffix of its name: `_gt`, `_ge`, `_lt`, `_le`.
     pub fn operator(&self) -> Operator {
         match self.name.rsplit('_').next() {
             Some("lt") => Operator::Below,
@@ -109,7 +110,7 @@ impl Parameter {
         }
     }
 
-    /// The quantity that is compared: its text without the relation.
+    /// The quantity compared: its text without the comparison.
     pub fn quantity(&self) -> Sentence {
         let ends = |text: &str, ends: &[&str]| {
             let cut = ends.iter().find_map(|end| text.strip_suffix(end));
@@ -138,7 +139,7 @@ impl Parameter {
 }
 
 impl Hit {
-    /// Measured quantities, one for each limit that was broken.
+    /// Measured quantities, one for each limit exceeded.
     pub fn measures(&self) -> Vec<Measure> {
         if let Some(own) = &self.measure {
             return vec![Measure::clone(own)];

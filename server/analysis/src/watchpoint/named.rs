@@ -1,4 +1,4 @@
-//! Tensors of a run by name: one for each rank that has it.
+//! Tensors of a run by name, one per rank.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evaluator::Tensor;
 
-/// Tensors, in the order in which each was first seen.
+/// Tensors in the order of their first record.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Named {
     pub(crate) all: Vec<Tensor>,
@@ -18,7 +18,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// The index of a tensor of a rank.
+    /// Index of the tensor of a rank.
     pub(crate) fn index(&mut self, rank: u32, name: &str) -> Option<usize> {
         if self.by_name.is_empty() {
             for (index, tensor) in self.all.iter().enumerate() {

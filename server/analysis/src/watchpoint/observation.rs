@@ -1,4 +1,4 @@
-//! What an evaluator is shown, and what it needs to be shown.
+//! Input of an evaluator, and the data that it needs.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::Tolerance;
@@ -7,61 +7,62 @@ use trainscope_format::{Graph, Hparams, Lineage, TensorSummary};
 /// A tensor at a step of a rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
-    /// Whose it is; 0 if there is one rank only.
+    /// Rank; 0 if there is only one.
     pub rank: u32,
-    /// The step as the program counted it. Steps of one tensor of one rank ascend; one that is seen again, or goes
-    /// back, begins anew.
+    /// The step as counted by the program. Steps of one tensor of one rank ascend; a repeated or earlier step is a
+    /// restart.
     pub step: i64,
-    /// The name as its file has it (`weight/fc1.bias`, `Parameter.fc1.bias`, …). It is text and nothing else.
+    /// Name in the file (`weight/fc1.bias`, `Parameter.fc1.bias`, …), uninterpreted.
     pub name: &'a str,
-    /// The operation that made it as its framework calls it (`ReLU`, `Conv2D`, `Parameter`); empty if it is not known.
+    /// Type of the operation that computed it in its framework (`ReLU`, `Conv2D`, `Parameter`); empty if unknown.
     pub op: &'a str,
-    /// What is known of it. A role of [`Role::Other`] is made out from the name.
+    /// Statistics. A role of [`Role::Other`] is inferred from the name.
     pub summary: &'a TensorSummary,
-    /// What [`ChangeStats::changed`](trainscope_format::tensor::ChangeStats::changed) was counted with.
+    /// Tolerance used for [`ChangeStats::changed`](trainscope_format::tensor::ChangeStats::changed).
     pub tolerance: Tolerance,
 }
 
-/// What else is known of a run.
+/// Context of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Context<'a> {
-    /// Names of modules, operators or tensors in the order they ran forward.
+    /// Names of modules, operators or tensors in forward execution order.
     ExecutionOrder(&'a [&'a str]),
-    /// What the model computes.
+    /// Computation graph.
     Graph(&'a Graph),
-    /// How it was trained.
+    /// Lineage of the model.
     Lineage(&'a Lineage),
-    /// With what it was trained.
+    /// Hyper-parameters.
     Hparams(&'a Hparams),
-    /// A text that the run recorded: a model's printed form tells what its modules are.
+    /// A recorded text: the printed form of a model lists its modules.
     Text {
         /// Its tag.
         tag: &'a str,
         /// The text itself.
         text: &'a str,
     },
-    /// The device has said that an operator overflowed.
+    /// An operator overflowed according to the device.
     OperatorOverflow {
-        /// At this step.
+        /// Step of the overflow.
         step: i64,
         /// The operator's full name.
         operator: &'a str,
     },
-    /// Overflows of operators were recorded, in a form that is not read: why, and what reads it, as a sentence.
+    /// Overflows of operators in an unsupported format.
     OperatorOverflowUnread {
-        /// At this step.
+        /// Step of the record.
         step: i64,
-        /// Why.
+        /// Reason, and a converter, as a sentence.
         reason: &'a str,
     },
 }
 
-/// What has to be computed of a tensor beside counts and moments, which always are.
+/// Data that the watchpoints need of a tensor beside counts and moments, which are always needed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
     /// [`TensorStats::exponents`](trainscope_format::tensor::TensorStats::exponents).
     pub exponents: bool,
-    /// [`TensorStats::ranges`](trainscope_format::tensor::TensorStats::ranges): start and end of each, no range twice.
+    /// [`TensorStats::ranges`](trainscope_format::tensor::TensorStats::ranges): start and end of each, without
+    /// duplicates.
     pub ranges: Vec<(f64, f64)>,
     /// [`TensorSummary::hash`].
     pub hash: bool,
@@ -72,7 +73,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What either needs. Of two tolerances the first is kept: a change can be counted with one only.
+    /// The union of both. Of two tolerances the first is used: a change can be counted with one only.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         for range in other.ranges {
@@ -90,8 +91,8 @@ impl Needs {
     }
 }
 
-/// The axis that numbers the units of an activation: the last of a matrix or a sequence, the second of images. `None`
-/// if it has no units.
+/// The channel axis of an activation: the last of a matrix or a sequence, the second of images. `None` if it has no
+/// channels.
 pub fn channel_axis(shape: &[u64]) -> Option<usize> {
     match shape.len() {
         2 | 4 | 5 => Some(1),

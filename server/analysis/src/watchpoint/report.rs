@@ -1,4 +1,4 @@
-//! From what watchpoints found to findings: in order, with their sentences, and what they began with.
+//! Report: turns the results of watchpoints into ordered findings with sentences and first causes.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::scalars::Series;
 use super::target::Class;
 use crate::blame;
 
-/// A hit before it is told: what, where, when.
+/// A hit before it is reported: step, position in the data flow, and evidence.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) rank: u32,
@@ -29,18 +29,18 @@ pub(crate) struct Found {
     pub(crate) node: Option<Arc<str>>,
     pub(crate) flow: Flow,
     pub(crate) evidence: Evidence,
-    /// What circumstances make of it, if they do.
+    /// Severity by context, if it differs.
     pub(crate) severity: Option<Severity>,
-    /// What was found, if it is not simply the limit that was exceeded.
+    /// Sentence, if it is not the default one about the limit exceeded.
     pub(crate) sentence: Option<Sentence>,
-    /// The limit that was in force, where it is not that of the watchpoint.
+    /// The limit in force, if it is not that of the watchpoint.
     pub(crate) limit: Option<f64>,
-    /// Measured quantity, where it is not a parameter of the condition.
+    /// Measured quantity, if it is not a parameter of the condition.
     pub(crate) measure: Option<Box<Measure>>,
 }
 
 impl Found {
-    /// About a tensor.
+    /// Creates a hit of a tensor.
     pub(crate) fn at(run: &Run<'_>, tensor: &Tensor, step: i64, evidence: Evidence) -> Self {
         let has_module = !tensor.subject.module.is_empty();
         Self {
@@ -58,7 +58,7 @@ impl Found {
         }
     }
 
-    /// About a scalar.
+    /// Creates a hit of a scalar.
     pub(crate) fn of_scalar(series: &Series, step: i64, flow: Flow, evidence: Evidence) -> Self {
         Self {
             rank: series.rank,
@@ -88,7 +88,7 @@ impl Found {
         }
     }
 
-    /// Against another limit than that of the watchpoint.
+    /// Sets another limit than that of the watchpoint.
     #[must_use]
     pub(crate) fn against(self, limit: f64) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Found {
         }
     }
 
-    /// Another quantity than the parameters of the condition.
+    /// Sets another quantity than the parameters of the condition.
     #[must_use]
     pub(crate) fn measuring(self, measure: Measure) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Found {
     }
 }
 
-/// Everything that is to be said.
+/// Computes all findings.
 pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let mut hits: Vec<(Flow, Hit)> = Vec::new();
     let mut inconclusive = Vec::new();
@@ -212,7 +212,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     }
 }
 
-/// Gives the first cause the worst severity of the hits that follow from it, unless its watchpoint fixes one.
+/// Raises the first cause to the worst severity of the hits that follow from it, unless its watchpoint fixes one.
 fn raise(hits: &mut [Hit], cause: &FirstCause, watchpoints: &Watchpoints) {
     let follow = cause.explains.iter().filter_map(|index| hits.get(*index));
     let worst = follow.map(|hit| hit.severity).max();
@@ -224,8 +224,8 @@ fn raise(hits: &mut [Hit], cause: &FirstCause, watchpoints: &Watchpoints) {
     }
 }
 
-/// Gives a note about an input the severity of what the layers up to the second with weights have come to at the same step:
-/// they are dead, saturated or near an overflow because of it.
+/// Raises a note about an input to the severity of hits in the layers up to the second one with weights at the same
+/// step, which are dead, saturated or near an overflow because of it.
 fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit)]) {
     let mut places: Vec<i64> = run
         .tensors
@@ -266,7 +266,7 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
     }
 }
 
-/// True if a watchpoint is about every scalar, whatever it means.
+/// True if a watchpoint applies to every scalar, of any meaning.
 fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
     watchpoint.condition.id == ANY_SCALAR
 }
@@ -274,8 +274,7 @@ fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
 /// The condition about NaN in any scalar.
 const ANY_SCALAR: &str = "scalar_not_finite";
 
-/// Leaves out that a scalar is not finite where a warning or error about the same scalar begins no later and ends no
-/// earlier.
+/// Removes hits of non-finite scalars if a warning or error about the same scalar begins no later and ends no earlier.
 fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
     let notes = hits.iter().filter(|(_, hit)| &*hit.condition == ANY_SCALAR);
     let is_repeated = |note: &Hit| {
@@ -295,13 +294,13 @@ fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
     });
 }
 
-/// What could not be judged: rank, tensor, why, at which step first, at how many.
+/// A tensor that could not be judged: rank, name, reason with first step and number of steps.
 pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
 
-/// What all hits of a watchpoint are called by.
+/// Shared names of all hits of a watchpoint.
 struct Names {
     condition: Arc<str>,
-    /// Of each place of the evidence.
+    /// Names of the evidence by index.
     evidence: [Arc<str>; MAX_PARAMETERS],
 }
 
@@ -311,7 +310,7 @@ impl Names {
         Self {
             condition: watchpoint.condition.id.into(),
             evidence: std::array::from_fn(|slot| {
-                // A tolerance is no finding: with it the evidence is a count.
+                // A tolerance is no evidence: with it the evidence is a count.
                 let limit = parameters.get(slot).filter(|own| own.is_limit);
                 let counted = [COUNT, ELEMENTS, NAN]
                     .get(slot)
@@ -339,7 +338,7 @@ fn told(index: u32, watchpoint: &Watchpoint, names: &Names, found: Found) -> Hit
         .map(|(_, ((name, actual), _))| (Arc::clone(name), Float(actual)))
         .collect();
     let of_limits = beyond().filter(|(slot, ((name, _), _))| {
-        // Of a count a single one is a hit.
+        // For a count, a single one is a hit.
         parameters.get(*slot).is_some_and(|own| own.is_limit) || &***name == COUNT
     });
     let limit = |slot: usize, own: f64| {
@@ -382,7 +381,7 @@ fn told(index: u32, watchpoint: &Watchpoint, names: &Names, found: Found) -> Hit
     hit
 }
 
-/// The condition's line, the tensor, and what exceeds which limit.
+/// The condition's title, the tensor, and the quantities with the limits exceeded.
 fn plain(watchpoint: &Watchpoint, hit: &Hit) -> Sentence {
     let (says, tensor) = (watchpoint.condition.says, &hit.tensor);
     let measures = hit.measures();

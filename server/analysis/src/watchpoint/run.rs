@@ -1,4 +1,4 @@
-//! A run as judgements see it: its tensors in data-flow order, its scalars by what they mean, what the loss does.
+//! A run for judgements: tensors in data-flow order, scalars by meaning, and the course of the loss.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,16 +15,17 @@ use super::steps::Steps;
 use super::target::{Class, Family, Subject};
 use crate::diagnosis::{Remark, Rule, State};
 
-/// Where something happens within a step: its phase, and its place in that.
+/// Position within a step: phase, and place in that phase.
 pub(crate) type Flow = (u8, i64);
 
-/// A tensor, what a formula has found in it, and why it could not be judged: since when, and at how many steps.
+/// A tensor, the results of a formula for it, and the reasons why it could not be judged, with first step and number
+/// of steps.
 type Remembered<'a> = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)]);
 
-/// Everything that is known of a run.
+/// All data and context of a run.
 pub(crate) struct Run<'a> {
     pub(crate) tensors: &'a [Tensor],
-    /// Tensors of which a histogram was recorded, whether or not they are among `tensors`.
+    /// Tensors with a recorded histogram, including those in `tensors`.
     pub(crate) histograms: &'a [Tensor],
     scalars: &'a [Series],
     others: &'a [OtherScalar],
@@ -35,11 +36,11 @@ pub(crate) struct Run<'a> {
     /// Findings of the guided diagnosis about the program.
     pub(crate) remarks: &'a [Remark],
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
-    /// The layer whose output is what the model is fed, by its place and not its name.
+    /// The layer whose output is the input of the model, by its position and not its name.
     input: Option<&'a str>,
-    /// By rank, the loss of guessing.
+    /// Loss of guessing by rank.
     guesses: OnceCell<BTreeMap<u32, Option<f64>>>,
-    /// Layers in the order in which anything of theirs was recorded first.
+    /// Layers in the order of their first record.
     recorded: HashMap<&'a str, u32, RandomState>,
 }
 
@@ -105,7 +106,7 @@ impl<'a> Run<'a> {
         all.filter(move |t| t.rank == rank && class_at(t, input) == class)
     }
 
-    /// Class of a tensor: the output of a layer that hands on what the model is fed is an input.
+    /// Class of a tensor: the output of a layer that passes the input of the model on is an input.
     pub(crate) fn class(&self, tensor: &Tensor) -> Class {
         class_at(tensor, self.input)
     }
@@ -117,7 +118,7 @@ impl<'a> Run<'a> {
             .any(|meaning| self.scalar(rank, *meaning).is_some())
     }
 
-    /// The tensor of another class that belongs to the same parameter or layer: a weight's gradient, say.
+    /// The tensor of another class that belongs to the same parameter or layer: a weight's gradient, for example.
     pub(crate) fn partner(&self, tensor: &Tensor, class: Class) -> Option<&'a Tensor> {
         let Subject { module, leaf, .. } = &tensor.subject;
         self.find(tensor.rank, class, module, leaf)
@@ -138,7 +139,7 @@ impl<'a> Run<'a> {
         self.knowledge.family_of(&tensor.subject)
     }
 
-    /// The scalar that most likely is what is asked for.
+    /// The scalar that most likely has this meaning.
     pub(crate) fn scalar(&self, rank: u32, meaning: Meaning) -> Option<&'a Series> {
         let of_rank = |rank| {
             let all = self.scalars.iter();
@@ -154,7 +155,7 @@ impl<'a> Run<'a> {
         self.scalars.iter().filter(move |s| s.meaning == meaning)
     }
 
-    /// Numbers of scalars of known meaning, and of others; each rank's by itself.
+    /// Numbers of scalars of known meaning, and of others, counted per rank.
     pub(crate) fn scalar_counts(&self) -> (u64, u64) {
         (self.scalars.len() as u64, self.others.len() as u64)
     }
@@ -164,12 +165,12 @@ impl<'a> Run<'a> {
         self.scalars.iter()
     }
 
-    /// Scalars of no known meaning.
+    /// Scalars of unknown meaning.
     pub(crate) fn others(&self) -> impl Iterator<Item = &'a OtherScalar> {
         self.others.iter()
     }
 
-    /// The tensor of a histogram, if it was also recorded by its elements or their statistics.
+    /// The tensor of a histogram, if its elements or their statistics were also recorded.
     pub(crate) fn in_full(&self, histogram: &Tensor) -> Option<&'a Tensor> {
         let Subject {
             class,
@@ -180,7 +181,7 @@ impl<'a> Run<'a> {
         self.find(histogram.rank, *class, module, leaf)
     }
 
-    /// True if anything was recorded that a condition about the run as a whole can be judged by.
+    /// True if there are data for a condition about the run as a whole.
     pub(crate) fn has_data_of(&self, watchpoint: &Watchpoint) -> bool {
         if let Some(rule) = Rule::named(watchpoint.condition.id) {
             let mut remarks = self.remarks.iter();
@@ -200,17 +201,17 @@ impl<'a> Run<'a> {
         )
     }
 
-    /// When a tensor is computed within its step.
+    /// Position of a tensor within its step.
     pub(crate) fn flow(&self, tensor: &Tensor) -> Flow {
         let place = i64::from(self.place(&tensor.subject.module));
-        // Operators of a graph run in one order, forward and back.
+        // Operators of a graph run in one order, forward and backward.
         if let (false, Some(place)) = (tensor.op.is_empty(), self.places.of(&tensor.subject.module))
             && &*tensor.op != "Parameter"
         {
             return (2, i64::from(place));
         }
         match self.class(tensor) {
-            // What a dump calls a parameter is what the optimizer has made of it.
+            // A `Parameter` of a dump is the state after the optimizer's update.
             Class::Weight | Class::FrozenWeight | Class::Buffer if &*tensor.op == "Parameter" => {
                 (6, place)
             }
@@ -224,12 +225,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Where the layer of a tensor stands.
+    /// Place of the layer of a tensor in forward order.
     pub(crate) fn place_of(&self, tensor: &Tensor) -> i64 {
         i64::from(self.place(&tensor.subject.module))
     }
 
-    /// As far as it is known; otherwise in the order of recording, after all that is known.
+    /// Known place, otherwise the order of recording, after all known places.
     fn place(&self, module: &str) -> u32 {
         self.places.of(module).unwrap_or_else(|| {
             let known = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
@@ -238,7 +239,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What a watchpoint's formula has found, and why it could not be judged.
+    /// Results of a watchpoint's formula, and reasons why it could not be judged.
     pub(crate) fn memories(&self, watchpoint: u32) -> impl Iterator<Item = Remembered<'a>> {
         self.tensors.iter().flat_map(move |tensor| {
             let of_tensor = tensor
@@ -249,14 +250,14 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Tensors that a watchpoint is about.
+    /// Tensors that a watchpoint applies to.
     pub(crate) fn watched(&self, watchpoint: &Watchpoint) -> impl Iterator<Item = &'a Tensor> {
         let all = self.tensors.iter();
         all.filter(move |t| watchpoint.watches(&t.name, &t.subject))
     }
 
-    /// Number of outputs of the model for each sample or position, if it is known: the width of its last layer.
-    /// That is the last axis of a matrix or a sequence, and the second of pictures.
+    /// Number of outputs of the model per sample or position, if known: the width of its last layer. That is the last
+    /// axis of a matrix or a sequence, and the second of images.
     pub(crate) fn classes(&self, rank: u32) -> Option<u64> {
         let shape = &self.answer(rank)?.shape;
         let axis = match shape.len() {
@@ -274,7 +275,7 @@ impl<'a> Run<'a> {
             .max_by_key(|t| self.flow(t))
     }
 
-    /// [`chance`], computed.
+    /// Computes [`chance`].
     fn guessing(&self, rank: u32) -> Option<f64> {
         let has_accuracy = self.has_accuracy(rank);
         let answer = self.answer(rank)?;
@@ -302,7 +303,7 @@ impl<'a> Run<'a> {
         let samples = answer.shape.iter().product::<u64>() / classes;
         let mut labels = self.of_class(rank, Class::Labels);
         let has_labels = labels.any(|t| !is_float(t) && t.shape.iter().product::<u64>() == samples);
-        // Dense answers without labels are reconstructions as often as classes.
+        // Dense outputs without labels are reconstructions as often as classes.
         let limit = if has_accuracy || has_labels {
             NEAR_WITH_LABELS
         } else if answer.shape.len() <= 3 {
@@ -314,7 +315,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A fault of the program is there before anything runs.
+/// A fault of the program exists before anything runs.
 pub(crate) const PROGRAM_FLOW: Flow = (0, i64::MIN);
 
 fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
@@ -326,32 +327,32 @@ fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
     }
 }
 
-/// Distance of the first loss from the logarithm of the number of classes before it is taken for a cross entropy: an
-/// initialised classifier begins there, as its logits are near 0. Without accuracy or labels the loss alone says so.
+/// Maximum distance of the first loss from the logarithm of the number of classes for a cross-entropy: an initialized
+/// classifier starts there, as its logits are near 0. Used without accuracy and labels.
 const NEAR: f64 = 0.05;
-/// With an accuracy or integer labels beside it.
+/// The same with a recorded accuracy or integer labels.
 const NEAR_WITH_LABELS: f64 = 0.25;
 
-/// The loss stands between what runs forward and what runs back.
+/// The loss comes between the forward and the backward pass.
 pub(crate) const LOSS_FLOW: Flow = (4, 0);
-/// What is measured after a step.
+/// Measurements after a step.
 pub(crate) const LATE_FLOW: Flow = (7, 0);
 
-/// A loss below this share of what it was in the beginning has learned something.
+/// Share of its initial value below which a loss counts as learned.
 const LEARNED: f64 = 0.8;
 
-/// What the loss of a rank does.
+/// Course of the loss of a rank.
 pub(crate) struct Loss<'a> {
     pub(crate) series: &'a Series,
     /// The median of the first points.
     pub(crate) initial: f64,
     /// The median of the last quarter.
     pub(crate) last: f64,
-    /// Below it, no value is a harm.
+    /// Level below which any value is harmless.
     low: f64,
-    /// Whether the model may have been good from the beginning on, as far as its accuracy tells.
+    /// True if the model may have been good from the beginning on, judging by its accuracy.
     may_begin_good: bool,
-    /// The largest size up to each point: losses may be negative.
+    /// Largest magnitude up to each point: losses may be negative.
     worst: Vec<f64>,
 }
 
@@ -380,14 +381,14 @@ impl<'a> Loss<'a> {
         })
     }
 
-    /// Whether it is much lower at the end than in the beginning, or was low from the beginning on: that may also be its
-    /// scale.
+    /// True if it is much lower at the end than at the beginning, or was low from the beginning on, which may also be
+    /// its scale.
     pub(crate) fn has_learned(&self) -> bool {
         self.last < LEARNED * self.initial || self.initial.abs() < 0.1 && self.may_begin_good
     }
 
-    /// Until which step it was being minimised with success: that of its lowest median of three points, if that is much
-    /// lower than the beginning; `None` if it never was.
+    /// Last step of successful minimization: that of its lowest median of three points, if that is much lower than the
+    /// beginning; `None` if it never was.
     pub(crate) fn learned_until(&self) -> Option<i64> {
         let middle = |w: &[f64]| median(w.iter().copied()).unwrap_or(f64::INFINITY);
         let levels = self.series.values.windows(3).map(middle).enumerate();
@@ -396,7 +397,7 @@ impl<'a> Loss<'a> {
         (at > 0 && best < LEARNED * self.initial).then_some(step)
     }
 
-    /// Whether it gets much worse soon after `step`: higher than ever before by that factor, or not finite.
+    /// True if it gets much worse soon after `step`: higher than ever before by that factor, or not finite.
     pub(crate) fn is_hurt_after(&self, step: i64, within: usize, factor: f64) -> bool {
         let known = self.series.until(step).len();
         let worst = known.checked_sub(1).and_then(|last| self.worst.get(last));
@@ -404,13 +405,13 @@ impl<'a> Loss<'a> {
         let mut soon = self.series.after(step).take(within).enumerate();
         soon.any(|(after, (_, v))| {
             let is_worse = worst.is_finite() && v > factor * worst.max(1e-6);
-            // What is no number later on may have come from somewhere else.
+            // A later non-finite value may have another cause.
             !v.is_finite() && after < 1 || is_worse && v > self.low
         })
     }
 }
 
-/// Whether a tensor holds only numbers that mean a lot or nothing by their size: floating point.
+/// True for floating-point tensors, in which the size of numbers is meaningful.
 pub(crate) fn is_float(tensor: &Tensor) -> bool {
     tensor.dtype.min_normal_exponent().is_some()
 }
@@ -420,7 +421,7 @@ pub(crate) fn with_before(tensor: &Tensor, step: i64) -> Option<(&Digest, &Diges
     tensor.history.at_with_before(step)
 }
 
-/// Whether a classifier does no better than guessing would, all the time.
+/// True if a classifier does no better than guessing all the time.
 pub(crate) fn at_chance(run: &Run<'_>, rank: u32) -> bool {
     let Some(chance) = chance(run, rank) else {
         return false;
@@ -430,8 +431,8 @@ pub(crate) fn at_chance(run: &Run<'_>, rank: u32) -> bool {
     loss.is_some_and(|l| near(l.last) && near(l.initial))
 }
 
-/// The loss of a classifier that knows nothing, for each sample or each position of a sequence: the logarithm of the number
-/// of classes. That it is a classifier, an accuracy says, or integer labels, or the first loss itself.
+/// The loss of an untrained classifier, per sample or position of a sequence: the logarithm of the number of classes.
+/// A classifier is recognised by an accuracy, integer labels, or the first loss itself.
 pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
     let guesses = run.guesses.get_or_init(|| {
         let ranks = run.ranks.iter();
@@ -440,8 +441,8 @@ pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
     guesses.get(&rank).copied().flatten()
 }
 
-/// True if a loss does not move from one third of its points to the next by more than a share, from the first to the last,
-/// and at the end has not come down from its first points either.
+/// True if a loss moves by no more than a share from one third of its points to the next and from the first to the
+/// last, and at the end has not come down from its first points either.
 pub(crate) fn is_flat(series: &Series, points: usize, share: f64) -> bool {
     let values = series.values.iter().copied().filter(|v| v.is_finite());
     let values: Vec<f64> = values.collect();
@@ -456,8 +457,7 @@ pub(crate) fn is_flat(series: &Series, points: usize, share: f64) -> bool {
     (first - last).abs() <= share * size && begun - last <= 2.0 * share * size
 }
 
-/// The level below which a loss is low, however it moves: what guessing would give, or, where that is not known, where it
-/// began.
+/// The level below which a loss is low regardless of its course: that of guessing, or, if that is unknown, its start.
 pub(crate) fn high_level(run: &Run<'_>, series: &Series) -> f64 {
     let begun = || {
         median(

@@ -1,4 +1,4 @@
-//! The scalars that say how a training goes: which is the loss, the learning rate, … and their points by step.
+//! Scalars that describe the course of a training: inferred meaning (loss, learning rate, …) and points by step.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use trainscope_format::SessionStart;
 
 use super::attempts::{Attempts, Curve, Points};
 
-/// What a scalar is to the training.
+/// Meaning of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Meaning {
     Loss,
@@ -21,9 +21,9 @@ pub(crate) enum Meaning {
     Return,
 }
 
-/// Words of losses that may rise in a training that goes well: those of reinforcement learning, which change with what the
-/// policy meets (names of Stable-Baselines3, `RLlib` and `CleanRL`), of two networks against each other (the DCGAN example of
-/// `PyTorch`), and terms that weigh against another one.
+/// Words of losses that may rise in a healthy training: those of reinforcement learning, which change with the states
+/// that the policy visits (names of Stable-Baselines3, `RLlib` and `CleanRL`), of two adversarial networks (the DCGAN
+/// example of `PyTorch`), and terms that counterbalance another one.
 const RELATIVE: [&str; 34] = [
     "td",
     "q",
@@ -70,7 +70,8 @@ fn words_of(lower: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// What a tag most likely is, and how sure that is: of several the lowest number wins. `None`: nothing that is judged.
+/// The most likely meaning of a tag, and its doubt: of several tags the lowest doubt wins. `None` for scalars that are
+/// not judged.
 pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
     let lower = tag.to_ascii_lowercase();
     let words = words_of(&lower);
@@ -123,7 +124,7 @@ fn is_relative(words: &[&str]) -> bool {
         .any(|word| RELATIVE.contains(&word.trim_end_matches(digits)))
 }
 
-/// Points of one tag of one rank, by ascending step; of a step that is written twice, the newer.
+/// Points of one tag of one rank, by ascending step; if a step was written twice, the newer point.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Series {
     pub(crate) rank: u32,
@@ -134,12 +135,11 @@ pub(crate) struct Series {
     pub(crate) values: Vec<f64>,
     /// Seconds since 1970, as written.
     pub(crate) wall_times_secs: Vec<f64>,
-    /// Points that are not part of the curve: superseded ones, and those of other writers.
+    /// Points outside of the curve: superseded ones, and those of other writers.
     pub(crate) beside: Vec<(i64, f64)>,
-    /// File of the points, as long as it is one.
+    /// File of the points, as long as there is only one.
     file: u32,
-    /// All points, where several files have some, or steps go back: then the columns are empty until
-    /// [`Self::settled`].
+    /// All points, if several files have some, or steps go back: then the columns are empty until [`Self::settled`].
     attempts: Option<Attempts>,
 }
 
@@ -227,12 +227,12 @@ impl Series {
         self.steps.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// True if it is a loss that may rise in a training that goes well, by its tag.
+    /// True for a loss that may rise in a healthy training, by its tag.
     pub(crate) fn is_relative(&self) -> bool {
         is_relative(&words_of(&self.tag.to_ascii_lowercase()))
     }
 
-    /// True if it was below 0: then factors of it mean nothing.
+    /// True if it was below 0: then factors of it are meaningless.
     pub(crate) fn has_negative(&self) -> bool {
         self.values.iter().any(|v| *v < 0.0 && v.is_finite())
     }
@@ -268,7 +268,7 @@ impl Series {
     }
 }
 
-/// A scalar of no known meaning: of its values, NaN and infinities alone are judged.
+/// A scalar of unknown meaning: only NaN and infinities are judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OtherScalar {
     pub(crate) rank: u32,
@@ -288,7 +288,7 @@ pub(crate) struct NotFinite {
 }
 
 impl NotFinite {
-    /// Those among some points.
+    /// Collects the non-finite points.
     pub(crate) fn among(points: impl Iterator<Item = (i64, f64)>) -> Option<Self> {
         let mut found = None;
         for (step, value) in points.filter(|point| !point.1.is_finite()) {
@@ -330,7 +330,7 @@ impl OtherScalar {
     }
 }
 
-/// The middle of some numbers, those that are NaN left out; `None` if there is none. Between two it is their mean.
+/// The median of some numbers without NaN; `None` if there is none. Of two middle numbers the mean.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|v| !v.is_nan()).collect();
     let half = values.len() / 2;
@@ -353,9 +353,9 @@ pub(crate) fn spread(values: &[f64], middle: f64) -> f64 {
     1.4826 * median(values.iter().map(|v| (v - middle).abs())).unwrap_or(0.0)
 }
 
-/// The standard deviation of what is noise in values that follow each other: from second differences, in which a trend
-/// cancels and noise has six times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for fewer
-/// than 8 values.
+/// The standard deviation of the noise in consecutive values: from second differences, in which a trend cancels and
+/// noise has six times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for fewer than 8
+/// values.
 pub(crate) fn noise(values: &[f64]) -> f64 {
     if values.len() < 8 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! The steps at which something was recorded: millions of them take little room, as most follow each other.
+//! Sets of recorded steps: millions of them take little memory, as most are consecutive.
 
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
@@ -33,13 +33,13 @@ impl Steps {
         self.0.len()
     }
 
-    /// Ascending.
+    /// Iterates in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
         self.0.iter().map(back)
     }
 }
 
-/// As stretches of numbers that follow each other.
+/// Serialized as runs of consecutive numbers.
 mod stored {
     use roaring::RoaringTreemap;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

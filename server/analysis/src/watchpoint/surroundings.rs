@@ -1,7 +1,7 @@
-//! What a layer is computed from, and what is computed from it, among the layers of which tensors were recorded.
+//! Inputs and users of a layer, among the layers with recorded tensors.
 //!
-//! A graph says so where there is one; operators of which nothing was recorded are passed through. Without a graph layers
-//! follow each other in the order in which they run, as far as that is known.
+//! A graph determines them if there is one; operators without records are skipped over. Without a graph, layers are
+//! linked in execution order, as far as it is known.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::knowledge::Node;
 use super::run::Run;
 use super::target::Class;
 
-/// Nearest layers upstream of one that are followed up at most: a graph may join thousands in one operator.
+/// Maximum number of nearest upstream layers to follow: a graph may join thousands in one operator.
 const MAX_INPUTS: usize = 16;
 
 /// The layers of a run.
@@ -26,17 +26,17 @@ pub struct Surroundings {
 /// A layer with its tensors.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
-    /// Its name, as its tensors have it.
+    /// Its name in the names of its tensors.
     pub name: Arc<str>,
-    /// Its tensors, in the order of recording, each once whatever its rank.
+    /// Its tensors in the order of recording, without duplicates of other ranks.
     pub tensors: Vec<Arc<str>>,
-    /// Which of them flow back.
+    /// True for tensors that flow back.
     gradients: Vec<bool>,
     inputs: Vec<usize>,
     outputs: Vec<usize>,
 }
 
-/// What lies around a tensor.
+/// Neighbours of a tensor.
 #[derive(Clone, Debug, Default)]
 pub struct Around<'a> {
     /// Layers that it is computed from.
@@ -90,9 +90,9 @@ impl Surroundings {
         made
     }
 
-    /// Joins layers as the edges of a graph do; whether they join any.
+    /// Links layers along the edges of a graph; returns true if there are any links.
     fn follow(&mut self, nodes: &[Node], by_name: &HashMap<Arc<str>, usize, RandomState>) -> bool {
-        // Of each node, the layers nearest to it that lie upstream, itself if it is one. Inputs come first.
+        // Nearest upstream layers of each node, or itself if it is one. Inputs come first.
         let mut reach: Vec<Vec<usize>> = Vec::with_capacity(nodes.len());
         let mut has_joined = false;
         for node in nodes {
@@ -130,12 +130,12 @@ impl Surroundings {
         }
     }
 
-    /// Whether layers follow each other without a graph that says so.
+    /// True if layers are linked in execution order, without a graph.
     pub fn is_guessed(&self) -> bool {
         self.is_guessed
     }
 
-    /// What lies around a tensor. What flows back is computed from the layers that its own feeds.
+    /// Neighbours of a tensor. Gradients are computed from the layers that its own layer feeds.
     pub fn around(&self, tensor: &str) -> Around<'_> {
         let Some(own) = self
             .by_tensor
@@ -161,7 +161,7 @@ impl Surroundings {
         }
     }
 
-    /// Whether a tensor of a layer flows back, as this one does or does not.
+    /// True if both tensors flow in the same direction, forward or backward.
     pub fn flow_alike(&self, tensor: &str, other: &str) -> bool {
         let flows_back = |name: &str| {
             let layer = self.layers.get(*self.by_tensor.get(name)?)?;

@@ -1,8 +1,8 @@
-//! What a tensor is to the training, made out from its role, its name and the operation that made it.
+//! Class of a tensor, inferred from its role, its name and its operation.
 //!
-//! Frameworks name alike in their own ways: `weight/fc1.bias` and `grad/fc1.bias` (hooks of `PyTorch`),
-//! `Parameter.conv1.weight`, `bn1.gamma`, `Gradients/…` (dumps of `MindSpore`), `dense/kernel:0` (Keras). A role that the
-//! program itself has given comes before all guesses.
+//! Naming conventions differ between frameworks: `weight/fc1.bias` and `grad/fc1.bias` (hooks of `PyTorch`),
+//! `Parameter.conv1.weight`, `bn1.gamma`, `Gradients/…` (dumps of `MindSpore`), `dense/kernel:0` (Keras). A role given
+//! by the program takes precedence over all guesses.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use trainscope_format::Role;
 
 use super::catalogue::Target;
 
-/// What a tensor is: the roles, and what they leave open.
+/// Class of a tensor: its role, with finer distinctions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Class {
     Weight,
     FrozenWeight,
     Gradient,
     Activation,
-    /// Of the loss by the output of a layer.
+    /// Gradient of the loss with respect to the output of a layer.
     ActivationGradient,
     Input,
-    /// What the model should have answered.
+    /// Targets of the model.
     Labels,
     Loss,
-    /// What a layer keeps and nobody trains: running statistics.
+    /// Untrained state of a layer: running statistics.
     Buffer,
     OptimizerState,
     Other,
 }
 
-/// What a tensor of this name is, if its name says.
+/// Role of a tensor by its name alone, if the name has a known pattern.
 pub fn role_of_name(name: &str) -> Option<Role> {
     match role_of(Role::Other, name, "") {
         Role::Other => None,
@@ -38,14 +38,14 @@ pub fn role_of_name(name: &str) -> Option<Role> {
     }
 }
 
-/// What an operation or a layer does, as far as conditions care.
+/// Type of an operation or layer, as far as the conditions need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Family {
     Relu,
     Tanh,
     Sigmoid,
     Softmax,
-    /// `elu`, `gelu`, …: an activation, and none of the above.
+    /// `elu`, `gelu`, …: any other activation.
     OtherActivation,
     BatchNorm,
     OtherNorm,
@@ -59,7 +59,7 @@ pub(crate) enum Family {
     Other,
 }
 
-/// What a tensor is to the training, as far as its role, its name and the operation that made it tell.
+/// Role of a tensor, from its role, its name and its operation.
 pub fn role_of(role: Role, name: &str, op: &str) -> Role {
     match Subject::of(role, name, op).class {
         Class::Weight => Role::Weight,
@@ -73,24 +73,24 @@ pub fn role_of(role: Role, name: &str, op: &str) -> Role {
     }
 }
 
-/// A tensor's name taken apart.
+/// Parsed name of a tensor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Subject {
     pub(crate) class: Class,
-    /// The layer or the operator, without what says that this is a weight, a gradient, …
+    /// The layer or operator, without the parts for weight, gradient, …
     pub(crate) module: Arc<str>,
-    /// Which parameter of the layer: `weight`, `bias`, …; empty for activations.
+    /// Parameter of the layer: `weight`, `bias`, …; empty for activations.
     pub(crate) leaf: Arc<str>,
-    /// What the operation is that made it, if it was said.
+    /// Type of the operation, if known.
     pub(crate) family: Family,
-    /// Whether the incumbent would call it a weight, an activation, a gradient.
+    /// True if `MindInsight` treats the operation as an activation.
     pub(crate) is_activation_op: bool,
-    /// Whether it is what an operator of a graph makes, not what a layer answers.
+    /// True for the output of an operator of a graph, not of a layer.
     is_operator: bool,
 }
 
 impl Subject {
-    /// Of a role, a name and an operation (empty: not known).
+    /// Parses a role, a name and an operation (empty if unknown).
     pub(crate) fn of(role: Role, name: &str, op: &str) -> Self {
         let name = without_suffix(name);
         let (prefix, rest) = first_part(name);
@@ -125,7 +125,7 @@ impl Subject {
             Role::OptimizerState => Class::OptimizerState,
         };
         let path = path.strip_suffix(":0").unwrap_or(path);
-        // Some say at the end what others say at the beginning: `fc1.weight.grad`, `fc1.activation`.
+        // Some use suffixes instead of prefixes: `fc1.weight.grad`, `fc1.activation`.
         let endings: &[&str] = match class {
             Class::Gradient | Class::ActivationGradient => &GRADIENT_ENDINGS,
             Class::Activation => &ACTIVATION_ENDINGS,
@@ -133,7 +133,7 @@ impl Subject {
         };
         let shorter = endings.iter().find_map(|ending| path.strip_suffix(ending));
         let path = shorter.filter(|p| !p.is_empty()).unwrap_or(path);
-        // An operator of a graph is called by its whole name.
+        // An operator of a graph is named by its whole name.
         let is_operator = !op.is_empty() && op != "Parameter";
         let path = if is_operator { name } else { path };
         let has_leaf = !is_operator
@@ -174,7 +174,7 @@ impl Subject {
         }
     }
 
-    /// Whether conditions about `target` are about it.
+    /// True if conditions about `target` apply to it.
     pub(crate) fn is(&self, target: Target) -> bool {
         match target {
             Target::Tensor => true,
@@ -189,7 +189,7 @@ impl Subject {
         }
     }
 
-    /// Whether it is the offset of a layer, or the scale of a norm: one number a unit, which optimizers move far.
+    /// True for the bias of a layer, or the scale of a norm: one number per unit, which optimizers change a lot.
     pub(crate) fn is_vector(&self) -> bool {
         matches!(
             &*self.leaf,
@@ -198,8 +198,8 @@ impl Subject {
     }
 }
 
-/// The name of the tensor that a histogram is of: `MindSpore` appends `/auto`, Keras `/histogram`, Keras 2 also the number
-/// of the output.
+/// The name of the tensor of a histogram: `MindSpore` appends `/auto`, Keras `/histogram`, Keras 2 also the number of
+/// the output.
 fn without_suffix(name: &str) -> &str {
     if let Some(of) = name.strip_suffix("/histogram") {
         return of.strip_suffix("_0").unwrap_or(of);
@@ -231,7 +231,7 @@ fn class_of_prefix(prefix: &str) -> Option<Class> {
     })
 }
 
-/// Endings of names that programs give to gradients and to outputs of layers.
+/// Suffixes that programs append to the names of gradients and outputs of layers.
 const GRADIENT_ENDINGS: [&str; 5] = [".grad", "/grad", "_grad", ".gradient", "/gradient"];
 const ACTIVATION_ENDINGS: [&str; 4] = [".activation", "/activation", ".output", "/output"];
 
@@ -277,7 +277,7 @@ fn class_of_name(name: &str, op: &str) -> Class {
     }
 }
 
-/// The last part of a parameter's name that says it is trained: those of `MindInsight`, and those it forgets.
+/// True for the last part of a trained parameter's name: the names of `MindInsight`, and those that it lacks.
 fn is_weight_leaf(leaf: &str) -> bool {
     matches!(
         leaf,
@@ -313,7 +313,7 @@ fn is_input_name(module: &str) -> bool {
     )
 }
 
-/// What an operation does, by the name that its framework has for it.
+/// Type of an operation, by its name in the framework.
 pub(crate) fn family_of_op(op: &str) -> Family {
     let op = op.to_ascii_lowercase();
     let plain: String = op.chars().filter(|c| c.is_alphanumeric()).collect();
@@ -338,7 +338,7 @@ pub(crate) fn family_of_op(op: &str) -> Family {
     }
 }
 
-/// What a layer does, by the name that somebody gave it: `relu1`, `act.tanh`, …
+/// Type of a layer, by the name that the user gave it: `relu1`, `act.tanh`, …
 pub(crate) fn family_of_name(module: &str) -> Family {
     let last = module.rsplit(['.', '/']).next().unwrap_or_default();
     let word = last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '-');

@@ -1,4 +1,4 @@
-//! The verdict about a run, and the sentence for it: what was checked is always part of both.
+//! The verdict about a run, and its sentence: both include the amount of data checked.
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
@@ -13,9 +13,10 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// Nothing was found, and either no tensor was checked, or of some only histograms, which tell NaN and infinities alone.
+    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN and
+    /// infinities alone.
     InPart,
-    /// Nothing was found in tensors, and in whatever scalars there are.
+    /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
     /// There is a hit of severity warning or error.
     Problem,
@@ -40,7 +41,7 @@ impl Findings {
         }
     }
 
-    /// The verdict as a sentence: what happened first, else how much was checked and what was not.
+    /// The verdict as a sentence: the first cause, else the amount of data checked and not checked.
     pub fn summary(&self) -> Sentence {
         match self.verdict() {
             Verdict::Problem => self.problem(),

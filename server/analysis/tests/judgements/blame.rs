@@ -1,12 +1,12 @@
-//! The first cause where the edges of a graph are known, where only an order is, and where nothing is.
+//! The first cause with the edges of a graph, with an order only, and with neither.
 
 use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Observation, Watchpoints};
 use trainscope_format::graph::{Edge, Node};
 use trainscope_format::tensor::{DType, Select, Tolerance};
 use trainscope_format::{Graph, Role, TensorSummary};
 
-/// Two branches that meet: `left` and `right` are fed by `in`, `sum` by both, `head` by `sum`; listed as a program might,
-/// last things first.
+/// Two branches that meet: `left` and `right` are fed by `in`, `sum` by both, `head` by `sum`; listed as a program
+/// might, last things first.
 const EDGES: [(&str, &[&str]); 5] = [
     ("head", &["sum"]),
     ("sum", &["left", "right"]),
@@ -32,7 +32,7 @@ fn graph() -> Graph {
     }
 }
 
-/// Tensors as they are recorded, at two steps; NaN in those that are named, with the step.
+/// Findings of tensors in the given order, at two steps; NaN in the named ones, with the step.
 fn judge(recorded: &[&str], bad: &[(i64, u32, &str)], known: &[Context<'_>]) -> Findings {
     let mut evaluator = Evaluator::new(Watchpoints::recommended());
     for context in known {
@@ -68,7 +68,7 @@ fn judge(recorded: &[&str], bad: &[(i64, u32, &str)], known: &[Context<'_>]) -> 
     evaluator.findings()
 }
 
-/// The first cause with its rank, and what it explains.
+/// The first cause with its rank, and the hits that it explains.
 fn cause(findings: &Findings) -> (String, Vec<(i64, u32, String)>) {
     let first = findings.first_hit();
     let cause = findings.first_cause.as_ref();
@@ -108,7 +108,7 @@ fn only_what_is_fed_by_the_cause_is_explained_in_its_step() {
     let with_gradient = [&FORWARD[..], &["grad/head"]].concat();
     let findings = judge(&with_gradient, &bad, &[Context::Graph(&graph)]);
     let (first, explains) = cause(&findings);
-    // Both branches are fed by what was healthy; neither explains the other.
+    // The inputs of both branches were healthy; neither explains the other.
     assert_eq!(first, "0 activation/left");
     assert_eq!(
         explains,
@@ -134,7 +134,7 @@ fn edges_count_more_than_an_order_that_contradicts_them() {
     let order = Context::ExecutionOrder(&["head", "sum", "right", "left", "in"]);
     let findings = judge(&FORWARD, &bad, &[order, Context::Graph(&graph)]);
     assert_eq!(cause(&findings).0, "0 activation/left");
-    // Without edges the order is all there is.
+    // Without edges only the order is known.
     let findings = judge(&FORWARD, &bad, &[order]);
     assert_eq!(cause(&findings).0, "0 activation/head");
     assert_eq!(cause(&findings).1, names(&[(0, 0, "activation/left")]));

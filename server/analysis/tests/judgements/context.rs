@@ -1,4 +1,4 @@
-//! What circumstances make of a finding: the same numbers are a fault in one training and none in another.
+//! Effect of context on findings: the same numbers are a fault in one training and harmless in another.
 
 use trainscope_analysis::watchpoint::Findings;
 
@@ -89,7 +89,7 @@ fn a_learning_rate_that_is_no_number_is_the_cause_of_what_it_does_to_weights() {
         ..WELL
     };
     assert_eq!(first(&training.judge()), Some(("learning_rate_jump", 9)));
-    // Of what was in the weights before, it is not.
+    // Weights before the update are not its effect.
     let before = Training {
         scalar: |step, tag, value| match tag {
             "learning_rate" if step >= 10 => f64::INFINITY,

@@ -1,4 +1,4 @@
-//! Weights of which histograms alone were recorded: nothing is learned if none of them ever changes.
+//! Weights with recorded histograms only: nothing is learned if none of them ever changes.
 
 use trainscope_format::{Histogram, Severity};
 
@@ -7,7 +7,7 @@ use super::recording::{Recording, alarms, at};
 const SEEDS: u64 = 20;
 const EPOCHS: i64 = 8;
 
-/// A weight of 64 elements that moves by `by` an epoch, binned between its extremes as TensorFlow does.
+/// A weight of 64 elements that changes by `moved` per epoch, binned between its minimum and maximum as in TensorFlow.
 fn weight(seed: u64, moved: f64) -> Histogram {
     let values = (0..64).map(|element| at(seed, 0, element) + moved * at(seed, 1, element));
     let values: Vec<f64> = values.collect();
@@ -28,7 +28,7 @@ fn weight(seed: u64, moved: f64) -> Histogram {
     }
 }
 
-/// How a training goes: by how much each of three weights has moved since the beginning at an epoch, and the loss.
+/// Course of a training: the change of each of three weights since the beginning by epoch, and the loss.
 struct Run {
     kernels: [fn(i64) -> f64; 3],
     bias: fn(i64) -> f64,
@@ -85,7 +85,7 @@ fn weights_whose_histograms_never_change_are_one_warning() {
     assert_eq!(hits.len(), 20, "one of each seed");
     let expected = "nothing is learned: the histogram of each of the 3 weights is bit-identical in its last 8 records";
     assert_eq!(hits[0], (1, 7, Severity::Warning, expected.to_owned()));
-    // Below a dead layer, the offset of the output still learns the mean.
+    // Below a dead layer, the bias of the output still learns the mean.
     let offset = Run {
         bias: learning,
         ..DEAD

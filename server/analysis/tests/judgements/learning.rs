@@ -1,5 +1,4 @@
-//! Families of trainings that do not learn, that unlearn, or that are given what they cannot learn from, and their healthy
-//! neighbours.
+//! Families of trainings that do not learn, that unlearn, or that get unsuitable data, and their healthy neighbours.
 
 use trainscope_analysis::watchpoint::Context;
 use trainscope_format::Hparams;
@@ -7,7 +6,7 @@ use trainscope_format::hparams::{HparamValue, SessionStart};
 
 use super::recording::{Recording, alarms, at, first};
 
-/// A classifier without an accuracy: its answers of this shape, and its loss by step.
+/// A classifier without an accuracy: its outputs of this shape, and its loss by step.
 fn classifier(shape: &[u64], steps: i64, loss: impl Fn(i64) -> f64) -> Recording {
     let mut recording = Recording::of("Net(\n  (fc): Linear()\n  (head): Linear()\n)");
     for step in (0..steps).step_by(20) {
@@ -39,7 +38,7 @@ fn a_loss_that_stays_where_guessing_puts_it_is_found_without_an_accuracy() {
                 classes.ln() * (0.9 + 0.1 * (-0.1 * s as f64).exp()) + 0.03 * at(seed, s, 0)
             });
             assert_eq!(alarms(&hard.judge()), [""; 0], "{classes}");
-            // A regression: its loss begins somewhere else.
+            // A regression: its loss starts at another level.
             let other = classifier(&shape, 300, |s| 0.8 * classes.ln() + 0.03 * at(seed, s, 0));
             assert_eq!(alarms(&other.judge()), [""; 0], "{classes}");
         }
@@ -57,7 +56,7 @@ fn a_learning_rate_that_fades_before_anything_is_learned_is_the_cause() {
             "{}",
             first(&findings)
         );
-        // The same rate of a training that has learned by then, and a rate that fades at the end.
+        // The same rate of a training that has learned by then, and a rate that decays at the end.
         let mut learned = classifier(&[16, 4], 600, |s| {
             1.386 * (-0.05 * s as f64).exp() + 0.02 * (1.0 + at(seed, s, 0))
         });
@@ -201,7 +200,7 @@ fn a_norm_of_few_points_has_to_stand_out_by_a_thousand() {
     );
 }
 
-/// A model of numbered layers whose first hands on the input.
+/// A model of numbered layers whose first passes the input on.
 fn numbered(first: &str, input: impl Fn(i64, u64) -> f64, dead: bool) -> Recording {
     let model = format!(
         "Sequential(\n  (0): {first}()\n  (1): Linear()\n  (2): ReLU()\n  (3): Linear()\n)"
@@ -233,7 +232,7 @@ fn inputs_are_known_by_their_place() {
         assert_eq!(cause(huge), "input_range 0 activation/0", "{layer}");
         let constant = numbered(layer, |_, _| 0.3, false);
         assert_eq!(cause(constant), "input_range 0 activation/0", "{layer}");
-        // A size of some tens is a fault where the next layer dies of it.
+        // Values of some tens are a fault if the next layer dies of them.
         let wide = |dead| numbered(layer, |s, i| 90.0 * at(1, s, i), dead);
         assert_eq!(alarms(&wide(false).judge()), [""; 0]);
         assert_eq!(cause(wide(true)), "input_range 0 activation/0", "{layer}");

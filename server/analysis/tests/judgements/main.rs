@@ -1,5 +1,5 @@
-//! Each judgement over a whole run: a training that is well has no alarm, and one thing changed in it brings the one
-//! that is about that thing.
+//! Each judgement over a whole run: a healthy training has no alarm, and one change in it raises exactly the alarm
+//! about that change.
 
 mod blame;
 mod context;

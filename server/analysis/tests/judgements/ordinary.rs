@@ -1,11 +1,11 @@
-//! Families of ordinary trainings in which nothing is wrong, and what remains a fault in them.
+//! Families of ordinary trainings without problems, and faults in them that must still be found.
 
 use trainscope_format::tensor::DType;
 
 use super::recording::{Recording, alarms, at, first};
 
-/// A language model of so many blocks, each with scores, a softmax over them and a layer after it, at a step: the upper
-/// triangle of scores is masked with this element.
+/// A language model with a number of blocks, each with scores, a softmax over them and a layer after it, at a step:
+/// the upper triangle of scores is masked with this element.
 fn attend(
     recording: &mut Recording,
     step: i64,
@@ -131,7 +131,7 @@ fn masks_of_the_least_number_of_a_type_are_no_near_overflow() {
     }
     let mut recording = Recording::of(&model(1));
     for step in 0..6 {
-        // The next smaller number is computed.
+        // The next smaller number is a computed one.
         attend(&mut recording, step, 1, f64::from(f32::MIN.next_up()), None);
     }
     assert!(alarms(&recording.judge())[0].starts_with("near_overflow"));

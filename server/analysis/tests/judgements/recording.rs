@@ -1,4 +1,4 @@
-//! A recording put together step by step: any model, any tensors, any curves.
+//! A recording assembled step by step: any model, any tensors, any curves.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Of a model as `PyTorch` prints it, whose leaves run in the order in which they are printed.
+    /// A recording of a model as printed by `PyTorch`, whose leaves run in the printed order.
     pub(crate) fn of(model: &str) -> Self {
         let mut evaluator = Evaluator::new(Watchpoints::recommended());
         evaluator.context(
@@ -104,7 +104,7 @@ impl Recording {
     }
 }
 
-/// Between −1 and 1, by seed, step and place.
+/// Pseudo-random number between −1 and 1, by seed, step and place.
 pub(crate) fn at(seed: u64, step: i64, place: u64) -> f64 {
     let step = step.unsigned_abs();
     f64::from(noise(

@@ -1,4 +1,4 @@
-//! A training that is made up: small, always the same, and well, but for what a test changes in it.
+//! A synthetic training: small, deterministic, and healthy except for the changes of a test.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use trainscope_analysis::watchpoint::{
 use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
 use trainscope_format::{Role, Severity, TensorSummary};
 
-/// Numbers that look like chance and are always the same, between −1 and 1.
+/// Pseudo-random, deterministic number between −1 and 1.
 pub(crate) fn noise(seed: u64) -> f32 {
     let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x ^= x >> 31;
@@ -61,14 +61,14 @@ const SCALARS: [&str; 7] = [
     "time",
 ];
 
-/// A training: how long, on how many ranks, and what is different in it.
+/// A training: number of steps and ranks, and the changes in it.
 pub(crate) struct Training {
     pub(crate) steps: i64,
     pub(crate) ranks: u32,
     pub(crate) dtype: DType,
-    /// Rank, step, tensor and its elements.
+    /// Modifies a tensor: rank, step, name and elements.
     pub(crate) tensor: fn(u32, i64, &str, &mut Vec<f32>),
-    /// Step, tag and its value; NaN: not recorded.
+    /// Modifies a scalar: step, tag and value; NaN leaves it out.
     pub(crate) scalar: fn(i64, &str, f64) -> f64,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn elements(rank: u32, step: i64, name: &str, len: u64) -> Vec<f32> {
     let turn = step.unsigned_abs();
     let of = |i: u64| noise(seed.wrapping_add(i));
     let at = |i: u64| noise(seed.wrapping_add(i + 1000 * turn + 77_777 * u64::from(rank)));
-    // What is replicated does not depend on the rank.
+    // Replicated tensors do not depend on the rank.
     let shared = |i: u64| noise(seed.wrapping_add(i + 1000 * turn));
     let lag = turn as f32;
     (0..len)
@@ -209,7 +209,7 @@ pub(crate) fn scale(elements: &mut [f32], by: f32) {
     }
 }
 
-/// To half precision, towards zero.
+/// Converts to half precision, towards zero.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = u16::try_from(bits >> 16 & 0x8000).unwrap_or(0);
@@ -217,7 +217,7 @@ fn half(value: f32) -> u16 {
     if magnitude >= 65_536.0 {
         return sign | 0x7c00;
     }
-    // Subnormal numbers are counts of 2⁻²⁴.
+    // Subnormal numbers are multiples of 2⁻²⁴.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -230,7 +230,7 @@ fn half(value: f32) -> u16 {
     sign | u16::try_from(((bits & 0x7fff_ffff) - ((127 - 15) << 23)) >> 13).unwrap_or(0)
 }
 
-/// Asserts that each hit says what was measured, and that the value breaks the limit beside it.
+/// Asserts that each hit has a measured value that exceeds its limit.
 pub(crate) fn assert_measured(findings: &Findings) {
     for hit in &findings.hits {
         for measure in hit.measures() {
@@ -245,7 +245,7 @@ pub(crate) fn assert_measured(findings: &Findings) {
     }
 }
 
-/// Conditions that alarm, each once.
+/// Conditions with an alarm, without duplicates.
 pub(crate) fn alarms(findings: &Findings) -> Vec<&str> {
     let alarms = findings
         .hits

@@ -1,4 +1,4 @@
-//! Conditions about what a model answers, and what it should answer.
+//! Conditions about outputs of a model and their targets.
 
 use trainscope_format::Severity;
 

@@ -1,11 +1,12 @@
-//! Conditions about the program itself: the rules of the guided diagnosis, one condition each, by the name of the rule.
+//! Conditions about the program itself: the rules of the guided diagnosis, one condition each, with the name of the
+//! rule.
 
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, Target, text};
 use crate::watchpoint::checks::design;
 
-/// A condition that hits where its rule says fault, or note.
+/// A condition whose hits are faults and notes of its rule.
 const RULE: Condition = Condition {
     target: Target::Run,
     severity: Severity::Warning,

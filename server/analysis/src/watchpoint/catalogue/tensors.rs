@@ -137,7 +137,7 @@ pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
     ..BASE
 };
 
-/// What every condition on a range of elements takes.
+/// Parameters of every condition on a range of elements.
 pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
     limit(
         "range_start_inclusive",

@@ -1,5 +1,5 @@
-//! Outputs of a model compared with its targets: targets that no output can reach, one answer for every
-//! sample, and class numbers that are no integers.
+//! Outputs of a model compared with its targets: targets that no output can reach, the same output for every sample,
+//! and class indices that are not integers.
 
 use trainscope_format::Severity;
 
@@ -12,16 +12,17 @@ use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::Run;
 use crate::watchpoint::target::{Class, Family};
 
-/// Targets of fewer elements than that are not enough for a share.
+/// Minimum number of target elements for a share.
 const MIN_TARGETS: u64 = 8;
-/// Samples that a batch needs for its answers to be compared.
+/// Minimum number of samples in a batch for comparing their outputs.
 const MIN_SAMPLES: u64 = 4;
-/// Steps at which answers have to be recorded.
+/// Minimum number of steps with recorded outputs.
 const MIN_RECORDS: usize = 3;
-/// Answers whose spread is a smaller part of their size are the same: some ten times the rounding of single precision.
+/// Spread of outputs, relative to their size, below which they are equal: some ten times the rounding error of single
+/// precision.
 const SAME: f64 = 1e-6;
 
-/// Targets outside of what the last activation can give, or, for cross-entropies, outside of 0 to 1.
+/// Targets outside the range of the last activation, or, for cross-entropies, outside of 0 to 1.
 pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -65,14 +66,14 @@ pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
     found.into()
 }
 
-/// The range of the answers that are compared with these targets, and the layer that gives them.
+/// The range of the outputs compared with these targets, and the layer that computes them.
 fn range_of(run: &Run<'_>, labels: &Tensor) -> Option<(f64, f64, String)> {
     let output = run.knowledge.output.as_ref();
     match run.knowledge.cost() {
         Some(Cost::ClassNumbers) => return None,
         Some(Cost::Binary | Cost::Classes) => {
             let layer = output.map_or("a cross-entropy", |output| &output.layer);
-            // Class numbers beside a loss whose name does not tell them from shares.
+            // Class indices with a loss whose name does not distinguish them from probabilities.
             let is_alike = answer(run, labels.rank).is_none_or(|a| is_alike(a, labels));
             return is_alike.then(|| (0.0, 1.0, layer.to_owned()));
         }
@@ -92,7 +93,7 @@ fn range_of(run: &Run<'_>, labels: &Tensor) -> Option<(f64, f64, String)> {
     (is_limited && is_alike(answer, labels)).then(|| (low, high, answer.subject.module.to_string()))
 }
 
-/// True if there is one target for each number of an answer, and not one for each sample.
+/// True if there is one target for each element of an output, and not one per sample.
 fn is_alike(answer: &Tensor, labels: &Tensor) -> bool {
     let sizes = |tensor: &Tensor| -> Vec<u64> {
         let sizes = tensor.shape.iter().copied();
@@ -101,7 +102,7 @@ fn is_alike(answer: &Tensor, labels: &Tensor) -> bool {
     sizes(answer) == sizes(labels)
 }
 
-/// The output of the last layer, if it was recorded: as a graph says, otherwise the last that ran.
+/// The output of the last layer, if recorded: from a graph, otherwise the last in execution order.
 fn answer<'a>(run: &Run<'a>, rank: u32) -> Option<&'a Tensor> {
     let layer = run.knowledge.last_layer()?;
     run.find(rank, Class::Activation, layer, "")
@@ -160,8 +161,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     found.into()
 }
 
-/// Targets that should be numbers of classes and are no integers: they are cut to integers, and labels that were divided
-/// by 255 all become class 0.
+/// Class indices that are not integers: they are truncated, and labels divided by 255 all become class 0.
 pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();

@@ -1,13 +1,13 @@
-//! What changed since the step before.
+//! Changes since the previous step.
 
 use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
 use crate::watchpoint::finding::Missing;
 use crate::watchpoint::history::Digest;
 
-/// Limits: relative and absolute tolerance, and whether NaN equals NaN. A hit if every element is within them of what
-/// it was.
+/// Limits: relative and absolute tolerance, and a flag for NaN equal to NaN. A hit if no element differs by more than
+/// the tolerance.
 pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
-    // Bit for bit the same content holds the same NaN.
+    // Bit-identical content has the same NaN.
     let equal_nan = limits[2] > 0.0;
     if equal_nan
         && let Some(before) = seen.before
@@ -28,7 +28,7 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     let Some(before) = seen.before else {
         return Verdict::Inconclusive(Missing::NoPrevious);
     };
-    // Equal content is within any tolerance, whatever else is known.
+    // Equal content is within any tolerance.
     if seen.digest.is_identical(before) == Some(true) {
         return hit(0.0);
     }
@@ -49,8 +49,9 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     }
 }
 
-/// Whether NaN stands where it stood, and the rest is within the tolerance that changes were counted with: pairs that are
-/// not finite are as many as either has NaN, so they are the same ones, and nothing else has changed.
+/// True if NaN positions are unchanged and the rest is within the tolerance of the recorded change: the number of
+/// non-finite pairs equals the number of NaN in either state, so the positions are the same, and nothing else has
+/// changed.
 fn has_same_nan(seen: &Seen<'_>, before: &Digest) -> bool {
     let digest = seen.digest;
     let only_nan = |d: &Digest| !d.has_pos_inf && !d.has_neg_inf;
@@ -63,7 +64,7 @@ fn has_same_nan(seen: &Seen<'_>, before: &Digest) -> bool {
     })
 }
 
-/// Limits: mean |change| by mean |before| + ε above, and ε.
+/// Limits: mean |change| divided by mean |before| + ε above, and ε.
 pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     match ratio(limits, seen) {
         Ok(ratio) => any_of([(ratio, ratio > limits[0])]),

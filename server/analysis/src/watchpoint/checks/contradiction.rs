@@ -1,4 +1,4 @@
-//! A loss that cannot be what it is called: one that does not fit its own accuracy, is below 0, or never moves.
+//! Contradictory losses: inconsistent with their accuracy, negative, or constant.
 
 use std::f64::consts::LN_2;
 
@@ -11,19 +11,19 @@ use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run};
 use crate::watchpoint::scalars::{Meaning, Series};
 
-/// A cross-entropy below this is negative by more than rounding.
+/// Limit below which a cross-entropy is negative by more than rounding.
 const NEGATIVE: f64 = -1e-3;
-/// Factor below 1 of the least weight of a class may be: a wrong answer of weight w costs at least w ln 2. Balanced weights of
-/// two classes are at least one half.
+/// Assumed least weight of a class relative to 1: a wrong answer of weight w costs at least w ln 2. Balanced weights
+/// of two classes are at least one half.
 const LEAST_WEIGHT: f64 = 0.25;
-/// Points that have to contradict each other.
+/// Minimum number of contradictory points.
 const MIN_POINTS: usize = 2;
-/// Points at which a loss has to stay the same: of whole epochs, and of single batches.
+/// Minimum number of constant points of a loss: of whole epochs, and of single batches.
 const MIN_EPOCHS: usize = 3;
 const MIN_BATCHES: usize = 20;
-/// A cross-entropy below 0, or below what its own accuracy allows: a wrong answer gives the right class a probability of at
-/// most one half, which costs at least ln 2, so the share of wrong answers is at most loss / ln 2, or with classes of weight w
-/// and above loss / (w ln 2).
+/// A cross-entropy that is negative, or below the bound of its accuracy: a wrong answer gives the right class a
+/// probability of at most one half, which costs at least ln 2, so the share of wrong answers is at most loss / ln 2,
+/// or for class weights of at least w, loss / (w ln 2).
 pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     found.into()
 }
 
-/// A loss that lies below what its accuracy allows by more than `limit`, at most points and at the last.
+/// A loss below the bound of its accuracy by more than `limit`, at most points and at the last.
 fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
     let pairs = loss.points().filter_map(|(step, loss)| {
         let accuracy = accuracy.at(step)?;
@@ -96,7 +96,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
     ))
 }
 
-/// True if two tags differ in nothing but the word for what they are: `epoch_loss` and `epoch_accuracy`.
+/// True if two tags differ only in the word for the quantity: `epoch_loss` and `epoch_accuracy`.
 fn is_beside(loss: &str, accuracy: &str) -> bool {
     let without = |tag: &str, words: &[&str]| {
         let found = words.iter().find_map(|word| {
@@ -109,7 +109,7 @@ fn is_beside(loss: &str, accuracy: &str) -> bool {
     without(&loss, &["loss"]) == without(&accuracy, &["accuracy", "acc"])
 }
 
-/// A loss that is the same at every point, to the rounding.
+/// A loss that is constant up to rounding.
 pub(crate) fn still(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -133,7 +133,7 @@ pub(crate) fn still(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let highest = values.fold(f64::NEG_INFINITY, f64::max);
             let is_finite = series.values.iter().all(|v| v.is_finite());
             let spread = (highest - lowest) / highest.abs().max(lowest.abs());
-            // A hinge loss may well be 0 for good.
+            // A hinge loss may stay 0.
             if series.len() < needed || !is_finite || highest == 0.0 || spread > limit {
                 continue;
             }

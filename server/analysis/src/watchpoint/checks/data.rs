@@ -1,4 +1,4 @@
-//! What is fed: inputs out of any usual range, and labels that are almost all the same.
+//! Input data: inputs outside of any usual range, and labels that are almost all the same.
 
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
@@ -14,12 +14,12 @@ use crate::watchpoint::run::{Run, chance, is_float};
 use crate::watchpoint::scalars::median;
 use crate::watchpoint::target::{Class, Family};
 
-/// How wide inputs spread before that is no longer a matter of taste.
+/// Standard deviation of inputs above which they are suspicious.
 const WIDE: f64 = 10.0;
-/// And before they are a fault whatever the loss does: a layer initialised as usual answers a thousand times what the next
-/// one is made for, and no rate fits both its weights and its offset.
+/// Standard deviation above which they are a fault at any loss: a layer with the usual initialization amplifies them
+/// to a thousand times the range of the next one, and no rate suits both its weights and its bias.
 const FAR: f64 = 1e3;
-/// How many times what it usually is a batch spreads before it is another kind of data.
+/// Spread of a batch relative to its usual spread above which it is another kind of data.
 const JUMP: f64 = 8.0;
 
 const SPREAD: Text = Text {
@@ -35,8 +35,8 @@ const GROWTH: Text = Text {
     zh: "均方根与此前之比",
 };
 
-/// Inputs far from the range that layers are made for: all of them, where the loss shows it; single batches against those
-/// before; and inputs that are all the same number.
+/// Inputs far from the range that layers are made for: all of them, if the loss shows it; single batches compared with
+/// those before; and constant inputs.
 pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [range, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         };
         let size = |d: &Digest| d.l2 / (d.count.max(1) as f64).sqrt();
         let name = &input.name;
-        // One sample may well be all zeros; what tells is that several are the same.
+        // A single sample may be all zeros; several equal ones are significant.
         let samples = input.shape.first().copied().unwrap_or(1);
         let is_batch = input.shape.len() < 2 || samples > 1;
         let is_constant =
@@ -115,10 +115,10 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
     found.into()
 }
 
-/// Steps that a batch has to be the same at before it is no chance.
+/// Minimum number of steps with the same batch.
 const SAME_STEPS: usize = 5;
 
-/// Inputs that are the same to the bit at every step: all of the data, or one batch again and again.
+/// Inputs that are bit-identical at every step: all of the data, or one batch repeated.
 pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     let inputs = run.tensors.iter();
@@ -126,7 +126,7 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     for input in inputs.filter(|t| t.history.len() >= SAME_STEPS) {
         let mut pairs = input.history.pairs();
         let is_same = pairs.all(|(a, b)| b.is_identical(a) == Some(true));
-        // Of one number throughout there is more to say than that it stays so.
+        // A constant input is reported by another rule.
         let first = input.history.first().filter(|d| is_same && d.max > d.min);
         let (Some(first), Some(last)) = (first, input.history.last()) else {
             continue;
@@ -142,7 +142,7 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     found.into()
 }
 
-/// Whether the model brings its inputs to size itself.
+/// True if the model normalises its inputs itself.
 fn is_normalised(run: &Run<'_>, input: &Tensor) -> bool {
     let layers = run.of_class(input.rank, Class::Activation);
     let first = layers
@@ -158,12 +158,12 @@ fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {
     let chance = chance(run, rank);
     let is_far =
         chance.is_some_and(|chance| loss.initial > 2.0 * chance || loss.last > 0.9 * chance);
-    // Otherwise the loss alone says whether anything was learned.
+    // Otherwise the loss alone shows learning.
     let is_unknown = chance.is_none() || !run.has_accuracy(rank) || run.classes(rank).is_none();
     is_far || is_unknown && !loss.has_learned()
 }
 
-/// Labels of which nearly all are the same: counted where the labels were recorded.
+/// Labels of which nearly all are the same, counted from recorded labels.
 pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [limit, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -195,8 +195,8 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// Where labels were not recorded, the last layer's offset tells: as long as all classes are thought equally likely, its
-/// gradient is the share of that guess less the share of the labels.
+/// Without recorded labels, estimates them from the last bias: as long as all classes are equally likely to the model,
+/// its gradient is that probability minus the share of the labels.
 fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
     let classes = run.classes(rank)?;
     let guess = chance(run, rank)?;
@@ -205,7 +205,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
         .of_class(rank, Class::Gradient)
         .filter(|t| &*t.subject.leaf == "bias" && t.shape == [classes])
         .min_by_key(|t| run.flow(t))?;
-    // A few samples are of one kind by chance.
+    // A few samples may be of one class by chance.
     let inputs = run
         .of_class(rank, Class::Input)
         .find_map(|t| t.shape.first().copied());
@@ -223,7 +223,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
     let hit = Found::at(run, bias, step, Evidence::one(0, share)).against(limit);
-    // It is an estimate, and labels of one kind are no more than all.
+    // It is an estimate, and a share cannot exceed 1.
     let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(
         format!("about {share} of the labels are the same class (from the gradient of {name})"),

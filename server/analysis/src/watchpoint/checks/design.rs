@@ -8,7 +8,7 @@ use crate::watchpoint::config::Watchpoint;
 use crate::watchpoint::report::Found;
 use crate::watchpoint::run::{PROGRAM_FLOW, Run};
 
-/// The fault or note of the rule that the condition is named by. It holds for all steps of the run.
+/// The fault or note of the rule with the name of the condition. It applies to all steps of the run.
 pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let id = watchpoint.condition.id;
     let remark = run.remarks.iter().find(|own| own.rule.name() == id);

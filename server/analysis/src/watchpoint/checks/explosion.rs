@@ -1,4 +1,4 @@
-//! Gradients that grow far beyond what they were.
+//! Gradients that explode.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
-/// The norm of a gradient is known after all of it.
+/// The gradient norm is known after all gradients.
 pub(super) const NORM_FLOW: Flow = (5, i64::MAX);
-/// A gradient norm that is large if all points from the first on are above it.
+/// Gradient norm that is large if all points from the first on are above it.
 const LARGE: f64 = 100.0;
-/// Points that are needed before one can stand out.
+/// Minimum number of earlier points for an outlier.
 const ENOUGH: usize = 5;
-/// Least number of points before an extreme one, and the factor by which it has to exceed the limit then.
+/// Minimum number of earlier points for an extreme outlier, and the factor by which it must exceed the limit.
 const FEW: usize = 2;
 const FEW_FACTOR: f64 = 100.0;
 
-/// The norm of all gradients of a rank by step, and what it is called.
+/// The norm of all gradients of a rank by step, and its name.
 struct Norms {
     rank: u32,
     name: std::sync::Arc<str>,
     points: Vec<(i64, f64)>,
 }
 
-/// As it was recorded; otherwise from the gradients themselves, if the loss is not scaled.
+/// The recorded norm; otherwise computed from the gradients, if the loss is not scaled.
 fn norms(run: &Run<'_>, rank: u32) -> Option<Norms> {
     let recorded = run
         .scalars(Meaning::GradientNorm)
@@ -64,8 +64,8 @@ fn norms(run: &Run<'_>, rank: u32) -> Option<Norms> {
     })
 }
 
-/// A norm many times the median of those before it; a warning where the loss then gets worse than ever, or where norms are
-/// large from the beginning on and the loss is far from what guessing would give.
+/// A norm many times the median of those before it; a warning if the loss then gets worse than ever, or if norms are
+/// large from the beginning on and the loss is far from that of guessing.
 pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let factor = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 continue;
             };
             let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), 4, 1.5);
-            // Where there is much left to learn, norms are of one size: it is the model that explodes, again and again.
+            // While there is much left to learn, norms are of one size: the model itself explodes repeatedly.
             let is_high = loss.as_ref().is_some_and(|l| is_high_at(run, l, step));
             jumps += usize::from(is_high) * if norm > 3.0 * factor * usual { 2 } else { 1 };
             let is_harmful = is_new && loss.as_ref().is_some_and(hurts) || jumps >= 2;
@@ -146,20 +146,20 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     found.into()
 }
 
-/// Whether the loss at a step is near to what guessing would give, or to where it began.
+/// True if the loss at a step is close to that of guessing, or to its beginning.
 fn is_high_at(run: &Run<'_>, loss: &Loss<'_>, step: i64) -> bool {
     let now = loss.series.until(step).map(|p| p.1).last();
     now.is_some_and(|now| now > 0.5 * high_level(run, loss.series) && now > 0.1)
 }
 
-/// Whether it is above at least half of the points: what is below the median need not be held against it.
+/// True if the norm is above at least half of the points: below the median it is harmless.
 fn exceeds_most(norm: f64, points: &[(i64, f64)]) -> bool {
     let below = points.iter().filter(|p| p.1 < norm).count();
     2 * below >= points.iter().filter(|p| p.1.is_finite()).count()
 }
 
-/// Where a norm that grows at almost every step has come to be that many times what it was: gradients that are never set
-/// to zero grow like that, and so does a training that climbs.
+/// First step at which a norm that grows at almost every step exceeds its beginning by the factor: gradients that are
+/// never reset grow like that, and so does a diverging training.
 fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
     let points: Vec<(i64, f64)> = norms
         .points
@@ -169,7 +169,7 @@ fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
         .collect();
     let begun = median(points.iter().take(3).map(|p| p.1))?;
     let ended = median(points.iter().rev().take(3).map(|p| p.1))?;
-    // Over three steps each, so that a single batch does not hide it.
+    // Over three steps each, so that a single batch does not hide the growth.
     let rises = points.windows(4).filter(|w| w[3].1 > w[0].1).count();
     let grows = points.len() >= 12 && rises * 10 >= (points.len() - 3) * 9;
     let (step, norm) = points
@@ -179,8 +179,8 @@ fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
     (grows && ended > factor * begun).then_some((step, norm, ended / begun))
 }
 
-/// Where norms begin to leap: one far above all before it, and more of that size after it, so that the median comes to
-/// follow them.
+/// First of repeated leaps of norms: one far above all before it, and more of that size after it, so that the median
+/// follows them.
 fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
     let points = &norms.points;
     let mut highest: f64 = 0.0;
@@ -221,7 +221,7 @@ fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> F
     )
 }
 
-/// A norm that stands out from the spread of those before it.
+/// Outliers of a norm, measured by the spread of those before it.
 pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [limit, window, ..] = watchpoint.limits;
     let window = whole(window);
@@ -256,7 +256,7 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
     found.into()
 }
 
-/// Gradients that are clipped at almost every step; a warning where nothing is left of them.
+/// Gradients that are clipped at almost every step; a warning if they almost vanish by it.
 pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let share = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -284,7 +284,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         let Some(usual) = median(kept.iter().copied()) else {
             continue;
         };
-        // Hardly anything is left, or too little for a loss that has not moved at all.
+        // Hardly any gradient is left, or too little for a loss that has not moved at all.
         let is_flat = || {
             let loss = run.scalar(rank, Meaning::Loss);
             loss.is_some_and(|l| !l.is_relative() && is_flat(l, 50, 0.05) && starts_at_zero(l))
@@ -306,7 +306,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
     found.into()
 }
 
-/// True if the training begins with its recording: one that is continued may be at its best already.
+/// True if the recording covers the beginning of the training: a resumed one may be at its best already.
 fn starts_at_zero(loss: &Series) -> bool {
     loss.steps
         .first()

@@ -1,4 +1,4 @@
-//! What held-out data say: learned by heart, or measured in another way than trained.
+//! Held-out data: overfitting, or measurements unlike those of the training.
 
 use trainscope_format::Severity;
 
@@ -10,14 +10,14 @@ use crate::watchpoint::run::{LATE_FLOW, Run, high_level};
 use crate::watchpoint::scalars::{Meaning, Series, median};
 use crate::watchpoint::target::{Class, Family};
 
-/// A held-out loss that has risen from its best while the training's own went on falling; a warning where it has risen by
+/// A held-out loss that has risen from its minimum while the training loss kept falling; a warning if it has risen by
 /// half at several measurements.
 pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [gap, ..] = watchpoint.limits;
     let patience = watchpoint.patience as usize;
     let mut found = Vec::new();
     for held_out in run.scalars(Meaning::HeldOutLoss) {
-        // The same tag, where both were recorded by one program: `epoch_loss` counts epochs, and `batch_loss` batches.
+        // The same tag if both were recorded by one program: `epoch_loss` counts epochs, and `batch_loss` batches.
         let of_same = run.scalars(Meaning::Loss).find(|training| {
             training.rank == held_out.rank && held_out.tag.ends_with(&*training.tag)
         });
@@ -69,7 +69,7 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
     found.into()
 }
 
-/// The last few values of some points.
+/// The last few values of an iterator of points.
 trait RevTake {
     fn rev_take(self, count: usize) -> std::vec::IntoIter<f64>;
 }
@@ -83,8 +83,8 @@ impl<I: Iterator<Item = (i64, f64)>> RevTake for I {
     }
 }
 
-/// Batch norm whose running statistics do not follow the training, or say something impossible; or a held-out loss that is
-/// a multiple of the training's from the beginning on, in a model with batch norm.
+/// Batch norm whose running statistics do not follow the training, or are impossible; or a held-out loss that is a
+/// multiple of the training loss from the beginning on, in a model with batch norm.
 pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [least, most, factor, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -129,7 +129,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let begins = gaps(run, held_out).find(|(_, gap)| *gap > factor);
             let step = begins.map_or(0, |(step, _)| step);
             let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(2, gap));
-            // A training loss next to nothing is a fraction of any other.
+            // A tiny training loss is a fraction of any other.
             let ended = median(held_out.points().rev_take(3)).unwrap_or(0.0);
             let is_high = ended > 0.3 * high_level(run, held_out);
             let is_bad = gap > 2.0 * factor && is_high;
@@ -150,7 +150,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     found.into()
 }
 
-/// The held-out loss by the training loss of the same time, usually.
+/// Median ratio of held-out loss and training loss at the same time.
 fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
     let gaps: Vec<f64> = gaps(run, held_out).map(|(_, gap)| gap).collect();
     (gaps.len() >= 2)
@@ -158,7 +158,7 @@ fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
         .flatten()
 }
 
-/// The same at each step.
+/// The same ratio at each step.
 fn gaps(run: &Run<'_>, held_out: &Series) -> impl Iterator<Item = (i64, f64)> {
     let training = run.scalar(held_out.rank, Meaning::Loss);
     held_out.points().filter_map(move |(step, value)| {
@@ -172,7 +172,7 @@ fn stands_still(buffer: &Tensor) -> bool {
     buffer.history.len() >= 4 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
-/// Whether the layer's own weights are trained: a norm that is frozen on purpose keeps its statistics.
+/// True if the layer's own weights are trained: a norm that is frozen on purpose keeps its statistics.
 fn learns(run: &Run<'_>, buffer: &Tensor) -> bool {
     let weights = ["weight", "gamma"].iter();
     let mut of_layer = weights

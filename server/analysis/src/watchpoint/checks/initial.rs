@@ -1,4 +1,4 @@
-//! How a training begins: weights that cannot learn as they are, and a first loss that is not what guessing gives.
+//! Beginning of a training: unsuitable initial weights, and a first loss unlike that of guessing.
 
 use trainscope_format::Severity;
 
@@ -11,13 +11,13 @@ use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
 
-/// A training that is recorded from its beginning begins at step 0 or 1.
+/// A recording from the beginning starts at step 0 or 1.
 fn is_beginning(step: i64) -> bool {
     (0..=1).contains(&step)
 }
 
-/// Weights that are all zero and get no gradient, all the same number, or of a variance far from what keeps signals at
-/// their size: variance times the number of inputs is about 1 (Glorot), 2 (He) or ⅓ (the default of `PyTorch`).
+/// Weights that are all zero without a gradient, constant, or of a variance far from preserving the size of signals:
+/// variance times the number of inputs is about 1 (Glorot), 2 (He) or ⅓ (the default of `PyTorch`).
 pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [low, high, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let Some(first) = weight.history.first().filter(|d| is_beginning(d.step)) else {
             continue;
         };
-        // What a dump calls a parameter has been updated already.
+        // A `Parameter` of a dump has been updated already.
         let is_initial = &*weight.op != "Parameter";
         let is_matrix =
             is_initial && weight.shape.len() >= 2 && first.is_finite() && first.count > 1;
@@ -73,7 +73,7 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
     found.into()
 }
 
-/// Whether the first gradient is zero too: other layers of zeros hold it back.
+/// True if the first gradient is zero too: other layers of zeros block it.
 fn gets_nothing(run: &Run<'_>, weight: &Tensor, first: &Digest) -> bool {
     let gradient = run.partner(weight, Class::Gradient);
     let at_first = gradient.and_then(|g| g.history.at(first.step));
@@ -91,7 +91,7 @@ fn is_constant(digest: &Digest) -> bool {
     digest.max - digest.min <= 1e-6 * digest.max.abs()
 }
 
-/// What the incumbent checks of the first state, where it says something: biases begin with zeros.
+/// The initial-weight check of `MindInsight`, if it is significant: biases start at zero.
 pub(crate) fn incumbent(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = super::by_formula(run, index, watchpoint);
     let tensors = run
@@ -106,8 +106,8 @@ pub(crate) fn incumbent(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
     judged
 }
 
-/// The first loss of a classifier, held against that of guessing. A training that goes on from a checkpoint begins lower;
-/// one that begins several times higher is certain of something wrong.
+/// The first loss of a classifier, compared with that of guessing. A resumed training starts lower; one that starts
+/// several times higher is confidently wrong.
 pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();

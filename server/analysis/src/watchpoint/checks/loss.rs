@@ -1,4 +1,4 @@
-//! A loss that is no number, jumps, or runs away.
+//! A loss that is not finite, jumps, or diverges.
 
 use trainscope_format::Severity;
 
@@ -10,7 +10,8 @@ use crate::watchpoint::report::{Found, number};
 use crate::watchpoint::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
 use crate::watchpoint::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 
-/// Losses that are NaN or infinite. Of a held-out loss, only one that stays so: some programs write NaN for *not measured*.
+/// Losses that are NaN or infinite. For a held-out loss, only if it stays so: some programs write NaN for *not
+/// measured*.
 pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     let all = run.scalars(Meaning::Loss).map(|s| (s, LOSS_FLOW));
@@ -38,8 +39,8 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
     found.into()
 }
 
-/// NaN and infinities among the points of a loss that are not part of its curve: those of an attempt that was given up
-/// because of them, say.
+/// NaN and infinities among the points of a loss that are not part of its curve: those of an attempt that was
+/// abandoned because of them, for example.
 fn not_finite_beside(series: &Series, flow: Flow) -> Option<Found> {
     let bad = NotFinite::among(series.beside.iter().copied())?;
     if series.meaning == Meaning::HeldOutLoss {
@@ -92,7 +93,7 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
     found.into()
 }
 
-/// Points that stand out from the window before them by so many spreads, and by factors from its middle and its highest.
+/// Outliers of the window before them, by a number of spreads, and by factors of its median and maximum.
 pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [limit, window, factor, ..] = watchpoint.limits;
     let window = whole(window);
@@ -127,12 +128,12 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let width = spread(&before, middle);
             let score = (value - middle) / width.max(0.02 * middle.abs()).max(1e-12);
             let lowest = before.iter().copied().fold(f64::INFINITY, f64::min);
-            // Near zero a loss is made of few samples: what counts then is whether it is high at all.
+            // Near zero a loss is made of few samples: only its level counts.
             let is_calm = width < 0.15 * middle.abs();
             let is_high = value > 1.3 * level && value > 3.0 * highest;
             let is_far = value > level || before.len() >= 16 && value - middle > 0.2 * level;
             let is_spike = if lowest < 0.0 {
-                // Factors of what is negative mean nothing: what counts is the range of all points before.
+                // Factors of negative numbers are meaningless: the range of all points before counts.
                 before.len() >= 16 && value - highest > 3.0 * (highest - lowest)
             } else {
                 value > factor * middle && (is_calm && is_far || is_high)
@@ -151,10 +152,10 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     judged
 }
 
-/// Points before one can stand out.
+/// Minimum number of earlier points for an outlier.
 const ENOUGH: usize = 5;
 
-/// Losses that run away, or lose again what was learned. Of losses that may rise in a training that goes well, a note.
+/// Losses that diverge, or lose the progress made. A note for losses that may rise in a healthy training.
 pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss) {
@@ -185,32 +186,32 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     found.into()
 }
 
-/// A loss that rises with the returns of a policy rises by their square: from 1 to 1000 at most. Beyond that it explodes,
-/// whatever it is.
+/// Factor that no policy loss reaches: it rises with the square of the returns, from 1 to 1000 at most.
 const EXPLOSION: f64 = 1e6;
 
-/// True if a loss may rise in a training that goes well: by its name, or because rewards are recorded beside it.
+/// True for a loss that may rise in a healthy training: by its name, or because rewards are recorded beside it.
 pub(crate) fn is_relative(run: &Run<'_>, series: &Series) -> bool {
     series.is_relative() || run.scalar(series.rank, Meaning::Return).is_some()
 }
 
-/// A rise of a loss: since which step, to which value, from which best, and how it began.
+/// A rise of a loss: first step, value, the minimum before, and the start.
 struct Rise {
     step: i64,
     to: f64,
     best: f64,
     begun: f64,
-    /// Quantity that is compared with the limit.
+    /// Quantity compared with the limit.
     times: f64,
-    /// The limit, where it is not that of the condition.
+    /// The limit, if it is not that of the condition.
     limit: Option<f64>,
 }
 
-/// Scatter of neighbouring points, as a part of their size, above which single points say little: batches of a few samples.
+/// Scatter of neighbouring points, relative to their size, above which single points are insignificant: batches of a
+/// few samples.
 const ROUGH: f64 = 0.2;
 
-/// At a multiple of the best, and above where it began, at so many points in a row, or until it is NaN or infinite. Three
-/// times as many points where losses of single batches scatter.
+/// A loss at a multiple of its minimum, and above its start, for a number of consecutive points, or until it is NaN or
+/// infinite. Three times as many points if losses of single batches scatter.
 fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
     let factor = watchpoint.limits[0];
     let patience = watchpoint.patience as usize;
@@ -228,7 +229,7 @@ fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
             since.get_or_insert((index, best));
         } else {
             since = None;
-            // One lucky batch is not what the model can do.
+            // One lucky batch is no measure of the model.
             let recent = values[index.saturating_sub(2)..=index].iter().copied();
             best = best.min(median(recent.filter(|v| v.is_finite())).unwrap_or(best));
         }
@@ -259,19 +260,20 @@ fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
     None
 }
 
-/// Scatter of points around their trend, as a part of their size.
+/// Scatter of points around their trend, relative to their size.
 fn scatter(values: &[f64]) -> f64 {
     let logs = values.iter().map(|v| v.ln()).filter(|v| v.is_finite());
     noise(&logs.collect::<Vec<f64>>())
 }
 
-/// Multiple of its best value that a loss reaches when all that was learned is lost again.
+/// Multiple of its minimum that a loss reaches when all progress is lost.
 const RELAPSE: f64 = 3.0;
-/// And how many times its noise above it.
+/// Minimum distance from the minimum, in units of its noise.
 const NOISES: f64 = 4.0;
 
-/// A loss that was good and ends above half the way back to its beginning, at [`RELAPSE`] times its best, and still does not
-/// fall, without a learning rate that was raised since (a warm restart). Medians of the last points count: 15 %, at least 3.
+/// A loss that was good and ends above half the way back to its start, at [`RELAPSE`] times its minimum, and still
+/// does not fall, unless the learning rate was raised since (a warm restart). Medians of the last points count: 15 %,
+/// at least 3.
 fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
     let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
     let tail = (values.len() * 15 / 100).max(3);
@@ -320,8 +322,8 @@ fn is_restarted(run: &Run<'_>, series: &Series, step: i64) -> bool {
         })
 }
 
-/// A loss with values below 0 is measured by differences: it ends as far above its beginning as it had come down, ten times
-/// its noise above both, and does not fall. A policy's loss scatters around 0 without an end.
+/// A loss with negative values is measured by differences: it ends as far above its start as it had come down, ten
+/// times its noise above both, and does not fall. A policy loss scatters around 0 indefinitely.
 fn climb(series: &Series) -> Option<Rise> {
     let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
     let window = (values.len() / 10).max(3);

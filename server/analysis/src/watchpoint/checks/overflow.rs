@@ -18,7 +18,7 @@ use crate::watchpoint::run::{Flow, Run, with_before};
 use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
 
-/// Whether there is an element that is NaN or infinite; how many is what was found.
+/// A hit if there is a NaN or infinite element; the evidence is their number.
 pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
     let stats = &seen.now.summary.stats;
     match stats.nan + stats.pos_inf + stats.neg_inf {
@@ -32,8 +32,8 @@ pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
     }
 }
 
-/// Overflows that were not meant. A scaled loss overflows gradients by design, until its scale fits; and −∞ in front of a
-/// softmax is a mask.
+/// Unintended overflows. A scaled loss overflows gradients by design, until its scale fits; and −∞ before a softmax is
+/// a mask.
 pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = by_formula(run, index, watchpoint);
     let mut masks = Masks::new(run);
@@ -58,7 +58,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judge
     judged
 }
 
-/// [`judge`], and norms of the gradient that are NaN or infinite where no gradient was recorded that shows it.
+/// [`judge`], and gradient norms that are NaN or infinite without a recorded gradient that is.
 pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = judge(run, index, watchpoint);
     for norm in run.scalars(Meaning::GradientNorm) {
@@ -92,7 +92,7 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
     judged
 }
 
-/// What there is, and how much of it.
+/// Sentence with the kinds and the number of non-finite elements.
 pub(crate) fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> Sentence {
     let infinity = match (digest.has_pos_inf, digest.has_neg_inf) {
         (true, true) => Some("±∞"),
@@ -135,8 +135,8 @@ pub(crate) fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant:
     }
 }
 
-/// True if the update of a step was left out because of an overflow: the loss scale came down right after, or the
-/// weights did not change, and the loss remains finite. Where neither is recorded, a loss that remains finite says so.
+/// True if the update of a step was skipped because of an overflow: the loss scale came down right after, or the
+/// weights did not change, and the loss remains finite. If neither is recorded, a loss that remains finite is enough.
 fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
     let loss = run.scalar(rank, Meaning::Loss);
     let is_loss_finite = loss.is_none_or(|loss| loss.since(step).all(|(_, v)| v.is_finite()));
@@ -161,7 +161,7 @@ fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
         .collect();
     let has_gradients = run.of_class(rank, Class::Gradient).next().is_some();
     if same.is_empty() {
-        // A loss that goes on without harm for some points, and no tensor that could tell more.
+        // A loss that stays finite for some points, and no tensor with more evidence.
         return !has_gradients && loss.is_some_and(|loss| loss.after(step).nth(2).is_some());
     }
     same.iter().all(|same| *same)
@@ -174,14 +174,13 @@ fn is_gradient(tensor: &Tensor) -> bool {
     )
 }
 
-/// Masks of −∞: additive masks and masked scores hold −∞ where a softmax is not to look. The sign of a mask is that
-/// −∞ is all there is beside finite numbers, and that everything computed later in the step, the loss included, is finite
-/// or masked as well.
+/// Masks of −∞: additive masks and masked scores hold −∞ at positions that a softmax must ignore. In a mask −∞ is the
+/// only non-finite value, and everything computed later in the step, the loss included, is finite or masked as well.
 struct Masks<'a> {
     run: &'a Run<'a>,
-    /// By rank and step: where in the step the last overflow is that is no mask; `None`: there is none.
+    /// By rank and step: data-flow position of the last overflow that is no mask; `None` if there is none.
     overflows: HashMap<(u32, i64), Option<Flow>, RandomState>,
-    /// By tensor: the largest share of −∞ that was a mask.
+    /// By tensor: the largest share of −∞ in a mask.
     shares: HashMap<(u32, Arc<str>), f64, RandomState>,
 }
 
@@ -194,7 +193,8 @@ impl<'a> Masks<'a> {
         }
     }
 
-    /// True if what a tensor holds at a step is a mask. Steps of a tensor are asked for in ascending order.
+    /// True if the non-finite elements of a tensor at a step are a mask. Steps of a tensor must be queried in
+    /// ascending order.
     fn holds(&mut self, tensor: &Tensor, step: i64) -> bool {
         let Some(digest) = tensor.history.at(step) else {
             return false;
@@ -207,7 +207,7 @@ impl<'a> Masks<'a> {
         }
         let share = digest.neg_inf_share();
         let known = self.shares.get(&(tensor.rank, Arc::clone(&tensor.name)));
-        // A mask at earlier steps remains one when something else overflows.
+        // A mask at earlier steps remains one if something else overflows.
         if known.is_some_and(|known| share <= *known) {
             return true;
         }
@@ -230,7 +230,7 @@ impl<'a> Masks<'a> {
     }
 }
 
-/// Place in a step of the last tensor that is not finite and cannot be a mask; after all of them if the loss is not
+/// Position in a step of the last tensor that is not finite and cannot be a mask; after all of them if the loss is not
 /// finite.
 fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
     let loss = run.scalar(rank, Meaning::Loss).and_then(|l| l.at(step));
@@ -247,7 +247,8 @@ fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
     overflows.map(|t| run.flow(t)).max()
 }
 
-/// True if −∞ is all that is not finite, in a tensor that a mask may be in: neither a weight, a gradient, nor a logarithm.
+/// True if −∞ is the only non-finite value, in a tensor that may hold a mask: neither a weight, a gradient, nor a
+/// logarithm.
 fn may_be_mask(run: &Run<'_>, tensor: &Tensor, digest: &Digest) -> bool {
     digest.has_neg_inf
         && !digest.has_nan
@@ -257,7 +258,7 @@ fn may_be_mask(run: &Run<'_>, tensor: &Tensor, digest: &Digest) -> bool {
         && run.family(tensor) != Family::Logarithm
 }
 
-/// True if it is kept or fed, of 0 and −∞ at each step, and never changes: what is added to scores.
+/// True for a buffer or input of 0 and −∞ that never changes: an additive mask.
 fn is_constant_mask(tensor: &Tensor) -> bool {
     let is_mask = |d: &Digest| d.has_neg_inf && !d.has_nan && !d.has_pos_inf && d.abs_max() == 0.0;
     matches!(

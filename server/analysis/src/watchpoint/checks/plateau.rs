@@ -1,4 +1,4 @@
-//! A loss that does not get better, gets better slowly, or swings.
+//! A loss that stagnates, improves slowly, or oscillates.
 
 use trainscope_format::{Severity, digits};
 
@@ -11,13 +11,14 @@ use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::scalars::{Meaning, Series, median};
 
-/// Distance from guessing of a loss without a slope where an accuracy says that guessing is what it is held against: labels
-/// that are not equally frequent take it a little below.
+/// Distance from guessing of a loss without a slope, if an accuracy confirms the comparison: labels that are not
+/// equally frequent take the loss a little below.
 const NEAR_GUESSING: f64 = 0.15;
-/// And where only the first loss says so: a language that is hard to predict takes it lower within a few steps.
+/// The same distance if only the first loss identifies a classifier: a language that is hard to predict gets below it
+/// within a few steps.
 const CERTAINLY_GUESSING: f64 = 0.05;
 
-/// A loss without a slope over so many points; a warning where it lies where guessing would put it.
+/// A loss without a slope over a number of points; a warning at the level of guessing.
 pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [window, share, ..] = watchpoint.limits;
     let window = whole(window);
@@ -35,7 +36,7 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             judged.missing.push((series.rank, series.tag.clone(), why));
             continue;
         }
-        // Thirds of all there is: a loss that has fallen and is flat since is another matter.
+        // Thirds of the whole curve: a loss that has fallen and is flat since is another matter.
         let third = finite.len() / 3;
         let thirds = finite.chunks(third.max(1)).take(3);
         let levels: Vec<f64> = thirds.filter_map(|c| median(c.iter().copied())).collect();
@@ -77,7 +78,7 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     judged
 }
 
-/// A loss that has come down by less than a share over so many points, and is neither flat nor low.
+/// A loss that has come down by less than a share over a number of points, and is neither flat nor low.
 pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [window, share, ..] = watchpoint.limits;
     let window = whole(window);
@@ -111,7 +112,7 @@ fn ends(series: &Series) -> Option<(f64, f64)> {
     ))
 }
 
-/// A loss whose slope changes sign at more than a share of the points: smoothed over three, over the last so many.
+/// A loss whose slope changes sign at more than a share of the last points, smoothed over three.
 pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [share, window, ..] = watchpoint.limits;
     let window = whole(window);
@@ -138,8 +139,8 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     found.into()
 }
 
-/// A held-out accuracy or loss that is as bad as the training's own, which stays high: the model is too small, or trained
-/// too short.
+/// A held-out accuracy or loss that is as bad as the training's own, which stays high: the model is too small, or was
+/// trained too briefly.
 pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [window, share, ..] = watchpoint.limits;
     let window = whole(window);

@@ -1,4 +1,4 @@
-//! What half precision cannot hold: too large, too small, and loss scales that do not find their place.
+//! Limits of half precision: overflow, underflow, and loss scales that do not settle.
 
 use trainscope_format::Severity;
 use trainscope_format::tensor::DType;
@@ -14,9 +14,9 @@ use crate::watchpoint::target::Class;
 /// A loss scale is known before a step.
 const SCALE_FLOW: Flow = (5, i64::MIN);
 
-/// Limit: the share of the type's largest number above which max |x| is too near to it. An extreme that is the type's
-/// largest or least number to the bit was written as a mask or a start value (`torch.finfo(dtype).min`), not computed: the
-/// other one is judged alone.
+/// Limit: the share of the type's largest number above which max |x| is too close to it. A minimum or maximum that is
+/// exactly the type's largest or least number was written as a mask or a start value (`torch.finfo(dtype).min`), not
+/// computed: the other one is judged alone.
 pub(crate) fn near_overflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
@@ -32,8 +32,9 @@ pub(crate) fn near_overflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     any_of([(share, share > limits[0])])
 }
 
-/// The largest number of a type that has infinities or NaN beyond it. Eight-bit floats have a scale beside them, chosen so
-/// that their largest element is the type's (NVIDIA's Transformer Engine, delayed scaling): they are not judged.
+/// The largest number of a type that has infinities or NaN beyond it. Eight-bit floats have a scale beside them,
+/// chosen so that their largest element is the type's (NVIDIA's Transformer Engine, delayed scaling): they are not
+/// judged.
 fn largest(dtype: DType) -> Option<f64> {
     Some(match dtype {
         DType::F16 => 65_504.0,
@@ -55,7 +56,7 @@ fn written(dtype: DType) -> &'static str {
     }
 }
 
-/// Gradients of a scaled loss are meant to come near.
+/// Gradients of a scaled loss are supposed to come close.
 pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = by_formula(run, index, watchpoint);
     judged.missing.clear();
@@ -79,7 +80,7 @@ pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchp
     judged
 }
 
-/// Limit: the share, of what is not zero, below the smallest normal number; gradients in half precision.
+/// Limit: the share of non-zero elements below the smallest normal number; gradients in half precision.
 pub(crate) fn underflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if seen.now.summary.dtype != DType::F16 {
         return Verdict::Pass;
@@ -91,8 +92,8 @@ pub(crate) fn underflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     any_of([(share, share > limits[0])])
 }
 
-/// The same over all gradients of a rank together, at so many steps in a row: of a single one it says little. A warning
-/// where it is a fifth, and the loss has not become small, with which gradients do.
+/// The same over all gradients of a rank together, at a number of consecutive steps: a single gradient is
+/// insignificant. A warning above a fifth, unless the loss has become small, which makes gradients small too.
 pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -161,15 +162,15 @@ fn share_at(tensor: &crate::watchpoint::evaluator::Tensor, step: i64) -> f64 {
         .map_or(0.0, |d| f64::from(d.subnormal_share))
 }
 
-/// Where a loss scale does not settle: since when, until when, how often it fell.
+/// A loss scale that does not settle: first and last step, and number of falls.
 pub(crate) struct Thrash {
     first: i64,
     last: i64,
     falls: usize,
 }
 
-/// A scale is looked for from above: it falls until it fits, and then grows slowly. It does not settle if it falls again
-/// and again after it has risen or held, or never stops falling.
+/// A loss scale is found from above: it falls until it fits, and then grows slowly. It does not settle if it falls
+/// repeatedly after it has risen or held, or never stops falling.
 pub(crate) fn thrash(run: &Run<'_>, rank: u32) -> Option<Thrash> {
     let scale = run.scalar(rank, Meaning::LossScale)?;
     let points: Vec<(i64, f64)> = scale.points().collect();

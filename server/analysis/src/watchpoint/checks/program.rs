@@ -1,4 +1,4 @@
-//! What the device and the clock say.
+//! Reports of the device, and gaps in the clock.
 
 use trainscope_format::digits;
 
@@ -10,7 +10,7 @@ use crate::watchpoint::report::Found;
 use crate::watchpoint::run::{LATE_FLOW, Run};
 use crate::watchpoint::scalars::{Meaning, median};
 
-/// Operators that the device has said to overflow.
+/// Operators that overflowed according to the device.
 pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
     for overflowed in &run.knowledge.overflowed {

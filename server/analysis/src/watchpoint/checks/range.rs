@@ -1,11 +1,11 @@
-//! Shares of elements inside a range, and how far extremes lie apart.
+//! Shares of elements inside a range, and the distance of minimum and maximum.
 
 use super::{Evidence, Limits, Seen, Verdict, not_finite};
 use crate::watchpoint::finding::Missing;
 
 /// Limits: start and end of the range (both inclusive), percentage inside below, above, max − min below, above.
 ///
-/// The percentage is exact where the elements were counted ([`Needs::ranges`](crate::watchpoint::Needs::ranges)).
+/// The percentage is exact if the elements were counted ([`Needs::ranges`](crate::watchpoint::Needs::ranges)).
 /// Recorded statistics bound it from both sides; a limit between the bounds is inconclusive.
 pub(crate) fn range(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
@@ -94,7 +94,7 @@ mod tests {
         );
     }
 
-    /// The verdict on elements that were counted in the range.
+    /// The verdict on elements counted in the range.
     fn of_elements(limits: &[f64], values: &[f64]) -> Verdict {
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         let ranges = [(limits[0], limits[1])];

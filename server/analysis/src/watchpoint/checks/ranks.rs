@@ -1,4 +1,4 @@
-//! What should be the same and is not: replicas on several ranks; and what is the same and should not be.
+//! Replicas on several ranks that differ, and weights that are equal but should not be.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::watchpoint::target::{Class, Family};
 /// A tensor that several ranks have: the steps at which all of them agree, and at which one differs.
 struct Replica<'a> {
     class: Class,
-    /// Steps of which at least two ranks are known.
+    /// Steps recorded by at least two ranks.
     agrees: Vec<i64>,
     differs: Vec<(i64, &'a Tensor)>,
 }
@@ -68,8 +68,8 @@ fn odd_one<'a>(first: &'a Tensor, hash: u64, others: &[(&'a Tensor, u64)]) -> Op
     differing.first().map(|(tensor, _)| *tensor)
 }
 
-/// Weights, and gradients that are averaged, that differ between ranks to any bit. What never agreed is not replicated, if
-/// nothing else says that the ranks do the same.
+/// Weights, and averaged gradients, that differ between ranks in any bit. A tensor that never agreed is not
+/// replicated, unless other data show that the ranks do the same.
 pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
     if run.ranks.len() < 2 {
@@ -121,9 +121,9 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     judged
 }
 
-/// True if the weights of a gradient that differs between ranks agreed at its step, and differ at their next one: then it
-/// was not averaged, or changed on one rank after that. Gradients of shards and those from before the average leave no such
-/// trace.
+/// True if the weights of a gradient that differs between ranks agreed at its step, and differ at their next one: then
+/// it was not averaged, or changed on one rank after that. Gradients of shards and those from before the average leave
+/// no such trace.
 fn parts_weights(
     run: &Run<'_>,
     replicas: &BTreeMap<Arc<str>, Replica<'_>>,
@@ -139,7 +139,7 @@ fn parts_weights(
         && differs.is_some_and(|differs| agrees.is_none_or(|agrees| differs < agrees))
 }
 
-/// One weight of one rank that differs first, while all gradients before were the same: no program does that.
+/// One weight of one rank that differs first, while all gradients before were equal: no program does that.
 pub(crate) fn corruption(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     if run.ranks.len() < 2 {
         return Judgement::default();
@@ -174,7 +174,7 @@ pub(crate) fn corruption(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     .into()
 }
 
-/// Two weights of one rank that are the same at all steps, and are no embedding that is tied on purpose.
+/// Two weights of one rank that are equal at all steps, and are no embedding tied on purpose.
 pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for &rank in &run.ranks {

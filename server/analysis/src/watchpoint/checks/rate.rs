@@ -1,4 +1,4 @@
-//! Learning rates that nothing can be learned with: they jump, are too high, negative, 0, or fade out too early.
+//! Implausible learning rates: jumps, too high, negative, 0, or decayed too early.
 
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
@@ -12,14 +12,14 @@ use crate::watchpoint::report::{Found, number};
 use crate::watchpoint::run::{PROGRAM_FLOW, Run};
 use crate::watchpoint::scalars::{Meaning, Series, median};
 
-/// No weight survives a step of this rate, whatever the optimizer: those of Adam are as large as the rate, and gradients of
-/// weights that are initialised as usual are of the size 1e-3 to 1.
+/// Rate at which no weight survives a step with any optimizer: the steps of Adam are as large as the rate, and
+/// gradients of weights with the usual initialization are between 1e-3 and 1.
 const ABSURD: f64 = 1e3;
-/// Points that have to follow before a rate has faded out too early, as a share of all, and at least.
+/// Share of points, and minimum number, that must follow a rate that has decayed too early.
 const FADED_SHARE: f64 = 0.5;
 const FADED_POINTS: usize = 10;
 
-/// The learning rate, where it jumps, or is NaN or infinite.
+/// Learning rates that jump, or are NaN or infinite.
 pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for series in run.scalars(Meaning::LearningRate) {
@@ -44,7 +44,8 @@ pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// First step at which a learning rate exceeds all before it by a factor, and that factor; NaN or infinite where it is. A warm-up rises in steps; what counts is beyond anything before.
+/// First step at which a learning rate exceeds all before it by a factor, and that factor; NaN or infinite if the rate
+/// is. A warm-up rises in steps; only rates beyond all before count.
 pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
     let mut highest: f64 = 0.0;
     for (index, (step, rate)) in series.points().enumerate() {
@@ -59,8 +60,8 @@ pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
     None
 }
 
-/// Learning rates out of any usual range, as recorded at each step or as a setting; and rates that have come down to
-/// nothing while most of the training is still to come and little has been learned.
+/// Learning rates outside of any usual range, recorded per step or as a hyper-parameter; and rates that decay to
+/// nothing with most of the training ahead and little learned.
 pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [most, gone, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -71,7 +72,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             found.push(implausible(run, hit, rate));
         }
     }
-    // The guided diagnosis may have found the setting already.
+    // The guided diagnosis may have reported the hyper-parameter already.
     let is_known = |r: &Remark| r.rule == Rule::Settings && r.state == State::Fault;
     if found.is_empty()
         && !run.remarks.iter().any(is_known)
@@ -99,7 +100,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         let mut rates = run
             .scalars(Meaning::LearningRate)
             .filter(|s| s.rank == rank);
-        // Of several, one for each group of weights, some may be 0 on purpose.
+        // Of several, one per group of weights, some may be 0 on purpose.
         if let (Some(rate), None) = (rates.next(), rates.next()) {
             found.extend(faded(run, rate, gone));
         }
@@ -107,7 +108,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     found.into()
 }
 
-/// A warning where the rate is absurd or negative, or the loss overflows or gets worse than ever with it.
+/// A warning if the rate is absurd or negative, or if the loss overflows or gets worse than ever with it.
 fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
     let hurts = run.loss(hit.rank).is_some_and(|l| {
         l.series.since(hit.step).any(|p| !p.1.is_finite())
@@ -142,8 +143,8 @@ fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
     }
 }
 
-/// A rate below a share of its highest, from a point in the first half of the training to its end, while the loss stays
-/// where it was, nearer to its beginning than to 0.
+/// A rate below a share of its maximum, from a point in the first half of the training to its end, while the loss
+/// stays at its level, closer to its start than to 0.
 fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<Found> {
     let highest = rate.values.iter().copied().fold(0.0, f64::max);
     let is_gone = |rate: f64| rate.abs() <= share * highest;

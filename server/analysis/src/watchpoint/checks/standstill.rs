@@ -1,4 +1,4 @@
-//! Weights that stand still although they should learn.
+//! Weights that do not change although they should learn.
 
 use trainscope_format::Severity;
 
@@ -10,7 +10,7 @@ use crate::watchpoint::run::{Run, high_level};
 use crate::watchpoint::scalars::{Meaning, median};
 use crate::watchpoint::target::Class;
 
-/// A stretch of steps at each of which a weight was what it was at the step before, to the bit.
+/// An interval of steps in which a weight is bit-identical to its previous step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Still {
     first: i64,
@@ -18,8 +18,8 @@ struct Still {
     steps: usize,
 }
 
-/// Weights that no longer change, until the end of what was recorded, while they have a gradient or nobody says that they
-/// have none.
+/// Weights that no longer change, until the end of the recording, although they have a gradient or nothing shows that
+/// they have none.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
     let moves = ranks_with_changes(run);
@@ -40,7 +40,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let Some(still) = final_standstill(weight, watchpoint.patience as usize) else {
                 continue;
             };
-            // Without any gradients, what never moves beside weights that do is frozen on purpose as often as not.
+            // Without any recorded gradients, a weight that never changes beside weights that do is likely frozen on
+            // purpose.
             if !knows_gradients && never_changes(weight) && moves.contains(&rank) {
                 continue;
             }
@@ -63,15 +64,15 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     judged
 }
 
-/// Histograms that have to be the same in a row. Keras records one an epoch, so that many updates are between two.
+/// Minimum number of consecutive equal histograms. Keras records one per epoch, so that many updates are between two.
 const UNCHANGED_HISTOGRAMS: usize = 3;
 
-/// Part of its highest value below which a loss is solved: its gradient may be exactly zero, as that of a hinge loss.
+/// Share of its highest value below which a loss is solved: its gradient may be exactly zero, as that of a hinge loss.
 const SOLVED: f64 = 0.01;
 
-/// One finding if the histograms of all weight matrices of a rank are the same to the bit, edges and counts, at its last
-/// records. Offsets are left out: below a dead layer, that of the output still learns the mean of the targets. Weights
-/// that were also recorded by their elements are judged by these.
+/// One finding if the histograms of all weight matrices of a rank are bit-identical, edges and counts, in its last
+/// records. Biases are left out: below a dead layer, that of the output still learns the mean of the targets. Weights
+/// with recorded elements are judged by these.
 fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Option<Found> {
     let weights = run.histograms.iter().filter(|own| {
         own.rank == rank
@@ -113,10 +114,10 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     ))
 }
 
-/// Least number of recorded steps before a weight is reported as frozen.
+/// Minimum number of recorded steps before a weight is reported as frozen.
 const FROZEN_STEPS: usize = 3;
 
-/// Weights that never change, and have no gradient, beside others that do: one note for all of a rank.
+/// Weights that never change, and have no gradient, beside others that do: one note per rank.
 pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for rank in ranks_with_changes(run) {
@@ -162,10 +163,10 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
     found.into()
 }
 
-/// Frozen weights that are named; the others are counted.
+/// Number of frozen weights listed by name; the others are counted.
 const NAMED: usize = 3;
 
-/// Ranks at least one weight of which changes.
+/// Ranks with at least one weight that changes.
 fn ranks_with_changes(run: &Run<'_>) -> Vec<u32> {
     let changes = |t: &Tensor| {
         let mut pairs = t.history.pairs();
@@ -177,14 +178,14 @@ fn ranks_with_changes(run: &Run<'_>) -> Vec<u32> {
         .collect()
 }
 
-/// True if a weight is the same to the bit at all of its steps.
+/// True if a weight is bit-identical at all of its steps.
 fn never_changes(weight: &Tensor) -> bool {
     let mut pairs = weight.history.pairs();
     weight.history.len() > 1 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
-/// The stretch of standing still at the end, if it is long, and much longer than any before: weights also stand between
-/// two updates where gradients are accumulated, or where another part is being trained.
+/// The interval without changes at the end, if it is long, and much longer than any before: weights also rest between
+/// two updates if gradients are accumulated, or if another part is being trained.
 fn final_standstill(weight: &Tensor, patience: usize) -> Option<Still> {
     let mut stretches: Vec<Still> = Vec::new();
     let mut is_open = false;
@@ -209,12 +210,12 @@ fn final_standstill(weight: &Tensor, patience: usize) -> Option<Still> {
     (last.steps >= patience.max(2 * longest_before + 1)).then_some(last)
 }
 
-/// Without a gradient, or with one of zeros, a weight has no reason to move; with one that is not finite an optimizer that
-/// scales the loss has not stepped.
+/// Without a gradient, or with a gradient of zeros, a weight has no reason to change; after a non-finite one an
+/// optimizer with loss scaling skips the step.
 fn is_excused(gradient: &Tensor, still: &Still) -> bool {
     let (mut steps, mut without) = (0, 0);
     for digest in gradient.history.iter() {
-        // The gradient of a step is seen in the weight of the next.
+        // The gradient of a step affects the weight of the next.
         if digest.step >= still.first.saturating_sub(1) && digest.step < still.last {
             steps += 1;
             without += usize::from(digest.is_zero() || !digest.is_finite());
@@ -223,8 +224,8 @@ fn is_excused(gradient: &Tensor, still: &Still) -> bool {
     steps * 2 < still.steps || without * 2 > steps
 }
 
-/// Whether its gradient is far below all others: rounding makes nothing of it. An offset in front of a batch norm has such a
-/// one.
+/// True if its gradient is far below all others: rounding removes the update. A bias before a batch norm has such a
+/// gradient.
 fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
     let size = |t: &Tensor| {
         let meanwhile = t.history.iter().filter(|d| {
@@ -245,8 +246,8 @@ fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
     }
 }
 
-/// Whether its updates are too small for its type to hold, where there is next to nothing left to learn: a model that is
-/// good already, trained on at a tiny learning rate. Where there is, [`super::update::too_small`] says so.
+/// True if its updates are too small for its type, while there is next to nothing left to learn: a good model, trained
+/// further at a tiny learning rate. If there is something to learn, [`super::update::too_small`] reports it.
 fn is_rounded_away(run: &Run<'_>, weight: &Tensor, gradient: &Tensor, still: &Still) -> bool {
     let rate = run.scalar(weight.rank, Meaning::LearningRate);
     let rate = rate.and_then(|r| r.since(still.first).map(|p| p.1).find(|v| *v > 0.0));
@@ -263,7 +264,7 @@ fn is_rounded_away(run: &Run<'_>, weight: &Tensor, gradient: &Tensor, still: &St
     is_small && largest < f64::from(f32::EPSILON) * size
 }
 
-/// Whether the learning rate had come down to next to nothing by itself.
+/// True if the learning rate had decayed to next to nothing.
 fn has_faded_out(run: &Run<'_>, rank: u32, still: &Still) -> bool {
     let Some(rate) = run.scalar(rank, Meaning::LearningRate) else {
         return false;

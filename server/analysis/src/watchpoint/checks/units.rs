@@ -1,4 +1,4 @@
-//! Units that no longer say anything: dead, at the end of their function, or looking at one thing only.
+//! Units without information: dead, saturated, or attending to a single key.
 
 use trainscope_format::Severity;
 
@@ -11,7 +11,7 @@ use crate::watchpoint::report::{Found, number, percent};
 use crate::watchpoint::run::{Run, high_level};
 use crate::watchpoint::target::{Class, Family};
 
-/// Rectified layers of which most units answer zero to every sample, at so many steps in a row, until the end.
+/// `ReLU` layers with most units at zero for every sample, at a number of consecutive steps, until the end.
 pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [units_limit, zeros_limit, ..] = watchpoint.limits;
     let mut judged = Judgement::default();
@@ -39,7 +39,7 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         };
         let dead = percent(share(first));
-        // In a deep and narrow model many units are silent from the beginning on, and nothing is wrong with that.
+        // In a deep and narrow model many units are silent from the beginning on, which is harmless.
         let is_whole = share(first) >= 1.0;
         let was_alive = layer.history.first().is_some_and(|d| d.zero_share < 0.7);
         let is_far = logits_of(run, layer)
@@ -62,7 +62,7 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     judged
 }
 
-/// Hidden layers of tanh and logistic functions most of whose units lie at the ends, where the slope is next to nothing.
+/// Hidden tanh and sigmoid layers with most units at the ends, where the slope is next to nothing.
 pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [units_limit, slope_limit, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             continue;
         };
         let learns = run.loss(layer.rank).is_some_and(|l| l.has_learned());
-        // Learning takes units to their ends bit by bit; what begins there, or is there at once, was put there.
+        // Learning saturates units gradually; units saturated at the beginning, or suddenly, were put there.
         let before = || layer.history.iter().take_while(|d| d.step < first.step);
         let is_good = |d: &Digest| slope(d) > 4.0 * slope_limit;
         let is_sudden = match before().last() {
@@ -121,7 +121,8 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// Attention of which each query looks at one key only: the mean of the squared weights, summed over keys, is near 1.
+/// Attention in which each query attends to one key only: the mean of the squared weights, summed over keys, is close
+/// to 1.
 pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [limit, logit_limit, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -131,7 +132,7 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
             continue;
         }
         let logits = logits_of(run, layer);
-        // Of two keys that are the same, each gets half: then the logits tell.
+        // Two equal keys get half each: then the logits decide.
         let is_extreme = |d: &Digest| {
             let before = logits.and_then(|t| t.history.at(d.step));
             before.is_some_and(|l| l.is_finite() && l.max > logit_limit) && concentration(d) > 0.5
@@ -157,7 +158,7 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
     found.into()
 }
 
-/// What a softmax is given: what runs right before it and has its shape.
+/// Input of a softmax: the tensor computed right before it with the same shape.
 fn logits_of<'a>(run: &Run<'a>, softmax: &Tensor) -> Option<&'a Tensor> {
     let flow = run.flow(softmax);
     let before = run.of_class(softmax.rank, Class::Activation);
@@ -175,7 +176,7 @@ fn layers<'a>(
     all.filter(move |t| t.subject.class == Class::Activation && is_it(run.family(t)))
 }
 
-/// Whether no layer with weights follows: then its answer is the model's, and may be as certain as it likes.
+/// True if no layer with weights follows: then its output is the model's, and may be as certain as it likes.
 fn is_last(run: &Run<'_>, layer: &Tensor) -> bool {
     let flow = run.flow(layer);
     let mut after = run
@@ -188,7 +189,7 @@ fn is_last(run: &Run<'_>, layer: &Tensor) -> bool {
     })
 }
 
-/// The stretch of observations up to the last in which it holds, if it is long enough: its first digest and last step.
+/// The longest run of matching observations at the end, if it is long enough: its first digest and last step.
 fn final_stretch(
     tensor: &Tensor,
     patience: u32,
@@ -211,7 +212,7 @@ fn final_stretch(
         .map(|first| (first, last))
 }
 
-/// The mean derivative by the largest one: 1 − y² of tanh, y − y² of the logistic function.
+/// The mean derivative divided by the largest one: 1 − y² of tanh, y − y² of the logistic function.
 fn mean_slope(digest: &Digest, family: Family) -> f64 {
     let square = digest.l2 * digest.l2 / digest.count.max(1) as f64;
     match family {
@@ -220,7 +221,7 @@ fn mean_slope(digest: &Digest, family: Family) -> f64 {
     }
 }
 
-/// Of distributions: the sum of squares of each, on average. 1 if all of each is in one place.
+/// Mean over distributions of the sum of squares. 1 if all of each is in one place.
 fn concentration(digest: &Digest) -> f64 {
     let total = digest.mean * digest.count as f64;
     if total > 0.0 {

@@ -1,4 +1,4 @@
-//! How large updates are, and whether that does harm.
+//! Size of updates, and its effect on the loss.
 
 use super::rate::jump_of;
 use super::{Evidence, Judgement};
@@ -13,11 +13,12 @@ use crate::watchpoint::target::Class;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
-/// A learning rate that many times as high as ever before is a mistake, if weights are then moved by more than their size.
+/// Factor by which a learning rate must exceed all before it to be a mistake, if weights then change by more than
+/// their size.
 const RATE_JUMP: f64 = 30.0;
 
-/// Updates that are large against the weight, a warning where the loss then gets worse than ever before, or where the
-/// learning rate has just jumped.
+/// Large updates relative to the weight; a warning if the loss then gets worse than ever before, or if the learning
+/// rate has just jumped.
 pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -33,10 +34,10 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
                     let factor = if is_robust { 10.0 } else { 2.0 };
                     l.is_hurt_after(step.saturating_sub(1), 4, factor)
                 }
-                // Offsets begin near zero, from where any way is far.
+                // Biases start near zero, where any update is relatively large.
                 None => !weight.subject.is_vector() && ratio > 10.0 * limit,
             };
-            // The update of a step is seen in the weight of the next.
+            // The update of a step affects the weight of the next.
             let follows_jump = jump.is_some_and(|(at, _)| at.checked_add(1) == Some(step))
                 && !weight.subject.is_vector();
             let severity = if is_harmful || follows_jump {
@@ -65,7 +66,7 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// Updates that are small against all weights, while the loss stays where guessing would put it.
+/// Small updates relative to all weights, while the loss stays at the level of guessing.
 pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -74,7 +75,7 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             let all = run.watched(watchpoint).filter(move |t| t.rank == rank);
             all.filter(|t| !t.subject.is_vector())
         };
-        // The mean, not the median: an update in every eighth step is one.
+        // The mean, not the median: with gradient accumulation, an update may come only every eighth step.
         let mean = |t| {
             let (sum, count) = ratios(t).fold((0.0, 0.0), |(s, n), r| (s + r.1, n + 1.0));
             (count > 0.0).then(|| sum / count)
@@ -106,7 +107,7 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     found.into()
 }
 
-/// Weights whose updates stay outside of a band; a warning where they also melt away.
+/// Weights whose updates stay outside of a band; a warning if the weights also shrink away.
 pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [low, high, ..] = watchpoint.limits;
     let mut found = Vec::new();
@@ -124,7 +125,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             || melting.contains(&weight.rank) && last.l2 < 0.5 * first.l2;
         let loss = run.loss(weight.rank);
         let learns = loss.as_ref().is_some_and(Loss::has_learned);
-        // As long as a loss falls, updates are as large as they may be.
+        // As long as a loss falls, the size of updates is fine.
         let sound_until = loss.as_ref().and_then(Loss::learned_until);
         let outside = if usual > high {
             Evidence::one(1, usual)
@@ -142,7 +143,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             Severity::Info
         };
-        // Not where a single one was large, but where they begin to stay so.
+        // The first step of a lasting excess, not of a single one.
         let all: Vec<(i64, f64)> = ratios(weight).collect();
         let is_late = |step: i64| sound_until.is_none_or(|until| step > until);
         let mut stays = all
@@ -198,7 +199,8 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     found.into()
 }
 
-/// Whether all weights of a classifier that does no better than guessing have come down to less than half: decay has won.
+/// True if all weights of a classifier that does no better than guessing have shrunk to less than half: the weight
+/// decay has won.
 fn all_shrink(run: &Run<'_>, rank: u32) -> bool {
     let weights = run
         .of_class(rank, Class::Weight)
@@ -215,8 +217,8 @@ fn is_falling(weight: &Tensor) -> bool {
     falls * 10 >= weight.history.len().saturating_sub(1) * 9
 }
 
-/// How much each step's update moved a weight: from one step to the very next, and not away from nothing, from where any
-/// way is infinitely far.
+/// Relative size of each step's update: between consecutive steps, and not from zero, where any update is infinitely
+/// large.
 fn ratios(weight: &Tensor) -> impl Iterator<Item = (i64, f64)> + '_ {
     let is_weight = weight.subject.class == Class::Weight;
     let pairs = weight.history.pairs().filter(move |_| is_weight);

@@ -1,4 +1,4 @@
-//! Gradients that get lost on their way back.
+//! Gradients that vanish on their way back.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::watchpoint::scalars::Meaning;
 use crate::watchpoint::target::{Class, Family};
 use trainscope_format::Severity;
 
-/// A gradient this small, mean of |x|, is as good as none (`SageMaker` and `DeepDiagnosis` agree on it).
+/// Mean |x| of a gradient that is as good as none (`SageMaker` and `DeepDiagnosis` agree on it).
 const NEXT_TO_NOTHING: f64 = 1e-7;
-/// The first layer's norm by the last one's, and the first one's itself (AUTOTRAINER).
+/// Limits for the norm of the first layer relative to the last one, and for itself (AUTOTRAINER).
 const RATIO: f64 = 1e-3;
 const NORM: f64 = 1e-4;
 
-/// Gradients below the limit, or that are next to nothing in the first layers and not in the last, at so many steps in
-/// a row. Where the loss has become small, all gradients are.
+/// Gradients below the limit, or next to nothing in the first layers and not in the last, at a number of consecutive
+/// steps. If the loss has become small, all gradients are.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -77,9 +77,9 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     found.into()
 }
 
-/// Whether the layers nearest to the input get a thousandth of what the layers nearest to the loss get.
+/// True if the layers nearest to the input get a thousandth of the gradient of the layers nearest to the loss.
 fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest>]) -> bool {
-    // Gradients come back from the loss: the last layer is first.
+    // Gradients flow back from the loss: the last layer is first.
     let mut norms = gradients.iter().zip(at).filter_map(|(tensor, digest)| {
         let digest = (*digest)?;
         let counts = digest.is_finite() && !digest.is_zero();
@@ -93,7 +93,7 @@ fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest
         .is_some_and(|first_layer| first_layer < RATIO * last_layer && first_layer < NORM)
 }
 
-/// The norm of a gradient as a part of that of the layer nearest to the loss, if it is less than half.
+/// The norm of a gradient relative to that of the layer nearest to the loss, if it is less than half.
 fn beside_last(gradients: &[&Tensor], tensor: &Tensor, step: i64) -> (String, String) {
     let own = tensor.history.at(step).map(|digest| digest.l2);
     let mut others = gradients.iter().filter_map(|other| {
@@ -122,14 +122,14 @@ fn steps_of(tensors: &[&Tensor]) -> Vec<i64> {
     steps
 }
 
-/// Steps in a row.
+/// Consecutive steps.
 #[derive(Default)]
 struct Streak {
     open: Option<Stretch>,
     closed: Vec<Stretch>,
 }
 
-/// The first step with its mean |x| and the limit that this is below, the last step, and how many steps there are.
+/// First step with its mean |x| and the limit that it is below, last step, and number of steps.
 type Stretch = ((i64, f64, f64), i64, usize);
 
 impl Streak {
@@ -144,7 +144,7 @@ impl Streak {
         }
     }
 
-    /// The first that is long enough.
+    /// The first streak that is long enough.
     fn longest(self, patience: usize) -> Option<((i64, f64, f64), i64)> {
         let mut all = self.closed.into_iter().chain(self.open);
         all.find(|s| s.2 >= patience).map(|s| (s.0, s.1))

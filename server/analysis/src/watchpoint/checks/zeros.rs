@@ -1,4 +1,4 @@
-//! Shares of zeros, and weights as they were at first.
+//! Shares of zeros, and initial weights.
 
 use trainscope_format::Severity;
 
@@ -19,7 +19,7 @@ pub(crate) fn all_zero(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     any_of([(percentage, percentage >= limits[0])])
 }
 
-/// Limits: the percentage of zeros, the maximum, the minimum; of a weight when it is first seen.
+/// Limits: the percentage of zeros, the maximum, the minimum; of a weight at its first step.
 pub(crate) fn initial(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if seen.before.is_some() {
         return Verdict::Pass;
@@ -41,13 +41,13 @@ fn zero_percentage(seen: &Seen<'_>) -> f64 {
     100.0 * stats.zero as f64 / stats.count as f64
 }
 
-/// Steps in a row that an input, an output of a layer and a gradient have to be zero before that is no accident.
+/// Minimum number of consecutive steps with an input, an output of a layer or a gradient of zeros.
 const INPUT_STEPS: usize = 2;
 const ACTIVATION_STEPS: usize = 3;
 const GRADIENT_STEPS: usize = 5;
 
-/// Tensors of zeros that stay so: what is fed, what a layer answers, what comes back to a weight. A gradient may be zero
-/// for a while where a part of the model had no samples; weights and offsets may begin with zeros.
+/// Tensors that stay zero: inputs, outputs of layers, gradients of weights. A gradient may be zero for a while if a
+/// part of the model had no samples; weights and biases may start at zero.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
@@ -79,8 +79,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     found.into()
 }
 
-/// True if the loss is exactly 0 from a step on, and was not before: every sample keeps the margin of a hinge loss, and
-/// there is no gradient.
+/// True if the loss is exactly 0 from a step on, and was not before: every sample satisfies the margin of a hinge
+/// loss, and there is no gradient.
 fn has_come_to_zero(run: &Run<'_>, rank: u32, from: i64) -> bool {
     let Some(loss) = run.scalar(rank, Meaning::Loss) else {
         return false;
@@ -89,7 +89,7 @@ fn has_come_to_zero(run: &Run<'_>, rank: u32, from: i64) -> bool {
     since.peek().is_some() && since.all(|p| p.1 == 0.0) && loss.before(from).any(|p| p.1 != 0.0)
 }
 
-/// The last stretch of steps in which it is zero, if that is where it ends, and how long the longest before was.
+/// The last interval of zeros, if the tensor ends with it, and the length of the longest before.
 fn final_zeros(tensor: &Tensor, limit: f64) -> Option<(i64, i64, usize, usize)> {
     let (mut longest, mut steps, mut first) = (0, 0, 0);
     for digest in tensor.history.iter() {
