@@ -1,15 +1,15 @@
-//! How far axes reach: over everything drawn, or over all but what lies far away from it.
+//! Ranges of axes: over everything drawn, or without outliers.
 
 use crate::line::{LimitLine, Line, YRange};
 use crate::scale::{Axis, Scale};
 
-/// Distance from the middle half of all values, in widths of that half, beyond which a value does not widen the axis.
+/// Distance of an outlier from the middle half of all values, in widths of that half; outliers do not widen the axis.
 const FAR: f64 = 3.0;
-/// A limit is made room for if it lies within that part of the values' range above or below them.
+/// Distance up to which a limit widens the axis, as a share of the range of values.
 const NEAR_LIMIT: f64 = 0.5;
 
-/// Least and greatest value that is drawn in the range of x, neighbours just outside included so that lines leaving
-/// the plot do not decide the scale by their absence. Limits that are not far away are made room for.
+/// Least and greatest value drawn in the range of x, including neighbours just outside so that lines leaving the plot
+/// influence the scale. Limits that are not too far away are included.
 pub(crate) fn of(
     lines: &[Line],
     x: &Axis,
@@ -57,7 +57,7 @@ pub(crate) fn of(
     }))
 }
 
-/// From where to where values are not far from the middle half of them.
+/// Bounds outside of which values are outliers.
 fn fence(mut values: Vec<f64>) -> (f64, f64) {
     if values.is_empty() {
         return (f64::NEG_INFINITY, f64::INFINITY);
@@ -70,7 +70,7 @@ fn fence(mut values: Vec<f64>) -> (f64, f64) {
     (low - reach, high + reach)
 }
 
-/// The range of x on its scale: a logarithmic axis begins at the first x that it has a place for.
+/// The range of x on its scale: a logarithmic axis begins at the first x that it can show.
 pub(crate) fn of_x((lo, hi): (f64, f64), scale: Scale, lines: &[Line]) -> (f64, f64) {
     if scale != Scale::Log || lo > 0.0 {
         return (lo, hi);
@@ -167,7 +167,7 @@ mod tests {
         let mut values: Vec<f64> = (1..=99).map(f64::from).collect();
         values.push(1e-300);
         near(linear_of(&values), -3.0);
-        // Of sizes that are spread over hundreds of powers, nine tenths are seen apart.
+        // If magnitudes are spread over hundreds of powers, nine tenths are distinguishable.
         let wide: Vec<f64> = (-300..290).map(|power| -(10_f64.powi(power))).collect();
         near(linear_of(&wide), -241.0);
         near(linear_of(&[0.0, f64::NAN]), 0.0);

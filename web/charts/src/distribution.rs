@@ -1,7 +1,7 @@
-//! How the values of a tensor lay, step by step: as ridges, as curves over each other, as a heat map, as percentiles.
+//! Distributions of the values of a tensor over steps: as ridges, as overlaid curves, as a heat map, as percentiles.
 //!
-//! The input is counts in bins that all rows share. Values that are not finite lie in no bin; they have lanes of their
-//! own above the plot, and are named beside a ridge.
+//! The input is counts in bins that all rows share. Non-finite values are in no bin; they have lanes of their own
+//! above the plot, and labels beside a ridge.
 
 use crate::line::XKind;
 use crate::scale::Scale;
@@ -13,15 +13,15 @@ mod layout;
 pub use draw::{draw, draw_hit, heat_colour};
 pub use layout::{Hit, Layout};
 
-/// The ways to look at it.
+/// Type of chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// A ridge a row, one before the other.
+    /// One ridge per row, one in front of the other.
     #[default]
     Offset,
-    /// A curve a row, all on the same ground.
+    /// One curve per row, all on the same base line.
     Overlay,
-    /// A column a row, dark where there are many values.
+    /// One column per row, dark for many values.
     HeatMap,
     /// Bands between percentiles.
     Percentiles,
@@ -30,21 +30,21 @@ pub enum View {
 /// One step, or consecutive ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Where it stands on the axis of steps.
+    /// Position on the axis of steps.
     pub at: f64,
     /// Values in each bin.
     pub counts: Vec<f64>,
     /// Values in all bins.
     pub finite: f64,
-    /// Values that are not a number.
+    /// Number of NaN values.
     pub nan: u64,
-    /// Values that are infinite.
+    /// Number of infinite values.
     pub inf: u64,
-    /// The least value, those below which 5, 25, 50, 75 and 95 % lie, the greatest value; empty if there is none.
+    /// Minimum, percentiles 5, 25, 50, 75 and 95, maximum; empty without values.
     pub percentiles: Vec<f64>,
-    /// How its step is called; of several the last.
+    /// Label of its step; of several the last.
     pub text: String,
-    /// How the first of several steps is called; empty if it is one.
+    /// Label of the first of several steps; empty for a single one.
     pub since: String,
 }
 
@@ -57,7 +57,7 @@ pub struct Stack {
     pub rows: Vec<Row>,
 }
 
-/// Everything that a picture shows.
+/// Content of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
     /// Width in CSS pixels.
@@ -66,22 +66,21 @@ pub struct Spec {
     pub height: f64,
     /// Device pixels for one CSS pixel.
     pub dpr: f64,
-    /// Which of the pictures.
+    /// Type of chart.
     pub view: View,
     /// Edges of the bins, ascending, one more than there are bins.
     pub edges: Vec<f64>,
-    /// True if outlines follow the bins instead of joining their middles: for bins as wide as what was recorded.
+    /// True if outlines follow the bins instead of joining their middles: for bins as wide as the recorded ones.
     pub is_stepped: bool,
     /// Scale of the axis of values.
     pub scale: Scale,
-    /// What the axis of steps counts.
+    /// Unit of the axis of steps.
     pub kind: XKind,
     /// One or several runs; ridges and heat map show the first.
     pub stacks: Vec<Stack>,
 }
 
 impl Row {
-    /// The share of its values that lies in a bin.
     /// Greatest share of the finite values of this row that is in one bin, 0 to 1.
     pub fn greatest_share(&self) -> f64 {
         (0..self.counts.len())

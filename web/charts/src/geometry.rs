@@ -1,8 +1,8 @@
-//! Where everything of a plot lies, in CSS pixels: what is drawn, what a pointer hits and what a zoom selects.
+//! Layout of plots in CSS pixels, for drawing, hit testing and zoom.
 //!
-//! From the top: 6 px, the plot, a lane of 22 px for what cannot be drawn (always there, so that plots beside each
-//! other line up), 22 px of x labels. Where values are infinite, their marks have 14 px over the plot, or under it: no
-//! point of a curve lies beneath them.
+//! From the top: 6 px, the plot, a lane of 22 px for values that cannot be drawn (always present, so that adjacent
+//! plots line up), 22 px of x labels. Marks of infinite values have 14 px above or below the plot: no point of a curve
+//! is hidden by them.
 
 use crate::bounds;
 use crate::label;
@@ -23,7 +23,7 @@ pub(crate) const MARKS: f64 = 14.0;
 pub(crate) const LANE_ROW: f64 = 7.0;
 /// Room for a label of the y axis.
 const Y_TICK_PIXELS: f64 = 18.0;
-/// The least and greatest number of them.
+/// Minimum and maximum number of them.
 const Y_TICKS: (f64, f64) = (3.0, 6.0);
 
 /// A tick with its label.
@@ -33,14 +33,14 @@ pub struct Tick {
     pub at: f64,
     /// Its label.
     pub text: String,
-    /// The label begins here instead of being centred, because it would leave the card otherwise.
+    /// True if the label begins here instead of being centred, because it would leave the card otherwise.
     pub starts_at: bool,
-    /// The label ends here.
+    /// True if the label ends here.
     pub ends_at: bool,
 }
 
 impl Tick {
-    /// From where to where the label reaches.
+    /// Both ends of the label.
     pub fn extent(&self) -> (f64, f64) {
         let width = label::width(&self.text);
         if self.ends_at {
@@ -56,13 +56,13 @@ impl Tick {
 /// The layout of one plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Geometry {
-    /// Width of all, CSS pixels.
+    /// Total width, CSS pixels.
     pub width: f64,
-    /// Height of all.
+    /// Total height.
     pub height: f64,
     /// Device pixels for one CSS pixel.
     pub dpr: f64,
-    /// Where lines are drawn.
+    /// Plot area.
     pub plot: Rect,
     /// The x axis.
     pub x: Axis,
@@ -70,12 +70,12 @@ pub struct Geometry {
     pub y: Axis,
     /// Labels of the x axis.
     pub x_ticks: Vec<Tick>,
-    /// Labels of the y axis; none when there is no value to label.
+    /// Labels of the y axis; empty without values.
     pub y_ticks: Vec<Tick>,
 }
 
 impl Geometry {
-    /// Lays out a plot; sizes that leave no room give a plot without extent, never an error.
+    /// Computes the layout; sizes that leave no room give a plot without extent, never an error.
     pub fn new(spec: &Spec) -> Self {
         let dpr = device_pixels(spec.dpr);
         let size = |length: f64| {
@@ -157,7 +157,7 @@ impl Geometry {
         geometry
     }
 
-    /// As many labels as have room, at most seven.
+    /// As many labels as fit, at most seven.
     fn place_x(&self, kind: XKind) -> Vec<Tick> {
         let mut placed = Vec::new();
         for most in (2..=7).rev() {
@@ -181,7 +181,7 @@ impl Geometry {
     fn x_tick(&self, value: f64, text: String) -> Tick {
         let at = self.x_px(value);
         let half = label::width(&text) / 2.0;
-        // A label may hang over the plot's end as far as the margin is wide.
+        // A label may extend beyond the plot by the width of the margin.
         let ends_at = at + half > self.plot.right + RIGHT - 2.0;
         let starts_at = !ends_at && at - half < 2.0;
         Tick {
@@ -196,11 +196,11 @@ impl Geometry {
         }
     }
 
-    /// Pixel of an x value; far outside for what lies far outside, NaN for what is no place.
+    /// Pixel of an x value; infinite for values far outside, NaN for values without a position.
     pub fn x_px(&self, value: f64) -> f64 {
         let fraction = match self.x.fraction(value) {
             Some(fraction) => fraction,
-            // Zero and below lie before the beginning of any logarithmic axis.
+            // Zero and below are before the beginning of any logarithmic axis.
             None if value.is_finite() => f64::NEG_INFINITY,
             None => f64::NAN,
         };
@@ -213,7 +213,7 @@ impl Geometry {
         self.x.value((px - self.plot.left) / width)
     }
 
-    /// Pixel of a y value; `None` for what the axis has no place for.
+    /// Pixel of a y value; `None` if the axis cannot show it.
     pub fn y_px(&self, value: f64) -> Option<f64> {
         let fraction = self.y.fraction(value)?;
         Some(self.plot.bottom - self.plot.height() * fraction.clamp(-1e6, 1e6))
@@ -230,7 +230,7 @@ impl Geometry {
         1.0 / self.dpr
     }
 
-    /// Where the lane ends and the x labels begin.
+    /// Bottom of the lane, above the x labels.
     pub fn lane_bottom(&self) -> f64 {
         (self.height - LABELS).max(self.plot.bottom)
     }
@@ -244,7 +244,7 @@ impl Geometry {
         self.lane_bottom() + 12.0
     }
 
-    /// Columns of device pixels that the plot has: what is worth asking the server for.
+    /// Columns of device pixels of the plot: the useful number of points to request.
     pub fn columns(&self) -> usize {
         let columns = (self.plot.width() * self.dpr).ceil().clamp(1.0, 1e6);
         #[expect(
@@ -257,8 +257,8 @@ impl Geometry {
     }
 }
 
-/// The end of a range of x that shows everything. That of a growing run is the next half tick, so that its axis moves
-/// only when one is passed; otherwise a tick that is nearly reached is taken along with its label.
+/// The end of a range of x that shows everything. For a growing run it is the next half tick, so that the axis moves
+/// only when that is passed; otherwise a nearly reached tick is included with its label.
 pub fn end_of(lo: f64, hi: f64, kind: XKind, is_growing: bool) -> f64 {
     let axis = Axis::new(lo, hi, Scale::Linear);
     let (ticks, _) = x_values(&axis, kind, 6);
@@ -282,7 +282,7 @@ fn x_values(axis: &Axis, kind: XKind, most: u32) -> (ticks::Ticks, f64) {
         XKind::Step => {
             let mut ticks = ticks::linear(axis.lo(), axis.hi(), most);
             if ticks.step < 1.0 {
-                // There is nothing between two steps.
+                // Steps are integers.
                 ticks.values.retain(|value| value.fract().abs() < 1e-9);
                 ticks.step = 1.0;
             }

@@ -1,7 +1,7 @@
 //! Boxes and curves of a graph, drawn with any [`Pen`]: a canvas in the browser, SVG text for downloads and tests.
 //!
-//! What looks the same is handed over together, because a canvas is slow at changing colours and fast at everything else:
-//! ten thousand boxes take some milliseconds. Only what the window shows is drawn.
+//! Equal styles are drawn together, because a canvas is slow at changing colours and fast at everything else: ten
+//! thousand boxes take some milliseconds. Only the visible part is drawn.
 
 use std::collections::BTreeMap;
 
@@ -41,25 +41,25 @@ pub struct Ink {
     pub ok_wash: Rgb,
     pub ok_line: Rgb,
     pub time: Rgb,
-    /// Colours for whatever is told apart by colour, the most frequent first.
+    /// Colours of categories, the most frequent first.
     pub series: Vec<Rgb>,
     /// Font families, as CSS has them.
     pub font: String,
 }
 
-/// What a box is coloured for.
+/// Meaning of a box's colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// Nothing.
+    /// None.
     #[default]
     Plain,
-    /// Something is wrong in it.
+    /// An error in it.
     Error,
-    /// Something may be wrong in it, or it has changed.
+    /// A warning in it, or a change.
     Warning,
-    /// Something to know, or it is new.
+    /// A note in it, or an addition.
     Good,
-    /// One of several kinds: an index into [`Ink::series`].
+    /// A category: an index into [`Ink::series`].
     Series(usize),
 }
 
@@ -72,77 +72,77 @@ pub enum Tone {
 pub struct Node {
     /// Left, top, width, height.
     pub at: [f64; 4],
-    /// In how many scopes it lies.
+    /// Number of scopes around it.
     pub depth: usize,
     /// Its name.
     pub label: String,
-    /// At its right side: type, or number of nodes.
+    /// Text at its right side: type, or number of nodes.
     pub detail: String,
-    /// Parameters and constants.
+    /// Labels of parameters and constants.
     pub chips: Vec<String>,
-    /// How many more of them there are.
+    /// Number of further parameters and constants.
     pub more_chips: u64,
     /// Its colour.
     pub tone: Tone,
-    /// A bar at its foot: a share of its width, 0 to 1; 0 for none.
+    /// Length of a bar at its foot: a share of its width, 0 to 1; 0 for none.
     pub bar: f64,
-    /// Whether an icon says its tone, too.
+    /// True if an icon shows its tone, too.
     pub has_icon: bool,
-    /// Whether it can be opened.
+    /// True if it can be opened.
     pub is_scope: bool,
-    /// Whether what lies in it is drawn.
+    /// True if its content is drawn.
     pub is_open: bool,
-    /// Whether it stands for several.
+    /// True if it represents several scopes.
     pub is_stack: bool,
-    /// Whether it is looked at.
+    /// True if it is selected.
     pub is_selected: bool,
-    /// Whether it is part of a way.
+    /// True if it is part of the highlighted path.
     pub is_on_way: bool,
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stroke {
-    /// What only runs before.
+    /// A control edge.
     Control,
-    /// Data.
+    /// A data edge.
     #[default]
     Plain,
-    /// Data from where something may be wrong.
+    /// A data edge from a node with a warning.
     Warning,
-    /// Data from where something is wrong.
+    /// A data edge from a node with an error.
     Error,
-    /// From or to what is looked at.
+    /// An edge of the selected node.
     Near,
-    /// Part of a way.
+    /// Part of the highlighted path.
     Way,
 }
 
 /// A line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// From where to where: x, y, x, y.
+    /// Both ends: x, y, x, y.
     pub at: [f64; 4],
-    /// How.
+    /// Style.
     pub stroke: Stroke,
-    /// Whether it ends with an arrow.
+    /// True if it ends with an arrow.
     pub has_arrow: bool,
 }
 
-/// Everything that is drawn.
+/// Content of a graph drawing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
     /// Width.
     pub width: f64,
     /// Height.
     pub height: f64,
-    /// Scopes before what lies in them.
+    /// Boxes; each scope comes before its content.
     pub nodes: Vec<Node>,
     /// Lines between them.
     pub curves: Vec<Curve>,
 }
 
-/// The part that is looked at, in units of the figure, and how many pixels one of them has.
+/// The visible part in units of the figure, and the zoom factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Left edge.
@@ -153,7 +153,7 @@ pub struct Window {
     pub right: f64,
     /// Lower edge.
     pub bottom: f64,
-    /// Pixels of one unit.
+    /// Pixels per unit.
     pub scale: f64,
 }
 
@@ -163,18 +163,18 @@ impl Window {
     }
 }
 
-/// Where a text hangs.
+/// Horizontal alignment of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hang {
-    /// Its begin is there.
+    /// It starts at the point.
     Start,
-    /// Its end is there.
+    /// It ends at the point.
     End,
-    /// Its middle is there.
+    /// It is centred at the point.
     Middle,
 }
 
-/// Draws in units of the figure.
+/// Drawing operations in units of the figure.
 pub trait Pen {
     /// Rectangles (left, top, width, height) with round corners.
     fn boxes(
@@ -184,37 +184,37 @@ pub trait Pen {
         fill: Option<Rgb>,
         stroke: Option<(Rgb, f64)>,
     );
-    /// Curves that leave and arrive upright (x, y, x, y).
+    /// Curves with vertical tangents at both ends (x, y, x, y).
     fn curves(&mut self, curves: &[[f64; 4]], colour: Rgb, width: f64, is_dashed: bool);
     /// Filled triangles.
     fn triangles(&mut self, triangles: &[[(f64, f64); 3]], colour: Rgb);
-    /// One line of text, centred at its height.
+    /// One line of text, centred vertically.
     fn text(&mut self, at: (f64, f64), text: &str, style: Letters);
 }
 
-/// How a text is written.
+/// Style of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Letters {
-    /// Size of the font.
+    /// Font size.
     pub size: f64,
-    /// Whether it is of medium weight.
+    /// True for medium weight.
     pub is_strong: bool,
     /// Colour.
     pub colour: Rgb,
-    /// Where it hangs.
+    /// Horizontal alignment.
     pub hang: Hang,
 }
 
-/// Texts smaller than this on the screen are left out, pixels.
+/// Minimum size of a text on the screen, in pixels; smaller ones are left out.
 const LEAST_TEXT: f64 = 5.0;
 /// Height of the row with the name.
 const ROW: f64 = 28.0;
-/// Pixels of a character of the name, and of what stands beside it.
+/// Width in pixels of a character of the name, and of the detail.
 const NAME_CHAR: f64 = 6.8;
 const SMALL_CHAR: f64 = 6.0;
 const CHIP_CHARS: usize = 12;
 
-/// Draws what the window shows.
+/// Draws the visible part.
 pub fn draw(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
     let shown = || figure.nodes.iter().filter(|node| window.shows(node.at));
     for node in shown().filter(|node| node.is_open) {
@@ -272,7 +272,7 @@ pub fn draw(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
     }
 }
 
-/// Curves of one kind, and their arrows.
+/// Curves of one style, and their arrows.
 type Strokes = (Vec<[f64; 4]>, Vec<[(f64, f64); 3]>);
 
 fn curves(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, window: &Window) {
@@ -360,7 +360,7 @@ fn write(pen: &mut dyn Pen, node: &Node, ink: &Ink) {
     let room = x + w - 9.0 - left;
     let detail_width = width_of(&node.detail, SMALL_CHAR);
     let name_width = width_of(&node.label, NAME_CHAR);
-    // Where both have no room the name is worth more.
+    // If there is no room for both, the name takes precedence.
     let has_detail =
         !node.detail.is_empty() && name_width.min(room * 0.7) + detail_width + 8.0 <= room + 4.0;
     let for_name = if has_detail {
@@ -465,7 +465,7 @@ fn icon(pen: &mut dyn Pen, tone: Tone, (x, y): (f64, f64), ink: &Ink) {
     }
 }
 
-/// The whole figure in small: closed boxes, and where open ones are.
+/// The minimap: closed boxes, and outlines of open ones.
 pub fn draw_small(pen: &mut dyn Pen, figure: &Figure, ink: &Ink, scale: f64) {
     let mut groups: BTreeMap<Tone, Vec<[f64; 4]>> = BTreeMap::new();
     for node in figure.nodes.iter().filter(|node| !node.is_open) {
@@ -496,7 +496,7 @@ fn width_of(text: &str, each: f64) -> f64 {
         .sum()
 }
 
-/// A text as far as there is room for it.
+/// Truncates a text to the available width.
 fn cut(text: &str, room: f64, each: f64) -> String {
     if width_of(text, each) <= room + each * 0.5 {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Numbers as axes and read-outs write them: real minus sign, grouped thousands, `2.47e−4`, `10⁻³`.
+//! Number formats of axes and readouts: real minus sign, grouped thousands, `2.47e−4`, `10⁻³`.
 
 /// A whole number with a comma every three digits.
 pub fn grouped(digits: &str) -> String {
@@ -22,7 +22,7 @@ pub fn step(step: i64) -> String {
     }
 }
 
-/// With so many decimals, grouped; NaN and infinities by name.
+/// Formats with a number of decimals, grouped; NaN and infinities by name.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if let Some(name) = non_finite(value) {
         return name.to_owned();
@@ -38,7 +38,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{point}{fraction}", grouped(whole))
 }
 
-/// The name of a value that is not a number to count with.
+/// The name of a non-finite value.
 pub fn non_finite(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("NaN")
@@ -51,13 +51,13 @@ pub fn non_finite(value: f64) -> Option<&'static str> {
     }
 }
 
-/// `−2.47e−4`: mantissa with so many decimals, exponent with a real minus sign.
+/// `−2.47e−4`: mantissa with a number of decimals, exponent with a real minus sign.
 fn scientific(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     text.replace('-', "−")
 }
 
-/// A value for a read-out, four significant digits: `4.969`, `1,184`, `2.470e−4`, `NaN`.
+/// A value for a readout, four significant digits: `4.969`, `1,184`, `2.470e−4`, `NaN`.
 pub fn value(value: f64) -> String {
     if let Some(name) = non_finite(value) {
         return name.to_owned();
@@ -75,7 +75,7 @@ pub fn value(value: f64) -> String {
     }
 }
 
-/// A number that somebody has written, with all its digits and no more: `10`, `0.25`, `1e−6`.
+/// A number typed by a user, with all its digits and no more: `10`, `0.25`, `1e−6`.
 pub fn exact(value: f64) -> String {
     if let Some(name) = non_finite(value) {
         return name.to_owned();
@@ -168,7 +168,7 @@ fn power(value: f64) -> String {
     }
 }
 
-/// Seconds as a distance in time: `0:42`, `13:22`, `2:05:00`, `3 d 4 h`. `step` is the distance of ticks, for decimals.
+/// A duration in seconds: `0:42`, `13:22`, `2:05:00`, `3 d 4 h`. `step` is the distance of ticks, for decimals.
 pub fn duration(secs: f64, step: f64) -> String {
     if let Some(name) = non_finite(secs) {
         return name.to_owned();
@@ -196,8 +196,7 @@ pub fn duration(secs: f64, step: f64) -> String {
     }
 }
 
-/// A moment as a clock shows it, `secs` since 1970 in local time: `11-21` from daily ticks on, otherwise `13:22`,
-/// `13:22:05`.
+/// A time of day, `secs` since 1970 in local time: `11-21` from daily ticks on, otherwise `13:22`, `13:22:05`.
 pub fn clock(secs: f64, step: f64) -> String {
     if let Some(name) = non_finite(secs) {
         return name.to_owned();
@@ -222,8 +221,8 @@ pub fn clock(secs: f64, step: f64) -> String {
     }
 }
 
-/// Year, month and day of a day since 1970-01-01 in the Gregorian calendar; years beyond 200,000 are cut there.
-/// After Howard Hinnant, `chrono`-compatible low-level date algorithms (`civil_from_days`).
+/// Year, month and day of a day since 1970-01-01 in the Gregorian calendar, limited to years up to 200,000. After
+/// Howard Hinnant, `chrono`-compatible low-level date algorithms (`civil_from_days`).
 pub fn date(days_since_1970: f64) -> (i64, i64, i64) {
     #[expect(
         clippy::cast_possible_truncation,
@@ -246,7 +245,7 @@ pub fn date(days_since_1970: f64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// Width of a label in CSS pixels, near enough for margins and collisions.
+/// Approximate width of a label in CSS pixels, for margins and collisions.
 pub fn width(text: &str) -> f64 {
     text.chars()
         .map(|c| match c {

@@ -1,4 +1,4 @@
-//! What no axis can show: NaN and values without a logarithm in a lane under the plot, infinities at its edges.
+//! Values that no axis can show: NaN and values without a logarithm in a lane below the plot, infinities at its edges.
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
@@ -9,7 +9,7 @@ use crate::paint::{Anchor, Ink, Point};
 use crate::scale::Scale;
 use crate::theme::Rgb;
 
-/// How far the names of the lane stand above and below its middle, where there are both.
+/// Distance of the labels of the lane from its middle, if there are both.
 const NAMES: f64 = 5.0;
 /// Half of the height of a bar along an edge of the plot.
 const EDGE_BAR: f64 = 1.5;
@@ -17,7 +17,7 @@ const EDGE_BAR: f64 = 1.5;
 const LANE_ROWS: usize = 3;
 
 impl<DB: DrawingBackend> Plot<'_, DB> {
-    /// The lane under the plot: a cross at the first of each stretch, a bar as long as it stays.
+    /// The lane below the plot: a cross at the first value of each range, and a bar along its length.
     pub(crate) fn lane(&self, lines: &[Line]) -> DrawResult<(), DB> {
         let at = self.geometry;
         let marks: Vec<(&Line, Vec<Mark>)> = lines
@@ -34,7 +34,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             all.any(|mark| mark.is_nan == is_nan)
         };
         let middle = at.lane_middle();
-        // The same lane holds what a logarithmic axis has no place for.
+        // The same lane holds values that a logarithmic axis cannot show.
         let apart = if has(true) && has(false) { NAMES } else { 0.0 };
         for (name, ink, is_nan, y) in [
             ("NaN", self.theme.nan, true, middle - apart),
@@ -83,7 +83,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         Ok(())
     }
 
-    /// What of a line belongs into the lane, in pixels.
+    /// Marks of a line in the lane, in pixels.
     fn lane_marks(&self, line: &Line) -> Vec<Mark> {
         let mut stretches: Vec<(f64, f64, bool)> = line
             .stretches
@@ -94,7 +94,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         if self.scale == Scale::Log {
             stretches.extend(not_positive(line).map(|(first, last)| (first, last, false)));
         }
-        // Marks give way to those at their left, whatever those are of.
+        // Marks are placed from left to right, across lines.
         stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
         stretches
             .into_iter()
@@ -110,11 +110,11 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
             .collect()
     }
 
-    /// What of a stretch lies in the plot, in pixels.
+    /// Visible part of a range, in pixels.
     fn seen(&self, first: f64, last: f64) -> Option<(f64, f64)> {
         let plot = &self.geometry.plot;
         let ends = (self.geometry.x_px(first), self.geometry.x_px(last));
-        // Over another scalar a later point may lie further left.
+        // If x is another scalar, a later point may be further left.
         let (from, to) = (ends.0.min(ends.1), ends.0.max(ends.1));
         let is_seen = to >= plot.left && from <= plot.right;
         is_seen.then(|| {
@@ -123,9 +123,9 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         })
     }
 
-    /// Triangles beyond the edge where values begin to be infinite, each with its step where there is room: at its right,
-    /// else at its left; along the edge a bar as long as they stay. Of a stretch that began before the range the mark
-    /// stands at the left. Later marks of the same line give way to it, those of others do not.
+    /// Triangles beyond the edge at which values become infinite, each with its step if there is room: at its right,
+    /// else at its left; along the edge a bar for the length of the range. If the range began before the view, the
+    /// mark is at the left. Later marks of the same line are left out on overlap, those of other lines are not.
     pub(crate) fn infinities(&self, lines: &[Line]) -> DrawResult<(), DB> {
         let plot = &self.geometry.plot;
         for (class, up, edge) in [
@@ -199,7 +199,7 @@ struct Mark {
     is_nan: bool,
 }
 
-/// Stretches of finite values that a logarithmic axis has no place for.
+/// Ranges of finite values that a logarithmic axis cannot show.
 fn not_positive(line: &Line) -> impl Iterator<Item = (f64, f64)> {
     let values = if line.raw.is_empty() {
         &line.values

@@ -1,11 +1,11 @@
-//! Every plot, drawn to any plotters backend: canvas in the browser, SVG in tests and reports, PNG in exports.
+//! Plots for any plotters backend: canvas in the browser, SVG in tests and reports, PNG in exports.
 //!
-//! A plot is plain data ([`line::Spec`]); [`geometry::Geometry`] says where everything lies, in CSS pixels, and the
-//! drawing functions put it on a backend. Nothing here knows a browser or a framework, and no input makes it panic:
-//! NaN and infinities are findings that get a place of their own, empty data gets axes without lines.
+//! A plot is plain data ([`line::Spec`]); [`geometry::Geometry`] computes positions in CSS pixels, and the drawing
+//! functions draw them on a backend. Nothing here depends on a browser or a framework, and no input causes a panic:
+//! NaN and infinities are findings with marks of their own, empty data yields axes without lines.
 //!
-//! Backends take whole numbers, so coordinates are handed over in [`SUBPIXELS`] of a device pixel; the canvas is given
-//! a transform and the SVG a `viewBox` that undo it.
+//! Backends take integers, so coordinates are passed in [`SUBPIXELS`] of a device pixel; a transform of the canvas and
+//! a `viewBox` of the SVG undo it.
 
 mod bounds;
 pub mod distribution;

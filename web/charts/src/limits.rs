@@ -1,4 +1,4 @@
-//! Limits that somebody has set: a dashed line at each, and what is beyond them in red.
+//! Limits set by the user: a dashed line for each, and values beyond them in red.
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
@@ -7,15 +7,14 @@ use crate::line::{DOT_RADIUS, LimitLine, Line, Plot};
 use crate::paint::{Anchor, Ink};
 use crate::path::{self, Rect};
 
-/// Least width of a part of an envelope that stands out, and its opacity.
+/// Minimum width of the highlighted part of an envelope, and its opacity.
 const PEAK_WIDTH: f64 = 1.5;
 const PEAK_ALPHA: f64 = 0.6;
 /// Distance of a limit's text from its line.
 const TEXT_ABOVE: f64 = 8.0;
 
 impl<DB: DrawingBackend> Plot<'_, DB> {
-    /// The parts of a line that stand out, over the line itself: what is left of it where the plot is cut to the
-    /// range of such values.
+    /// Draws the parts of a line beyond a limit over the line itself, clipped to the range of such values.
     pub(crate) fn beyond(&self, line: &Line) -> DrawResult<(), DB> {
         for &range in &line.beyond {
             let Some(rect) = self.rows(range) else {
@@ -47,7 +46,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         Ok(())
     }
 
-    /// The part of an envelope that stands out; one that is a pixel wide must not be missed.
+    /// The part of an envelope beyond a limit; at least a pixel wide, to be visible.
     fn peaks(&self, part: &[(f64, (f64, f64))], rect: &Rect) -> DrawResult<(), DB> {
         let mut part = part.to_vec();
         if let (Some(first), Some(last)) = (part.first().copied(), part.last().copied())
@@ -80,7 +79,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         })
     }
 
-    /// A dashed line with its text over the right end; an arrow instead where it lies beyond the plot.
+    /// A dashed line with its text above the right end; an arrow instead if it is outside of the plot.
     pub(crate) fn limits(&self, limits: &[LimitLine]) -> DrawResult<(), DB> {
         let plot = &self.geometry.plot;
         for limit in limits {

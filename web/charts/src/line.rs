@@ -1,7 +1,7 @@
-//! A line plot: envelopes, lines, and a lane for what no axis can show.
+//! A line plot: envelopes, lines, and a lane for values that no axis can show.
 //!
 //! The input is plain data in the units of the axes. Drawing order is: grid, all envelopes, raw points, all lines with
-//! the main one last, then the marks of values that are not finite. Nothing is drawn across a gap.
+//! the main one last, then the marks of non-finite values. Gaps are not bridged.
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
@@ -11,7 +11,7 @@ use crate::path;
 use crate::scale::Scale;
 use crate::theme::{Rgb, Theme};
 
-/// What the x axis counts.
+/// Unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum XKind {
     /// Training steps.
@@ -21,37 +21,37 @@ pub enum XKind {
     Relative,
     /// Seconds since 1970.
     Wall {
-        /// Local time is that much ahead of UTC.
+        /// Offset of local time from UTC.
         offset_secs: f64,
     },
-    /// Values of another scalar: points are joined in the order of their steps, wherever that leads.
+    /// Values of another scalar: points are joined in the order of their steps, in any direction.
     Value,
 }
 
-/// Which values the y axis makes room for.
+/// Range of the y axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum YRange {
-    /// All that are drawn.
+    /// All values drawn.
     #[default]
     All,
-    /// Those that are not far from the middle half of them; the others leave the plot.
+    /// All values but outliers, which leave the plot.
     Robust,
-    /// From 0 to 1 whatever is drawn, for shares that are compared between plots.
+    /// 0 to 1 for any data, for shares that are compared between plots.
     Unit,
 }
 
-/// A line across the plot at a value that somebody has set.
+/// A horizontal line at a value set by the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitLine {
     /// The value.
     pub value: f64,
-    /// What stands over it; may be empty.
+    /// Text above it; may be empty.
     pub text: String,
-    /// Whether anything is beyond it, which makes it red.
+    /// True if a value is beyond it, which makes it red.
     pub is_passed: bool,
 }
 
-/// How a line is stroked.
+/// Stroke style of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stroke {
     /// Without gaps.
@@ -59,16 +59,16 @@ pub enum Stroke {
     Solid,
     /// 5 on, 4 off: the second ten of the run colours.
     Dashed,
-    /// Every `of`-th dash, beginning with the `index`-th: runs that are equal share one line.
+    /// Every `of`-th dash, beginning with the `index`-th: equal runs share one line.
     Shared {
-        /// Which share, below `of`.
+        /// Index of the dash, below `of`.
         index: u8,
-        /// How many runs share the line.
+        /// Number of runs that share the line.
         of: u8,
     },
 }
 
-/// Kinds of values that are not finite.
+/// Classes of non-finite values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Not a number.
@@ -79,45 +79,45 @@ pub enum Class {
     NegInf,
 }
 
-/// Consecutive points that hold values of one class.
+/// A range of consecutive points with values of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
-    /// Which class.
+    /// Class.
     pub class: Class,
     /// x of the first such value.
     pub first: f64,
     /// x of the last such value.
     pub last: f64,
-    /// What stands beside the mark of an infinity (`+Inf at 411`); may be empty.
+    /// Text beside the mark of an infinity (`+Inf at 411`); may be empty.
     pub label: String,
 }
 
-/// One curve. Each list that is not empty has the length of `x`.
+/// One curve. Each non-empty list has the length of `x`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// The run's colour.
     pub colour: Rgb,
-    /// How it is stroked.
+    /// Stroke style.
     pub stroke: Stroke,
-    /// Drawn last and wider: the run whose page it is.
+    /// True for the run of the page: drawn last and wider.
     pub is_main: bool,
-    /// Whether it still grows: its end is marked.
+    /// True for a growing run: its end is marked.
     pub is_live: bool,
-    /// Positions, ascending; where they go back the line begins anew.
+    /// Positions, ascending; the line is interrupted wherever they go back.
     pub x: Vec<f64>,
-    /// What the line follows, smoothed or not. A value that is not finite is a gap.
+    /// Values of the line, smoothed or not. A non-finite value is a gap.
     pub values: Vec<f64>,
-    /// The recorded values, if they are to be seen beside a smoothed line.
+    /// The recorded values, if they are drawn beside a smoothed line.
     pub raw: Vec<f64>,
     /// Lower edge of the envelope, NaN where there is none.
     pub low: Vec<f64>,
     /// Upper edge of the envelope.
     pub high: Vec<f64>,
-    /// Where values are not finite.
+    /// Ranges of non-finite values.
     pub stretches: Vec<Stretch>,
-    /// Whether every recorded point is here, so that points may be seen as dots when there is room.
+    /// True if every recorded point is included, so that points may be drawn as dots if there is room.
     pub is_raw: bool,
-    /// Ranges of values that stand out, drawn in red.
+    /// Ranges of values to highlight in red.
     pub beyond: Vec<(f64, f64)>,
 }
 
@@ -128,7 +128,7 @@ impl Line {
     }
 }
 
-/// Everything that a plot shows.
+/// Content of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// Width in CSS pixels.
@@ -139,21 +139,21 @@ pub struct Spec {
     pub dpr: f64,
     /// Range of the x axis.
     pub x: (f64, f64),
-    /// What it counts.
+    /// Unit of the x axis.
     pub x_kind: XKind,
     /// Scale of the x axis; a logarithmic one begins at the first positive x if the range begins before it.
     pub x_scale: Scale,
     /// Scale of the y axis; a symmetric one with `linear` 0 takes it from the data.
     pub scale: Scale,
-    /// Which values it makes room for.
+    /// Range of the y axis.
     pub y_range: YRange,
-    /// Limits that somebody has set.
+    /// Limits set by the user.
     pub limits: Vec<LimitLine>,
     /// The curves.
     pub lines: Vec<Line>,
 }
 
-/// Least mean distance of points, in CSS pixels, at which each gets a dot.
+/// Minimum mean distance of points, in CSS pixels, at which each gets a dot.
 const DOT_SPACING: f64 = 3.0;
 pub(crate) const DOT_RADIUS: f64 = 1.75;
 const LINE_WIDTH: f64 = 1.5;
@@ -165,7 +165,7 @@ pub(crate) const MARK_WIDTH: f64 = 1.75;
 /// Draws the plot. `font_scale` is 1 for a canvas; see [`crate::svg`].
 ///
 /// # Errors
-/// What the backend reports.
+/// Errors of the backend.
 pub fn draw<DB: DrawingBackend>(
     backend: DB,
     spec: &Spec,
@@ -208,7 +208,7 @@ fn order(lines: &[Line]) -> Vec<&Line> {
     others
 }
 
-/// A plot while it is drawn.
+/// A plot during drawing.
 pub(crate) struct Plot<'a, DB: DrawingBackend> {
     pub(crate) painter: Painter<'a, DB>,
     pub(crate) geometry: &'a Geometry,
@@ -251,7 +251,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         self.geometry.y_px(value)
     }
 
-    /// Connected stretches of the line; over another scalar they may go back.
+    /// Connected parts of the line; if x is another scalar they may go back.
     pub(crate) fn pixels(&self, line: &Line, values: &[f64]) -> Vec<Vec<Point>> {
         let points = line
             .x
@@ -261,9 +261,9 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
         path::stretches(points, self.x_kind == XKind::Value)
     }
 
-    /// Connected stretches of the envelope: x, upper and lower edge.
+    /// Connected parts of the envelope: x, upper and lower edge.
     pub(crate) fn columns(&self, line: &Line) -> Vec<Vec<(f64, (f64, f64))>> {
-        // On a logarithmic axis a column that reaches to zero or below is cut at the bottom.
+        // On a logarithmic axis a column that reaches zero or below is cut at the bottom.
         let floor = self.geometry.plot.bottom;
         let columns = line.x.iter().enumerate().map(|(index, &x)| {
             let edges = self.point(line, index, &line.high).map(|high| {
@@ -329,7 +329,7 @@ impl<DB: DrawingBackend> Plot<'_, DB> {
                     Stroke::Dashed => self.dashes(&part, (5.0, 4.0, 0.0), width, ink)?,
                     Stroke::Shared { index, of } => {
                         let (index, of) = (f64::from(index), f64::from(of.max(2)));
-                        // The pattern begins so much earlier that this run's dash is the index-th.
+                        // The pattern is shifted so that this run's dash is the index-th.
                         let phase = (of - index) * 6.0;
                         self.dashes(&part, (6.0, 6.0 * (of - 1.0), phase), width, ink)?;
                     }

@@ -1,4 +1,4 @@
-//! What moves with the pointer, drawn over the plot on a layer of its own: crosshair, selection.
+//! The layer over a plot that follows the pointer: crosshair, selection.
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
@@ -7,21 +7,21 @@ use crate::label;
 use crate::paint::{Anchor, Ink, Painter};
 use crate::theme::{Rgb, Theme};
 
-/// The chosen place, the same in all plots.
+/// The selected position, the same in all plots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crosshair {
-    /// Where on the x axis.
+    /// Position on the x axis.
     pub x: f64,
     /// Its label, in a pill on the axis.
     pub text: String,
-    /// Value and colour of each line there; values that are not finite get no dot.
+    /// Value and colour of each line there; non-finite values get no dot.
     pub dots: Vec<(f64, Rgb)>,
 }
 
-/// Draws the layer. `selection` is a range of x in pixels while a drag goes on.
+/// Draws the layer. `selection` is a range of x in pixels during a drag.
 ///
 /// # Errors
-/// What the backend reports.
+/// Errors of the backend.
 pub fn draw<DB: DrawingBackend>(
     backend: DB,
     geometry: &Geometry,

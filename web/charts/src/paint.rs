@@ -1,7 +1,8 @@
-//! Strokes, fills and texts in CSS pixels on a plotters backend; the one place where they become whole numbers.
+//! Strokes, fills and texts in CSS pixels on a plotters backend; the only place with a conversion to integers.
 //!
-//! The backend is called directly: a drawing area would cut everything at the backend's size, which for a canvas is in
-//! device pixels and not in the finer units that are handed over. Hairlines are filled rectangles on whole device pixels, because a stroke between two of them is blurred.
+//! The backend is called directly: a drawing area would clip everything at the backend's size, which for a canvas is
+//! in device pixels and not in subpixels. Hairlines are filled rectangles on whole device pixels, because a stroke
+//! between two of them is blurred.
 
 use std::cell::RefCell;
 
@@ -12,7 +13,7 @@ use plotters::style::{Color, RGBAColor, ShapeStyle};
 
 use crate::theme::{FONT_SIZE, Rgb};
 
-/// Backend units of one device pixel. Backends take whole numbers; a sixteenth of a pixel is finer than the eye.
+/// Backend units per device pixel. Backends take integers; a sixteenth of a pixel is below the resolution of the eye.
 pub const SUBPIXELS: f64 = 16.0;
 
 /// A point in CSS pixels from the upper left corner.
@@ -35,7 +36,7 @@ impl Ink {
     }
 }
 
-/// Where a text hangs at its point; it is always centred vertically.
+/// Horizontal alignment of a text at its point; vertically it is always centred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -43,7 +44,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A backend that is spoken to in CSS pixels.
+/// A backend with an interface in CSS pixels.
 pub(crate) struct Painter<'a, DB: DrawingBackend> {
     backend: RefCell<DB>,
     dpr: f64,
@@ -51,7 +52,7 @@ pub(crate) struct Painter<'a, DB: DrawingBackend> {
     font_scale: f64,
 }
 
-/// Device pixels for one CSS pixel: what a screen says, or 1 if that is nonsense.
+/// Device pixels per CSS pixel: as reported by the screen, or 1 if that is invalid.
 pub(crate) fn device_pixels(dpr: f64) -> f64 {
     if dpr.is_finite() && dpr > 0.0 {
         dpr.clamp(0.25, 16.0)
@@ -61,7 +62,7 @@ pub(crate) fn device_pixels(dpr: f64) -> f64 {
 }
 
 impl<'a, DB: DrawingBackend> Painter<'a, DB> {
-    /// `font_scale` undoes what a backend does to font sizes (SVG divides them by 1.24).
+    /// `font_scale` undoes the backend's scaling of font sizes (SVG divides them by 1.24).
     pub(crate) fn new(backend: DB, dpr: f64, font: &'a str, font_scale: f64) -> Self {
         Self {
             backend: RefCell::new(backend),
@@ -88,7 +89,7 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
         (css * self.dpr).round() / self.dpr
     }
 
-    /// Tells the backend that the picture is whole.
+    /// Finishes the picture on the backend.
     pub(crate) fn present(&self) -> DrawResult<(), DB> {
         self.backend
             .borrow_mut()
@@ -203,7 +204,7 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
     }
 }
 
-/// Backend units; what lies beyond any screen is cut far outside of it, NaN is 0.
+/// Backend units, limited to a range far outside of any screen; NaN is 0.
 fn units(value: f64) -> i32 {
     #[expect(
         clippy::cast_possible_truncation,

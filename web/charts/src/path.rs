@@ -1,6 +1,6 @@
-//! Lines and bands in pixels: thinned to what columns of pixels can show, cut at the plot's edges, dashed.
+//! Lines and bands in pixels: reduced to the resolution of pixel columns, clipped, dashed.
 //!
-//! Thinning keeps the first, lowest, highest and last point of each column in their order, so the drawn line covers
+//! Reduction keeps the first, lowest, highest and last point of each column in their order, so the drawn line covers
 //! exactly the pixels of the whole one.
 
 use crate::paint::Point;
@@ -19,24 +19,24 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// Its width, not negative.
+    /// Width, not negative.
     pub fn width(&self) -> f64 {
         (self.right - self.left).max(0.0)
     }
 
-    /// Its height, not negative.
+    /// Height, not negative.
     pub fn height(&self) -> f64 {
         (self.bottom - self.top).max(0.0)
     }
 
-    /// Whether a point lies in it.
+    /// True if a point is inside.
     pub fn contains(&self, x: f64, y: f64) -> bool {
         (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
     }
 }
 
-/// Connected stretches of points: a missing `y` ends one, and so does a step back in `x` (a restart) unless lines may
-/// go back.
+/// Connected parts of points: a missing `y` ends one, and so does a step back in `x` (a restart) unless lines may go
+/// back.
 pub(crate) fn stretches<P: Copy>(
     points: impl Iterator<Item = (f64, Option<P>)>,
     may_go_back: bool,
@@ -64,12 +64,12 @@ pub(crate) fn stretches<P: Copy>(
     out
 }
 
-/// Whether two x lie in the same column of pixels.
+/// True if two x are in the same column of pixels.
 fn same_column(a: f64, b: f64, column: f64) -> bool {
     ((a / column).floor() - (b / column).floor()).abs() < 0.5
 }
 
-/// At most four points a column of `column` pixels.
+/// At most four points per column of `column` pixels.
 pub(crate) fn thin(points: &[Point], column: f64) -> Vec<Point> {
     let mut out = Vec::with_capacity(points.len().min(4_096));
     for group in points.chunk_by(|a, b| same_column(a.0, b.0, column)) {
@@ -149,7 +149,7 @@ fn segment(from: Point, to: Point, rect: &Rect) -> Option<(Point, Point)> {
     if enter > leave {
         return None;
     }
-    // The ends themselves, not what rounding makes of them: neighbouring segments are joined by equality.
+    // The ends themselves without rounding: adjacent segments are joined by equality.
     let at = |t: f64| {
         if t <= 0.0 {
             from
@@ -174,7 +174,7 @@ pub(crate) fn dash(points: &[Point], on: f64, off: f64, phase: f64) -> Vec<Vec<P
     for pair in points.windows(2) {
         let (from, to) = (pair[0], pair[1]);
         let length = (to.0 - from.0).hypot(to.1 - from.1);
-        // A line of a million pixels has no dashes that anybody could see.
+        // A line of a million pixels has no visible dashes.
         if !(length > 0.0 && length < 1e6) {
             continue;
         }
@@ -212,7 +212,7 @@ pub(crate) fn dash(points: &[Point], on: f64, off: f64, phase: f64) -> Vec<Vec<P
     out
 }
 
-/// Outline of a band from `(x, (upper y, lower y))`: one entry a column of pixels, cut at the rectangle.
+/// Outline of a band from `(x, (upper y, lower y))`: one entry per column of pixels, clipped to the rectangle.
 pub(crate) fn band(points: &[(f64, (f64, f64))], column: f64, rect: &Rect) -> Vec<Point> {
     let mut columns: Vec<(f64, f64, f64)> = Vec::new();
     for group in points.chunk_by(|a, b| same_column(a.0, b.0, column)) {

@@ -1,7 +1,6 @@
-//! Plots as PNG, where no browser is: an anti-aliased backend, and sheets of plots with their names.
+//! Plots as PNG without a browser: an anti-aliased backend, and sheets of plots with titles.
 //!
-//! Letters are those of one font that is built in: what it does not have (Chinese, for one) becomes a box. SVG keeps
-//! every letter.
+//! The built-in font is a single one: missing letters (Chinese, for example) become a box. SVG keeps every letter.
 
 use std::convert::Infallible;
 
@@ -22,21 +21,21 @@ use crate::paint::SUBPIXELS;
 use crate::sheet::{self, Frame};
 use crate::theme::{Rgb, Theme};
 
-/// Pixels of the widest and the highest picture.
+/// Maximum width and height of a picture in pixels.
 const MAX_SIDE: f64 = 16_384.0;
-/// Letters are of this size in CSS pixels, whatever is asked for: there is one size of the font.
+/// Font size in CSS pixels, for any requested size: the font has only one.
 const HEIGHT: RasterHeight = RasterHeight::Size24;
 const SCALE: f64 = 2.0;
 
-/// What is drawn on: twice as many pixels as CSS has.
+/// The drawing surface, with two pixels per CSS pixel.
 pub struct Canvas {
     pixmap: Pixmap,
-    /// Upper left corner of the plot that is being drawn, in pixels.
+    /// Upper left corner of the current plot, in pixels.
     origin: (f64, f64),
 }
 
 impl Canvas {
-    /// Draws lines.
+    /// Draws a line plot.
     pub fn line(&mut self, spec: &line::Spec, theme: &Theme) {
         let spec = line::Spec {
             dpr: 1.0,
@@ -47,7 +46,7 @@ impl Canvas {
         line::draw(Backend(self), &spec, &geometry, theme, 1.0).unwrap_or_default();
     }
 
-    /// Draws distributions.
+    /// Draws a distribution chart.
     pub fn distribution(&mut self, spec: &distribution::Spec, theme: &Theme) {
         let spec = distribution::Spec {
             dpr: 1.0,
@@ -95,7 +94,7 @@ impl Canvas {
             .stroke_path(&path, &paint, &stroke, Transform::identity(), None);
     }
 
-    /// Letters whose vertical middle is at `y`, from `x` on; pixels.
+    /// Draws text from `x` on, vertically centred at `y`; pixels.
     fn text(&mut self, text: &str, (x, y): (f64, f64), colour: BackendColor) {
         let advance = get_raster_width(FontWeight::Regular, HEIGHT);
         let (x, y) = (x.round(), (y - HEIGHT.val() as f64 / 2.0).round());
@@ -138,7 +137,7 @@ impl Canvas {
                 let mixed = (f64::from(old) * (1.0 - share) + f64::from(new) * share).round() as u8;
                 mixed
             };
-            // The ground is opaque, so what is on it is.
+            // The background is opaque, and so is everything on it.
             let mixed = (
                 mix(pixel.red(), new.0),
                 mix(pixel.green(), new.1),
@@ -152,7 +151,7 @@ impl Canvas {
     }
 }
 
-/// The picture of a letter; what looks alike stands for what the font does not have.
+/// Bitmap of a letter; similar letters replace missing ones.
 fn letter_of(letter: char) -> Option<&'static [&'static [u8]]> {
     let known = match letter {
         '\u{2212}' | '\u{2013}' | '\u{2014}' => '-',
@@ -193,8 +192,8 @@ fn opaque(Rgb(r, g, b): Rgb) -> BackendColor {
     }
 }
 
-/// Plots of any kind side by side in so many columns, on the ground of the theme: `plot` draws each. `None`: the
-/// picture would be too large.
+/// Plots of any kind side by side in a number of columns, on the background of the theme: `plot` draws each. `None` if
+/// the picture would be too large.
 pub fn sheet_of(
     frames: &[Frame],
     columns: usize,
@@ -235,10 +234,10 @@ pub fn sheet_of(
     canvas.pixmap.encode_png().ok()
 }
 
-/// The canvas as plotters speaks to it, in [`SUBPIXELS`] of a CSS pixel.
+/// The canvas as a plotters backend, in [`SUBPIXELS`] of a CSS pixel.
 struct Backend<'a>(&'a mut Canvas);
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type PngResult = Result<(), DrawingErrorKind<Infallible>>;
 
 impl Backend<'_> {
     fn path(
@@ -269,15 +268,15 @@ impl DrawingBackend for Backend<'_> {
         (self.0.pixmap.width(), self.0.pixmap.height())
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> PngResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> PngResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> PngResult {
         let (x, y) = self.0.at(point);
         self.0
             .blend(f64::from(x.floor()), f64::from(y.floor()), color, u8::MAX);
@@ -289,7 +288,7 @@ impl DrawingBackend for Backend<'_> {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn {
+    ) -> PngResult {
         self.draw_path([from, to], style)
     }
 
@@ -299,7 +298,7 @@ impl DrawingBackend for Backend<'_> {
         to: BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> PngResult {
         let path = self.path([from, (to.0, from.1), to, (from.0, to.1)], true);
         if fill {
             self.0.fill(path, style.color());
@@ -313,7 +312,7 @@ impl DrawingBackend for Backend<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> PngResult {
         let path = self.path(path, false);
         self.0.stroke(path, style.color(), style.stroke_width());
         Ok(())
@@ -325,7 +324,7 @@ impl DrawingBackend for Backend<'_> {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> PngResult {
         let (x, y) = self.0.at(center);
         let path = PathBuilder::from_circle(x, y, narrow(f64::from(radius) / SUBPIXELS * SCALE));
         if fill {
@@ -340,7 +339,7 @@ impl DrawingBackend for Backend<'_> {
         &mut self,
         vert: I,
         style: &S,
-    ) -> Drawn {
+    ) -> PngResult {
         let path = self.path(vert, true);
         self.0.fill(path, style.color());
         Ok(())
@@ -351,7 +350,7 @@ impl DrawingBackend for Backend<'_> {
         text: &str,
         style: &TStyle,
         pos: BackendCoord,
-    ) -> Drawn {
+    ) -> PngResult {
         let (x, y) = self.0.at(pos);
         let width = (text.chars().count() * get_raster_width(FontWeight::Regular, HEIGHT)) as f64;
         let left = match style.anchor().h_pos {

@@ -1,30 +1,31 @@
-//! From values to fractions of an axis and back: linear, logarithmic, symmetric logarithmic.
+//! Conversion between values and fractions of an axis: linear, logarithmic, symmetric logarithmic.
 //!
-//! An [`Axis`] is valid whatever it was made from: its bounds are finite, ordered and, on a logarithmic scale,
-//! positive. Differences are taken of halves, so that even the widest range of `f64` does not overflow.
+//! An [`Axis`] is valid for any input: its bounds are finite, ordered and, on a logarithmic scale, positive.
+//! Differences are taken of halves, so that even the widest range of `f64` does not overflow.
 
 use std::f64::consts::LN_10;
 
-/// So many times its linear part, a symmetric scale is a logarithmic one; the quotient itself may be beyond `f64`.
+/// Multiple of its linear part above which a symmetric scale is treated as logarithmic; the quotient itself may exceed
+/// `f64`.
 const FAR: f64 = 1e15;
 
-/// How an axis grows.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scale {
     /// Equal distances are equal differences.
     #[default]
     Linear,
-    /// Equal distances are equal ratios; zero and negative values have no place.
+    /// Equal distances are equal ratios; zero and negative values cannot be shown.
     Log,
     /// Logarithmic in both directions, linear around zero.
     Symlog {
-        /// Where the linear part ends, above 0.
+        /// End of the linear part, above 0.
         linear: f64,
     },
 }
 
 impl Scale {
-    /// Position of a value, in units of the scale; `None` for what it cannot show.
+    /// Position of a value, in units of the scale; `None` for values that it cannot show.
     pub(crate) fn forward(self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
@@ -63,7 +64,7 @@ impl Scale {
         value.clamp(f64::MIN, f64::MAX)
     }
 
-    /// Whether a value has a place on an axis of this scale.
+    /// True if an axis of this scale can show a value.
     pub fn shows(self, value: f64) -> bool {
         value.is_finite() && (self != Self::Log || value > 0.0)
     }
@@ -78,8 +79,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis from `lo` to `hi`. Bounds that the scale cannot show, or that leave nothing between them, are replaced
-    /// by the nearest ones that work.
+    /// Creates an axis from `lo` to `hi`. Bounds that the scale cannot show, or that leave nothing between them, are
+    /// replaced by the nearest valid ones.
     pub fn new(lo: f64, hi: f64, scale: Scale) -> Self {
         let (mut lo, mut hi) = (clean(lo, scale), clean(hi, scale));
         if lo > hi {
@@ -104,7 +105,7 @@ impl Axis {
         if wider.span() > 0.0 {
             wider
         } else {
-            // Subnormal values have no room for a half of themselves.
+            // Halving a subnormal value loses precision.
             Self {
                 lo: if scale == Scale::Log { 0.1 } else { -1.0 },
                 hi: 1.0,
@@ -123,7 +124,7 @@ impl Axis {
         self.hi
     }
 
-    /// How it grows.
+    /// Its scale.
     pub fn scale(&self) -> Scale {
         self.scale
     }
@@ -136,7 +137,8 @@ impl Axis {
         }
     }
 
-    /// Where a value lies: 0 at the lower bound, 1 at the upper, beyond them outside. `None` if the scale cannot show it.
+    /// Position of a value: 0 at the lower bound, 1 at the upper, other numbers outside. `None` if the scale cannot
+    /// show it.
     pub fn fraction(&self, value: f64) -> Option<f64> {
         let lo = self.scale.forward(self.lo)?;
         let at = self.scale.forward(value)?;
@@ -147,12 +149,12 @@ impl Axis {
     pub fn value(&self, fraction: f64) -> f64 {
         let fraction = if fraction.is_finite() { fraction } else { 0.0 };
         let lo = self.scale.forward(self.lo).unwrap_or_default();
-        // Doubled after the product: the span itself may be wider than f64.
+        // Doubled after the product: the span itself may exceed f64.
         let half = lo / 2.0 + self.span() * fraction;
         self.scale.backward(half * 2.0)
     }
 
-    /// Whether the value lies between the bounds.
+    /// True if the value is between the bounds.
     pub fn contains(&self, value: f64) -> bool {
         self.lo <= value && value <= self.hi
     }

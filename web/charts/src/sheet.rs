@@ -1,4 +1,4 @@
-//! Where plots, their titles and their legends stand on a sheet, whatever it is drawn on.
+//! Layout of plots, titles and legends on a sheet, for any output.
 
 use crate::label;
 use crate::theme::Rgb;
@@ -8,10 +8,10 @@ const GAP: f64 = 16.0;
 /// Height of a line of title or legend.
 const ROW: f64 = 18.0;
 
-/// A plot's name, the names of its lines, and its size.
+/// Title, legend and size of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// What the plot is of.
+    /// Title.
     pub title: String,
     /// Colour and name of each line.
     pub legend: Vec<(Rgb, String)>,
@@ -21,11 +21,11 @@ pub struct Frame {
     pub height: f64,
 }
 
-/// A plot on a sheet.
-pub(crate) struct Placed<'a> {
+/// Position of a plot on a sheet.
+pub(crate) struct Placement<'a> {
     /// Base line of the title.
     pub(crate) title: (f64, f64, &'a str),
-    /// Base line, colour and text of each entry of the legend; its swatch stands before it.
+    /// Base line, colour and text of each entry of the legend; its swatch is before it.
     pub(crate) legend: Vec<(f64, f64, Rgb, &'a str)>,
     /// Upper left corner of the plot.
     pub(crate) plot: (f64, f64),
@@ -34,15 +34,15 @@ pub(crate) struct Placed<'a> {
 /// Width of a swatch with the space after it.
 pub(crate) const SWATCH: f64 = 14.0;
 
-/// Plots side by side in so many columns; width and height of the whole.
-pub(crate) fn place(frames: &[Frame], columns: usize) -> (f64, f64, Vec<Placed<'_>>) {
+/// Places plots side by side in a number of columns; returns the total width and height, and the positions.
+pub(crate) fn place(frames: &[Frame], columns: usize) -> (f64, f64, Vec<Placement<'_>>) {
     let columns = columns.clamp(1, frames.len().max(1));
     let (mut placed, mut width, mut top) = (Vec::with_capacity(frames.len()), 0.0_f64, GAP);
     for row in frames.chunks(columns) {
         let (mut left, mut bottom) = (GAP, top);
         for frame in row {
             let (legend, head) = legend(frame, left, top);
-            placed.push(Placed {
+            placed.push(Placement {
                 title: (left, top + 13.0, &frame.title),
                 legend,
                 plot: (left, top + head),
@@ -56,7 +56,7 @@ pub(crate) fn place(frames: &[Frame], columns: usize) -> (f64, f64, Vec<Placed<'
     (width, top, placed)
 }
 
-/// Names that have no room in a line begin the next one; the height of title and legend.
+/// Legend with line breaks; returns also the height of title and legend.
 fn legend(frame: &Frame, left: f64, top: f64) -> (Vec<(f64, f64, Rgb, &str)>, f64) {
     let (mut x, mut y) = (left, top + ROW);
     let entries = frame.legend.iter().map(|(colour, name)| {

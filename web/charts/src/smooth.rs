@@ -1,25 +1,25 @@
-//! Smoothing for the eye: averages that begin without bias, leave gaps where they are and a constant as it is.
+//! Smoothing: averages without initial bias, which preserve gaps and constants.
 
 use std::collections::VecDeque;
 
-/// How a line is smoothed.
+/// Type of smoothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Exponential moving average: only what came before counts.
+    /// Exponential moving average: only earlier values count.
     #[default]
     Ema,
-    /// Mean of a window around each point.
+    /// Mean of a centred window.
     Mean,
-    /// Mean weighted by a bell around each point.
+    /// Mean weighted by a centred bell curve.
     Gaussian,
 }
 
-/// `values` at `x`, smoothed by a weight of 0 (nothing) to below 1. All kinds are equally smooth at equal weight: a
-/// window is as wide as the exponential average looks back, (1 + weight) / (1 − weight) units of x.
+/// `values` at `x`, smoothed by a weight of 0 (none) to below 1. All types are equally smooth at equal weight: a
+/// window is as wide as the effective memory of the exponential average, (1 + weight) / (1 − weight) units of x.
 ///
-/// A value that is not finite stays as it is in its place and leaves the average untouched: the gap is seen, and what
-/// follows is not poisoned by it. Where x goes back (a restart), everything begins anew. Without a usable `unit` the
-/// exponential average counts each point as one, and windows hold a single one.
+/// A non-finite value is copied and does not affect the average: the gap is visible, and later values are not
+/// affected. If x goes back (a restart), smoothing begins again. Without a valid `unit` the exponential average counts
+/// each point as one, and windows hold a single one.
 pub fn by(kind: Kind, x: &[f64], values: &[f64], weight: f64, unit: f64) -> Vec<f64> {
     let weight = usable(weight);
     if weight == 0.0 {
@@ -29,8 +29,8 @@ pub fn by(kind: Kind, x: &[f64], values: &[f64], weight: f64, unit: f64) -> Vec<
     match kind {
         Kind::Ema => smooth(x, values, weight, unit),
         Kind::Mean => windows(x, values, half),
-        // A bell of the variance of that window, as three running means in a row: nowhere off by more than 3 %, and
-        // its cost does not grow with its width.
+        // A bell curve of the variance of that window, as three consecutive running means: off by at most 3 %, and at
+        // a cost independent of its width.
         Kind::Gaussian => {
             let half = half / 3.0_f64.sqrt();
             let once = windows(x, values, half);
@@ -48,11 +48,12 @@ fn usable(weight: f64) -> f64 {
     }
 }
 
-/// The debiased exponential moving average of `values` at `x`, `weight` 0 (nothing) to below 1.
+/// The debiased exponential moving average of `values` at `x`, `weight` 0 (none) to below 1.
 ///
 /// A value loses the share `1 − weight` of its influence over each `unit` of x, so that dense and sparse lines are
-/// smoothed alike: with `d = weight^(Δx / unit)`, `sᵢ = d·sᵢ₋₁ + (1 − d)·vᵢ` and `nᵢ = d·nᵢ₋₁ + (1 − d)`, the result
-/// is `sᵢ / nᵢ` and begins at the first value. It never leaves the range of what was averaged, so a constant is exact.
+/// smoothed equally: with `d = weight^(Δx / unit)`, `sᵢ = d·sᵢ₋₁ + (1 − d)·vᵢ` and `nᵢ = d·nᵢ₋₁ + (1 − d)`, the result
+/// is `sᵢ / nᵢ` and begins at the first value. It never leaves the range of the averaged values, so a constant is
+/// exact.
 pub fn smooth(x: &[f64], values: &[f64], weight: f64, unit: f64) -> Vec<f64> {
     let weight = usable(weight);
     if weight == 0.0 {
@@ -96,7 +97,7 @@ pub fn smooth(x: &[f64], values: &[f64], weight: f64, unit: f64) -> Vec<f64> {
     out
 }
 
-/// Mean of all values not further than `half` from each point, restart by restart.
+/// Mean of all values within `half` of each point, restart by restart.
 fn windows(x: &[f64], values: &[f64], half: f64) -> Vec<f64> {
     let mut out = values.to_vec();
     let finite: Vec<usize> = (0..values.len())
@@ -108,11 +109,11 @@ fn windows(x: &[f64], values: &[f64], half: f64) -> Vec<f64> {
     out
 }
 
-/// The points of one stretch, whose x ascend.
+/// Windows of one part with ascending x.
 fn window(x: &[f64], values: &[f64], half: f64, stretch: &[usize], out: &mut [f64]) {
     let (mut from, mut to) = (0, 0);
     let mut sum = 0.0;
-    // The least and the greatest value of the window stand in front: a mean outside of them is rounding.
+    // Minimum and maximum of the window are in front: a mean outside of them is a rounding error.
     let (mut least, mut most) = (VecDeque::<usize>::new(), VecDeque::<usize>::new());
     for &index in stretch {
         let reach = (x[index] - half, x[index] + half);
@@ -188,7 +189,7 @@ mod tests {
                 .copied()
                 .unwrap_or_default()
         };
-        // A ramp is followed at the same distance, but for the coarseness of its points.
+        // A ramp is followed at the same distance, except for the spacing of its points.
         assert!((ramp(1) - ramp(5)).abs() < 5.0, "{} {}", ramp(1), ramp(5));
     }
 

@@ -1,8 +1,8 @@
-//! The curve of one run in a table cell: where its line, its first NaN and its end are, as SVG path data.
+//! The curve of one run in a table cell as SVG path data: line, first NaN and end.
 
 use std::fmt::Write as _;
 
-/// What a cell draws; all positions in its own pixels.
+/// Layout of a cell's curve; all positions in pixels of the cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spark {
     /// Path data of the line (`M…L…`), 1.25 px in the run's colour; empty without finite values.
@@ -14,8 +14,9 @@ pub struct Spark {
 /// Distance of the line from the cell's edges.
 const PAD: (f64, f64) = (1.0, 3.0);
 
-/// Lays out `values` over `steps` in a cell of `width` × `height` pixels, on a scale of their own. A curve that moves
-/// by less than 5 % is drawn flat: noise is not blown up. Lists of unequal length are cut to the shorter one.
+/// Lays out `values` over `steps` in a cell of `width` × `height` pixels, on a scale of their own. A curve that
+/// changes by less than 5 % is drawn flat, so that noise is not amplified. Lists of unequal length are cut to the
+/// shorter one.
 pub fn spark(steps: &[i64], values: &[f64], width: f64, height: f64) -> Spark {
     let points: Vec<(f64, f64)> = steps
         .iter()
@@ -36,7 +37,7 @@ pub fn spark(steps: &[i64], values: &[f64], width: f64, height: f64) -> Spark {
         };
         PAD.0 + share.clamp(0.0, 1.0) * (width - 2.0 * PAD.0)
     };
-    // Of subnormal values the halves may be equal.
+    // Halves of subnormal values may be equal.
     let half = hi / 2.0 - lo / 2.0;
     let flat = !(half >= 0.025 * hi.abs().max(lo.abs()) && half > 0.0);
     let y_of = |y: f64| {

@@ -14,8 +14,8 @@ use crate::theme::{Rgb, Theme};
 /// The SVG backend divides font sizes by this.
 const FONT_SCALE: f64 = 1.24;
 
-/// The plot as an SVG document, one unit of its `width` and `height` a CSS pixel. Empty if it could not be drawn,
-/// which text never is.
+/// The plot as an SVG document, one unit of its `width` and `height` per CSS pixel. Empty if drawing fails, which
+/// cannot happen for text.
 pub fn line(spec: &Spec, theme: &Theme) -> String {
     let spec = Spec {
         dpr: 1.0,
@@ -54,7 +54,7 @@ fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) 
     if !draw(SVGBackend::with_string(&mut text, (wide, high))) {
         return String::new();
     }
-    // The backend knows whole numbers only; the root element scales them back and rounds all joins.
+    // The backend knows integers only; the root element scales them back and rounds all joins.
     let head = format!("<svg width=\"{wide}\" height=\"{high}\"");
     let scaled = format!(
         "<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\" stroke-linecap=\"round\"",
@@ -62,10 +62,10 @@ fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) 
     text.replacen(&head, &scaled, 1)
 }
 
-/// A plot with its name and the names of its lines.
+/// A plot with title and legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// What the plot is of.
+    /// Title.
     pub title: String,
     /// Colour and name of each line.
     pub legend: Vec<(Rgb, String)>,
@@ -73,7 +73,7 @@ pub struct Card {
     pub spec: Spec,
 }
 
-/// Cards side by side in so many columns, as one SVG document with the ground of the theme. Names are text.
+/// Cards side by side in a number of columns, as one SVG document on the background of the theme. Names are escaped.
 pub fn sheet(cards: &[Card], columns: usize, theme: &Theme) -> String {
     let frames = cards.iter().map(|card| {
         let geometry = Geometry::new(&card.spec);
@@ -88,7 +88,7 @@ pub fn sheet(cards: &[Card], columns: usize, theme: &Theme) -> String {
     sheet_of(&frames, columns, theme, |at| line(&cards[at].spec, theme))
 }
 
-/// Plots of any kind side by side: `plot` gives the SVG document of each.
+/// Plots of any kind side by side: `plot` returns the SVG document of each.
 pub fn sheet_of(
     frames: &[Frame],
     columns: usize,
@@ -138,7 +138,7 @@ pub(crate) fn hex(Rgb(r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// A text as XML holds it; what XML has no place for is left out.
+/// Escapes a text for XML; characters that XML does not allow are left out.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -5,7 +5,7 @@
 pub struct Rgb(pub u8, pub u8, pub u8);
 
 impl Rgb {
-    /// Reads `#rrggbb` or `#rgb`, spaces around it allowed; `None` for anything else.
+    /// Parses `#rrggbb` or `#rgb`, spaces around it allowed; `None` for anything else.
     pub fn from_hex(text: &str) -> Option<Self> {
         let digits = text.trim().strip_prefix('#')?;
         if !digits.is_ascii() {
@@ -23,22 +23,22 @@ impl Rgb {
     }
 }
 
-/// What a plot takes from the theme of the page.
+/// Colours and font of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theme {
-    /// Ground of the card.
+    /// Background of the card.
     pub surface: Rgb,
     /// Grid lines.
     pub grid: Rgb,
     /// Base line and ticks.
     pub base: Rgb,
-    /// Text of the first rank.
+    /// Primary text.
     pub ink: Rgb,
     /// Crosshair.
     pub ink_2: Rgb,
     /// Axis labels.
     pub ink_3: Rgb,
-    /// Ground of the step's pill.
+    /// Background of the step's pill.
     pub solid: Rgb,
     /// Text on it.
     pub on_solid: Rgb,
@@ -48,9 +48,9 @@ pub struct Theme {
     pub nan: Rgb,
     /// ±Inf.
     pub inf: Rgb,
-    /// What is beyond a limit.
+    /// Values beyond a limit.
     pub error: Rgb,
-    /// Magnitudes, from the least to the greatest.
+    /// Sequential colours, from low to high magnitude.
     pub sequence: [Rgb; 10],
     /// Opacity of a min–max envelope.
     pub envelope_alpha: f64,

@@ -1,19 +1,19 @@
-//! Where an axis has its ticks: 1-2-5 steps, powers on logarithmic axes, clock steps on axes of time.
+//! Ticks of axes: 1-2-5 steps, powers on logarithmic axes, clock steps on time axes.
 //!
-//! An axis asks for at most so many; what comes is ascending, inside of the range and never more.
+//! The result is ascending, within the range, and has at most the requested number of ticks.
 
 use crate::scale::{Axis, Scale};
 
 /// Ticks of one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ticks {
-    /// Where they are, ascending.
+    /// Positions, ascending.
     pub values: Vec<f64>,
-    /// Their distance; 0 where it is not constant (powers).
+    /// Their distance; 0 if it is not constant (powers).
     pub step: f64,
 }
 
-/// Absorbs what division leaves behind: a bound that is a multiple of the step counts as one.
+/// Tolerance for rounding of a division: a bound that is nearly a multiple of the step counts as one.
 const SLACK: f64 = 1e-9;
 
 /// The 1-2-5 steps from a tenth of `span` downwards or upwards: the smallest for which `count(step)` is at most `most`.
@@ -43,7 +43,7 @@ fn last_at(hi: f64, step: f64) -> f64 {
     (hi / step + SLACK).floor()
 }
 
-/// Half of a span that may be wider than `f64`, doubled as far as it goes.
+/// Half of a span that may exceed `f64`, doubled without overflow.
 fn span(lo: f64, hi: f64) -> f64 {
     ((hi / 2.0 - lo / 2.0) * 2.0).min(f64::MAX)
 }
@@ -74,7 +74,7 @@ pub fn linear(lo: f64, hi: f64, most: u32) -> Ticks {
     }
 }
 
-/// Seconds between ticks that people count in.
+/// Usual intervals of clocks in seconds.
 const CLOCK_STEPS_SECS: [f64; 18] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1_800.0, 3_600.0, 7_200.0,
     10_800.0, 21_600.0, 43_200.0, 86_400.0,
@@ -149,7 +149,7 @@ fn symlog(axis: &Axis, linear_to: f64, most: u32) -> Ticks {
     let most = most.max(3) as usize;
     let with = |mantissas: &[f64], stride: f64| {
         let mut values = vec![0.0];
-        // From outside in: the outermost power is the one that says how large it is.
+        // From the outside in: the outermost power shows the magnitude.
         let mut exponent = to;
         while exponent >= from && values.len() <= 4 * most {
             let sizes = mantissas.iter().map(|m| m * 10_f64.powf(exponent));

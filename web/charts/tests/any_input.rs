@@ -1,4 +1,4 @@
-//! No input makes a plot panic or leave its picture.
+//! No input makes a plot panic or draw outside of its picture.
 
 use plotters::prelude::SVGBackend;
 use proptest::prelude::*;

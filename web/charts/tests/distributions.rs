@@ -1,4 +1,4 @@
-//! What pictures of distributions look like, and what lies under a pointer.
+//! Drawings of distribution charts, and hit testing.
 
 use plotters::prelude::SVGBackend;
 use trainscope_charts::distribution::{self, Layout, Row, Spec, Stack, View};
@@ -116,7 +116,7 @@ fn labels_of_both_ends_of_half_precision_do_not_meet() {
                 far.edges = vec![low, -1.0, 0.0, 1.0, high];
                 let text = svg(&far);
                 let places = (place(&text, "fp16 65,504"), place(&text, "fp16 −65,504"));
-                // An end that falls on the edge of the plot has no line.
+                // A limit on the edge of the plot has no line.
                 let (Some(a), Some(b)) = places else {
                     assert!(end > 1e5, "{view:?} {low} {high}");
                     continue;

@@ -1,4 +1,4 @@
-//! What plots look like, as SVG: one snapshot a case that has gone wrong somewhere, sometime.
+//! Plots as SVG: one snapshot for each case that has failed before.
 
 use trainscope_charts::line::{Class, LimitLine, Line, Spec, Stretch, Stroke, XKind, YRange};
 use trainscope_charts::scale::Scale;
@@ -201,7 +201,8 @@ fn infinities_at_the_edges() {
     );
 }
 
-/// A run that stays infinite is seen in any range of it, and on a logarithmic axis beside what has no place there.
+/// A run that stays infinite is visible in any range of it, and on a logarithmic axis beside values that it cannot
+/// show.
 #[test]
 fn infinities_that_stay() {
     let mut line = raw(
@@ -270,7 +271,7 @@ fn the_whole_range_of_numbers() {
 fn ten_thousand_buckets_draw_what_pixels_show() {
     let line = curve(BLUE, 1, 10_000, 1.0, 10_000.0);
     let plot = spec(Scale::Linear, (0.0, 10_000.0), vec![line]);
-    // Four points a column at most, and two edges of the envelope.
+    // Four points per column at most, and two edges of the envelope.
     assert!(svg::line(&plot, &Theme::light()).len() < 60_000);
     snap("ten_thousand_buckets", &plot, &Theme::light());
 }

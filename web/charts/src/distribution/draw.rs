@@ -1,4 +1,4 @@
-//! Puts a picture of distributions on a backend.
+//! Drawing of distribution charts on a backend.
 
 mod half;
 
@@ -12,7 +12,7 @@ use crate::theme::{Rgb, Theme};
 
 /// Columns and shades of a heat map that count as equal, so that neighbours are one rectangle.
 const SHADES: f64 = 48.0;
-/// Small shares are raised so far that single values are still seen.
+/// Exponent that raises small shares, so that single values are visible.
 const SHADE_POWER: f64 = 0.6;
 /// Place in the sequence of colours of a bin that is nearly empty, 0 to 1.
 const FAINTEST: f64 = 0.08;
@@ -21,13 +21,13 @@ const FAINTEST: f64 = 0.08;
 pub fn heat_colour(theme: &Theme, relative: f64) -> Rgb {
     theme.sequence(FAINTEST + (1.0 - FAINTEST) * relative.clamp(0.0, 1.0).powf(SHADE_POWER))
 }
-/// Distance of the names of percentiles, pixels.
+/// Distance of the labels of percentiles, pixels.
 const NAME_HEIGHT: f64 = 11.0;
 
-/// Draws the picture. `font_scale` is 1 for a canvas.
+/// Draws the chart. `font_scale` is 1 for a canvas.
 ///
 /// # Errors
-/// What the backend reports.
+/// Errors of the backend.
 pub fn draw<DB: DrawingBackend>(
     backend: DB,
     spec: &Spec,
@@ -53,10 +53,10 @@ pub fn draw<DB: DrawingBackend>(
     pen.painter.present()
 }
 
-/// Draws what is under the pointer again, to stand out. `selection` is a range across in pixels while a drag goes on.
+/// Highlights the element under the pointer. `selection` is a horizontal range in pixels during a drag.
 ///
 /// # Errors
-/// What the backend reports.
+/// Errors of the backend.
 pub fn draw_hit<DB: DrawingBackend>(
     backend: DB,
     spec: &Spec,
@@ -200,7 +200,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         Ok(())
     }
 
-    /// A ridge of nothing but what is not finite.
+    /// A ridge without finite values.
     fn broken(&self, y: f64, colour: Rgb) -> DrawResult<(), DB> {
         let plot = &self.at.plot;
         let line = [(plot.left, y), (plot.right, y)];
@@ -302,7 +302,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         Ok(())
     }
 
-    /// The names of percentiles at the right of the plot, where the last row with values has them.
+    /// The labels of percentiles at the right of the plot, at the height of the last row with values.
     fn percentile_names(&self, stack: &Stack) -> DrawResult<(), DB> {
         let last = stack
             .rows
@@ -322,7 +322,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             let Some(y) = y.filter(|y| (plot.top..=plot.bottom).contains(y)) else {
                 continue;
             };
-            // Names that would lie on each other move down.
+            // Overlapping labels move down.
             let y = y.max(free);
             free = y + NAME_HEIGHT;
             let at = (plot.right + 4.0, y);
@@ -380,7 +380,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     let edge = |share: usize| {
                         part.iter().filter_map(move |row| {
                             let value = row.percentiles.get(share).copied()?;
-                            // The least and the greatest value may lie beyond all that was counted.
+                            // Minimum and maximum may be outside of all bins.
                             let y = self.at.value_y(value)?;
                             let y = y.clamp(self.at.plot.top, self.at.plot.bottom);
                             Some((self.at.step_x(row.at), y))
@@ -405,14 +405,14 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             }
             self.percentile(stack, 3, false, stack.colour, false)?;
         }
-        // Several runs have their own percentiles: the read-out names them.
+        // Several runs have their own percentiles: the readout labels them.
         match self.spec.stacks.as_slice() {
             [stack] => self.percentile_names(stack),
             _ => Ok(()),
         }
     }
 
-    /// Counts of what is not finite, above the plot.
+    /// Counts of non-finite values, above the plot.
     fn lanes(&self) -> DrawResult<(), DB> {
         let (has_nan, has_inf) = self.at.lanes;
         let first = 8.0 + LANE / 2.0 - 4.0;
@@ -462,7 +462,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                     } else {
                         (right + 5.0, Anchor::Start)
                     };
-                    // Where neither side is free, the count is in what the pointer reads.
+                    // If there is no room on either side, the count is in the readout only.
                     if anchor == Anchor::End || right + 5.0 + width < plot.right {
                         self.painter.text((at, y), anchor, &text, colour)?;
                     }
@@ -544,7 +544,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     }
 }
 
-/// How many values of a row are not finite, of how many, and at which steps: `40–45: 256 / 8.4 M`.
+/// Number of non-finite values of a row, of all its values, and its steps: `40–45: 256 / 8.4 M`.
 fn count_at(row: &Row, count: u64) -> String {
     let all = (row.finite + row.nan as f64 + row.inf as f64).round();
     let of_all = if all >= 1.0 {

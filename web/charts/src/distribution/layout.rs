@@ -1,4 +1,4 @@
-//! Where everything of a picture of distributions lies, in CSS pixels, and what a pointer is over.
+//! Layout of distribution charts in CSS pixels, and hit testing.
 
 use super::{Spec, View};
 use crate::geometry::{Tick, x_labels};
@@ -10,52 +10,52 @@ use crate::ticks;
 
 const TOP: f64 = 8.0;
 const RIGHT: f64 = 10.0;
-/// Room at the right for the names of percentiles.
+/// Room at the right for the labels of percentiles.
 const RIGHT_SHARES: f64 = 30.0;
-/// Room at the right for what is not finite, beside ridges.
+/// Room at the right for non-finite values, beside ridges.
 const RIGHT_NAMES: f64 = 62.0;
 const LABELS: f64 = 22.0;
-/// Least distance of labels one above the other.
+/// Minimum vertical distance of labels.
 const LABEL_GAP: f64 = 12.0;
-/// A lane of what is not finite.
+/// Height of a lane of non-finite values.
 pub(super) const LANE: f64 = 14.0;
 /// The highest ridge, and the share of the plot that it may take.
 const RIDGE: f64 = 46.0;
 const RIDGE_SHARE: f64 = 0.3;
 
-/// What a pointer is over.
+/// Element under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Which run.
+    /// Index of the run.
     pub stack: usize,
-    /// Which of its rows.
+    /// Index of the row.
     pub row: usize,
-    /// Which bin, where bins lie side by side under the pointer.
+    /// Index of the bin, if bins are side by side under the pointer.
     pub bin: Option<usize>,
 }
 
-/// The layout of one picture.
+/// The layout of one chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Width of all, CSS pixels.
+    /// Total width, CSS pixels.
     pub width: f64,
-    /// Height of all.
+    /// Total height.
     pub height: f64,
     /// Device pixels for one CSS pixel.
     pub dpr: f64,
-    /// Where values are drawn.
+    /// Plot area.
     pub plot: Rect,
     /// The axis of values.
     pub values: Axis,
     /// The axis of steps.
     pub steps: Axis,
-    /// The axis of shares, of curves.
+    /// The axis of shares, for curves.
     pub(super) shares: Axis,
     /// The greatest share of a bin.
     pub(super) greatest: f64,
     /// Height of the highest ridge.
     pub(super) ridge: f64,
-    /// Whether there are NaN, and infinities.
+    /// True for a lane of NaN, and for one of infinities.
     pub(super) lanes: (bool, bool),
     /// Labels below.
     pub x_ticks: Vec<Tick>,
@@ -64,7 +64,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out a picture; sizes that leave no room give a plot without extent, never an error.
+    /// Computes the layout; sizes that leave no room give a plot without extent, never an error.
     pub fn new(spec: &Spec) -> Self {
         let size = |length: f64| {
             if length.is_finite() {
@@ -162,7 +162,7 @@ impl Layout {
             ends_at: false,
         });
         let (top, bottom) = (self.plot.top - 1.0, self.plot.bottom + 1.0);
-        // Around the zero of a symmetric logarithm labels would lie on each other.
+        // Around the zero of a symmetric logarithm labels would overlap.
         let mut last = f64::INFINITY;
         let y_ticks = up
             .filter(|tick| {
@@ -180,7 +180,7 @@ impl Layout {
         self.y_ticks = y_ticks;
     }
 
-    /// As many labels as have room side by side.
+    /// As many labels as fit side by side.
     fn fewer(&self, labels: impl Fn(u32) -> (Vec<f64>, Vec<String>)) -> (Vec<f64>, Vec<String>) {
         let mut found = labels(7);
         for most in (2..7).rev() {
@@ -205,7 +205,7 @@ impl Layout {
         self.spread(places, labels)
     }
 
-    /// Labels at their places that keep apart.
+    /// Labels at their positions with a minimum distance.
     fn spread(&self, places: impl Iterator<Item = f64>, labels: &[String]) -> Vec<Tick> {
         let mut free = f64::NEG_INFINITY;
         let ticks = places.zip(labels).filter_map(|(at, text)| {
@@ -228,37 +228,37 @@ impl Layout {
         ticks.collect()
     }
 
-    /// Pixel across of a value, where values lie side by side.
+    /// Horizontal pixel of a value, if the axis of values is horizontal.
     pub(super) fn value_x(&self, value: f64) -> Option<f64> {
         let fraction = self.values.fraction(value)?;
         Some(self.plot.left + self.plot.width() * fraction.clamp(-1e3, 1e3))
     }
 
-    /// Pixel down of a value, where values lie one above the other.
+    /// Vertical pixel of a value, if the axis of values is vertical.
     pub(super) fn value_y(&self, value: f64) -> Option<f64> {
         let fraction = self.values.fraction(value)?;
         Some(self.plot.bottom - self.plot.height() * fraction.clamp(-1e3, 1e3))
     }
 
-    /// Pixel down of a share.
+    /// Vertical pixel of a share.
     pub(super) fn share_y(&self, share: f64) -> f64 {
         let fraction = self.shares.fraction(share).unwrap_or(0.0);
         self.plot.bottom - self.plot.height() * fraction.clamp(-1e3, 1e3)
     }
 
-    /// Pixel across of a place on the axis of steps.
+    /// Horizontal pixel of a position on the axis of steps.
     pub fn step_x(&self, at: f64) -> f64 {
         let fraction = self.steps.fraction(at).unwrap_or(f64::NAN);
         self.plot.left + self.plot.width() * fraction.clamp(-1e3, 1e3)
     }
 
-    /// Place on the axis of steps of a pixel across.
+    /// Position on the axis of steps of a horizontal pixel.
     pub fn step_at(&self, x: f64) -> f64 {
         let width = self.plot.width().max(f64::MIN_POSITIVE);
         self.steps.value((x - self.plot.left) / width)
     }
 
-    /// Ground of the ridge that stands at a place on the axis of steps.
+    /// Base line of the ridge at a position on the axis of steps.
     pub(super) fn row_y(&self, at: f64) -> f64 {
         let fraction = self.steps.fraction(at).unwrap_or(f64::NAN);
         let (from, to) = (self.plot.top + self.ridge, self.plot.bottom);
@@ -284,7 +284,7 @@ impl Layout {
         (left.max(self.plot.left), right.min(self.plot.right))
     }
 
-    /// What lies under a point.
+    /// Element under a point.
     pub fn hit(&self, spec: &Spec, x: f64, y: f64) -> Option<Hit> {
         let is_inside = self.plot.left - 2.0 <= x
             && x <= self.plot.right + 2.0
@@ -301,7 +301,7 @@ impl Layout {
             found.min_by(|a, b| a.2.total_cmp(&b.2))
         };
         let (stack, row) = match spec.view {
-            // The ridge whose ground is nearest below the pointer.
+            // The ridge with the nearest base line below the pointer.
             View::Offset => {
                 let below = |at: f64| {
                     let distance = self.row_y(at) - y;
@@ -345,13 +345,13 @@ impl Layout {
             let rows = of.rows.iter().enumerate();
             rows.map(move |(row, r)| (stack, row, (self.share_y(r.share(bin)) - y).abs()))
         });
-        // Of curves that lie on each other, the newest.
+        // Of overlapping curves, the newest.
         all.min_by(|a, b| a.2.total_cmp(&b.2).then(b.1.cmp(&a.1)))
             .map(|hit| (hit.0, hit.1))
     }
 }
 
-/// The bin that a value lies in.
+/// Index of the bin that contains a value.
 fn bin_of(spec: &Spec, value: f64) -> Option<usize> {
     let bins = spec.edges.len().checked_sub(2)?;
     let above = spec.edges.partition_point(|edge| *edge <= value);

@@ -1,4 +1,4 @@
-//! A graph as SVG text.
+//! Graph drawings as SVG text.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::{Figure, Hang, Ink, Letters, Pen, Window, draw};
 use crate::svg::{escaped, hex};
 use crate::theme::Rgb;
 
-/// The whole figure as an SVG document on the ground of the page. Names are text.
+/// The whole figure as an SVG document on the background of the page. Names are escaped.
 pub fn svg(figure: &Figure, ink: &Ink) -> String {
     let (width, height) = (figure.width.max(1.0), figure.height.max(1.0));
     let mut pen = Text {

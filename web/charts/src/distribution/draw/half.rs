@@ -7,14 +7,14 @@ use super::Pen;
 use crate::label;
 use crate::paint::Anchor;
 
-/// The ends of what half precision can hold: what is beyond becomes infinite.
+/// Range of half precision: values outside become infinite.
 const HALF: [(f64, &str); 2] = [(65_504.0, "fp16 65,504"), (-65_504.0, "fp16 −65,504")];
 /// Height of a line of text and its distance from a line, pixels.
 const TEXT_HEIGHT: f64 = 14.0;
 
 impl<DB: DrawingBackend> Pen<'_, DB> {
-    /// Marks the limits of half precision, if values come so far. Labels lie outside of both ends, away from each other, unless there
-    /// is no room for them.
+    /// Marks the limits of half precision, if values come close. Labels are outside of both limits, away from each
+    /// other, unless there is no room for them.
     pub(super) fn half(&self) -> DrawResult<(), DB> {
         let plot = &self.at.plot;
         let is_across = matches!(self.spec.view, View::Offset | View::Overlay);
@@ -67,7 +67,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             } else {
                 at.0
             };
-            // At one edge of the plot both are on the same side: the second makes way.
+            // At one edge of the plot both are on the same side: the second is moved.
             let meets = |(from, to, y): (f64, f64, f64)| {
                 left < to && from < left + width && (at.1 - y).abs() < TEXT_HEIGHT
             };
