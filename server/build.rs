@@ -1,4 +1,4 @@
-//! Puts the page into the program: `web/dist` if it was built, else a page that says how to build it.
+//! Embeds the page into the program: `web/dist` if it was built, else a page with build instructions.
 //!
 //! Each file is compressed here, once, instead of for every client. This script never runs cargo.
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What is served when there is no bundle.
+/// Page served without a bundle.
 const MISSING: &str = "src/http/missing.html";
 
 fn main() -> io::Result<()> {
@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
     for (number, (name, path)) in files.iter().enumerate() {
         let plain = fs::read(path)?;
         let stored = |bytes: Option<Vec<u8>>, suffix: &str| -> io::Result<String> {
-            // What does not get smaller, such as pictures, is served as it is.
+            // Files that do not get smaller, such as images, are served uncompressed.
             let Some(bytes) = bytes.filter(|bytes| bytes.len() < plain.len()) else {
                 return Ok("None".to_owned());
             };
@@ -64,14 +64,14 @@ fn main() -> io::Result<()> {
     fs::write(out.join("assets.rs"), table)
 }
 
-/// A number that differs when the bytes do.
+/// A number that changes with the bytes.
 fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish()
 }
 
-/// All files below `dir`, named by their path below `root` with `/` between parts.
+/// All files below `dir`, keyed by their path below `root` with `/` between parts.
 fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -101,7 +101,7 @@ fn brotli(plain: &[u8]) -> io::Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// In release builds as tight as gzip can be, which takes seconds.
+/// In release builds at the highest level, which takes seconds.
 fn gzip(plain: &[u8], release: bool) -> io::Result<Vec<u8>> {
     if release {
         let mut packed = Vec::new();

@@ -1,10 +1,10 @@
-//! How fast `trainscope check` reads dumps, beside reading and summing the same files on one core.
+//! Benchmark of `trainscope check` on dumps, beside reading and summing the same files on one core.
 //!
 //! `cargo bench -p trainscope --bench check -- --gigabytes 10 --rounds 5 --peer python3`; without flags it takes a
 //! second, so that it runs under test. The files are in the page cache, tensors of 100 kB in a file each and, beside
-//! them, all tensors of a step in one file (on the disk three times the size that is given). Each round measures
-//! everything once, and what counts is the median of the ratios within a round, on one core of processor time: what else
-//! a busy machine does counts for neither side.
+//! them, all tensors of a step in one file (on the disk three times the given size). Each round measures everything
+//! once, and the result is the median of the ratios within a round, in processor time on one core: other load of a
+//! busy machine affects neither side.
 
 #![expect(
     clippy::print_stdout,
@@ -23,7 +23,7 @@ const ELEMENTS: usize = 25_000;
 const STEPS: usize = 20;
 const ROLES: [&str; 3] = ["weight", "grad", "activation"];
 
-/// Each stands for what a set of rules needs.
+/// Sets of rules with different needs for data.
 const RULES: [(&str, &str, &str); 3] = [
     ("recommended rules", "mixed", ""),
     (
@@ -77,21 +77,21 @@ impl Plan {
     }
 }
 
-/// What was measured in each round.
+/// Measurements of all rounds.
 #[derive(Default)]
 struct Measured {
     name: String,
-    /// Bytes a second.
+    /// Bytes per second.
     speeds: Vec<f64>,
-    /// Processor time of reading and summing in the same round, by its own.
+    /// Processor time of reading and summing in the same round, divided by its own.
     ratios: Vec<f64>,
 }
 
-/// How long something took.
+/// Duration of a run.
 #[derive(Clone, Copy)]
 struct Took {
     wall: Duration,
-    /// Of this process and those that it has waited for; of the wall clock where the system does not tell.
+    /// Processor time of this process and its children; wall time if the system has no such figure.
     processor: Duration,
 }
 
@@ -110,10 +110,10 @@ impl Took {
     }
 }
 
-/// What Linux says: user and system time, in hundredths of a second.
+/// User and system time on Linux, in hundredths of a second.
 fn processor_time() -> Option<Duration> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program stands in brackets, and may hold anything.
+    // The name of the program is in brackets, and may contain anything.
     let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks: u64 = fields.take(4).map_while(|n| n.parse::<u64>().ok()).sum();
     Some(Duration::from_millis(10 * ticks))
@@ -157,7 +157,7 @@ fn main() {
     for layout in ["npy", "safetensors"] {
         measure(&plan, &trees, layout, &rules, cores.min(2));
     }
-    // Memory does not depend on how much there is to read.
+    // Memory use does not depend on the amount of data.
     for (index, threads) in [(0, 1), (1, 1), (2, 1), (2, cores.min(2))] {
         let (name, mix, _) = RULES[index];
         let tree = trees.join(format!("{mix}-safetensors"));
@@ -169,7 +169,7 @@ fn main() {
     }
 }
 
-/// One layout: everything once a round.
+/// Measures one layout, everything once per round.
 fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], cores: usize) {
     let tree = |mix: &str| trees.join(format!("{mix}-{layout}"));
     let mut base = Measured {
@@ -183,7 +183,7 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
     };
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); RULES.len()];
     for round in 0..=plan.rounds {
-        // The first brings the files into the cache.
+        // The first round warms the page cache.
         let counts = round > 0;
         let read = Took::by(|| sum_of(&tree("mixed")));
         if counts {
@@ -243,7 +243,7 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// The program on a tree, from its start to its end.
+/// Runs the program on a tree.
 fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Took {
     Took::by(|| {
         let status = command(tree, threads, rules).status().expect("it starts");
@@ -265,7 +265,7 @@ fn command(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Command {
     command
 }
 
-/// The most memory that the program had at once, looked at every few milliseconds; 0 where the system does not tell.
+/// Peak memory of the program, polled every few milliseconds; 0 if the system has no such figure.
 fn peak_bytes(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> f64 {
     let mut child = command(tree, threads, rules).spawn().expect("it starts");
     let status = format!("/proc/{}/status", child.id());
@@ -281,7 +281,7 @@ fn peak_bytes(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> f64 {
     peak
 }
 
-/// `NumPy`'s way to what the recommended rules need.
+/// The same figures as the recommended rules need, computed by `NumPy`.
 fn numpy(python: &str, tree: &Path) -> Took {
     const SCRIPT: &str = "
 import sys, pathlib, numpy as np
@@ -301,7 +301,7 @@ for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
     })
 }
 
-/// Reads every file in blocks and sums its bytes as numbers of 32 bits, on one core.
+/// Reads every file in blocks and sums its bytes as 32-bit numbers, on one core.
 fn sum_of(tree: &Path) {
     let mut block = vec![0_u8; 256 << 10];
     let mut sum = 0.0;
@@ -333,8 +333,8 @@ fn sum_of(tree: &Path) {
     assert!(sum.is_finite(), "the sum is needed");
 }
 
-/// Writes the dump in both layouts, once with tensors of every role and once with weights alone; links where bytes are
-/// the same.
+/// Writes the dump in both layouts, once with tensors of every role and once with weights alone; equal files are
+/// links.
 fn write_trees(root: &Path, plan: &Plan) -> PathBuf {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     let numbers: Vec<u8> = (0..ELEMENTS * 64)

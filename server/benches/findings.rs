@@ -1,7 +1,8 @@
-//! How fast a server judges a run again, tells of a new hit, and answers for a hundred thousand of them.
+//! Benchmark of findings: judging a run again, notifying of a new hit, and answering queries over a hundred thousand
+//! of them.
 //!
-//! `cargo bench -p trainscope --bench findings -- --full`; without the flag it takes seconds, so that it runs under test.
-//! `--write DIR` leaves a run of a hundred thousand hits, to look at.
+//! `cargo bench -p trainscope --bench findings -- --full`; without the flag it takes seconds, so that it runs under
+//! test. `--write DIR` leaves a run of a hundred thousand hits for inspection.
 
 #![expect(
     clippy::print_stdout,
@@ -23,7 +24,7 @@ use trainscope_format::{Role, TensorSummary};
 #[path = "support/server.rs"]
 mod server;
 
-/// What a run is judged by if every NaN is to be a hit of its own.
+/// Watchpoints that make every NaN a hit of its own.
 const EVERY_NAN: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
 
 fn main() {
@@ -34,7 +35,7 @@ fn main() {
         (20, 50, 50, 3)
     };
     if let Some(folder) = std::env::args().skip_while(|word| word != "--write").nth(1) {
-        // A hundred thousand hits to look at in a browser.
+        // A hundred thousand hits for inspection in a browser.
         write_hits(Path::new(&folder), 100, 1_000);
         return;
     }
@@ -72,7 +73,7 @@ fn main() {
         let mut step = 100;
         let took = median(rounds, || {
             let before = findings(&server, "live", "&limit=1")["total"].as_u64();
-            // Another tensor each time: one that stays wrong is one hit.
+            // Another tensor each time: a lasting fault is one hit.
             let tensor = format!("fc{step}.weight");
             let one = summary(step, true);
             live.statistics(moment(step), &[(&*tensor, &one)])
@@ -110,7 +111,7 @@ fn main() {
     }
 }
 
-/// A run in which every tensor is a hit at every step.
+/// A run with a hit in every tensor at every step.
 fn write_hits(base: &Path, tensors: i64, steps: i64) {
     write_run(&base.join("run"), tensors, steps, true);
     let watched = base.join(".trainscope");
@@ -118,7 +119,7 @@ fn write_hits(base: &Path, tensors: i64, steps: i64) {
     fs::write(watched.join("watchpoints.toml"), EVERY_NAN).expect("the watchpoints");
 }
 
-/// Statistics of so many tensors at each of so many steps; all NaN, or sound.
+/// Statistics of a number of tensors and steps; all NaN, or healthy.
 fn write_run(folder: &Path, tensors: i64, steps: i64, is_nan: bool) {
     let mut out = writer(folder);
     let names: Vec<String> = (0..tensors).map(|n| format!("layer{n}.weight")).collect();
@@ -176,18 +177,18 @@ fn median(rounds: usize, mut run: impl FnMut() -> Duration) -> Duration {
     all[all.len() / 2]
 }
 
-/// What was found in a run.
+/// Findings of a run.
 fn findings(server: &Server, run: &str, query: &str) -> Value {
     server.get(&format!("/api/findings?run={run}{query}")).1
 }
 
-/// Asks again until it is so.
+/// Polls until the condition is met.
 fn wait(server: &Server, run: &str, is_so: impl Fn(&Value) -> bool) {
     let path = format!("/api/findings?run={run}&limit=1");
     server.wait(&path, |_, told| is_so(told));
 }
 
-/// Has a run judged again.
+/// Requests a new judgement of a run.
 fn recheck(server: &Server, run: &str) {
     let body = json!({ "run": run }).to_string();
     let address = format!("{}/api/recheck", server.address);

@@ -1,7 +1,7 @@
-//! How long a slice of a tensor of gigabytes takes, and how much of the file is read for it.
+//! Benchmark of slices of a tensor of gigabytes: time, and bytes read from the file.
 //!
-//! `cargo bench -p trainscope --bench tensors -- --gigabytes 4`; without the argument the tensor is small, so that it runs
-//! under test. The file is sparse: it takes no room, and its elements are 0 but for a few.
+//! `cargo bench -p trainscope --bench tensors -- --gigabytes 4`; without the argument the tensor is small, so that it
+//! runs under test. The file is sparse: it takes no room, and nearly all elements are 0.
 
 #![expect(
     clippy::print_stdout,
@@ -20,7 +20,7 @@ use server::Server;
 #[path = "support/server.rs"]
 mod server;
 
-/// Nothing is judged meanwhile: a tensor is only read for what is asked.
+/// Nothing is judged in the meantime: tensors are read for requests only.
 const NO_TENSORS: &str = "[[watchpoint]]\ncondition = \"loss_nan\"\n";
 
 fn main() {

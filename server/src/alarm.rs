@@ -1,7 +1,7 @@
-//! Tells others of what goes wrong while the server looks on: a command is run, an address is posted to.
+//! Notifications about new hits while the server runs: a command or a webhook.
 //!
-//! Input is every judgement; what was wrong before the server started, or before somebody changed what is watched for,
-//! is no news. Two threads do the telling, so that neither a slow command nor a silent address holds up judging.
+//! The input is every judgement; hits from before the server started, or from a change of the watchpoints, are not
+//! new. Two threads send the notifications, so that neither a slow command nor a silent URL delays judging.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher as _};
@@ -22,41 +22,41 @@ use trainscope_format::Severity;
 use crate::judging::Judged;
 use crate::queries::findings::notice_of;
 
-/// What is told at the same time.
+/// Number of notifier threads.
 const WORKERS: usize = 2;
-/// What waits to be told at most; what comes on top is counted and left out.
+/// Maximum number of queued notifications; further ones are counted and dropped.
 const MAX_WAITING: usize = 1_000;
-/// Hits of one judgement that are told of: after so many, nobody reads on.
+/// Maximum number of notifications per judgement, since more would not be read.
 const MAX_AT_ONCE: usize = 100;
-/// A command that takes longer is ended.
+/// Timeout of a command.
 const COMMAND_LIMIT: Duration = Duration::from_secs(30);
-/// An address that does not answer is given up.
+/// Timeout of a webhook.
 const POST_LIMIT: Duration = Duration::from_secs(10);
-/// Waits before an address is tried again.
+/// Delays between attempts to reach a webhook.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
-/// Who is told of what.
+/// Targets of notifications, and the severity from which on they are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlarmSettings {
     /// A program and its arguments; it gets the hit as JSON on its standard input.
     pub command: Option<Vec<String>>,
-    /// Where the same JSON is posted to.
+    /// URL to post the same JSON to.
     pub webhook: Option<String>,
-    /// Hits of a lesser severity are not told of.
+    /// Lowest severity to notify.
     pub severity: Severity,
 }
 
-/// What is known of each run, and who tells.
+/// Known hits of each run, and the queue of notifications.
 pub(crate) struct Alarms {
     severity: Severity,
-    /// Hits that are no news any more, by run.
+    /// Hits already notified or older than the server, by run.
     known: BTreeMap<String, FxHashSet<u64>>,
     queue: SyncSender<Arc<[u8]>>,
     left_out: u64,
 }
 
 impl Alarms {
-    /// Starts the threads that tell; `None` if nobody is to be told.
+    /// Starts the notifier threads; `None` without a target.
     pub(crate) fn start(settings: AlarmSettings) -> std::io::Result<Option<Self>> {
         if settings.command.is_none() && settings.webhook.is_none() {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Alarms {
         }))
     }
 
-    /// Tells of what is new in a judgement.
+    /// Queues notifications for the new hits of a judgement.
     pub(crate) fn see(&mut self, judged: &Judged<'_>) {
         let known = self.known.entry(judged.run.to_owned()).or_default();
         let is_silent = judged.is_from_before || judged.is_watched_otherwise;
@@ -134,11 +134,11 @@ fn work(settings: &AlarmSettings, waiting: &Mutex<Receiver<Arc<[u8]>>>) {
     }
 }
 
-/// Runs a program with this on its standard input, and ends it with all that it started if it takes too long.
+/// Runs a program with this text on its standard input, and kills its process group after the timeout.
 fn run(command: &[String], text: &[u8], limit: Duration) -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     let (program, arguments) = command.split_first().ok_or("there is no program")?;
-    // A file, not a pipe: who does not read it holds up nobody.
+    // A file, not a pipe: a program that does not read it cannot block.
     let mut input = tempfile::tempfile().map_err(said)?;
     input.write_all(text).map_err(said)?;
     input.write_all(b"\n").map_err(said)?;
@@ -159,7 +159,7 @@ fn run(command: &[String], text: &[u8], limit: Duration) -> Result<(), String> {
             None if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
             None => {
                 if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                    // One that has ended meanwhile needs no signal.
+                    // A process that has ended in the meantime needs no signal.
                     kill_process_group(group, Signal::KILL).unwrap_or_default();
                 }
                 child.wait().map_err(said)?;
@@ -169,7 +169,7 @@ fn run(command: &[String], text: &[u8], limit: Duration) -> Result<(), String> {
     }
 }
 
-/// Posts it, and again if the address could not take it.
+/// Posts the text, with retries if the URL cannot be reached.
 fn post(url: &str, text: &[u8], retries: &[Duration]) -> Result<(), String> {
     let agent = ureq::Agent::config_builder()
         .timeout_global(Some(POST_LIMIT))
@@ -262,7 +262,7 @@ mod tests {
             server.join().unwrap(),
             ["{\"a\":1}", "{\"a\":1}", "{\"a\":2}"]
         );
-        // Nobody is there any more.
+        // The listener is closed.
         assert!(post(&url, b"", &[Duration::ZERO]).is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! The command line: one file a subcommand, and what they share.
+//! The command line: one file per subcommand, and shared parts.
 //!
-//! Results go to stdout, everything else to stderr. A closed pipe is the end of the output, not a mistake.
+//! Results go to stdout, everything else to stderr. A closed pipe ends the output without an error.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Whether to colour what is printed
+    /// When to colour the output
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     color: Color,
 }
@@ -53,24 +53,24 @@ enum Command {
     Start(Box<StartFlags>),
     /// Judge what trainings have recorded, for people and for CI
     Check(Box<check::CheckFlags>),
-    /// Say where two runs part
+    /// Show where two runs diverge
     Diff(Box<diff::DiffFlags>),
     /// Write what a run has recorded for other programs: tables, JSON, pictures, files
     Export(Box<export::ExportFlags>),
     /// Write one run as a page that opens without a server
     Report(report::ReportFlags),
-    /// Say what is running on this machine
+    /// List the servers that run on this machine
     Status,
-    /// End what runs in the background; trainings go on
+    /// Stop servers in the background; trainings are not affected
     Stop(stop::StopFlags),
 }
 
-/// Why a command did not do what it was asked to.
+/// Reason why a command failed.
 #[derive(Debug)]
 enum Failed {
-    /// The user has to do something.
+    /// An error that the user can correct.
     Mistake(Mistake),
-    /// What was to be said could not be written.
+    /// The output could not be written.
     Output(io::Error),
 }
 
@@ -105,7 +105,7 @@ pub fn main() -> ExitCode {
         Err(help)
             if help.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            // Asked for nothing: the help goes to stderr, where it is no result.
+            // Called without arguments: the help goes to stderr, since it is no result.
             help.print().map(|()| 2).map_err(Failed::Output)
         }
         Err(error) if error.use_stderr() => {
@@ -127,7 +127,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Prints a mistake. When that fails too, the exit status alone says so.
+/// Prints an error. If that fails too, only the exit status reports it.
 fn report(mistake: &Mistake) -> u8 {
     let mut stderr = anstream::stderr().lock();
     mistake
@@ -138,7 +138,7 @@ fn report(mistake: &Mistake) -> u8 {
 
 fn set_color(color: Color) {
     match color {
-        // Leaves it to what the stream, `NO_COLOR`, `CLICOLOR_FORCE` and `TERM` say.
+        // Decided by the stream, `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`.
         Color::Auto => anstream::ColorChoice::Auto,
         Color::Always => anstream::ColorChoice::AlwaysAnsi,
         Color::Never => anstream::ColorChoice::Never,
@@ -146,7 +146,7 @@ fn set_color(color: Color) {
     .write_global();
 }
 
-/// Sends the log to stderr; `TRAINSCOPE_LOG`, or else `RUST_LOG`, says how much of it.
+/// Sends the log to stderr; `TRAINSCOPE_LOG`, or else `RUST_LOG`, sets the level.
 fn start_log() {
     use std::io::IsTerminal as _;
     let filter = ["TRAINSCOPE_LOG", "RUST_LOG"]

@@ -1,7 +1,7 @@
-//! Which colour the pages give each run: once given it stays, whatever runs come or go, for everybody who looks.
+//! Colours of runs on the pages: assigned once and kept, whatever runs come or go, for all users.
 //!
-//! It is kept in the cache folder, beside the index and apart from it, so that an index that is made anew costs no
-//! colours. Where the file cannot be written, colours last as long as the server.
+//! They are stored in the cache folder, separate from the index, so that a rebuilt index does not change colours. If
+//! the file cannot be written, colours last as long as the server.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use trainscope_api::runs::{Run, home_colour};
 use crate::index;
 use crate::watched_file::replace;
 
-/// Looks that runs may have: ten colours, then the same ten with a pattern.
+/// Number of looks: ten colours, then the same ten with a dash pattern.
 const LOOKS: usize = MAX_COLOUR as usize;
 const PLAIN: usize = LOOKS / 2;
-/// Names that are remembered at most; beyond it, those of runs that are not there any more are forgotten.
+/// Maximum number of stored names; above it, those of vanished runs are dropped.
 const MAX_REMEMBERED: usize = 2 * index::MAX_RUNS;
 
 type Known = HashMap<String, u8>;
@@ -28,7 +28,7 @@ pub struct Colours {
 }
 
 impl Colours {
-    /// Takes up what was given before. A file that cannot be read counts as none.
+    /// Loads stored colours. An unreadable file counts as empty.
     pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
         let path = index::folder(cache_dir, base_dirs).with_extension("colours.json");
         let text = std::fs::read(&path).unwrap_or_default();
@@ -40,7 +40,7 @@ impl Colours {
         }
     }
 
-    /// Writes its colour into each run. Those that have none get one, in the order of the list.
+    /// Sets the colour of each run. New runs get one, in the order of the list.
     pub(crate) fn give(&self, runs: &mut [Run]) {
         let mut known = self.known.lock();
         if assign(&mut known, runs.iter().map(|run| &*run.id)) {
@@ -55,9 +55,8 @@ impl Colours {
     }
 }
 
-/// Gives each run that has none a colour; returns whether there was such a run. Runs of one folder are compared with each
-/// other, so that a look and then a hue that none of them has come first; after that a plain look, one that few runs have
-/// at all, and the run's own.
+/// Assigns colours to new runs; returns true if there were any. Within a folder, unused looks and then unused hues are
+/// preferred; after that plain looks, rarely used ones, and the run's own hue.
 fn assign<'a>(known: &mut Known, runs: impl Iterator<Item = &'a str> + Clone) -> bool {
     let mut everywhere = [0_u32; LOOKS];
     let mut folders: HashMap<&str, [u32; LOOKS]> = HashMap::new();
@@ -79,7 +78,7 @@ fn assign<'a>(known: &mut Known, runs: impl Iterator<Item = &'a str> + Clone) ->
             let of_hue = folder[look % PLAIN] + folder[look % PLAIN + PLAIN];
             (folder[*look], of_hue, *look >= PLAIN, everywhere[*look])
         };
-        // The first of equal ones: the run's own hue, if nothing speaks against it.
+        // The first of equal ones: the run's own hue, unless something speaks against it.
         let look = looks.min_by_key(rank).unwrap_or(home);
         everywhere[look] += 1;
         folder[look] += 1;
@@ -150,7 +149,7 @@ mod tests {
         let names: Vec<String> = ('d'..='n').map(String::from).collect();
         let mut known = Known::new();
         let before = given(&mut known, &names);
-        // One of these wants each of the ten colours.
+        // One of these prefers each of the ten colours.
         let all: Vec<String> = ('a'..='z').map(String::from).collect();
         given(&mut known, &all);
         assert_eq!(given(&mut known, &names), before);
@@ -171,7 +170,7 @@ mod tests {
             Colours::open(&bases, lab.path()).give(&mut runs);
             runs.iter().map(|run| run.colour).collect::<Vec<_>>()
         };
-        // Both want the same colour; the one that came first has it.
+        // Both prefer the same colour; the first one has it.
         assert_eq!(home_colour("k"), home_colour("a"));
         let first = give(&["k"])[0];
         assert_eq!(first, home_colour("k"));

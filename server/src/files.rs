@@ -11,13 +11,13 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Bytes at the front of a file that tell its format.
+/// Number of bytes at the front of a file for format detection.
 const HEAD_BYTES: u64 = 16;
-/// Opens a regular file for reading. A pipe, a socket, a device or a folder is an error that says so.
+/// Opens a regular file for reading. Pipes, sockets, devices and folders are errors.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
-        // A pipe without a writer opens at once; regular files are read as ever.
+        // A pipe without a writer opens at once; regular files are not affected.
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
         .open(path)?;
     match special(file.metadata()?.file_type()) {
@@ -46,14 +46,14 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     String::from_utf8(read(path, max_bytes)?).map_err(invalid)
 }
 
-/// The first bytes of a file, which tell its format where the name does not; none of a file that cannot be read.
+/// The first bytes of a file, for format detection; empty for an unreadable file.
 pub(crate) fn head(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
     read.map_or_else(|_| Vec::new(), |_| bytes)
 }
 
-/// A buffer of zeros. Not enough memory is an error, where `vec!` would end the program.
+/// A buffer of zeros. Lack of memory is an error, instead of aborting as `vec!` would.
 pub(crate) fn buffer(len_bytes: u64) -> io::Result<Vec<u8>> {
     let out_of_memory = || {
         let reason = format!("there is no memory for {len_bytes} bytes");
@@ -66,7 +66,7 @@ pub(crate) fn buffer(len_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(buffer)
 }
 
-/// The type of what is no regular file, in words; `None` for a regular file.
+/// Type of a special file in words; `None` for a regular file.
 pub(crate) fn special(kind: FileType) -> Option<&'static str> {
     Some(match () {
         () if kind.is_file() => return None,

@@ -1,6 +1,6 @@
-//! The routes: the API over the index, the page beside it, and what guards both.
+//! The routes: the API over the index, the page beside it, and the guard of both.
 //!
-//! Handlers only read. Every answer passes [`guard`], so none leaves without the headers that keep it on this origin.
+//! Handlers only read. Every answer passes [`guard`], so that all have the headers that keep it on this origin.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,40 +46,40 @@ mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
 
-/// Bytes a request may send.
+/// Maximum size of a request body.
 const BODY_LIMIT_BYTES: usize = 4 << 20;
 
-/// What the handlers answer from. Cloning is cheap.
+/// Shared state of the handlers. Cloning is cheap.
 #[derive(Clone)]
 pub struct Site(Arc<Parts>);
 
-/// What makes a [`Site`].
+/// Parts of a [`Site`].
 pub struct Parts {
-    /// What has been read.
+    /// Index of recorded data.
     pub index: Index,
     /// Findings of each run.
     pub judgements: Judgements,
     /// Graphs that are looked at.
     pub graphs: crate::queries::Graphs,
-    /// The colours of the runs.
+    /// Colours of the runs.
     pub colours: crate::colours::Colours,
-    /// What people have noted.
+    /// Notes of users.
     pub notebooks: Notebooks,
-    /// What tensors that were read came to.
+    /// Cached results about tensors.
     pub tensors: crate::tensors::Memory,
-    /// Who answers.
+    /// Identity of the server.
     pub about: About,
-    /// Who may ask.
+    /// Access rules.
     pub access: access::Access,
     /// The page.
     pub assets: Assets,
-    /// Path that everything is below: empty, or `/` and a path without `/` at its end.
+    /// Path prefix of all URLs: empty, or `/` and a path without `/` at its end.
     pub prefix: String,
-    /// Becomes true when the server ends, so that streams do.
+    /// Becomes true at shutdown, to end streams.
     pub ending: watch::Receiver<bool>,
 }
 
-/// Who answers: the part of `/api/status` that does not change.
+/// Identity of the server: the constant part of `/api/status`.
 #[derive(Clone, Debug)]
 pub struct About {
     /// Process id.
@@ -91,7 +91,7 @@ pub struct About {
 }
 
 impl Site {
-    /// Puts the parts together.
+    /// Creates a site from its parts.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
     }
@@ -107,8 +107,8 @@ impl std::ops::Deref for Site {
 
 /// All routes, below the prefix of `site`.
 ///
-/// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: an answer whose client is not known counts as
-/// one for this machine and is not compressed.
+/// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: an answer to an unknown client counts as one
+/// for this machine and is not compressed.
 pub fn router(site: Site) -> Router {
     let all = openapi::handlers()
         .route("/api", any(error::unknown_path))
@@ -121,7 +121,7 @@ pub fn router(site: Site) -> Router {
     let placed = if site.prefix.is_empty() {
         all
     } else {
-        // The prefix alone, without the slash that relative addresses need, is answered by the redirect in `outside`.
+        // The prefix alone, without the slash that relative URLs need, is redirected in `outside`.
         Router::new()
             .nest_service(&format!("{}/", site.prefix), all.with_state(site.clone()))
             .fallback(assets::outside)
@@ -133,12 +133,12 @@ pub fn router(site: Site) -> Router {
         .with_state(site)
 }
 
-/// An answer of the API: `value` as JSON, never kept by caches.
+/// An API answer: `value` as JSON, uncached.
 fn json<T: serde::Serialize>(value: &T) -> Result<Response, error::Failure> {
     json_text(serde_json::to_vec(value))
 }
 
-/// An answer of the API that is JSON already.
+/// An API answer that is JSON already.
 fn json_text(text: serde_json::Result<Vec<u8>>) -> Result<Response, error::Failure> {
     let body =
         text.map_err(|error| error::Failure::internal("an answer cannot be written", &error))?;
@@ -149,7 +149,7 @@ fn json_text(text: serde_json::Result<Vec<u8>>) -> Result<Response, error::Failu
         .into_response())
 }
 
-/// Runs what may wait for the disk off the async threads.
+/// Runs blocking work off the async threads.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, error::Failure> + Send + 'static,
 ) -> Result<T, error::Failure> {

@@ -1,7 +1,7 @@
-//! What has been read, answerable: the one place that knows sled.
+//! The index of recorded data: the only module that uses sled.
 //!
-//! Input comes from [`ingest`](crate::ingest) alone; handlers read. Publication is not commit: what is published is
-//! answerable at once, and a commit makes it survive a restart together with the offset it came from. Everything here
+//! Input comes from [`ingest`](crate::ingest) alone; handlers read. Publication is not commit: published data is
+//! available at once, and a commit makes it survive a restart together with the offset it came from. Everything here
 //! is derived from the source files and may be deleted at any time.
 
 mod attempts;
@@ -45,11 +45,11 @@ pub(crate) use source::{Block, Source, Staging};
 pub(crate) use store::folder;
 use store::{Batch, Meta, Opened, Store};
 
-/// Names of tags in one notice at most; more are sent as "any".
+/// Maximum number of tags named in one notice; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;
 
-/// Shared read access; cloning is cheap. Methods may block on the disk unless they say otherwise: call them off the async
-/// threads.
+/// Shared read access; cloning is cheap. Methods may block on the disk unless documented otherwise: call them off the
+/// async threads.
 #[derive(Clone)]
 pub struct Index(Arc<Inner>);
 
@@ -62,20 +62,20 @@ struct Inner {
     records: AtomicU64,
     committed_records: AtomicU64,
     sealed_bytes: AtomicUsize,
-    /// Runs with tensors in files of their own. Names and places alone, and never stored: each walk finds them.
+    /// Runs with tensor files. Names and locations only, never stored: each walk finds them.
     recordings: RwLock<Arc<Recordings>>,
     notices: Notices,
 }
 
-/// What the loop that reads last said: answered without waiting for any file.
+/// Latest progress of the ingest loop, available without locking any file.
 #[derive(Clone, Copy, Default)]
 struct Progress {
     ingest: Ingest,
-    /// Runs, and those of them that grow.
+    /// Number of runs, and of growing ones.
     runs: (usize, usize),
 }
 
-/// Why something cannot be answered.
+/// Reason why a query fails.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// No run of that name.
@@ -84,33 +84,33 @@ pub enum ReadError {
     /// No such series in the run.
     #[error("run `{run}` has no `{tag}` among the {} of rank {rank}", kind.as_str())]
     UnknownTag {
-        /// The run asked for.
+        /// Name of the run.
         run: String,
-        /// The kind asked for.
+        /// Kind.
         kind: Kind,
-        /// The tag asked for.
+        /// Name of the tag.
         tag: String,
-        /// The rank asked for.
+        /// Rank.
         rank: u32,
     },
     /// No such blob, or not any more.
     #[error("no blob has the id `{0}`; ask for the records again")]
     UnknownBlob(String),
-    /// A source file that the index points into cannot be read there.
+    /// A source file cannot be read at the indexed location.
     #[error("{path} cannot be read: {reason}")]
     Unreadable {
-        /// The file, as shown.
+        /// Path for display.
         path: String,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
-    /// What was stored cannot be read back.
+    /// Stored data cannot be read back.
     #[error("the index cannot be read: {0}; it is made anew from the files")]
     Storage(String),
 }
 
 impl Index {
-    /// How far reading is.
+    /// Progress of reading.
     pub fn ingest(&self) -> Ingest {
         let progress = self.0.progress.lock().ingest;
         Ingest {
@@ -125,12 +125,12 @@ impl Index {
         &self.0.notices
     }
 
-    /// Number of runs, and of those that grow, when the loop that reads last looked.
+    /// Number of runs, and of growing ones, at the last check of the ingest loop.
     pub fn run_counts(&self) -> (usize, usize) {
         self.0.progress.lock().runs
     }
 
-    /// Counts them. This waits for the files that are being read.
+    /// Counts runs. Waits for the files that are being read.
     pub(crate) fn count_runs(&self) -> (usize, usize) {
         let (only, live) = self.only_tensors();
         (
@@ -139,9 +139,9 @@ impl Index {
         )
     }
 
-    /// All runs.
+    /// The list of all runs.
     pub fn runs(&self) -> RunList {
-        // First the number, then the list: what changes meanwhile is told, and may be in it already.
+        // Take `seq` before the list: a change in between is announced twice rather than missed.
         let seq = self.0.notices.seq();
         let mut list = self.0.catalog.list(seq, &self.0.store);
         self.add_recordings(&mut list);
@@ -156,12 +156,12 @@ impl Index {
 
     fn run(&self, run: &str) -> Result<Arc<RunEntry>, ReadError> {
         let found = self.0.catalog.run(run);
-        // One with tensors alone has none of what is asked for here.
+        // A run with tensors only has no such tags.
         let found = found.or_else(|| self.recording(run).map(|_| Arc::default()));
         found.ok_or_else(|| ReadError::UnknownRun(run.to_owned()))
     }
 
-    /// One series, found and not read yet. Does not block.
+    /// Finds one series without reading it. Does not block.
     pub fn series(&self, query: &ScalarsQuery) -> Result<Selection, ReadError> {
         let key = SeriesKey {
             run: query.run.clone(),
@@ -179,7 +179,7 @@ impl Index {
         self.select(&key, range)
     }
 
-    /// Points of many series; `None` where there is no such series.
+    /// Points of many series; `None` for unknown series.
     pub fn many_series(&self, request: &ScalarsRequest) -> Result<ScalarsAnswer, ReadError> {
         let seq = self.0.notices.seq();
         let wants = |field| request.fields.contains(&field);
@@ -200,7 +200,7 @@ impl Index {
             series.push(
                 match self.select(key, range).and_then(|found| found.read()) {
                     Ok(mut one) => {
-                        // Of raw points, min and max are the values themselves: not sent twice.
+                        // For raw points, min and max are the values themselves: not sent twice.
                         if !min || !one.cut {
                             one.min.clear();
                         }
@@ -237,7 +237,7 @@ impl Index {
     }
 }
 
-/// A range of one series, not read yet.
+/// A range of one series, not yet read.
 pub struct Selection {
     index: Index,
     attempts: Vec<Attempt>,
@@ -245,8 +245,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether reading it takes less time than waking another thread for it does: at most one chunk, which is in
-    /// memory if it was asked for lately.
+    /// True if reading it takes less time than waking another thread: at most one chunk, which is in memory if it was
+    /// requested recently.
     pub fn is_short(&self) -> bool {
         self.attempts
             .iter()
@@ -255,15 +255,15 @@ impl Selection {
             <= 1
     }
 
-    /// Its points.
+    /// Reads its points.
     pub fn read(&self) -> Result<Series, ReadError> {
         reader::read(&self.attempts, &self.range, &self.index.0.store)
     }
 }
 
-/// The side that [`ingest`](crate::ingest) alone uses.
+/// Write access for [`ingest`](crate::ingest).
 impl Index {
-    /// Opens the index of these base directories; what it holds is answerable when this returns.
+    /// Opens the index of these base directories; stored data is available when this returns.
     pub(crate) fn open(cache_dir: &Path, base_dirs: &[PathBuf]) -> std::io::Result<Self> {
         let folder = store::folder(cache_dir, base_dirs);
         let (store, meta, opened) = Store::open(&folder)?;
@@ -326,12 +326,12 @@ impl Index {
         self.0.committed_records.store(records, Ordering::Release);
     }
 
-    /// Whether something stored could not be read: [`Index::start_over`] is due.
+    /// True if stored data could not be read: [`Index::start_over`] is due.
     pub(crate) fn is_broken(&self) -> bool {
         self.0.store.is_broken()
     }
 
-    /// Forgets everything, to read all files again.
+    /// Clears everything, to read all files again.
     pub(crate) fn start_over(&self) {
         self.0.catalog.clear();
         self.0.records.store(0, Ordering::Release);
@@ -349,12 +349,12 @@ impl Index {
         }
     }
 
-    /// All sources, in order of run and path.
+    /// All sources, by run and path.
     pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
         self.0.catalog.sources()
     }
 
-    /// A new source, not read yet.
+    /// Adds a source, not read yet.
     pub(crate) fn add(&self, place: Place, format: Format, identity: Identity) -> Arc<Source> {
         let id = self.0.next_file.fetch_add(1, Ordering::Relaxed);
         let source = Arc::new(Source::new(id, place, format, identity));
@@ -362,14 +362,14 @@ impl Index {
         source
     }
 
-    /// The file of a source has another name now.
+    /// Updates the name of a source's file.
     pub(crate) fn move_to(&self, source: &Arc<Source>, place: Place) {
         self.0.catalog.remove(source);
         source.move_to(place);
         self.0.catalog.add(Arc::clone(source));
     }
 
-    /// Forgets a source and all that was read of it. No worker may publish into it any more.
+    /// Removes a source and all its data. No worker may publish into it any more.
     pub(crate) fn remove(&self, source: &Arc<Source>) {
         self.0.catalog.remove(source);
         self.0
@@ -388,7 +388,7 @@ impl Index {
         self.count_committed();
     }
 
-    /// Makes a block answerable.
+    /// Makes a block available.
     pub(crate) fn publish(&self, source: &Source, block: &Block, staging: &mut Staging) {
         let next_part = || self.0.next_part.fetch_add(1, Ordering::Relaxed);
         let (records, sealed) = source.publish(block, staging, &self.0.store, next_part);
@@ -396,18 +396,18 @@ impl Index {
         self.0.records.fetch_add(records, Ordering::AcqRel);
     }
 
-    /// A source is read to its end, and most of it just now: what is open of it takes less memory packed.
+    /// Compresses the open chunks of a source that was read to its end, after a large read.
     pub(crate) fn pack(&self, source: &Source) {
         let sealed = source.pack();
         self.0.sealed_bytes.fetch_add(sealed, Ordering::Relaxed);
     }
 
-    /// Bytes of sealed chunks that wait in memory for a commit.
+    /// Size of sealed chunks in memory that wait for a commit.
     pub(crate) fn sealed_bytes(&self) -> usize {
         self.0.sealed_bytes.load(Ordering::Relaxed)
     }
 
-    /// Records that a crash would make the next start read again.
+    /// Number of records that the next start would read again after a crash.
     pub(crate) fn uncommitted_records(&self) -> u64 {
         let records = self.0.records.load(Ordering::Relaxed);
         records.saturating_sub(self.0.committed_records.load(Ordering::Relaxed))
@@ -420,7 +420,7 @@ impl Index {
         )
     }
 
-    /// Makes durable what is published, with the offsets it came from; says how many sources were written.
+    /// Makes published data durable, with their offsets; returns the number of sources written.
     pub(crate) fn commit(&self) -> Result<usize, ReadError> {
         self.0.sealed_bytes.store(0, Ordering::Relaxed);
         let mut batch = Batch::default();
@@ -469,7 +469,7 @@ impl Index {
         self.0.committed_records.store(committed, Ordering::Release);
     }
 
-    /// How far reading is, for [`Index::ingest`].
+    /// Sets the progress for [`Index::ingest`].
     pub(crate) fn set_progress(&self, ingest: Ingest) {
         let runs = self.count_runs();
         *self.0.progress.lock() = Progress { ingest, runs };

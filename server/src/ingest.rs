@@ -1,6 +1,6 @@
-//! The loop that reads: look, tail, publish, commit, notify.
+//! The ingest loop: scan, tail, publish, commit, notify.
 //!
-//! One thread owns what is known of the files; a pool of workers reads them. Handlers never wait for either.
+//! One thread owns the state of the files; a pool of workers reads them. Handlers never wait for either.
 
 mod compare;
 
@@ -20,43 +20,43 @@ use crate::discovery::watch::{self, Hints};
 use crate::index::{Index, Source};
 use crate::tail::{Outcome, Tail, Worker};
 
-/// Published bytes that wait in memory before they are committed: what is read at once is committed when it is answerable.
+/// Size of published data in memory that triggers a commit: a burst is committed when it is available.
 const COMMIT_BYTES: usize = 32 << 20;
-/// Records that are committed as soon as there is nothing left to read.
+/// Number of records that triggers a commit as soon as there is nothing left to read.
 const COMMIT_RECORDS: u64 = 16_384;
-/// Time after which anything published is committed.
+/// Longest time until published data is committed.
 const COMMIT_INTERVAL: Duration = Duration::from_secs(10);
-/// Least time between two notices.
+/// Minimum interval of notices.
 const NOTICE_INTERVAL: Duration = Duration::from_millis(50);
-/// Least time between two walks that hints ask for, and as a multiple of what the last one took.
+/// Minimum interval of scans triggered by hints, also as a multiple of the last scan's duration.
 const HINTED_SCAN_INTERVAL: Duration = Duration::from_millis(200);
 const HINTED_SCAN_SHARE: u32 = 4;
 
-/// What to read and where to keep what was read.
+/// Settings of the ingest loop.
 #[derive(Clone, Debug)]
 pub struct IngestSettings {
     /// Base directories, canonical.
     pub base_dirs: Vec<PathBuf>,
     /// Folder for the index; created if missing.
     pub cache_dir: PathBuf,
-    /// Time between two rescans.
+    /// Interval of rescans.
     pub reload_interval: Duration,
-    /// Whether to ask the system for file events too; rescans alone suffice.
+    /// True to use file events of the system too; rescans alone suffice.
     pub file_events: bool,
 }
 
-/// Why reading could not begin.
+/// Reason why reading could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The folder for the index cannot be used.
+    /// The folder of the index cannot be used.
     #[error("the cache folder {path} cannot be used: {source}")]
     Cache {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// The system gives no thread.
+    /// A thread cannot be started.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
 }
@@ -81,8 +81,8 @@ struct Job {
 }
 
 impl Ingester {
-    /// Opens the index and starts the loop on its own thread; returns before anything is read. What the index holds
-    /// from an earlier time is answerable at once.
+    /// Opens the index and starts the loop on its own thread; returns before anything is read. Data stored in the
+    /// index is available at once.
     pub fn start(settings: IngestSettings) -> Result<(Self, Index), StartError> {
         let cache = |source| StartError::Cache {
             path: settings.cache_dir.clone(),
@@ -101,7 +101,7 @@ impl Ingester {
         Ok((Self { messages, thread }, index))
     }
 
-    /// Commits what is not committed and ends the loop.
+    /// Commits the rest and ends the loop.
     pub fn stop(self) {
         if self.messages.send(Message::Stop).is_err() || self.thread.join().is_err() {
             tracing::error!("the ingest loop had ended before it was told to");
@@ -143,9 +143,9 @@ struct TrackedFile {
     source: Arc<Source>,
     tail: Option<Tail>,
     busy: bool,
-    /// It grew while it was being read.
+    /// True if it has grown while it was being read.
     again: bool,
-    /// It is to be read from the start when the worker is done with it.
+    /// Set if it is to be read from the start after the worker is done with it.
     replaced: Option<SourceFile>,
 }
 
@@ -170,7 +170,7 @@ struct Loop {
     live_runs: usize,
     next_scan: Instant,
     last_scan: Instant,
-    /// How long the last walk took.
+    /// Duration of the last scan.
     scan_took: Duration,
     last_commit: Instant,
     last_notice: Instant,
@@ -237,9 +237,9 @@ impl Loop {
         self.stop(inbox);
     }
 
-    /// Asks for file events. Setting that up walks all folders, so it waits until what is there is read.
+    /// Requests file events. Setting that up walks all folders, so it waits until reading has caught up.
     fn watch(&self, sender: &mpsc::Sender<Message>) -> mpsc::Sender<()> {
-        // If the loop has ended nobody is interested any more.
+        // If the loop has ended, the message has no receiver.
         let tell = |message: fn() -> Message| {
             let sender = sender.clone();
             move || drop(sender.send(message()))
@@ -254,7 +254,7 @@ impl Loop {
         )
     }
 
-    /// Waits for the workers, which end at their next block's end, and commits.
+    /// Waits for the workers, which end after their current block, and commits.
     fn stop(&mut self, inbox: &mpsc::Receiver<Message>) {
         while self.busy > 0 {
             let Ok(message) = inbox.recv() else { break };
@@ -280,7 +280,7 @@ impl Loop {
         self.scanned && self.busy == 0 && self.queue.is_empty()
     }
 
-    /// Walks the base directories and compares with what is known.
+    /// Walks the base directories and compares with the known files.
     fn scan(&mut self) {
         let first = !self.scanned;
         let began = Instant::now();
@@ -307,7 +307,7 @@ impl Loop {
     }
 
     fn dispatch(&mut self) {
-        // More than one waits for each worker, so that none is idle between two.
+        // More than one job waits for each worker, so that none is idle in between.
         while self.busy < self.workers * 2 {
             let Some(path) = self.queue.pop_front() else {
                 return;
@@ -374,7 +374,7 @@ impl Loop {
         }
     }
 
-    /// Progress, commits, notices.
+    /// Updates progress, commits and sends notices.
     fn settle(&mut self) {
         if self.index.is_broken() && self.busy == 0 {
             self.index.start_over();
@@ -413,7 +413,7 @@ impl Loop {
             files: self.known.len() as u64,
             ..status::Ingest::default()
         };
-        // Order does not matter for sums.
+        // The order is irrelevant for sums.
         for source in self.index.sources() {
             let (fed, len) = source.with_state(|state| (state.fed_bytes, state.len_bytes));
             progress.bytes += fed;

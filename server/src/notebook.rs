@@ -1,7 +1,7 @@
-//! What people note about runs, in one small TOML file per base directory: `.trainscope/notebook.toml`.
+//! Notes of users about runs, in one small TOML file per base directory: `.trainscope/notebook.toml`.
 //!
 //! The files are the truth. They are read again when they change, written by renaming a finished copy, and never
-//! overwritten while they cannot be understood. Where a base directory is read-only, the cache directory is used.
+//! overwritten while they cannot be parsed. For a read-only base directory, the cache directory is used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,33 +23,33 @@ pub struct Notebooks {
     pages: Mutex<Vec<Page>>,
 }
 
-/// Why a change is not made.
+/// Reason why a change is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    /// Somebody else was faster.
+    /// Another client has changed the notes; the current version.
     #[error("the notes were changed meanwhile; the newest version is {0}")]
     Conflict(u64),
-    /// It asks for too much.
+    /// The change exceeds a limit.
     #[error("{0}")]
     TooMuch(String),
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("{path} cannot be written: {reason}")]
     Unwritable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says, or what is wrong with what is there.
+        /// Error of the system, or in the existing file.
         reason: String,
     },
 }
 
-/// One file.
+/// One notebook file.
 struct Page {
     base: Base,
-    /// Where it belongs, and where it goes if that cannot be written.
+    /// Preferred path, and the alternative if that cannot be written.
     homes: [PathBuf; 2],
     file: WatchedFile,
     content: Content,
-    /// Why the file is not understood.
+    /// Parse error of the file.
     broken: Option<String>,
 }
 
@@ -61,13 +61,13 @@ struct Content {
     pinned: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<String>>,
-    /// By their names below this base directory.
+    /// Notes by the run's name below this base directory.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     runs: BTreeMap<String, RunNotes>,
 }
 
 impl Notebooks {
-    /// Opens the notebooks of these base directories; nothing is written before somebody notes something.
+    /// Opens the notebooks of these base directories; nothing is written before the first change.
     pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
         let pages = bases(base_dirs).into_iter().map(|base| {
             let own = base.dir.join(".trainscope").join("notebook.toml");
@@ -93,14 +93,14 @@ impl Notebooks {
         }
     }
 
-    /// Everything that was noted.
+    /// All notes.
     pub fn read(&self) -> Notebook {
         let mut pages = self.pages.lock();
         pages.iter_mut().for_each(Page::look);
         gather(&pages)
     }
 
-    /// Makes a change, all of it or nothing.
+    /// Applies a change atomically.
     pub fn change(&self, change: NotebookChange) -> Result<Notebook, ChangeError> {
         check(&change)?;
         let mut pages = self.pages.lock();
@@ -111,7 +111,7 @@ impl Notebooks {
         }
         let mut contents: Vec<Content> = pages.iter().map(|page| page.content.clone()).collect();
         for (run, notes) in change.runs {
-            // A run that is not of any base directory is not a run; nothing is kept of it.
+            // A run outside of all base directories does not exist; its notes are dropped.
             let Some((index, name)) = place(&pages, &run) else {
                 continue;
             };
@@ -134,7 +134,7 @@ impl Notebooks {
     }
 }
 
-/// What a change may not ask for, so that no file grows without end.
+/// Checks the limits of a change, so that no file grows without end.
 fn check(change: &NotebookChange) -> Result<(), ChangeError> {
     let too_much = |what: String| Err(ChangeError::TooMuch(what));
     if change
@@ -172,7 +172,7 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
     Ok(())
 }
 
-/// The page that a run belongs to, and the run's name below its base directory.
+/// The notebook of a run, and the run's name below its base directory.
 fn place(pages: &[Page], run: &str) -> Option<(usize, String)> {
     pages.iter().enumerate().find_map(|(index, page)| {
         let below = page.base.run_below(run)?;
@@ -227,7 +227,7 @@ impl Page {
         match read {
             Ok(mut content) => {
                 self.broken = None;
-                // Who edits the file does not count, and who has the page open must be told.
+                // An edited file has no new version number, but open pages must be notified.
                 let is_other = content.version == self.content.version && content != self.content;
                 if is_other || content.version < self.content.version {
                     content.version = self.content.version.saturating_add(1);
@@ -238,7 +238,7 @@ impl Page {
         }
     }
 
-    /// Writes what has changed.
+    /// Writes changed content.
     fn write(&mut self, mut content: Content) -> Result<(), ChangeError> {
         if content == self.content {
             return Ok(());
@@ -334,7 +334,7 @@ mod tests {
         let chosen = first.change(columns).unwrap();
         assert_eq!(chosen.columns.as_deref().map(<[_]>::len), Some(2));
         assert_eq!(second.read(), chosen);
-        // Nothing noted is nothing kept.
+        // Empty notes are not stored.
         let none = first.change(change(3, "a/b", RunNotes::default())).unwrap();
         assert_eq!((none.version, none.runs.len()), (4, 0));
         let odd = RunNotes {
@@ -394,7 +394,7 @@ mod tests {
             seen.problems
         );
         assert!(bases[0].join(".trainscope/notebook.toml").exists());
-        // The other place is found again.
+        // The alternative path is found again.
         assert_eq!(
             Notebooks::open(&bases, &lab.path().join("cache"))
                 .read()

@@ -1,4 +1,4 @@
-//! What the user asked for: flags over environment (`TRAINSCOPE_*`) over defaults, as one [`Settings`].
+//! Settings of the server: flags over environment (`TRAINSCOPE_*`) over defaults, as one [`Settings`].
 //!
 //! Input comes from the command line alone; everything here is checked against the file system once, at the start.
 
@@ -16,7 +16,7 @@ use trainscope_format::Severity;
 
 use crate::alarm::AlarmSettings;
 
-/// Environment variable that holds several folders, separated as in `PATH`.
+/// Environment variable with several folders, separated as in `PATH`.
 const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
 
 /// The flags of `trainscope start`.
@@ -93,16 +93,16 @@ pub struct StartFlags {
     )]
     pub url_path_prefix: Option<String>,
 
-    /// Seconds between two looks at the folders; changes are usually seen earlier
+    /// Seconds between two scans of the folders; changes are usually noticed earlier
     #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", hide_env_values = true, value_parser = seconds)]
     pub reload_interval: Duration,
 
-    /// Whether to ask the system for file events too; network mounts often send none, and looking suffices
+    /// Use file events of the system too; network mounts often send none, and scans suffice
     #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, env = "TRAINSCOPE_FILE_EVENTS", hide_env_values = true)]
     pub file_events: bool,
 
     /// Program to run for each new hit of a growing run, with its arguments; it gets the hit as JSON on its standard
-    /// input. No shell is between: for one, say `sh -c '…'`
+    /// input. No shell is involved: to use one, write `sh -c '…'`
     #[arg(
         long,
         value_name = "COMMAND",
@@ -111,7 +111,7 @@ pub struct StartFlags {
     )]
     pub on_hit: Option<String>,
 
-    /// Address that the same JSON is posted to
+    /// URL to post the same JSON to
     #[arg(
         long,
         value_name = "URL",
@@ -120,7 +120,7 @@ pub struct StartFlags {
     )]
     pub webhook: Option<String>,
 
-    /// Hits of a lesser severity than this are not told of
+    /// Lowest severity to notify
     #[arg(
         long,
         value_name = "SEVERITY",
@@ -132,7 +132,7 @@ pub struct StartFlags {
     )]
     pub on_hit_severity: Severity,
 
-    /// Go on in the background and return once the page answers
+    /// Run in the background and return once the page answers
     #[arg(long)]
     pub background: bool,
 
@@ -145,19 +145,19 @@ pub struct StartFlags {
     )]
     pub web_dir: Option<PathBuf>,
 
-    /// Print nothing but the address and mistakes
+    /// Print nothing but the address and errors
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Of an older command line: accepted, does nothing
+    /// Ignored; accepted for compatibility with an older command line
     #[arg(long, value_name = "DIR", hide = true)]
     pub workspace: Option<PathBuf>,
 
-    /// Of an older command line: accepted, does nothing
+    /// Ignored; accepted for compatibility with an older command line
     #[arg(long, value_name = "BOOL", hide = true, num_args = 0..=1, default_missing_value = "true")]
     pub enable_debugger: Option<String>,
 
-    /// Of an older command line: accepted, does nothing
+    /// Ignored; accepted for compatibility with an older command line
     #[arg(long, value_name = "PORT", hide = true)]
     pub debugger_port: Option<String>,
 }
@@ -170,7 +170,7 @@ fn severity(name: &str) -> Severity {
         .unwrap_or(Severity::Warning)
 }
 
-/// Seconds as a positive number, at most a day.
+/// Parses seconds as a positive number, at most a day.
 fn seconds(text: &str) -> Result<Duration, String> {
     let secs: f64 = text.parse().map_err(|_| "wants a number of seconds")?;
     if (0.01..=86_400.0).contains(&secs) {
@@ -180,77 +180,77 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What the server was asked to do, checked.
+/// Checked settings of the server.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Settings {
     /// Folders to watch: canonical, without repeats, in the order given. Never empty.
     pub base_dirs: Vec<PathBuf>,
-    /// Whether `base_dirs` is the current folder because none was given.
+    /// True if `base_dirs` is the current folder because none was given.
     pub base_dir_assumed: bool,
     /// Address to listen on, as given.
     pub host: String,
     /// Port to listen on; 0 for any.
     pub port: u16,
-    /// Where to write the port to.
+    /// File to write the port to.
     pub port_file: Option<PathBuf>,
     /// Folder for the index.
     pub cache_dir: PathBuf,
     /// File with the token.
     pub token_file: Option<PathBuf>,
-    /// Further names under which the page may be asked for.
+    /// Further host names of the page.
     pub allowed_hosts: Vec<String>,
     /// Empty, or `/` and a path without `/` at its end.
     pub url_path_prefix: String,
     /// Time between two rescans.
     pub reload_interval: Duration,
-    /// Whether to ask the system for file events too.
+    /// True to use file events of the system too.
     pub file_events: bool,
-    /// Who is told of hits.
+    /// Notifications about hits.
     pub alarm: AlarmSettings,
     /// Folder to serve the page from.
     pub web_dir: Option<PathBuf>,
-    /// Whether to go on in the background.
+    /// True to run in the background.
     pub background: bool,
-    /// Whether to print as little as possible.
+    /// True to print as little as possible.
     pub quiet: bool,
-    /// What was accepted but has no effect, a sentence each.
+    /// Accepted flags without effect, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Why the settings cannot be used. The user has to change a flag.
+/// Error in the settings, which the user has to correct in a flag.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// A folder does not exist.
     #[error("there is no folder {}", .0.display())]
     MissingDir(PathBuf),
-    /// It is something else than a folder.
+    /// It is not a folder.
     #[error("{} is not a folder", .0.display())]
     NotADir(PathBuf),
-    /// It is there and may not be read.
+    /// It exists but cannot be read.
     #[error("the folder {} cannot be read: {source}", path.display())]
     UnreadableDir {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// `--url-path-prefix` is not a path of plain segments.
     #[error("`{0}` cannot be the first part of an address")]
     BadPrefix(String),
-    /// `--on-hit` names no program, or a quotation mark has no end.
+    /// `--on-hit` names no program, or has an unclosed quotation mark.
     #[error("`{0}` is no command")]
     BadCommand(String),
-    /// `--webhook` is not an address that can be posted to.
+    /// `--webhook` is not an HTTP URL.
     #[error("`{0}` is no address that can be posted to")]
     BadWebhook(String),
-    /// The home folder is not known, so neither is the default cache.
+    /// The home folder is unknown, and so is the default cache.
     #[error("the home folder of this user is not known")]
     NoHome,
 }
 
 impl Settings {
-    /// Checks `flags`; `assumed_base_dirs` is what the environment says, or nothing.
+    /// Checks `flags`; `assumed_base_dirs` comes from the environment, or is empty.
     pub fn resolve(flags: StartFlags) -> Result<Self, SettingsError> {
         let mut given = flags.summary_base_dir;
         if given.is_empty()
@@ -321,7 +321,7 @@ impl Settings {
     }
 }
 
-/// A command line as a program and its arguments, by the rules of a shell, but with nothing to expand.
+/// Splits a command line into a program and its arguments, by the quoting rules of a shell, without expansion.
 fn command(text: String) -> Result<Vec<String>, SettingsError> {
     let words = shlex::split(&text).filter(|words| words.first().is_some_and(|w| !w.is_empty()));
     words.ok_or(SettingsError::BadCommand(text))
@@ -365,8 +365,8 @@ fn canonical_dir(dir: PathBuf) -> Result<PathBuf, SettingsError> {
     }
 }
 
-/// Brings a path prefix to the form `/a/b`, or empty for none. Only characters that need no escaping are allowed, so
-/// that it can stand in addresses, in routes and in the page as it is.
+/// Normalises a path prefix to the form `/a/b`, or empty for none. Only characters that need no escaping are allowed,
+/// so that it can be used in URLs, in routes and in the page.
 fn prefix(text: &str) -> Result<String, SettingsError> {
     let mut prefix = String::new();
     for segment in text.split('/').filter(|segment| !segment.is_empty()) {
@@ -380,16 +380,16 @@ fn prefix(text: &str) -> Result<String, SettingsError> {
     Ok(prefix)
 }
 
-/// Folders of this user that the program keeps things in. None of them needs to exist.
+/// Folders of this user for the program's files. None of them needs to exist.
 #[derive(Clone, Debug)]
 pub struct UserDirs {
-    /// Home, to write paths in short.
+    /// Home, for abbreviating paths.
     pub home: PathBuf,
-    /// What can be made again: the index.
+    /// Folder of derived data: the index.
     pub cache: PathBuf,
-    /// What outlives a restart: logs, the token.
+    /// Folder of persistent data: logs, the token.
     pub state: PathBuf,
-    /// What describes running servers.
+    /// Folder of files about running servers.
     pub runtime: PathBuf,
 }
 
@@ -405,7 +405,7 @@ impl UserDirs {
         Ok(Self {
             home: xdg.home_dir().to_path_buf(),
             cache: below(xdg.cache_dir()),
-            // The runtime folder is gone with the last login where it exists at all; state files go there only then.
+            // The runtime folder vanishes with the last login, where it exists at all; only state files go there.
             runtime: xdg
                 .runtime_dir()
                 .filter(|dir| dir.is_dir())
@@ -415,7 +415,7 @@ impl UserDirs {
     }
 }
 
-/// Whether other machines can reach a server that listens on `host`. A name that is not an address counts as reachable
+/// True if other machines can reach a server that listens on `host`. A name that is not an address counts as reachable
 /// unless it is `localhost`.
 pub fn is_beyond_loopback(host: &str) -> bool {
     match host
@@ -428,7 +428,7 @@ pub fn is_beyond_loopback(host: &str) -> bool {
     }
 }
 
-/// A path as the user would write it: the home folder as `~`.
+/// A path with the home folder as `~`.
 pub fn short_path(path: &Path, home: Option<&Path>) -> String {
     if let Some(home) = home.filter(|home| home.parent().is_some())
         && let Ok(rest) = path.strip_prefix(home)

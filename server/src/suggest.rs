@@ -1,6 +1,6 @@
 //! Suggestions for misspelt names.
 
-/// The name that was most likely meant, if any is near: two mistakes, or a third of its length.
+/// The most similar name, if any is close enough: two edits, or a third of its length.
 pub(crate) fn similar(
     wanted: &str,
     names: &mut dyn Iterator<Item = &'static str>,

@@ -1,6 +1,6 @@
-//! Reads what one file has more than last time: opens, checks that it is still the same file, decodes, publishes.
+//! Tails one file: opens, checks that it is still the same file, decodes, publishes.
 //!
-//! Memory is bounded by the blocks in flight, whatever the size of the file.
+//! Memory is bounded by the blocks in flight, for files of any size.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,32 +13,32 @@ use crate::discovery::file::{Head, Identity};
 use crate::files;
 use crate::index::{Block, Index, Source, Staging};
 
-/// Bytes decoded at a time.
+/// Size of a decoded block.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Bytes read in one turn, so that a huge file does not keep the growing ones waiting.
+/// Bytes read in one turn, so that a huge file does not delay the growing ones.
 const TURN_BYTES: u64 = 64 << 20;
-/// From this many bytes on, decoding and publishing run on two threads.
+/// Size from which on decoding and publishing run on two threads.
 const PIPELINE_BYTES: u64 = 4 << 20;
 
-/// A decoder between two turns, and how many bytes it was fed.
+/// A decoder between two turns, with the number of bytes fed.
 pub(crate) struct Tail {
     decoder: Box<dyn Decoder>,
     fed_bytes: u64,
 }
 
-/// How a turn ended.
+/// Result of a turn.
 pub(crate) enum Outcome {
-    /// Read to the end of the file as it was.
+    /// Read to the current end of the file.
     Done(Tail),
-    /// There is more.
+    /// There is more to read.
     More(Tail),
-    /// Another file is in its place, or it was cut: read it from the start.
+    /// The file was replaced or truncated: read it from the start.
     Replaced,
-    /// It could not be opened or read; the sentence says why.
+    /// It could not be opened or read; the sentence is the reason.
     Failed(String),
 }
 
-/// What a worker keeps between turns.
+/// State of a worker between turns.
 #[derive(Default)]
 pub(crate) struct Worker {
     staging: Staging,
@@ -99,14 +99,14 @@ impl Worker {
         if tail.fed_bytes < len && tail.fed_bytes == end {
             return Ok(Outcome::More(tail));
         }
-        // Not where a little was added: packing takes time for all that is open.
+        // Not after a small addition: sealing takes time for all open chunks.
         if tail.fed_bytes - begin > begin {
             index.pack(source);
         }
         Ok(Outcome::Done(tail))
     }
 
-    /// The caller's thread publishes what another one reads and decodes.
+    /// The caller's thread publishes while another one reads and decodes.
     fn read_on_two_threads(
         &mut self,
         source: &Source,
@@ -133,7 +133,7 @@ impl Worker {
                 })?;
             for block in decoded {
                 index.publish(source, &block, &mut self.staging);
-                // The reader has ended: nothing more to reuse.
+                // The reader has ended: there is nothing to reuse.
                 let _ended = empty.send(block);
             }
             read.join()
@@ -169,7 +169,7 @@ impl Tail {
     }
 }
 
-/// A decoder that goes on where the source's records end.
+/// A decoder that resumes after the source's records.
 fn resume(source: &Source) -> Tail {
     let path = source.place().full;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -177,7 +177,7 @@ fn resume(source: &Source) -> Tail {
     let fed_bytes = checkpoint.offset;
     match source.format.resume(&name, checkpoint) {
         Ok(decoder) => Tail { decoder, fed_bytes },
-        // Of another version: the index would be, too, so there is nothing that could be read twice.
+        // A checkpoint of another version would come with another index, so nothing is read twice.
         Err(_) => Tail {
             decoder: source.format.decoder(&name),
             fed_bytes: 0,

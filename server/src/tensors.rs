@@ -1,7 +1,7 @@
-//! The values of recorded tensors: which there are, and slices of them, read where they lie.
+//! The values of recorded tensors: list, and slices, read in place.
 //!
-//! Nothing is copied: a catalogue keeps names and steps, and each answer reads the bytes that it needs from the file
-//! that holds them. Tensors are looked up among those that were found, never joined to a path.
+//! Nothing is copied: a catalogue stores names and steps, and each answer reads the bytes that it needs from the
+//! recorded file. Tensor names are compared with listed ones, never joined to a path.
 
 pub(crate) mod export;
 pub(crate) mod find;
@@ -10,7 +10,7 @@ pub(crate) mod list;
 pub(crate) mod summary;
 pub(crate) mod values;
 
-/// What was read of tensors and never changes. Cloning is cheap.
+/// Cached results of reading tensors, which never change. Cloning is cheap.
 #[derive(Clone, Default)]
 pub struct Memory {
     statistics: history::Remembered,

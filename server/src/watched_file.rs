@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::discovery::stamp::Stamp;
 use crate::files;
 
-/// Bytes of a file at most; people do not write that much.
+/// Maximum size of a file; handwritten ones are far smaller.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// The file, which need not exist.

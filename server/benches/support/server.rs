@@ -1,4 +1,4 @@
-//! A server for a bench, which ends with the value.
+//! A server for a bench, which ends when the value is dropped.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it; its cache and its port lie in `lab`.
+    /// Starts it with cache and port file in `lab`.
     pub(crate) fn start(lab: &Path, base: &Path) -> Self {
         let port_file = lab.join("port");
         fs::remove_file(&port_file).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Server {
         }
     }
 
-    /// An answer, and whether it is one that says yes.
+    /// An answer, and true for a success.
     pub(crate) fn get(&self, path: &str) -> (bool, Value) {
         let answer = ureq::get(format!("{}{path}", self.address))
             .config()
@@ -58,7 +58,7 @@ impl Server {
         (answer.status().is_success(), told)
     }
 
-    /// Asks again until it is so.
+    /// Polls until the condition is met.
     pub(crate) fn wait(&self, path: &str, is_so: impl Fn(bool, &Value) -> bool) -> Value {
         let until = Instant::now() + Duration::from_mins(2);
         loop {

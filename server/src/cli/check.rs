@@ -1,4 +1,4 @@
-//! `trainscope check`: judges what trainings have recorded, without a server and without an index.
+//! `trainscope check`: judges recorded trainings without a server and without an index.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -39,23 +39,23 @@ pub(super) struct CheckFlags {
     #[arg(value_name = "DIR", required_unless_present_any = ["explain", "list_conditions"])]
     dirs: Vec<PathBuf>,
 
-    /// What to watch for [default: the recommended watchpoints]
+    /// File of watchpoints [default: the recommended watchpoints]
     #[arg(long, value_name = "FILE")]
     watchpoints: Option<PathBuf>,
 
-    /// Hits of this severity or a worse one make it fail
+    /// Fail on hits of this severity or a higher one
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = FailOn::Warning)]
     fail_on: FailOn,
 
-    /// Report only what holds at this step or later; earlier steps are looked at all the same
+    /// Report only hits that last until this step or later; earlier steps are evaluated all the same
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     since_step: Option<i64>,
 
-    /// Leave out what an earlier check has found: its answer as JSON
+    /// Leave out the hits of an earlier check: its output as JSON
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// How to print the result
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
 
@@ -63,7 +63,7 @@ pub(super) struct CheckFlags {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Count what cannot be judged, and a file that is cut, as a failure too
+    /// Also fail if something cannot be judged or a file is truncated
     #[arg(long)]
     strict: bool,
 
@@ -79,11 +79,11 @@ pub(super) struct CheckFlags {
     #[arg(long, short, conflicts_with = "verbose")]
     quiet: bool,
 
-    /// Tell the details of every run
+    /// Print details of every run
     #[arg(long, short)]
     verbose: bool,
 
-    /// Say what a condition checks, why, and what to do
+    /// Explain a condition: its check, the reason and the advice
     #[arg(long, value_name = "CONDITION")]
     explain: Option<String>,
 
@@ -94,11 +94,11 @@ pub(super) struct CheckFlags {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    /// Only what is certainly wrong
+    /// Errors only
     Error,
-    /// Also what may be wrong
+    /// Errors and warnings
     Warning,
-    /// Everything that was found
+    /// All findings
     Info,
 }
 
@@ -223,7 +223,7 @@ fn check(flags: &CheckFlags) -> Result<Report, Failed> {
     Ok(report)
 }
 
-/// The name that a run has in the file of watchpoints, if that lies where pages write it: below the base directory.
+/// Name of a run in the watchpoints file, if that is where pages write it: below the base directory.
 fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
     let below_base = || {
         let folder = flags.watchpoints.as_ref()?.canonicalize().ok()?;
@@ -239,12 +239,12 @@ fn name_in_file(flags: &CheckFlags, dir: &Path, name: &str) -> String {
     below_base().unwrap_or_else(|| name.to_owned())
 }
 
-/// How many cores there are.
+/// Number of cores.
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What a folder holds, looked at by so many threads.
+/// Walks a folder on a number of threads.
 pub(super) fn look(dir: &Path, threads: usize) -> Result<Contents, Mistake> {
     find::find(dir, threads).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Mistake::missing_dir(dir, "trainscope check"),
@@ -254,7 +254,7 @@ pub(super) fn look(dir: &Path, threads: usize) -> Result<Contents, Mistake> {
     })
 }
 
-/// Says on standard error which files of a folder are never read: pipes, sockets and devices.
+/// Reports on standard error the files of a folder that are never read: pipes, sockets and devices.
 pub(super) fn note_special(found: &Contents) {
     let mut out = anstream::stderr().lock();
     for (path, what) in &found.special {
@@ -267,7 +267,7 @@ pub(super) fn note_special(found: &Contents) {
     }
 }
 
-/// A folder without runs, and what it has instead.
+/// Error for a folder without runs, with its other contents.
 pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
     let files: u64 = found.other.values().sum();
     let mut kinds: Vec<_> = found.other.iter().collect();
@@ -306,7 +306,7 @@ pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
         .attempt("give the folder the training writes to, or record one")
 }
 
-/// Watchpoints that lie there are used only if they are asked for.
+/// Hint for a watchpoints file in the folder, which is used only on request.
 fn hint(flags: &CheckFlags, dir: &Path) -> io::Result<()> {
     let own = dir.join(".trainscope").join("watchpoints.toml");
     if flags.watchpoints.is_some() || flags.quiet || !own.is_file() {
@@ -320,7 +320,7 @@ fn hint(flags: &CheckFlags, dir: &Path) -> io::Result<()> {
     )
 }
 
-/// A run as it would be typed.
+/// Path of a run as typed on the command line.
 pub(super) fn title(dir: &Path, name: &str) -> String {
     let typed = dir.display().to_string();
     let typed = typed.trim_end_matches('/');
@@ -342,7 +342,7 @@ fn titles(dirs: &[PathBuf]) -> String {
     words::name(&all.join(", "), None)
 }
 
-/// Writes the result to where it shall go. Files get no colours.
+/// Writes the result to its destination. Files get no colours.
 fn write_out(
     flags: &CheckFlags,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -1,4 +1,4 @@
-//! Asks a server on this machine who it is.
+//! Requests the status of a server on this machine.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -8,24 +8,24 @@ use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::paths;
 use trainscope_api::status::Status;
 
-/// A server on this machine answers in milliseconds; one that is busy reading still does.
+/// Timeout: a server on this machine answers in milliseconds, even while it is busy reading.
 const PATIENCE: Duration = Duration::from_secs(3);
 const ANSWER_LIMIT_BYTES: u64 = 1 << 20;
 
-/// What came back.
+/// Kind of answer.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
-    /// A trainscope, and this one.
+    /// A trainscope with its status.
     Status(Box<Status>),
-    /// A trainscope that does not tell without its token.
+    /// A trainscope that requires its token.
     TokenWanted,
-    /// Something else answers.
+    /// Another program.
     Stranger,
-    /// Nothing does.
+    /// No answer.
     Silence,
 }
 
-/// Where a server that listens on `host` is reached from this machine.
+/// URL by which this machine reaches a server that listens on `host`.
 pub(super) fn local_address(host: &str, port: u16, prefix: &str) -> String {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
@@ -37,7 +37,7 @@ pub(super) fn local_address(host: &str, port: u16, prefix: &str) -> String {
     }
 }
 
-/// The address of the page of a server, with `/` at its end.
+/// URL of the page of a server, with `/` at its end.
 pub(super) fn address_of(host: &str, port: u16, prefix: &str) -> String {
     if host.contains(':') {
         format!("http://[{host}]:{port}{prefix}/")
@@ -46,11 +46,11 @@ pub(super) fn address_of(host: &str, port: u16, prefix: &str) -> String {
     }
 }
 
-/// Asks the server at `address`, as [`local_address`] gives it.
+/// Requests the status at `address`, as returned by [`local_address`].
 pub(super) fn ask(address: &str, token: Option<&str>) -> Answer {
     let agent = ureq::Agent::config_builder()
         .timeout_global(Some(PATIENCE))
-        // What is on this machine is not behind a proxy, whatever the environment says.
+        // Servers on this machine are not behind a proxy, even if the environment sets one.
         .proxy(None)
         .http_status_as_error(false)
         .max_redirects(0)

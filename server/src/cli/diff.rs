@@ -1,4 +1,4 @@
-//! `trainscope diff`: where two runs part, and by how much.
+//! `trainscope diff`: first step and size of the differences between two runs.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) struct DiffFlags {
     #[arg(value_name = "RUN_A")]
     a: PathBuf,
 
-    /// The folder of another one
+    /// The folder of the other run
     #[arg(value_name = "RUN_B")]
     b: PathBuf,
 
@@ -30,15 +30,15 @@ pub(super) struct DiffFlags {
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
     tolerance: f64,
 
-    /// Look at this step and later ones only
+    /// Compare this step and later ones only
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     since_step: Option<i64>,
 
-    /// How to print the result
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
 
-    /// List every tensor and scalar that parts
+    /// List every tensor and scalar that differs
     #[arg(long)]
     all: bool,
 
@@ -55,7 +55,7 @@ enum OutputFormat {
     Json,
 }
 
-/// A number from 0 on.
+/// Parses a number of at least 0.
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
@@ -88,7 +88,7 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, Failed> {
     })
 }
 
-/// The run that a folder holds, which must be one.
+/// The single run in a folder.
 fn only_run(dir: &Path) -> Result<RunFiles, Mistake> {
     let mut found = look(dir, cores())?;
     note_special(&found);

@@ -1,4 +1,4 @@
-//! `trainscope export`: what a run has recorded, for other programs: tables, JSON, pictures, the files themselves.
+//! `trainscope export`: records of a run for other programs: tables, JSON, pictures, files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ mod table;
 use left_out::LeftOut;
 use table::Table;
 
-/// Names of tags that a mistake tells.
+/// Number of tags listed in an error.
 const TOLD_TAGS: usize = 8;
 
 /// The flags of `trainscope export`.
@@ -37,15 +37,15 @@ pub(super) struct ExportFlags {
     #[arg(value_name = "RUN")]
     run: PathBuf,
 
-    /// What to export
+    /// Kind of record
     #[arg(long, short, value_name = "KIND", value_enum)]
     kind: ExportKind,
 
-    /// As what; pictures are of scalars, histograms and graphs (SVG), files of images, audio and tensors
+    /// Output format; pictures are for scalars, histograms and graphs (SVG), files for images, audio and tensors
     #[arg(long, short, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
 
-    /// Tags, tensors or conditions in whose name this regular expression is found [default: all]
+    /// Tags, tensors or conditions that match this regular expression [default: all]
     #[arg(long, short, value_name = "REGEX", value_parser = Regex::new)]
     tags: Option<Regex>,
 
@@ -94,13 +94,13 @@ enum ExportKind {
     Tensors,
     /// Statistics of tensors: counts, extremes, moments; computed where elements were recorded
     Statistics,
-    /// What watchpoints find
+    /// Hits of watchpoints
     Hits,
-    /// What the rows of the guided diagnosis say
+    /// Rows of the guided diagnosis
     Diagnosis,
     /// Nodes of computation graphs
     Graph,
-    /// Where the model comes from: how it was trained, on what
+    /// Lineage of the model: training settings and data
     Lineage,
     /// Hyper-parameters
     Hparams,
@@ -118,7 +118,7 @@ enum ExportFormat {
     Svg,
     /// A picture
     Png,
-    /// What was recorded, byte by byte, and a file each
+    /// Recorded bytes, one file each
     Files,
 }
 
@@ -149,7 +149,7 @@ impl ExportKind {
     }
 }
 
-/// The name of a choice as it is typed.
+/// The name of a choice on the command line.
 fn typed(value: &impl ValueEnum) -> String {
     value
         .to_possible_value()
@@ -172,7 +172,7 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
     let reading = Reading::of(&flags.run, "export")?;
     let tags = match flags.kind.recorded() {
         Some(kind) => match chosen(flags, &reading, kind) {
-            // They are computed where elements were recorded.
+            // Statistics are computed from recorded elements.
             Err(_) if kind == Kind::Statistics && statistics::are_there(flags, &reading) => {
                 Vec::new()
             }
@@ -220,7 +220,7 @@ fn wrong_format(flags: &ExportFlags) -> Mistake {
         .attempt(format!("--format {}", allowed.join(", or ")))
 }
 
-/// The tags that are asked for; if there are none, what there is instead.
+/// The selected tags; the error lists the existing ones.
 fn chosen(flags: &ExportFlags, reading: &Reading, kind: Kind) -> Result<Vec<Tag>, Mistake> {
     let all = reading.tags()?;
     let is_asked = |tag: &&Tag| {
@@ -301,7 +301,7 @@ fn name_of_kind(kind: Kind) -> String {
 }
 
 impl ExportFlags {
-    /// All records of a tag in the range that is asked for.
+    /// Query for all records of a tag in the selected range.
     fn query(&self, reading: &Reading, tag: &Tag) -> RecordsQuery {
         RecordsQuery {
             run: reading.run.clone(),
@@ -320,7 +320,7 @@ impl ExportFlags {
             && self.until_step.is_none_or(|until| step <= until)
     }
 
-    /// Where to write, if not to standard output.
+    /// Output path, unless it is standard output.
     fn path(&self) -> Option<&Path> {
         self.output
             .as_deref()
@@ -328,14 +328,14 @@ impl ExportFlags {
     }
 }
 
-/// What cannot be written to.
+/// Error for a path that cannot be written.
 fn unwritable(path: &Path, error: &std::io::Error) -> Mistake {
     Mistake::new(2, format!("the result cannot be written: {error}"))
         .at(format!("--output {}", words::path(path)))
         .attempt("--output in a folder that is there and may be written to")
 }
 
-/// Writes the result to where it shall go. A file that was there is replaced once the new one is whole.
+/// Writes the result to its destination. An existing file is replaced once the new one is complete.
 fn write_out(
     flags: &ExportFlags,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failed>,
@@ -348,13 +348,13 @@ fn write_out(
     replace(path, write)
 }
 
-/// Writes a file beside its place and moves it there when it is whole.
+/// Writes a temporary file and renames it when it is complete.
 pub(super) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let failed = |error: std::io::Error| Failed::from(unwritable(path, &error));
-    // What is no plain file (`/dev/null`, a pipe) is written to as it is.
+    // Anything but a regular file (`/dev/null`, a pipe) is written to directly.
     if path.exists() && !path.is_file() {
         let mut out = BufWriter::new(File::create(path).map_err(failed)?);
         write(&mut out)?;
@@ -372,7 +372,7 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// Temporary files are for their owner alone; results are as other files are.
+/// Temporary files are private; results get the usual permissions.
 fn readable(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o644))

@@ -1,4 +1,4 @@
-//! Mistakes, in three lines: what is wrong, where, and what to do.
+//! User errors in three lines: the error, its place, and the remedy.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -13,10 +13,10 @@ use crate::http::access::TokenError;
 use crate::ingest::StartError;
 use crate::settings::SettingsError;
 
-/// Something that the user can put right.
+/// An error that the user can correct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
-    /// What the program exits with.
+    /// Exit status.
     pub(super) status: u8,
     what: String,
     places: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Mistake {
 }
 
 impl Mistake {
-    /// What is wrong, as a sentence without a capital and without a full stop.
+    /// Creates an error from a sentence without a capital and without a full stop.
     pub(super) fn new(status: u8, what: impl Into<String>) -> Self {
         Self {
             status,
@@ -34,19 +34,19 @@ impl Mistake {
         }
     }
 
-    /// A line that says where.
+    /// Adds the line with the place.
     pub(super) fn at(mut self, place: impl Into<String>) -> Self {
         self.places.push(place.into());
         self
     }
 
-    /// A line that says what to do.
+    /// Adds the line with the remedy.
     pub(super) fn attempt(mut self, attempt: impl Into<String>) -> Self {
         self.tries.push(attempt.into());
         self
     }
 
-    /// A folder that is not there, and one of a similar name if there is one; what to type goes before its path.
+    /// Error for a missing folder, with a suggestion of a similar name; the command precedes its path.
     pub(super) fn missing_dir(dir: &Path, command: &str) -> Self {
         let (there, likely) = Nearest::of(dir).map_or_else(
             || (format!("{} is not there", dir.display()), None),
@@ -71,7 +71,7 @@ impl Mistake {
         Ok(())
     }
 
-    /// Says in our form what clap found wrong with `args`.
+    /// Converts an error of clap in `args`.
     pub(super) fn from_clap(error: &clap::Error, args: &[String], command: &clap::Command) -> Self {
         let context = |kind| match error.get(kind) {
             Some(ContextValue::String(text)) => Some(text.clone()),
@@ -88,7 +88,7 @@ impl Mistake {
             Some(name) => format!("trainscope {name} --help"),
             None => "trainscope --help".to_owned(),
         };
-        // What clap calls `--port <PORT>` is the flag `--port` to the user.
+        // Clap's `--port <PORT>` is the flag `--port` to the user.
         let flag = arg.split([' ', '=']).next().unwrap_or_default().to_owned();
         let (what, marked, likely) = match error.kind() {
             ErrorKind::UnknownArgument if flag.starts_with('-') => (
@@ -146,7 +146,7 @@ impl Mistake {
     }
 }
 
-/// What a parser of ours said about a value.
+/// Message of one of our value parsers.
 fn reason(error: &clap::Error) -> String {
     use std::error::Error as _;
     error
@@ -155,7 +155,7 @@ fn reason(error: &clap::Error) -> String {
         .unwrap_or_default()
 }
 
-/// The command as it was typed and, below it, marks under the part that is wrong.
+/// The command line with a marker line below the faulty part.
 fn command_line(args: &[String], marked: &str) -> Vec<String> {
     let mut line = "trainscope".to_owned();
     let mut marks = None;
@@ -167,7 +167,7 @@ fn command_line(args: &[String], marked: &str) -> Vec<String> {
             let wrong = if arg == marked || arg.starts_with(&format!("{marked}=")) {
                 Some(start)
             } else {
-                // `--port=x`: the value alone is wrong.
+                // `--port=x`: only the value is faulty.
                 arg.strip_suffix(marked)
                     .filter(|flag| flag.ends_with('='))
                     .map(|flag| start + flag.chars().count())
@@ -218,15 +218,15 @@ impl From<SettingsError> for Mistake {
     }
 }
 
-/// What there is where a path leads to nothing.
+/// The longest existing part of a missing path.
 struct Nearest {
-    /// The last folder of the path that is there.
+    /// The last existing folder of the path.
     parent: PathBuf,
-    /// How many folders it has.
+    /// Number of folders in it.
     folders: usize,
-    /// The part of the path that is not one of them.
+    /// The first missing part of the path.
     missing: OsString,
-    /// The path with a folder of a similar name in that place, if it leads somewhere.
+    /// The path with a similar name in place of the missing part, if it exists.
     likely: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads one run as `start` does, into an index that is gone afterwards: what is exported is what the pages show.
+//! Reads one run like `start`, into a temporary index: exports match the pages.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::judging::JudgedRun;
 use crate::judging::judge;
 use crate::watchpoints::WatchpointFile;
 
-/// Between two looks at how far reading is.
+/// Polling interval of the reading progress.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// A run that was read.
@@ -27,7 +27,7 @@ pub(super) struct Reading {
     pub(super) index: Index,
     /// Its name in the index.
     pub(super) run: String,
-    /// As it was typed.
+    /// Path as typed on the command line.
     pub(super) title: String,
     found: RunFiles,
     dir: PathBuf,
@@ -37,7 +37,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads everything that the run of a folder has recorded until now.
+    /// Reads all records of the run in a folder.
     pub(super) fn of(dir: &Path, command: &str) -> Result<Self, Mistake> {
         let found = only_run(dir, command)?;
         let failed = |error: &dyn std::fmt::Display| {
@@ -53,7 +53,7 @@ impl Reading {
         let (ingester, index) = Ingester::start(IngestSettings {
             base_dirs: vec![base.clone()],
             cache_dir: cache.path().to_owned(),
-            // One look is all that is wanted.
+            // One scan is enough.
             reload_interval: Duration::from_hours(1),
             file_events: false,
         })
@@ -72,29 +72,29 @@ impl Reading {
         })
     }
 
-    /// The run as lists of runs have it; nothing if it has no more than tensors.
+    /// The run's entry in the list of runs; `None` if it has only tensors.
     pub(super) fn info(&self) -> Option<Run> {
         let all = self.index.runs().runs.into_iter();
         all.into_iter().find(|run| run.id == self.run)
     }
 
-    /// Its tags, of all kinds.
+    /// Tags of all kinds.
     pub(super) fn tags(&self) -> Result<Vec<Tag>, Mistake> {
         let list = self.index.tags(&self.run);
         list.map(|list| list.tags)
             .map_err(|error| self.unread(&error))
     }
 
-    /// Its tags of one kind.
+    /// Tags of one kind.
     pub(super) fn tags_of(&self, kind: Kind) -> Result<Vec<Tag>, Mistake> {
         let mut tags = self.tags()?;
         tags.retain(|tag| tag.kind == kind);
         Ok(tags)
     }
 
-    /// What is wrong with it, by the watchpoints of its folder where there are some.
+    /// Judgement of the run, by the watchpoints of its folder if there are some.
     pub(super) fn judged(&self) -> JudgedRun {
-        // The file lies in the base directory, which is the folder of the run or one above it.
+        // The watchpoints file is in the base directory, which is the folder of the run or one above it.
         let file = self
             .dir
             .ancestors()
@@ -125,14 +125,14 @@ impl Reading {
         judged
     }
 
-    /// What could not be read of it, as a mistake.
+    /// Converts a read error.
     pub(super) fn unread(&self, error: &ReadError) -> Mistake {
         let title = words::name(&self.title, None);
         Mistake::new(2, error.to_string()).at(title)
     }
 }
 
-/// The run that a folder holds: its own, or the only one below it.
+/// The run in a folder: its own, or the only one below it.
 fn only_run(dir: &Path, command: &str) -> Result<RunFiles, Mistake> {
     if dir.is_file() {
         let folder = dir.parent().filter(|folder| *folder != Path::new(""));

@@ -1,4 +1,4 @@
-//! `trainscope report`: a run on one page that opens anywhere, without a server and without scripts.
+//! `trainscope report`: a run as a single page without server and scripts.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -25,14 +25,14 @@ use crate::queries::{distributions, findings, media};
 mod page;
 mod texts;
 
-/// Curves on the page: those that say most come first.
+/// Maximum number of curves: the most informative ones come first.
 const MAX_CURVES: usize = 12;
-/// Distributions and pictures.
+/// Maximum number of distributions, and of images.
 const MAX_HEAT_MAPS: usize = 6;
 const MAX_PICTURES: usize = 8;
-/// Bytes of one picture.
+/// Maximum size of an image.
 const MAX_PICTURE_BYTES: u64 = 512 << 10;
-/// Of a plot, CSS pixels; a page has three in a row.
+/// Size of a plot, CSS pixels; three fit side by side.
 const PLOT: (f64, f64) = (316.0, 176.0);
 /// Columns and bins of a heat map.
 const HEAT: (usize, usize) = (96, 48);
@@ -61,22 +61,22 @@ pub(super) enum Language {
     Zh,
 }
 
-/// Everything that the page shows.
+/// Content of the page.
 struct Contents {
-    /// The run as it was typed.
+    /// Path as typed on the command line.
     title: String,
     info: Option<Run>,
     findings: Findings,
-    /// Why reading stopped where it did: file, and what is wrong.
+    /// Incomplete files: path, status and offset.
     files: Vec<(String, FileStatus, u64)>,
     curves: Vec<Curve>,
-    /// Scalars that have no curve on the page.
+    /// Scalars without a curve on the page.
     other_curves: usize,
     heat_maps: Vec<(String, String)>,
     pictures: Vec<Picture>,
-    /// Names and values of what the lineage says.
+    /// Names and values of the lineage.
     lineage: Vec<(String, String)>,
-    /// What made it, and when.
+    /// Program and time of the report.
     made: String,
 }
 
@@ -88,11 +88,11 @@ struct Curve {
     svg: String,
 }
 
-/// A picture of a run.
+/// An image of a run.
 struct Picture {
     tag: String,
     step: i64,
-    /// With its bytes in it.
+    /// Data URI.
     address: String,
 }
 
@@ -141,7 +141,7 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
     })
 }
 
-/// The loss, the metric, what was hit, learning rate and norms, then all others.
+/// Curves: the loss, the metric, scalars with hits, learning rate and norms, then all others.
 fn curves(
     reading: &Reading,
     info: Option<&Run>,
@@ -187,7 +187,7 @@ fn curves(
     Ok((curves, others))
 }
 
-/// The theme that plots are drawn in; the page gives its colours other ones in the dark.
+/// Theme of the plots; the page's style overrides its colours in dark mode.
 fn theme() -> Theme {
     Theme {
         font: String::new(),
@@ -195,7 +195,7 @@ fn theme() -> Theme {
     }
 }
 
-/// Distributions of what was hit, of weights, then of all others.
+/// Distributions: tensors with hits, weights, then all others.
 fn heat_maps(reading: &Reading, findings: &Findings) -> Result<Vec<(String, String)>, Mistake> {
     let mut tags = reading.tags_of(Kind::Histograms)?;
     let hit: BTreeSet<&str> = findings.hits.iter().map(|hit| &*hit.tensor).collect();
@@ -216,7 +216,7 @@ fn heat_maps(reading: &Reading, findings: &Findings) -> Result<Vec<(String, Stri
     Ok(maps)
 }
 
-/// The newest picture of each tag, as far as browsers show it.
+/// The newest image of each tag, if browsers can show its format.
 fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
     let mut found = Vec::new();
     for tag in reading
@@ -242,7 +242,7 @@ fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
         else {
             continue;
         };
-        // A picture that is too large, or gone, is no reason to have no report.
+        // An oversized or missing image does not fail the report.
         let bytes =
             (blob.len_bytes <= MAX_PICTURE_BYTES).then(|| reading.index.blob(&blob.id).ok());
         let Some(bytes) = bytes.flatten() else {
@@ -264,7 +264,7 @@ fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
     Ok(found)
 }
 
-/// What the run says of its model and data, without what each of its hyper-parameters says again.
+/// Lineage of the model and data, without values that are also hyper-parameters.
 fn lineage(reading: &Reading, info: Option<&Run>) -> Result<Vec<(String, String)>, Mistake> {
     let mut all = Vec::new();
     for tag in reading.tags_of(Kind::Lineage)? {

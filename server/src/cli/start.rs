@@ -1,4 +1,4 @@
-//! `trainscope start`: binds, serves and reads, in this order, until it is told to end.
+//! `trainscope start`: binds, serves and reads, in this order, until it is stopped.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::SocketAddr;
@@ -33,14 +33,14 @@ mod progress;
 
 use port::Port;
 
-/// What a port that cannot be had exits with.
+/// Exit status if the port is not available.
 const CANNOT_BIND: u8 = 3;
-/// Time that open requests have to end after the server was told to.
+/// Grace period for open requests at shutdown.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
-/// Time that the server has to answer itself.
+/// Timeout for the server's own answer at start.
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 
-/// Runs until Ctrl-C, or until the page answers if it was to go to the background.
+/// Runs until Ctrl-C, or with `--background` until the page answers.
 pub(super) fn run(flags: StartFlags) -> Result<u8, Failed> {
     let settings = Settings::resolve(flags).map_err(Mistake::from)?;
     let child = background::is_child();
@@ -65,7 +65,7 @@ pub(super) fn run(flags: StartFlags) -> Result<u8, Failed> {
     }
     let dirs = UserDirs::find().map_err(Mistake::from)?;
     let token = token(&settings, &dirs)?;
-    // Checked before anything starts, since it is a mistake in a flag.
+    // Checked before anything starts, since it is a user error.
     let assets = match &settings.web_dir {
         Some(dir) => Assets::folder(dir, &settings.url_path_prefix).map_err(Mistake::from)?,
         None => Assets::built_in(&settings.url_path_prefix),
@@ -75,12 +75,12 @@ pub(super) fn run(flags: StartFlags) -> Result<u8, Failed> {
         .build()
         .map_err(|error| Mistake::new(3, format!("the server cannot start: {error}")))?;
     let result = runtime.block_on(serve(settings, listener, token, assets));
-    // A handler that still waits for the disk must not hold up the end.
+    // A handler that waits for the disk must not delay the shutdown.
     runtime.shutdown_background();
     result
 }
 
-/// The token that a server beyond loopback needs, and the file it stands in.
+/// The token required beyond loopback, and its file.
 fn token(settings: &Settings, dirs: &UserDirs) -> Result<Option<(Token, PathBuf)>, Mistake> {
     let path = match &settings.token_file {
         Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
@@ -151,7 +151,7 @@ async fn serve(
         prefix: settings.url_path_prefix.clone(),
         ending: ending.clone(),
     }));
-    // Small answers leave at once instead of waiting for more to come.
+    // Small answers are sent at once (`TCP_NODELAY`).
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "no TCP_NODELAY");
@@ -182,7 +182,7 @@ async fn serve(
     });
 
     ended(ending).await;
-    // Streams end with `ending`; whoever still waits for an answer gets a moment more.
+    // Streams end with `ending`; open requests get the grace period.
     if tokio::time::timeout(LAST_REQUESTS, server).await.is_err() {
         tracing::warn!("requests were cut off at the end");
     }
@@ -194,7 +194,7 @@ async fn serve(
     Ok(0)
 }
 
-/// Asks the server itself, which it answers once everything is in place.
+/// Requests the server's own status, which it answers once everything is in place.
 async fn answers(state: &ServerState) -> bool {
     let state = state.clone();
     let asked = tokio::task::spawn_blocking(move || {
@@ -203,7 +203,7 @@ async fn answers(state: &ServerState) -> bool {
             match state.presence() {
                 Presence::Answers(_) => return true,
                 Presence::Silent => std::thread::sleep(Duration::from_millis(20)),
-                // The name means another address, which another server has.
+                // The name resolves to another address, with another server.
                 Presence::Gone => return false,
             }
         }
@@ -223,7 +223,7 @@ fn now_secs() -> f64 {
         .as_secs_f64()
 }
 
-/// The name that other machines know this one by, for a server that they reach.
+/// The host name of this machine, for a server that others can reach.
 fn own_name(host: &str) -> Option<String> {
     is_beyond_loopback(host).then(|| {
         rustix::system::uname()
@@ -234,7 +234,7 @@ fn own_name(host: &str) -> Option<String> {
 }
 
 async fn ended(mut ending: watch::Receiver<bool>) {
-    // An error means that nobody can say it any more, which is the same.
+    // A closed channel also means shutdown.
     drop(ending.wait_for(|ending| *ending).await);
 }
 
@@ -261,7 +261,7 @@ fn listen_for_signals(end: watch::Sender<bool>, marks: Marks) -> io::Result<()> 
     Ok(())
 }
 
-/// The files that say where this server is.
+/// Files that describe this server.
 #[derive(Clone)]
 struct Marks(std::sync::Arc<MarkFiles>);
 
@@ -280,8 +280,7 @@ impl Marks {
         }))
     }
 
-    /// Writes them. A state file that cannot be written is worth a warning, a port file that was asked for is a
-    /// mistake.
+    /// Writes them. A failing state file is a warning, a failing port file an error.
     fn set(&self) -> Result<(), Mistake> {
         self.0.set.store(true, Ordering::Release);
         if let Err(error) = StateDir::of_user()
@@ -318,7 +317,7 @@ fn write_port_file(file: Option<&Path>, port: u16) -> Result<(), Mistake> {
     })
 }
 
-/// Says that what was asked for is there already.
+/// Reports that the folders are already being served.
 fn already_running(settings: &Settings, other: &ServerState) -> Result<u8, Failed> {
     write_port_file(settings.port_file.as_deref(), other.port)?;
     let mut out = anstream::stdout().lock();
@@ -332,7 +331,7 @@ fn already_running(settings: &Settings, other: &ServerState) -> Result<u8, Faile
     Ok(0)
 }
 
-/// The address to open. A server on all addresses is called by the name of the machine.
+/// URL to open. A server on all addresses is named by the host name.
 fn page_address(state: &ServerState) -> String {
     let bare = state.host.trim_start_matches('[').trim_end_matches(']');
     let all = bare
@@ -346,7 +345,7 @@ fn page_address(state: &ServerState) -> String {
     client::address_of(&host, state.port, &state.prefix)
 }
 
-/// The lines that say where the page is. The server goes on when nobody reads them.
+/// Prints the address of the page. A closed output does not stop the server.
 fn announce(settings: &Settings, state: &ServerState) -> Result<(), Failed> {
     let mut text = format!(
         "{STRONG}trainscope{STRONG:#} {}\n\n  Page     {LINK}{}{LINK:#}",
@@ -366,7 +365,7 @@ fn announce(settings: &Settings, state: &ServerState) -> Result<(), Failed> {
     ignore_closed_pipe(write_out(&text))
 }
 
-/// One line a folder.
+/// One line per folder.
 fn folders(settings: &Settings) -> String {
     if settings.base_dir_assumed {
         return "  Folder   . (the current one; no --summary-base-dir given)\n".to_owned();
@@ -385,7 +384,7 @@ fn write_out(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// The page outlives the terminal that it was started from.
+/// The server outlives the terminal that it was started from.
 fn ignore_closed_pipe(result: io::Result<()>) -> Result<(), Failed> {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

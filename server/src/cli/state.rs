@@ -1,6 +1,6 @@
-//! Which servers this user has started: one file a port in the runtime folder.
+//! Servers started by this user: one file per port in the runtime folder.
 //!
-//! A file is a hint. Whether its server runs is known only from its own answer, because process ids are used again.
+//! A file is only a hint: the server's own answer decides, because process ids are reused.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
@@ -12,7 +12,7 @@ use trainscope_api::status::Status;
 use super::client::{self, Answer};
 use crate::settings::{SettingsError, UserDirs};
 
-/// What a server says of itself when it starts.
+/// Description of a running server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ServerState {
     pub(super) pid: u32,
@@ -26,24 +26,24 @@ pub(super) struct ServerState {
     pub(super) log: Option<PathBuf>,
 }
 
-/// What became of a server that has a state file.
+/// State of a server with a state file.
 #[derive(Clone, Debug)]
 pub(super) enum Presence {
     /// It answers.
     Answers(Box<Status>),
-    /// Its process lives and does not answer.
+    /// Its process exists but does not answer.
     Silent,
-    /// It is not there any more.
+    /// Its process has ended.
     Gone,
 }
 
 impl ServerState {
-    /// Where this machine reaches it.
+    /// URL by which this machine reaches it.
     pub(super) fn address(&self) -> String {
         client::local_address(&self.host, self.port, &self.prefix)
     }
 
-    /// Asks it. Compares process id and start, so that another server on the port is not taken for it.
+    /// Requests its status. Process id and start time are compared, to detect another server on the port.
     pub(super) fn presence(&self) -> Presence {
         let token = self
             .token_file
@@ -52,7 +52,7 @@ impl ServerState {
         match client::ask(&self.address(), token.as_deref().map(str::trim)) {
             Answer::Status(status) if self.is_this(&status) => Presence::Answers(status),
             Answer::TokenWanted | Answer::Silence if process_lives(self.pid) => Presence::Silent,
-            // If somebody else has the port, it does not listen any more.
+            // Another program on the port means that it no longer listens.
             Answer::Status(_) | Answer::Stranger | Answer::TokenWanted | Answer::Silence => {
                 Presence::Gone
             }
@@ -60,12 +60,12 @@ impl ServerState {
     }
 
     fn is_this(&self, status: &Status) -> bool {
-        // Both come from the same number; the tolerance is for its way through JSON.
+        // Both come from the same number; the tolerance covers rounding in JSON.
         status.pid == self.pid && (status.started_secs - self.started_secs).abs() < 0.001
     }
 }
 
-/// Whether there is such a process and it may be a trainscope.
+/// True if a process with this id exists and may be a trainscope.
 pub(super) fn process_lives(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid)
         .ok()
@@ -77,8 +77,7 @@ pub(super) fn process_lives(pid: u32) -> bool {
     {
         return false;
     }
-    // Where the system tells, a process that has ended and only waits for its parent does not count, nor does another
-    // program that got the same number.
+    // With `/proc`, zombies do not count, nor do other programs that got the same id.
     match stat(&pid.as_raw_nonzero().to_string()) {
         Some((name, state)) => {
             let ours = name.starts_with("trainscope")
@@ -89,10 +88,10 @@ pub(super) fn process_lives(pid: u32) -> bool {
     }
 }
 
-/// Name and state of a process, on systems that have `/proc`.
+/// Name and state of a process, on systems with `/proc`.
 fn stat(process: &str) -> Option<(String, char)> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in parentheses and may hold some.
+    // The name is in parentheses and may contain some.
     let (_, rest) = text.split_once('(')?;
     let (name, rest) = rest.rsplit_once(')')?;
     Some((name.to_owned(), rest.trim_start().chars().next()?))
@@ -116,13 +115,13 @@ impl StateDir {
         self.0.join(format!("{port}.json"))
     }
 
-    /// Writes the file of a server that answers.
+    /// Writes the file of a running server.
     pub(super) fn write(&self, state: &ServerState) -> io::Result<()> {
         let text = serde_json::to_string_pretty(state)?;
         replace_file(&self.file(state.port), text.as_bytes())
     }
 
-    /// Removes the file of `state`, unless another server has the port by now.
+    /// Removes the file of `state`, unless another server has taken the port.
     pub(super) fn remove(&self, state: &ServerState) -> io::Result<()> {
         match self.read(state.port) {
             Some(written) if written == *state => remove_file(&self.file(state.port)),
@@ -130,12 +129,12 @@ impl StateDir {
         }
     }
 
-    /// The server that says it has `port`.
+    /// The server of a state file by port.
     pub(super) fn read(&self, port: u16) -> Option<ServerState> {
         read_state(&self.file(port))
     }
 
-    /// What all servers have said of themselves, by port, whether or not they are still there.
+    /// State files of all servers by port, including ended ones.
     pub(super) fn all(&self) -> Vec<ServerState> {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut states: Vec<ServerState> = entries
@@ -150,7 +149,7 @@ impl StateDir {
         states
     }
 
-    /// All servers that are there, by port, with what they answer. Files of those that are not are removed.
+    /// All existing servers by port, with their answers. Files of ended servers are removed.
     pub(super) fn servers(&self) -> Vec<(ServerState, Presence)> {
         let mut servers = Vec::new();
         for state in self.all() {
@@ -171,7 +170,7 @@ fn read_state(path: &Path) -> Option<ServerState> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Writes a file so that whoever reads it sees all of it or nothing.
+/// Replaces a file atomically.
 pub(super) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let dir = match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
@@ -216,13 +215,13 @@ mod tests {
         }
     }
 
-    /// A port that nobody listens on: it was free a moment ago and the system gives out others first.
+    /// A port without a listener: it was free a moment ago and the system hands out others first.
     fn free_port() -> u16 {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
     }
 
-    /// A process that has ended.
+    /// The id of an ended process.
     fn dead_pid() -> u32 {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let pid = child.id();

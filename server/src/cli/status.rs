@@ -10,9 +10,9 @@ use super::state::{Presence, ServerState, StateDir};
 use super::style::{QUIET, WARNING};
 use super::{Failed, words};
 
-/// None is running.
+/// Exit status without a server.
 const NONE: u8 = 1;
-/// One is there and does not answer.
+/// Exit status if a server does not answer.
 const SILENT: u8 = 2;
 
 pub(super) fn run() -> Result<u8, Failed> {
@@ -64,7 +64,7 @@ pub(super) fn run() -> Result<u8, Failed> {
     Ok(status)
 }
 
-/// How long a server runs.
+/// Uptime of a server.
 pub(super) fn up(started_secs: f64, now_secs: f64) -> String {
     let time = Duration::try_from_secs_f64(now_secs - started_secs).unwrap_or_default();
     words::span(time)
@@ -74,7 +74,7 @@ struct Row {
     port: String,
     pid: String,
     up: String,
-    /// Runs, live, waiting; none if it does not answer.
+    /// Runs, live runs, waiting sessions; `None` if it does not answer.
     counts: Option<[String; 3]>,
     folder: String,
 }
@@ -93,7 +93,7 @@ impl Row {
                 Some(_) => up(state.started_secs, now_secs),
                 None => "no answer".to_owned(),
             },
-            // Live debugging sessions are what waits; this version holds none.
+            // Live debugging sessions would wait; this version has none.
             counts: answer.map(|status| [status.runs, status.live_runs, 0].map(words::count)),
             folder: folders.join(", "),
         }

@@ -1,4 +1,4 @@
-//! `trainscope stop`: ends a server that this user has started.
+//! `trainscope stop`: stops servers of this user.
 
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,21 +11,21 @@ use super::state::{Presence, ServerState, StateDir, process_lives};
 use super::status::up;
 use super::{Failed, words};
 
-/// Time that a server has to end.
+/// Timeout of a stop.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// It does not stop.
+/// Exit status if a server does not stop.
 const RUNS_ON: u8 = 1;
-/// Which one is not clear.
+/// Exit status if several servers are running.
 const UNCLEAR: u8 = 2;
 
 /// The flags of `trainscope stop`.
 #[derive(Args, Debug)]
 pub(super) struct StopFlags {
-    /// The one on this port
+    /// Server on this port
     #[arg(long, value_name = "PORT", conflicts_with = "all")]
     port: Option<u16>,
 
-    /// All that this user has started
+    /// All servers of this user
     #[arg(long)]
     all: bool,
 }
@@ -95,8 +95,8 @@ fn unclear(servers: &[(ServerState, Presence)]) -> Mistake {
     ))
 }
 
-/// Asks a server to end and waits until it has. Only one that has said itself who it is gets a signal: a process id
-/// alone may be somebody else's by now.
+/// Signals a server and waits until it has ended. Only a server that has identified itself gets a signal: its process
+/// id alone may have been reused.
 fn stop(dir: &StateDir, state: &ServerState, presence: &Presence) -> Result<(), Mistake> {
     let runs_on = |what: String| {
         let place = match &state.log {
@@ -131,7 +131,7 @@ fn stop(dir: &StateDir, state: &ServerState, presence: &Presence) -> Result<(), 
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
         if !process_lives(state.pid) {
-            // One that was ended by force in the meantime has left its file.
+            // A killed server leaves its file.
             if let Err(error) = dir.remove(state) {
                 tracing::warn!(%error, "an old state file stays");
             }

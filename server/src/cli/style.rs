@@ -1,18 +1,18 @@
-//! The roles that text is coloured by: the sixteen colours of the terminal only, so that its theme decides.
+//! Terminal styles by role: only the sixteen standard colours, so that the terminal's theme decides.
 
 use anstyle::{AnsiColor, Style};
 
-/// What is wrong.
+/// Errors.
 pub(super) const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// What may be wrong, or waits.
+/// Warnings, and waiting.
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
-/// Names, and what the eye should find first.
+/// Names, and the most important parts.
 pub(super) const STRONG: Style = Style::new().bold();
-/// Heads of tables, hints, progress.
+/// Table heads, hints, progress.
 pub(super) const QUIET: Style = Style::new().dimmed();
 /// Addresses.
 pub(super) const LINK: Style = Style::new().underline();
-/// What is well.
+/// Success.
 pub(super) const OK: Style = AnsiColor::Green.on_default();
-/// Worth knowing.
+/// Notes.
 pub(super) const NOTE: Style = AnsiColor::Blue.on_default();

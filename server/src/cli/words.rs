@@ -1,11 +1,11 @@
-//! Numbers, sizes, times and paths as people read them.
+//! Human-readable numbers, sizes, times and paths.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::settings::{UserDirs, short_path};
 
-/// With a comma between thousands.
+/// Formats a number with a comma between thousands.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -18,7 +18,7 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// A step, which may be negative.
+/// Formats a step, which may be negative.
 pub(super) fn step(step: i64) -> String {
     let sign = if step < 0 { "-" } else { "" };
     format!("{sign}{}", count(step.unsigned_abs()))
@@ -35,7 +35,7 @@ const UNITS: [(&str, f64); 5] = [
 fn unit(len_bytes: u64) -> (&'static str, f64) {
     UNITS
         .into_iter()
-        // What rounds up to 1,000 of a unit is 1 of the next.
+        // A value that rounds up to 1,000 of a unit is 1 of the next.
         .find(|(_, size)| len_bytes as f64 >= size * 0.9995)
         .unwrap_or(("bytes", 1.0))
 }
@@ -94,8 +94,8 @@ pub(super) fn path(path: &Path) -> String {
     short_path(path, home.as_deref())
 }
 
-/// A name from a folder, safe for a terminal: what would move the cursor is replaced. Where it is wider than `width`
-/// it loses its front, because its end says what it is.
+/// A name for a terminal: control characters are replaced. A name wider than `width` loses its front, because its end
+/// is the distinctive part.
 pub(super) fn name(name: &str, width: Option<usize>) -> String {
     let name = name.replace(char::is_control, "\u{fffd}");
     let len = name.chars().count();

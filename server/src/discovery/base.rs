@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) struct Base {
     /// Canonical path.
     pub(crate) dir: PathBuf,
-    /// Empty if it is the only one; otherwise its own name, unique among them, so that runs do not share one.
+    /// Empty for a single base directory; otherwise its own name, made unique, so that runs are distinct.
     pub(crate) prefix: String,
 }
 
@@ -31,7 +31,7 @@ impl Base {
     }
 }
 
-/// Names for several base directories: the last part of each path, numbered where two are equal.
+/// Names for several base directories: the last part of each path, numbered if two are equal.
 pub(crate) fn bases(dirs: &[PathBuf]) -> Vec<Base> {
     let mut bases: Vec<Base> = Vec::new();
     for dir in dirs {

@@ -1,11 +1,11 @@
-//! Runs that evaluate what a run beside them trains.
+//! Pairs runs with the runs beside them that evaluate them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::runs::{EventSource, RunFiles};
 
-/// Folders of runs that train, and of runs beside them that evaluate.
+/// Folder names of training runs, and of evaluation runs beside them.
 const TRAINING: [&str; 2] = ["train", "training"];
 const EVALUATIONS: [&str; 7] = [
     "validation",
@@ -17,8 +17,8 @@ const EVALUATIONS: [&str; 7] = [
     "dev",
 ];
 
-/// Keras, and many programs, write `train` and `validation` as two runs of one folder, with the same tags: a loss that only
-/// rises on one of them means something else on both. The training is judged with what evaluates it.
+/// Keras and many other programs write `train` and `validation` as two runs of one folder, with the same tags: a loss
+/// that rises in only one of them has another meaning. The training is judged together with its evaluation.
 pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, RunFiles>) {
     let is_training = |folders: &&Vec<String>| {
         let last = folders.last();

@@ -32,17 +32,17 @@ impl Identity {
 /// Run, rank and paths of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Place {
-    /// The run it is part of.
+    /// Name of its run.
     pub(crate) run: Arc<str>,
-    /// Path as shown: relative to its base directory, with `/` between parts.
+    /// Path for display: relative to its base directory, with `/` between parts.
     pub(crate) path: Arc<str>,
-    /// The path to open, as bytes of the system.
+    /// The path to open.
     pub(crate) full: PathBuf,
     /// Rank that writes it.
     pub(crate) rank: u32,
 }
 
-/// First bytes of a file, to tell it from another one that took its place.
+/// First bytes of a file, to detect a replaced file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head(pub(crate) Vec<u8>);
 

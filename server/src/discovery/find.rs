@@ -24,11 +24,11 @@ use crate::files;
 /// Contents of a folder and all below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
-    /// By name.
+    /// Runs by name.
     pub(crate) runs: Vec<RunFiles>,
     /// Folders that cannot be listed: path and reason.
     pub(crate) unreadable: Vec<(String, String)>,
-    /// Pipes, sockets and devices that are named like recorded files and not read: path and type.
+    /// Pipes, sockets and devices with names of recorded files, which are not read: path and type.
     pub(crate) special: Vec<(String, &'static str)>,
     /// Number of files of other kinds, by extension.
     pub(crate) other: BTreeMap<String, u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Contents {
     pub(crate) folders: u64,
 }
 
-/// Names of folders for event files that are a part of the run around them if tensors of that run are there too.
+/// Folder names of event files that are part of the surrounding run if that has tensors too.
 const EVENT_PARTS: [&str; 7] = [
     "tb",
     "tensorboard",
@@ -47,12 +47,12 @@ const EVENT_PARTS: [&str; 7] = [
     "summaries",
 ];
 
-/// Walks a folder on so many threads, or takes a single file as a run.
+/// Walks a folder on a number of threads, or takes a single file as a run.
 pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Contents> {
     find_new(root, threads, &mut Visited::default())
 }
 
-/// The same, without folders that were visited before.
+/// The same, without folders visited before.
 pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io::Result<Contents> {
     let mut found = Contents::default();
     let mut claims = Claims::default();
@@ -96,7 +96,7 @@ pub(crate) fn is_of_tensors(relative: &Path) -> bool {
     names::part_of(&folders_of(relative), file_name).is_some()
 }
 
-/// True if a file of this path below a base directory is recorded by a training: only its name is looked at.
+/// True if a file with this path below a base directory is a recorded file: decided by its name alone.
 pub(crate) fn is_wanted(relative: &Path) -> bool {
     let is_graph = |name: &str| {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
@@ -109,7 +109,7 @@ pub(crate) fn is_wanted(relative: &Path) -> bool {
             .is_some_and(|name| is_graph(name) || sniff(name, Vec::new).is_some())
 }
 
-/// True if a folder of this name may be a part of the run around it, with its event files.
+/// True if a folder of this name may be the event files of the surrounding run.
 pub(crate) fn is_event_part(folder: &str) -> bool {
     EVENT_PARTS.contains(&folder)
 }
@@ -121,7 +121,7 @@ fn folders_of(relative: &Path) -> Vec<String> {
     parts.collect()
 }
 
-/// A file and the run it would be of if nothing else were there.
+/// A file and the run it would belong to on its own.
 struct Claim {
     /// Folder of the run, below the root.
     run: Vec<String>,
@@ -141,7 +141,7 @@ enum ClaimKind {
     Graph(u32, PathBuf),
 }
 
-/// Files that are of runs, and which those would be; [`Claims::join`] has the last word.
+/// Files with the runs that they would belong to on their own; [`Claims::join`] decides.
 #[derive(Default)]
 pub(crate) struct Claims(Vec<Claim>);
 
@@ -151,7 +151,7 @@ struct Folder {
     claims: Claims,
     /// Number of files of other kinds, by extension.
     other: BTreeMap<String, u64>,
-    /// Pipes, sockets and devices named like recorded files: path and type.
+    /// Pipes, sockets and devices with names of recorded files: path and type.
     special: Vec<(String, &'static str)>,
 }
 
@@ -176,7 +176,7 @@ impl Folder {
             return;
         };
         if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
-            // Something else has taken its place since the folder was listed.
+            // It was replaced by something else since the folder was listed.
             return;
         }
         let relative = below(root, path);
@@ -218,7 +218,7 @@ impl Folder {
 }
 
 impl Claims {
-    /// Brings the parts of each run together.
+    /// Joins the parts of each run.
     pub(crate) fn join(mut self) -> Vec<RunFiles> {
         steps::resolve(self.0.iter_mut().filter_map(Claim::named).collect());
         let runs_with =
@@ -297,7 +297,7 @@ impl Claims {
 }
 
 impl Claim {
-    /// The name of a file that may carry a step.
+    /// The name of a file that may contain a step.
     fn named(&mut self) -> Option<NamedFile<'_>> {
         let ClaimKind::Tensors { step, source } = &mut self.what else {
             return None;
@@ -359,7 +359,7 @@ impl Claim {
                 step,
                 source: source(TensorKind::Dumped { graph }),
             },
-            // Of constants without a value, MindSpore writes an empty file.
+            // MindSpore writes an empty file for constants without a value.
             PartKind::Constant { .. } if stamp.len_bytes == 0 => ClaimKind::Beside,
             PartKind::Constant { name } => {
                 ClaimKind::Constant(source(TensorKind::Constant { name }))

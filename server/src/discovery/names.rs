@@ -10,10 +10,10 @@ use trainscope_format::formats::mindspore_dump::DumpedFile;
 
 use super::steps::step_of;
 
-/// A file that holds tensors, or belongs to some that do.
+/// A tensor file, or a file that accompanies some.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The folder of its run, below the one that was given.
+    /// The folder of its run, below the walked one.
     pub(super) run: Vec<String>,
     pub(super) rank: u32,
     pub(super) kind: PartKind,
@@ -23,12 +23,12 @@ pub(super) struct Part {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PartKind {
     Safetensors {
-        /// The step of its folder.
+        /// Step of its folder.
         above: Option<i64>,
-        /// Its name without extension and attempt: other files of the folder tell what of it is a step.
+        /// Name without extension and attempt: its step is found by comparison with the other files of the folder.
         stem: String,
         prefix: String,
-        /// Number of the attempt at that step: a training that was started again wrote another file.
+        /// Number of the attempt at that step: a restarted training writes another file.
         attempt: u32,
     },
     Npy {
@@ -40,19 +40,19 @@ pub(super) enum PartKind {
         step: i64,
         graph: u32,
     },
-    /// A constant of a `MindSpore` graph, which is of all steps.
+    /// A constant of a `MindSpore` graph, which belongs to all steps.
     Constant {
         name: String,
     },
     /// Part of a dump that is reported elsewhere.
     Beside,
-    /// The order of operators of this graph.
+    /// The execution order of this graph.
     Order(u32),
-    /// The graph of this number.
+    /// The graph with this number.
     Graph(u32),
 }
 
-/// Names of folders that are never a run of their own.
+/// Folder names that are never a run of their own.
 const TENSOR_PARTS: [&str; 6] = [
     "steps",
     "dump",
@@ -82,7 +82,7 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     if let Some(part) = dump_of_mindspore(folders, file_name) {
         return Some(part);
     }
-    // Copies of what summary files hold too.
+    // Copies of the content of summary files.
     if folders.iter().any(|name| is_export(name)) {
         return None;
     }
@@ -100,7 +100,8 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
         folders
     };
     let kind = match &*extension.to_ascii_lowercase() {
-        // A file in the folder of a step is named by what it holds; without any number it is a state by itself.
+        // Names of files in the folder of a step are those of their tensors; without any number the file is a state by
+        // itself.
         "safetensors" => {
             let (attempt, stem) = attempt_of(stem);
             PartKind::Safetensors {
@@ -132,7 +133,7 @@ pub(super) fn is_profile(format: Format, folder: &str) -> bool {
     matches!(format, Format::Queues(_)) && folder.starts_with("profiler")
 }
 
-/// A rank that is a folder, which is taken out of the path.
+/// Removes a rank folder from the path and returns the rank.
 pub(super) fn take_rank(folders: &mut Vec<String>) -> Option<u32> {
     let rank_of = |name: &String| name.strip_prefix("rank_")?.parse().ok();
     let (at, rank) = folders
@@ -153,7 +154,7 @@ fn attempt_of(stem: &str) -> (u32, &str) {
     again.unwrap_or((1, stem))
 }
 
-/// Where a file name cannot have `/`, its writer has put something else behind the role.
+/// Name of a tensor: writers replace the `/` after the role in file names.
 fn tensor_name(folders: &str, stem: &str) -> String {
     if !folders.is_empty() {
         return format!("{folders}/{stem}");
@@ -215,7 +216,7 @@ fn dump_of_mindspore(folders: &[String], file_name: &str) -> Option<Part> {
     })
 }
 
-/// The folder that `MindSpore` exports summaries to.
+/// True for the folder that `MindSpore` exports summaries to.
 fn is_export(name: &str) -> bool {
     name.strip_prefix("export_").is_some_and(is_number)
 }
@@ -224,7 +225,7 @@ fn is_number(name: &str) -> bool {
     !name.is_empty() && name.len() < 19 && name.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A path below a folder, with `/` between parts, for people.
+/// A path below a folder for display, with `/` between parts.
 pub(crate) fn shown(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")

@@ -15,7 +15,7 @@ use super::stamp::Stamp;
 /// A run and its files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles {
-    /// Relative to the folder that was given, with `/` between parts; `.` for that folder itself.
+    /// Name relative to the walked folder, with `/` between parts; `.` for that folder itself.
     pub(crate) name: String,
     /// As it would be typed; empty until it is set.
     pub(crate) title: String,
@@ -81,26 +81,26 @@ impl RunFiles {
 pub(crate) struct RankFiles {
     /// Event files and graphs, by path.
     pub(crate) events: Vec<EventSource>,
-    /// Event files of runs beside this one that evaluate what it trains.
+    /// Event files of runs beside this one that evaluate it.
     pub(crate) evaluations: Vec<EventSource>,
-    /// Files with tensors, by step.
+    /// Tensor files by step.
     pub(crate) steps: BTreeMap<i64, Vec<TensorSource>>,
     /// Tables and graphs beside the dumps of `MindSpore`.
     pub(crate) dump: DumpFiles,
 }
 
-/// A file of a format that has a decoder.
+/// A file with a decoder.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSource {
     pub(crate) path: PathBuf,
     pub(crate) stamp: Stamp,
     pub(crate) identity: Identity,
-    /// Why it cannot be opened, if so.
+    /// Error of the attempt to open it; `None` if it can be opened.
     pub(crate) unreadable: Option<String>,
-    /// The path for people: relative to the folder that was given.
+    /// Path for display: relative to the walked folder.
     pub(crate) shown: Arc<str>,
     pub(crate) format: Format,
-    /// The folder of a run that evaluates what the run beside it trains.
+    /// The folder of an evaluation run beside the training run.
     pub(crate) evaluates: Option<Arc<str>>,
 }
 
@@ -112,14 +112,14 @@ pub(crate) struct TensorSource {
     pub(crate) shown: Arc<str>,
     pub(crate) kind: TensorKind,
     pub(crate) len_bytes: u64,
-    /// As it was found.
+    /// Size and time at the walk.
     pub(crate) stamp: Stamp,
 }
 
 /// Source of the names of tensors in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TensorKind {
-    /// By the file itself, after this prefix.
+    /// Names in the file, after this prefix.
     Safetensors {
         prefix: String,
         attempt: u32,
@@ -131,7 +131,7 @@ pub(crate) enum TensorKind {
     Npy { name: String },
     /// The file is a constant of this name.
     Constant { name: String },
-    /// By the rules of `MindSpore`'s dumps, in this graph.
+    /// Names by the rules of `MindSpore`'s dumps, in this graph.
     Dumped { graph: u32 },
 }
 
@@ -144,12 +144,12 @@ pub(crate) struct DumpFiles {
     pub(crate) graphs: BTreeMap<u32, PathBuf>,
     /// Graphs among the files of dumps that have a decoder, those of `graphs` too.
     pub(crate) drawn: Vec<EventSource>,
-    /// Constants that no step is known of yet.
+    /// Constants before a step is known.
     pub(super) constants: Vec<TensorSource>,
 }
 
 impl TensorSource {
-    /// True if it is a constant of a graph.
+    /// True for a constant of a graph.
     pub(crate) fn is_constant(&self) -> bool {
         matches!(self.kind, TensorKind::Constant { .. })
     }
@@ -165,7 +165,7 @@ pub(crate) fn fingerprint(sources: &[TensorSource]) -> u64 {
 }
 
 impl TensorKind {
-    /// Puts the name of a folder before the names of its tensors.
+    /// Prefixes the names of its tensors with the name of a folder.
     pub(super) fn prefix_names(&mut self, folder: &str) {
         match self {
             Self::Safetensors { prefix, .. } => *prefix = format!("{folder}/{prefix}"),

@@ -20,7 +20,7 @@ pub(crate) struct SourceFile {
     pub(crate) identity: Identity,
     pub(crate) len_bytes: u64,
     pub(crate) modified: Option<SystemTime>,
-    /// Why it cannot be opened, if so.
+    /// Error of the attempt to open it; `None` if it can be opened.
     pub(crate) unreadable: Option<String>,
 }
 
@@ -29,13 +29,13 @@ pub(crate) struct SourceFile {
 pub(crate) struct Scan {
     /// By run and path.
     pub(crate) files: Vec<SourceFile>,
-    /// Runs with tensors in files of their own, by name.
+    /// Runs with tensor files, by name.
     pub(crate) recordings: BTreeMap<Arc<str>, RunFiles>,
     /// Folders that cannot be listed and special files, as sentences.
     pub(crate) problems: Vec<String>,
 }
 
-/// Walks all bases. A folder that several of them lead to belongs to the first one.
+/// Walks all bases. A folder below several of them belongs to the first one.
 pub(crate) fn scan(bases: &[Base]) -> Scan {
     let mut scan = Scan::default();
     let mut visited = Visited::default();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::time::SystemTime;
 
-/// Length and time of the last change of a file.
+/// Size and modification time of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     pub(crate) len_bytes: u64,

@@ -1,9 +1,9 @@
-//! The step in the name of a file of tensors, and the rest of the name, which tells files of one step apart.
+//! Steps in names of tensor files, and the rest of the name, which distinguishes files of one step.
 //!
-//! A number is a step if a known word stands before it (`step10_v2`, `ckpt_1000_resnet50`, `epoch=3-step=200`), if the
-//! whole name is that number, or if it is the only free-standing number in which files of one folder and one pattern
-//! differ (`model_10` and `model_20`). Digits that belong to a word (`resnet50`), parts (`00001-of-00003`, `shard_2`)
-//! and fractions (`loss=0.25`) are no steps.
+//! A number is a step after a known word (`step10_v2`, `ckpt_1000_resnet50`, `epoch=3-step=200`), if the whole name is
+//! that number, or if it is the only free-standing number in which files of one folder and one pattern differ
+//! (`model_10` and `model_20`). Digits within a word (`resnet50`), parts (`00001-of-00003`, `shard_2`) and fractions
+//! (`loss=0.25`) are no steps.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,40 +42,40 @@ const WORDS: [(Unit, &[&str]); 3] = [
         &["checkpoint", "ckpt", "ckp", "chkpt", "snapshot"],
     ),
 ];
-/// Letters from which on a word also counts at the end of another one: `globalstep`, `trainIter`.
+/// Minimum length of a word that also counts at the end of another one: `globalstep`, `trainIter`.
 const ENDING_LETTERS: usize = 4;
-/// Words before a number that counts parts or variants of a model.
+/// Words before a number of a part or variant of a model.
 const PART_WORDS: [&str; 20] = [
     "part", "shard", "of", "rank", "layer", "block", "stage", "expert", "head", "fold", "worker",
     "device", "gpu", "seed", "v", "version", "tp", "pp", "dp", "mp",
 ];
-/// Digits that always fit into an `i64`.
+/// Maximum number of digits that always fit into an `i64`.
 const MAX_DIGITS: usize = 18;
 
 /// A number in a name that may be a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Number {
     value: i64,
-    /// The unit that the word before it names.
+    /// Unit by the word before it.
     unit: Option<Unit>,
-    /// Bytes of the digits, with `k` or `m` behind them.
+    /// Byte range of the digits, with `k` or `m` behind them.
     digits: Range<usize>,
-    /// First byte of the word before it, if that names a unit; else of the digits.
+    /// First byte of the word before it, if that is a unit; else of the digits.
     start: usize,
 }
 
-/// A file in a folder of several.
+/// A file among others of its folder.
 pub(super) struct NamedFile<'a> {
     pub(super) folder: Option<&'a Path>,
     pub(super) attempt: u32,
-    /// Name without extension; becomes what is left of it without the step.
+    /// Name without extension; the step is removed from it.
     pub(super) stem: &'a mut String,
-    /// The step of the folder, and whether there is one; becomes that of the file.
+    /// The step of the folder, if there is one; replaced by that of the file.
     pub(super) step: &'a mut i64,
     pub(super) has_step: &'a mut bool,
 }
 
-/// Finds the step of each file among all of its folder.
+/// Finds the step of each file by comparison within its folder.
 pub(super) fn resolve(files: Vec<NamedFile<'_>>) {
     let mut groups: BTreeMap<_, Vec<(NamedFile<'_>, Vec<Number>)>> = BTreeMap::new();
     for file in files {
@@ -100,7 +100,7 @@ pub(super) fn resolve(files: Vec<NamedFile<'_>>) {
     }
 }
 
-/// The step of a name by itself: `12`, `step_00012`, `checkpoint-12`. The number stands at the end.
+/// The step of a name by itself: `12`, `step_00012`, `checkpoint-12`. The number is at the end.
 pub(super) fn step_of(name: &str) -> Option<i64> {
     let numbers = numbers(name);
     let last = numbers
@@ -109,7 +109,7 @@ pub(super) fn step_of(name: &str) -> Option<i64> {
     (last.unit.is_some() || last.digits.start == 0).then_some(last.value)
 }
 
-/// The column of numbers that are steps, in files whose names differ in numbers alone.
+/// Index of the number that is the step, in file names that differ only in numbers.
 fn column_of_steps(
     files: &[&[Number]],
     columns: usize,
@@ -128,7 +128,7 @@ fn column_of_steps(
         .filter_map(|column| Some((unit(column)?, column)))
         .collect();
     named.sort_unstable();
-    // Steps that begin anew in each epoch do not tell files apart, epochs may.
+    // Steps that restart in each epoch do not distinguish files, epochs may.
     let apart = named
         .iter()
         .find(|(_, column)| values(*column) == files.len());
@@ -230,7 +230,7 @@ fn pattern(stem: &str, numbers: &[Number]) -> String {
     pattern
 }
 
-/// The name without a part, and without what joined that part to the rest.
+/// The name without a part and its separator.
 fn without(stem: &str, part: Range<usize>) -> String {
     let is_joint = |c: char| !c.is_alphanumeric();
     let before = stem[..part.start].trim_end_matches(is_joint);
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// Steps of files of one folder, `None` where they are not understood, and what is left of their names.
+    /// Steps of files of one folder, `None` if not recognised, and the rest of their names.
     fn steps(stems: &[&str]) -> Vec<(Option<i64>, String)> {
         let mut all: Vec<(String, i64, bool)> = stems
             .iter()
@@ -327,7 +327,7 @@ mod tests {
             &[3],
             "val_loss=0.25",
         );
-        // Steps that are counted anew in each epoch.
+        // Steps that restart in each epoch.
         let found = steps(&["epoch=1-step=200", "epoch=2-step=200"]);
         assert_eq!((found[0].0, found[1].0), (Some(1), Some(2)));
     }

@@ -14,34 +14,34 @@ use crate::files::special;
 /// Folders that hold no runs, at any depth.
 const PRIVATE_FOLDERS: [&str; 2] = [".git", ".trainscope"];
 
-/// An entry of a folder that is no folder.
+/// An entry of a folder, other than a folder.
 pub(crate) struct Entry {
     inner: DirEntry,
     pub(crate) path: PathBuf,
     pub(crate) kind: EntryKind,
 }
 
-/// The type of an entry. A link is of the type of its target.
+/// The type of an entry. A link has the type of its target.
 pub(crate) enum EntryKind {
     File,
     /// A pipe, a socket or a device, in words.
     Special(&'static str),
-    /// A link without a target, or a file that may not be looked at.
+    /// A link without a target, or a file without permission.
     Unreadable,
 }
 
 impl Entry {
-    /// Length and times: of the target, if the entry is a link.
+    /// Size and times: of the target for a link.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         match self.inner.file_type() {
-            // From the open folder this costs less than from the root.
+            // Relative to the open folder this is cheaper than from the root.
             Ok(kind) if !kind.is_symlink() => self.inner.metadata(),
             _ => fs::metadata(&self.path),
         }
     }
 }
 
-/// The folders that walks have been to, by device and inode.
+/// Visited folders, by device and inode.
 #[derive(Default)]
 pub(crate) struct Visited(FxHashSet<(u64, u64)>);
 
@@ -53,11 +53,11 @@ struct Listing<T> {
     links: Vec<PathBuf>,
 }
 
-/// Walks a folder and all below it on so many threads, but for folders that hold no runs. Each folder is visited once,
-/// however many links lead to it, and under its own name if it has one: so each file has one owner, and loops end.
+/// Walks a folder and all below it on a number of threads, except folders without runs. Each folder is visited once
+/// even with many links to it, under its own name if it has one: so each file has one owner, and loops end.
 ///
-/// `look` adds what is no folder to the content of its folder; `take` gets these contents in an order that does not
-/// depend on the number of threads, and the errors of folders that cannot be listed.
+/// `look` adds entries to the content of a folder; `take` receives these contents in an order independent of the
+/// number of threads, and the errors of unreadable folders.
 pub(crate) fn walk<T: Default + Send>(
     root: &Path,
     threads: usize,
@@ -88,8 +88,8 @@ pub(crate) fn walk<T: Default + Send>(
     }
 }
 
-/// Lists folders, each thread the next one. The answers are in the order of the folders; those of a thread that was lost
-/// are errors.
+/// Lists folders, each thread the next one. Results are in the order of the folders; those of a panicked thread are
+/// errors.
 fn list_all<T: Default + Send>(
     folders: &[PathBuf],
     threads: usize,

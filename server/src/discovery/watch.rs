@@ -16,20 +16,20 @@ use super::base::Base;
 #[derive(Clone, Default)]
 pub(crate) struct Hints(Arc<Mutex<FxHashSet<PathBuf>>>);
 
-/// Hints kept at most; more mean: look at everything.
+/// Maximum number of hints; above it, everything is scanned.
 const MAX_HINTS: usize = 10_000;
 
 impl Hints {
-    /// Takes what was gathered; `None` means that anything may have changed.
+    /// Takes the collected paths; `None` means that anything may have changed.
     pub(crate) fn take(&self) -> Option<Vec<PathBuf>> {
         let hints = std::mem::take(&mut *self.0.lock());
         (hints.len() < MAX_HINTS).then(|| hints.into_iter().collect())
     }
 }
 
-/// Asks the system for file events below `bases`; each first hint since the last look calls `wake`. The watcher lives
-/// as long as the returned sender, and a thread of its own sets it up, because that takes long for many folders. When
-/// it is set up, `ready` is called: what changed before was not reported.
+/// Requests file events below `bases`; the first hint after each [`Hints::take`] calls `wake`. The watcher lives as
+/// long as the returned sender. Setting it up takes long for many folders and happens on a separate thread, which then
+/// calls `ready`: earlier changes are not reported.
 pub(crate) fn events(
     bases: &[Base],
     hints: Hints,

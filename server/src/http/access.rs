@@ -1,7 +1,7 @@
-//! Who may ask: by which names the server is called, and the token that other machines need.
+//! Access control: host names of the server, and the token for other machines.
 //!
-//! A web page elsewhere can make a browser ask any address, and can make its own name mean this one (DNS rebinding).
-//! What it cannot do is to choose the `Host` and `Origin` headers, nor to know the token.
+//! A foreign web page can make a browser send requests to any address, and can rebind its own name to this one (DNS
+//! rebinding). It cannot choose the `Host` and `Origin` headers, nor know the token.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
 
-/// Names and token of one server.
+/// Host names and token of one server.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Lower case, without port, IPv6 without brackets.
     hosts: Vec<String>,
-    /// Whether the server listens on all addresses of the machine, so that each of them is its name.
+    /// True if the server listens on all addresses of the machine, so that each of them is valid.
     any_address: bool,
     token: Option<Token>,
 }
 
 impl Access {
-    /// A server that listens on `host`, is also called any of `names`, and wants `token` if there is one.
+    /// Creates the rules for a server on `host` with further `names`, and with a `token` if required.
     pub fn new(host: &str, names: impl IntoIterator<Item = String>, token: Option<Token>) -> Self {
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"]
             .map(str::to_owned)
@@ -41,23 +41,23 @@ impl Access {
         }
     }
 
-    /// The token that every request needs, if any.
+    /// The required token, if any.
     pub fn token(&self) -> Option<&Token> {
         self.token.as_ref()
     }
 
-    /// Whether a `Host` header names this server, on whatever port.
+    /// True if a `Host` header names this server, on any port.
     pub fn knows_host(&self, header: &str) -> bool {
         let Some(name) = without_port(header) else {
             return false;
         };
         let name = normal(name);
         self.hosts.contains(&name)
-            // An address cannot be rebound: whoever has it in the address bar means this machine.
+            // An IP address cannot be rebound: a user who typed it means this machine.
             || (self.any_address && name.parse::<IpAddr>().is_ok())
     }
 
-    /// Whether an `Origin` header is a page of this server, on whatever port. `null` is not.
+    /// True if an `Origin` header is a page of this server, on any port. `null` is not.
     pub fn knows_origin(&self, header: &str) -> bool {
         header.split_once("://").is_some_and(|(scheme, host)| {
             matches!(scheme, "http" | "https") && self.knows_host(host)
@@ -65,7 +65,7 @@ impl Access {
     }
 }
 
-/// Brings a host name or address to the form that is compared.
+/// Normalises a host name or address for comparison.
 fn normal(host: &str) -> String {
     host.trim_start_matches('[')
         .trim_end_matches(']')
@@ -73,7 +73,7 @@ fn normal(host: &str) -> String {
         .to_ascii_lowercase()
 }
 
-/// The host of `host[:port]`; `None` if that is not what it is.
+/// The host of `host[:port]`; `None` if malformed.
 fn without_port(authority: &str) -> Option<&str> {
     let (host, port) = if authority.starts_with('[') {
         let end = authority.find(']')?;
@@ -90,7 +90,7 @@ fn without_port(authority: &str) -> Option<&str> {
     (!host.is_empty() && port_is_plain).then_some(host)
 }
 
-/// A secret that is known to those who may look.
+/// A secret for access from other machines.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -100,29 +100,29 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Why there is no token.
+/// Error while loading the token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     #[error("the token file {} cannot be {doing}: {source}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// `read` or `made`.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// What it holds is no token: it must be able to stand in addresses and cookies.
+    /// The file holds no valid token: it must be usable in URLs and cookies.
     #[error("the file {} holds no token: 16 or more letters, digits, `-`, `.`, `_` or `~`", .0.display())]
     Form(PathBuf),
-    /// The system gave no random bytes.
+    /// The system has no random bytes.
     #[error("the system gives no random numbers for a token: {0}")]
     Random(getrandom::Error),
 }
 
 impl Token {
-    /// Reads the token that stands in `path`, or makes one there that only this user can read.
+    /// Reads the token in `path`, or creates one that only this user can read.
     pub fn load_or_make(path: &Path) -> Result<Self, TokenError> {
         let failed = |doing| {
             move |source| TokenError::File {
@@ -142,7 +142,7 @@ impl Token {
         }
     }
 
-    /// Only characters that need no escaping anywhere the token goes.
+    /// Only characters that need no escaping in any use of the token.
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~');
@@ -173,7 +173,7 @@ impl Token {
         file.sync_all()
     }
 
-    /// Whether `given` is this token, in a time that does not depend on how much of it is.
+    /// True if `given` is this token, compared in constant time.
     pub fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }

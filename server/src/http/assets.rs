@@ -1,7 +1,7 @@
-//! The page: files that were built in, or those of `--web-dir`.
+//! The page: embedded files, or those of `--web-dir`.
 //!
-//! Every address that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`. It asks for
-//! the files that were built in by name and version, so that browsers keep them without asking again.
+//! Every URL that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`. That
+//! requests the embedded files by name and version, so that browsers can cache them for good.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
@@ -21,16 +21,16 @@ use trainscope_api::error::ErrorCode;
 use super::error::{Failure, method_not_allowed, unknown_path};
 use super::{Site, blocking};
 
-/// The page's own file, which is also every place on it.
+/// The start page, which is also every place on it.
 const INDEX: &str = "index.html";
-/// What browsers may keep of an answer: nothing without asking, or the file of a version for good.
+/// Caching rules: revalidate always, or cache the file of a version for good.
 const ASK: HeaderValue = HeaderValue::from_static("no-cache");
 const KEEP: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
-/// One file of the build, in the forms it is sent in.
+/// An embedded file in all of its encodings.
 struct Embedded {
     name: &'static str,
-    /// Another one when the bytes are others.
+    /// Entity tag, which depends on the content.
     tag: &'static str,
     plain: &'static [u8],
     brotli: Option<&'static [u8]>,
@@ -39,7 +39,7 @@ struct Embedded {
 
 static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// Where the page comes from, ready to be sent.
+/// Source of the page's files.
 #[derive(Clone, Debug)]
 pub struct Assets {
     source: Source,
@@ -57,23 +57,23 @@ enum Source {
 #[derive(Clone, Debug)]
 struct Asset {
     content_type: HeaderValue,
-    /// Without quotes.
+    /// Entity tag without quotes.
     tag: String,
     plain: Bytes,
     brotli: Option<Bytes>,
     gzip: Option<Bytes>,
 }
 
-/// Why there is no page.
+/// Error while loading the page.
 #[derive(Debug, thiserror::Error)]
 pub enum AssetsError {
-    /// `--web-dir` names a folder without a page.
+    /// `--web-dir` has no `index.html`.
     #[error("the folder {} holds no index.html", .0.display())]
     NoIndex(PathBuf),
 }
 
 impl Assets {
-    /// The page that was built in, below `prefix`.
+    /// The embedded page, below `prefix`.
     pub fn built_in(prefix: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         for file in EMBEDDED {
@@ -97,7 +97,7 @@ impl Assets {
         Self { source, version }
     }
 
-    /// The page in `dir`, below `prefix`, read anew for each request.
+    /// The page in `dir`, below `prefix`, read again for each request.
     pub fn folder(dir: &Path, prefix: &str) -> Result<Self, AssetsError> {
         if !dir.join(INDEX).is_file() {
             return Err(AssetsError::NoIndex(dir.to_owned()));
@@ -112,7 +112,7 @@ impl Assets {
         })
     }
 
-    /// May wait for the disk. `None` if there is no such file.
+    /// Finds a file; may block on the disk. `None` if it does not exist.
     fn find(&self, name: &str) -> Result<Option<Asset>, Failure> {
         match &self.source {
             Source::BuiltIn(files) => Ok(files
@@ -120,7 +120,7 @@ impl Assets {
                 .find(|(known, _)| *known == name)
                 .map(|(_, asset)| asset.clone())),
             Source::Folder { dir, prefix } => {
-                // The name is the client's: only plain parts may be joined to the folder.
+                // The name comes from the client: only plain parts may be joined to the folder.
                 let path = Path::new(name);
                 if !path
                     .components()
@@ -205,7 +205,7 @@ impl Asset {
                 headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
             }
         }
-        // Names stay the same from build to build, so browsers ask each time unless they have asked for this version.
+        // Names stay the same from build to build, so browsers revalidate unless the URL has this version.
         headers.insert(CACHE_CONTROL, if is_kept { KEEP } else { ASK });
         headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
         if let Ok(etag) = HeaderValue::from_str(&etag) {
@@ -215,7 +215,7 @@ impl Asset {
     }
 }
 
-/// Whether the browser has this form already.
+/// True if the browser has this file already.
 fn holds(asked: &HeaderMap, etag: &str) -> bool {
     asked
         .get_all(IF_NONE_MATCH)
@@ -226,7 +226,7 @@ fn holds(asked: &HeaderMap, etag: &str) -> bool {
         .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == etag)
 }
 
-/// Which encodings a client takes.
+/// Encodings that a client accepts.
 #[derive(Debug, PartialEq, Eq)]
 struct Accepted {
     brotli: bool,
@@ -263,8 +263,8 @@ impl Accepted {
     }
 }
 
-/// Names the base in the page, so that its relative addresses hold on every place of it and below any prefix.
-/// A base that is there already is replaced.
+/// Inserts a base element into the page, so that its relative URLs work on every place of it and below any prefix. An
+/// existing base is replaced.
 fn with_base(page: &str, prefix: &str) -> String {
     let base = format!("<base href=\"{prefix}/\">");
     let tag = |name: &str| {
@@ -295,7 +295,7 @@ fn version_of(path: &str) -> Option<(&str, &str)> {
     path.strip_prefix("v/")?.split_once('/')
 }
 
-/// Files of the page, and the page itself for every place on it.
+/// Serves files of the page, and the page itself for every place on it.
 pub(super) async fn get(
     State(site): State<Site>,
     method: Method,
@@ -314,7 +314,7 @@ pub(super) async fn get(
     let found = blocking(move || {
         let name = if name.is_empty() { INDEX } else { &name };
         match assets.find(name)? {
-            // A missing file must not look like a page: a script that is one fails in ways that nobody understands.
+            // A missing file must not return the page: as a script, it would fail with confusing errors.
             None if is_file_name(name) => Ok(None),
             None => Ok(assets.find(INDEX)?.map(|index| (index, false))),
             Some(asset) => Ok(Some((asset, is_kept && name != INDEX))),
@@ -332,8 +332,8 @@ pub(super) async fn get(
     }
 }
 
-/// Whether a path names a file rather than a place on the page. Runs have dots in their names (`lr-0.01`), and their
-/// places end in the name of a page, so only what looks like a file of a bundle counts.
+/// True if a path names a file rather than a place on the page. Runs have dots in their names (`lr-0.01`), and their
+/// places end in the name of a page, so only names like those of bundle files count.
 fn is_file_name(path: &str) -> bool {
     const EXTENSIONS: [&str; 13] = [
         "bin", "css", "gif", "html", "ico", "js", "json", "map", "png", "svg", "txt", "wasm",
@@ -345,7 +345,7 @@ fn is_file_name(path: &str) -> bool {
         .is_some_and(|extension| EXTENSIONS.contains(&extension))
 }
 
-/// Answers what is not below the prefix: the way there, or nothing.
+/// Answers requests outside of the prefix: a redirect, or not found.
 pub(super) async fn outside(State(site): State<Site>, OriginalUri(uri): OriginalUri) -> Response {
     let path = uri.path();
     if path == "/" || path == site.prefix {
@@ -354,7 +354,7 @@ pub(super) async fn outside(State(site): State<Site>, OriginalUri(uri): Original
     unknown_path(uri).await.into_response()
 }
 
-/// The page that asks for the token; `refused` if one was given that is not it.
+/// The page that asks for the token; `refused` after a wrong one.
 pub(super) fn token_page(prefix: &str, refused: bool) -> String {
     let said = if refused {
         "<p><strong>That is not the token of this server.</strong></p>\n"

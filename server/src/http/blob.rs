@@ -1,4 +1,4 @@
-//! `/api/blob`: the bytes of a picture, a clip or a tensor, read from the source file.
+//! `/api/blob`: the bytes of an image, a clip or a tensor, read from the source file.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -18,10 +18,10 @@ use super::stream::{self, PIECE_BYTES};
 use super::{Site, blocking};
 use crate::index::Blob;
 
-/// Bytes at the front that tell the media type.
+/// Number of bytes at the front for detecting the media type.
 const HEAD_BYTES: u64 = 16;
 
-/// The bytes of a picture, a clip or a tensor
+/// The bytes of an image, a clip or a tensor
 #[utoipa::path(
     get,
     path = "/api/blob",
@@ -51,7 +51,7 @@ pub(super) async fn get(
     })
     .await?;
     let len = blob.len_bytes();
-    // An id names one stretch of one file for ever.
+    // The content of an id never changes.
     let kept = (CACHE_CONTROL, "private, max-age=31536000, immutable");
     let Some(media_type) = media_type(&head) else {
         let download = (CONTENT_DISPOSITION, "attachment; filename=\"blob.bin\"");
@@ -62,7 +62,7 @@ pub(super) async fn get(
     };
     let head = [(CONTENT_TYPE, media_type), kept, (ACCEPT_RANGES, "bytes")];
     let wanted = headers.get(RANGE).and_then(|range| range.to_str().ok());
-    // Players go to a place of a clip only where they may ask for it.
+    // Players can seek in a clip only with range requests.
     let Some((from, to)) = wanted.and_then(|range| part(range, len)) else {
         let length = [(CONTENT_LENGTH, len.to_string())];
         return Ok((head, length, part_of(blob, 0, len).await?).into_response());
@@ -75,7 +75,7 @@ pub(super) async fn get(
     Ok((StatusCode::PARTIAL_CONTENT, head, told, body).into_response())
 }
 
-/// A stretch of a blob as a body: a short one at once, others piece by piece.
+/// Part of a blob as a body: a short one at once, others piece by piece.
 async fn part_of(blob: Blob, from: u64, end: u64) -> Result<Body, Failure> {
     let pieces = (from..end).step_by(PIECE_BYTES);
     let piece = move |blob: &Blob, at: u64| read(blob, at, end.min(at + PIECE_BYTES as u64));
@@ -104,7 +104,7 @@ fn read(blob: &Blob, from: u64, end: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The first and the last byte of the one part that is asked for; `None` for everything else, which is answered whole.
+/// First and last byte of a single requested range; `None` for anything else, which is answered with the whole blob.
 fn part(range: &str, len: u64) -> Option<(u64, u64)> {
     let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
     let last = len.checked_sub(1)?;
@@ -119,7 +119,7 @@ fn part(range: &str, len: u64) -> Option<(u64, u64)> {
     (from <= to).then_some((from, to))
 }
 
-/// What a browser may show: never anything that holds scripts (SVG, HTML), whatever its writer called it.
+/// Media type for a browser: never one with scripts (SVG, HTML), whatever the writer declared.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     match ImageEncoding::sniff(bytes) {
         ImageEncoding::Unknown => {}

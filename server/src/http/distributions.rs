@@ -13,7 +13,7 @@ use super::request::Body;
 use super::{Site, blocking, json};
 use crate::queries::distributions::answer;
 
-/// Counts of one answer at most.
+/// Maximum number of counts in one answer.
 const MAX_COUNTS: usize = 2_000_000;
 
 /// Distributions of many series in shared bins

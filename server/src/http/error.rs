@@ -39,7 +39,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Answers every path below `/api` that is none.
+/// Answers unknown paths below `/api`.
 pub(super) async fn unknown_path(uri: Uri) -> Failure {
     Failure::new(
         ErrorCode::UnknownPath,
@@ -47,7 +47,7 @@ pub(super) async fn unknown_path(uri: Uri) -> Failure {
     )
 }
 
-/// Answers a path with a method that it does not have.
+/// Answers a path with an unsupported method.
 pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> Failure {
     Failure::new(
         ErrorCode::MethodNotAllowed,

@@ -1,4 +1,4 @@
-//! `/api/findings`: what watchpoints have found in one run.
+//! `/api/findings`: findings of watchpoints in one run.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -10,7 +10,7 @@ use super::request::Params;
 use super::{Site, blocking, json};
 use crate::queries::findings::answer;
 
-/// What watchpoints have found in a run
+/// Findings of watchpoints in a run
 #[utoipa::path(
     get,
     path = "/api/findings",

@@ -32,7 +32,7 @@ pub(super) async fn get(
     blocking(move || json(&queries::answer(&site.index, &query)?)).await
 }
 
-/// A picture of a graph: what is open, laid out
+/// Layout of the open scopes of a graph
 #[utoipa::path(
     get,
     path = "/api/graph/scene",
@@ -50,7 +50,7 @@ pub(super) async fn scene(
     blocking(move || json(&queries::scene(&site.graphs, &query)?)).await
 }
 
-/// What a graph is made of
+/// Operation types of a graph
 #[utoipa::path(
     get,
     path = "/api/graph/summary",
@@ -104,7 +104,7 @@ pub(super) async fn search(
     blocking(move || json(&queries::search(&site.graphs, &query)?)).await
 }
 
-/// What differs between two graphs
+/// Differences of two graphs
 #[utoipa::path(
     get,
     path = "/api/graph/diff",

@@ -1,6 +1,4 @@
-//! What every request passes on its way in and every answer on its way out.
-//!
-//! In: the names in `Host` and `Origin`, then the token. Out: the headers that confine the page to its own origin.
+//! Middleware: host, origin and token checks for requests; security headers for answers.
 
 use std::net::SocketAddr;
 
@@ -22,14 +20,14 @@ use super::error::Failure;
 use super::headers::{NO_STORE, POLICY};
 use super::{Site, assets};
 
-/// Answers below this size are sent as they are.
+/// Size below which answers are not compressed.
 const COMPRESS_FROM_BYTES: u64 = 64 << 10;
 
-/// Marks an answer that goes to another machine.
+/// Marks an answer to another machine.
 #[derive(Clone, Copy)]
 struct Beyond;
 
-/// Compression costs more than a request on loopback, and saves time only where the way is long.
+/// Compression costs more than a request on loopback, and saves time only on slower networks.
 #[derive(Clone, Copy)]
 pub(super) struct ForOtherMachines;
 
@@ -40,7 +38,7 @@ impl Predicate for ForOtherMachines {
     }
 }
 
-/// Marks answers for clients on other machines; stands inside of the compression.
+/// Marks answers to clients on other machines; must be inside of the compression layer.
 pub(super) async fn mark(request: Request, next: Next) -> Response {
     let beyond = is_beyond(request.extensions());
     let mut response = next.run(request).await;
@@ -56,7 +54,7 @@ fn is_beyond(extensions: &Extensions) -> bool {
         .is_some_and(|ConnectInfo(peer)| !peer.ip().to_canonical().is_loopback())
 }
 
-/// Lets a request pass that may, and dresses the answer.
+/// Checks a request, and adds headers to the answer.
 pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
     let mut response = match check(&site, &request) {
         Pass::On => next.run(request).await,
@@ -71,7 +69,7 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",
         ),
-        // Pages elsewhere must not get an answer into their process, not even as a picture or a script.
+        // Foreign pages must not load an answer into their process, not even as an image or a script.
         (
             HeaderName::from_static("cross-origin-resource-policy"),
             "same-origin",
@@ -149,7 +147,7 @@ fn check_names(access: &Access, request: &Request) -> Result<(), Failure> {
                 return Err(foreign("Host", &host));
             }
         }
-        // HTTP/2 has the name in the address instead.
+        // HTTP/2 has the host in the URI instead.
         (None, _) if request.version() == Version::HTTP_2 => {
             let host = request.uri().authority().map_or("", |name| name.as_str());
             if !access.knows_host(host) {
@@ -167,7 +165,7 @@ fn check_names(access: &Access, request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Cookies do not know ports, so servers on two ports of one machine would overwrite each other's.
+/// Cookies are shared by all ports, so servers on two ports of one machine would overwrite each other's.
 fn cookie_name(request: &Request) -> String {
     let port = request
         .headers()
@@ -199,14 +197,14 @@ fn is_known(token: &Token, headers: &HeaderMap, cookie_name: &str) -> bool {
         .any(|(name, given)| name == cookie_name && token.is(given))
 }
 
-/// The token in the query, which needs no decoding: its characters stand for themselves.
+/// The token in the query; it needs no decoding.
 fn query_token(uri: &Uri) -> Option<&str> {
     uri.query()?
         .split('&')
         .find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// Remembers the token in the browser and takes it out of the address, where it would be copied along with links.
+/// Stores the token in a cookie and removes it from the URL, where it would be copied along with links.
 fn welcome(site: &Site, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
     let rest: Vec<&str> = uri
         .query()

@@ -1,7 +1,7 @@
-//! `GET /api/live`: server-sent events that say what changed.
+//! `GET /api/live`: server-sent events about changes.
 //!
-//! Input is the index's broadcast of notices. A client gets at most one event every [`PAUSE`]: notices between two are
-//! merged into one, and a client too slow for the broadcast is told to ask for everything again.
+//! The input is the index's broadcast of notices. A client gets at most one event every [`PAUSE`]: notices in between
+//! are merged, and a client too slow for the broadcast gets a `reload`.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use super::error::Failure;
 use super::request::Params;
 use crate::notices::Notices;
 
-/// Least time between two events for one client: a page redraws at most this often. The first one after a quiet time
-/// does not wait.
+/// Minimum interval of events for one client: a page redraws at most this often. The first one after a quiet time is
+/// sent at once.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Time between two comments on a quiet stream, below what proxies allow.
+/// Interval of comments on a quiet stream, below the timeouts of proxies.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Time after which a browser tries again when the server went away.
+/// Reconnect delay of browsers.
 const RETRY: Duration = Duration::from_secs(1);
-/// Tags a merged notice names for one run; above, it says "any of them".
+/// Maximum number of tags of one run in a merged notice; above it, the list is empty for "any of them".
 const MAX_TAGS: usize = 1_000;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ pub(super) struct LiveQuery {
     since: Option<u64>,
 }
 
-/// What changed, as server-sent events
+/// Server-sent events about changes
 #[utoipa::path(
     get,
     path = "/api/live",
@@ -77,14 +77,14 @@ pub(super) async fn get(
     let mut response = Sse::new(events(site.index.notices(), since, site.ending.clone()))
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
         .into_response();
-    // Proxies that collect answers before they pass them on would hold back events for minutes.
+    // Buffering proxies would hold back events for minutes.
     response
         .headers_mut()
         .insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// What a client is told next.
+/// Next event for a client.
 #[derive(Debug)]
 enum Told {
     Change(ChangeNotice),
@@ -119,7 +119,7 @@ fn events(
     since: Option<u64>,
     ending: watch::Receiver<bool>,
 ) -> impl Stream<Item = Result<Event, Infallible>> + use<> {
-    // Subscribing comes first: what changes after it is in the channel, what changed before is seen by `seq`.
+    // Subscribing comes first: later changes are in the channel, earlier ones are visible in `seq`.
     let subscription = notices.subscribe();
     let seq = notices.seq();
     let missed = since.is_some_and(|since| since != seq).then_some(seq);
@@ -141,11 +141,11 @@ struct Listener {
     all: Notices,
     notices: Receiver<Arc<ChangeNotice>>,
     ending: watch::Receiver<bool>,
-    /// No event before this moment.
+    /// Earliest time of the next event.
     next: Instant,
-    /// A reload that is owed.
+    /// A pending reload.
     missed: Option<u64>,
-    /// Whether the first comment was sent, which makes proxies and browsers see an open stream at once.
+    /// True once the first comment was sent, by which proxies and browsers see an open stream at once.
     greeted: bool,
 }
 
@@ -158,7 +158,7 @@ impl Listener {
         }
         let mut ending = self.ending.clone();
         let told = tokio::select! {
-            // An error means that the other end is gone, which is the same news.
+            // A closed channel also means shutdown.
             _ = ending.wait_for(|ending| *ending) => return None,
             told = self.told() => told?,
         };
@@ -188,14 +188,14 @@ impl Listener {
         }
     }
 
-    /// Forgets what is still in the channel: the reload covers it.
+    /// Drains the channel: the reload covers it.
     fn refetch(&mut self) -> Told {
         self.notices = self.notices.resubscribe();
         Told::Reload(self.all.seq())
     }
 }
 
-/// Adds a later notice to an earlier one.
+/// Merges a later notice into an earlier one.
 fn merge(merged: &mut ChangeNotice, later: &ChangeNotice) {
     merged.seq = later.seq;
     merged.ingest = later.ingest;

@@ -1,4 +1,4 @@
-//! `/api/markdown`: recorded texts, parsed here so that the page only draws: it never sees markup.
+//! `/api/markdown`: recorded texts, parsed here so that the page never handles markup.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,7 +13,7 @@ use super::error::Failure;
 use super::records::list;
 use super::request::Params;
 
-/// Texts of one record at most.
+/// Maximum number of texts of one record.
 const MAX_ITEMS: usize = 2_000;
 
 /// Texts of one tag, parsed as markdown
@@ -64,11 +64,11 @@ fn parse(text: Text) -> Markdown {
     }
 }
 
-/// Nodes as they open and close.
+/// Tree of open nodes.
 struct Tree<'a> {
     left: &'a mut usize,
     open: Vec<Node>,
-    /// Opened ones that are not kept: what lies too deep gives its content to what it lies in.
+    /// Number of open nodes dropped for depth: their content goes to their parent.
     skipped: usize,
     done: Vec<Node>,
     in_head: bool,
@@ -140,7 +140,7 @@ impl<'a> Tree<'a> {
             Event::SoftBreak => self.leaf(NodeKind::Text, "\n"),
             Event::HardBreak => self.leaf(NodeKind::Break, ""),
             Event::Rule => self.leaf(NodeKind::Rule, ""),
-            // Markup is text like any other.
+            // Markup is plain text.
             Event::Text(text)
             | Event::Html(text)
             | Event::InlineHtml(text)
@@ -200,7 +200,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// An address that may be followed; nothing for one that would run something or name a file.
+/// A URL that is safe to follow; empty for others, such as scripts and files.
 fn safe(address: &str) -> String {
     let lower = address.trim().to_ascii_lowercase();
     let is_safe = ["http://", "https://", "mailto:"]

@@ -1,4 +1,4 @@
-//! `/api/neighbours`: what a tensor is computed from, what is computed from it, and how all of that is.
+//! `/api/neighbours`: layers before and after a tensor, with their health.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -10,7 +10,7 @@ use super::request::Params;
 use super::{Site, blocking, json};
 use crate::queries::neighbours::answer;
 
-/// What lies up- and downstream of a tensor
+/// Layers before and after a tensor
 #[utoipa::path(
     get,
     path = "/api/neighbours",

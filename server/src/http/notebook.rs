@@ -1,4 +1,4 @@
-//! `/api/notebook`: what people note about runs.
+//! `/api/notebook`: notes of users about runs.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -10,7 +10,7 @@ use super::request::Body;
 use super::{Site, blocking, json};
 use crate::notebook::ChangeError;
 
-/// What was noted about runs
+/// Notes about runs
 #[utoipa::path(
     get,
     path = "/api/notebook",
@@ -24,7 +24,7 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || json(&site.notebooks.read())).await
 }
 
-/// Note something
+/// Change notes
 #[utoipa::path(
     patch,
     path = "/api/notebook",
@@ -49,7 +49,7 @@ pub(super) async fn patch(
             };
             Failure::new(code, error.to_string())
         })?;
-        // Other pages that are open ask again.
+        // Other open pages request it again.
         site.index.notices().announce_runs();
         json(&notebook)
     })

@@ -1,4 +1,4 @@
-//! `GET /api/openapi.json`: this API as an `OpenAPI` document, made of the same declarations as the routes.
+//! `GET /api/openapi.json`: this API as an `OpenAPI` document, generated from the declarations of the routes.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::{
     pipeline, records, runs, scalars, status, tags, tensors, watchpoints,
 };
 
-/// Declares the routes once, and makes two things of them: what answers each, and what the document says of it.
+/// Declares the routes once, for the router and the document.
 macro_rules! routes {
     ($($module:ident::$handler:ident),+ $(,)?) => { pastey::paste! {
-        /// What answers each documented path.
+        /// Router of all documented paths.
         pub(super) fn handlers() -> Router<Site> {
             Router::new()
                 .route(&__path_get::path(), routing::get(get))
@@ -97,12 +97,12 @@ routes! {
     ),
     components(schemas(ChangeNotice)),
     modifiers(&Token),
-    // Nothing on this machine, the token beyond.
+    // No authentication on this machine, the token beyond.
     security((), ("bearer" = []), ("cookie" = []))
 )]
 struct Api;
 
-/// The ways to show the token.
+/// The ways to pass the token.
 struct Token;
 
 impl Modify for Token {
@@ -122,7 +122,7 @@ impl Modify for Token {
     }
 }
 
-/// The document's server: everything is below its prefix.
+/// The server entry of the document: everything is below its prefix.
 #[derive(Clone)]
 pub(super) struct Document(Arc<str>);
 
@@ -132,7 +132,7 @@ impl Document {
     }
 }
 
-/// One handler for what the document names of methods.
+/// Routes a handler for the methods in the document.
 fn on<T: 'static>(methods: &[HttpMethod], handler: &impl Handler<T, Site>) -> MethodRouter<Site> {
     let filter = |method: &HttpMethod| match method {
         HttpMethod::Get => MethodFilter::GET,
@@ -152,7 +152,7 @@ fn on<T: 'static>(methods: &[HttpMethod], handler: &impl Handler<T, Site>) -> Me
         })
 }
 
-/// Takes links out of descriptions: they come from the sources and lead to other places of the sources.
+/// Removes links from descriptions: they are links within the source code.
 fn plain_descriptions(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -196,7 +196,7 @@ fn without_links(text: &str) -> String {
 pub(super) async fn get(
     Extension(Document(server)): Extension<Document>,
 ) -> Result<Response, Failure> {
-    // Made when somebody asks, which is seldom: it takes longer than all else that happens at a start.
+    // Built on request, which is rare: it takes longer than the rest of the start.
     let mut document = Api::openapi().merge_from(Routes::openapi());
     env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
     document.servers = Some(vec![Server::new(&*server)]);

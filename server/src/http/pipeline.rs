@@ -11,7 +11,7 @@ use super::request::Params;
 use super::{Site, blocking, json};
 use crate::queries::pipeline::answer;
 
-/// How the data of a run are made, and how long the training waits for them
+/// Data pipelines of a run, and the time that the training waits for them
 #[utoipa::path(
     get,
     path = "/api/pipeline",

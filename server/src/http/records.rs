@@ -33,7 +33,7 @@ pub(super) async fn list<T: serde::Serialize + Send + 'static>(
     blocking(move || json(&site.index.records(kind, &query, describe)?)).await
 }
 
-/// Makes the handler of one kind whose bodies are answered as they are.
+/// Defines the handler of one kind whose bodies are sent unchanged.
 macro_rules! as_recorded {
     ($name:ident, $path:literal, $kind:ident, $body:ident($type:ty), $doc:literal) => {
         #[doc = $doc]
@@ -145,13 +145,13 @@ pub(super) async fn profiles(
         let Body::Profile(body) = &found.body else {
             return Ok(None);
         };
-        // It was read when it was indexed; now it is another file.
+        // A record that no longer decodes belongs to a replaced file.
         Ok(Profile::read(&found.read(body.data)?).ok())
     })
     .await
 }
 
-/// Pictures of one tag
+/// Images of one tag
 #[utoipa::path(
     get,
     path = "/api/images",
@@ -169,7 +169,7 @@ pub(super) async fn images(
     list(site, Kind::Images, query, media::images).await
 }
 
-/// Sound of one tag
+/// Audio clips of one tag
 #[utoipa::path(
     get,
     path = "/api/audio",
@@ -249,7 +249,7 @@ fn describe_tensor(found: IndexedRecord) -> Result<Option<Tensor>, ReadError> {
     }))
 }
 
-/// All records of a kind in a run, whatever their tags.
+/// All records of a kind in a run, of any tag.
 fn of_run<T>(
     index: &Index,
     run: &str,
@@ -271,7 +271,7 @@ fn of_run<T>(
     Ok(all)
 }
 
-/// Where the model of a run comes from
+/// Lineage of the model of a run
 #[utoipa::path(
     get,
     path = "/api/lineage",

@@ -1,4 +1,4 @@
-//! What a request asks for, read with answers of our own where it cannot be.
+//! Extractors for requests, with answers of our own for invalid ones.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -27,7 +27,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// The JSON body of a request, whatever type it is said to be of.
+/// The JSON body of a request, of any declared type.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
@@ -53,7 +53,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// The innermost reason, which names the parameter.
+/// The innermost cause, which names the parameter.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

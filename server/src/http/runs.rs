@@ -1,4 +1,4 @@
-//! `GET /api/runs`: the runs, what they hold and what is wrong with their files.
+//! `GET /api/runs`: all runs with their contents and the state of their files.
 
 use std::collections::BTreeMap;
 
@@ -40,10 +40,10 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     .await
 }
 
-/// Says of files with tensors what only reading them could tell. Those that are damaged are never left out.
+/// Sets the status of tensor files that only reading them can determine. Damaged ones are never left out.
 fn mark_damaged(run: &mut Run, damaged: &[Fault]) {
     for fault in damaged {
-        // A judgement names files from their base directory on; a list, from all of them.
+        // A judgement names files relative to their base directory; a list, relative to all of them.
         let is_it = |file: &&mut File| {
             file.path
                 .strip_suffix(&*fault.file)
@@ -76,7 +76,7 @@ fn mark_damaged(run: &mut Run, damaged: &[Fault]) {
     }
 }
 
-/// Whether a format is one of those whose files are only read when they are judged.
+/// True for formats whose files are read only by judgements.
 fn of_tensors(format: &str) -> bool {
     matches!(format, "safetensors" | "npy" | "mindspore_dump")
 }

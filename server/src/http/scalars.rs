@@ -103,7 +103,7 @@ pub(super) async fn post(
 #[expect(dead_code, reason = "only its schema is used")]
 struct Columns(Vec<u8>);
 
-/// Whether the client asks for columns by name; `*/*` gets JSON.
+/// True if the client explicitly accepts columns; `*/*` gets JSON.
 fn wants_columns(headers: &HeaderMap) -> bool {
     headers
         .get_all(ACCEPT)

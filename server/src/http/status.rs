@@ -1,4 +1,4 @@
-//! `GET /api/status`: which server this is and how far it has read.
+//! `GET /api/status`: identity and reading progress of the server.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -8,7 +8,7 @@ use trainscope_api::status::Status;
 use super::error::Failure;
 use super::{Site, json};
 
-/// Which server this is and how far it has read
+/// Identity and reading progress of the server
 #[utoipa::path(
     get,
     path = "/api/status",

@@ -1,5 +1,5 @@
-//! Large bodies, sent in pieces: memory and threads are bounded for all clients together, and a client that is gone or
-//! takes nothing ends the work for it.
+//! Large bodies, sent in pieces: memory and threads are bounded for all clients together, and a client that
+//! disconnects or stalls ends the work for it.
 
 use std::fmt::Display;
 use std::io;
@@ -12,22 +12,22 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::error::Failure;
 
-/// Bytes of a piece, about.
+/// Approximate size of a piece.
 pub(super) const PIECE_BYTES: usize = 256 << 10;
-/// Pieces that wait for a client; one more is being made.
+/// Number of pieces buffered for a client; one more is being built.
 const WAITING_PIECES: usize = 2;
-/// Bodies that are sent at a time, each on a thread of its own. Further clients wait for their first byte.
+/// Maximum number of concurrent bodies, each on a thread of its own. Further clients wait for their first byte.
 const MAX_BODIES: usize = 64;
-/// A client that takes no piece for so long is given up, so that others get its turn.
+/// Timeout of a client that takes no piece, so that others get their turn.
 const MAX_PAUSE: Duration = Duration::from_mins(1);
 
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(MAX_BODIES)));
 
-/// Takes the next piece of a body; `false` if no more is wanted.
+/// Takes the next piece of a body; `false` to stop.
 pub(super) type Sink<'a> = &'a mut dyn FnMut(Vec<u8>) -> bool;
 
-/// A body of the pieces that `write` makes. After an error of it the connection is closed, so that the client knows that
-/// the body is not whole.
+/// A body from the pieces that `write` produces. After an error the connection is closed, so that the client detects
+/// the incomplete body.
 pub(super) async fn body<E: Display>(
     write: impl FnOnce(Sink<'_>) -> Result<(), E> + Send + 'static,
 ) -> Result<Body, Failure> {

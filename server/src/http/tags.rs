@@ -1,4 +1,4 @@
-//! `/api/tags`: what one run has recorded, or several.
+//! `/api/tags`: the tags of one run, or of several.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! `/api/tensor_index`, `/api/tensor` and what goes with them: the values of recorded tensors, by slices.
+//! `/api/tensor_index`, `/api/tensor` and related paths: the values of recorded tensors, by slices.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,9 +22,9 @@ use crate::tensors::export::{self, MAX_CSV_ELEMENTS};
 use crate::tensors::find::TensorError;
 use crate::tensors::{history, list, summary, values};
 
-/// Media type of elements alone.
+/// Media type of bare elements.
 const OCTETS: &str = "application/octet-stream";
-/// Answers that read whole tensors at a time: others wait, so that slices never do.
+/// Limits concurrent answers that read whole tensors: others wait, so that slices never do.
 static LONG: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(2)));
 
 impl From<TensorError> for Failure {
@@ -102,7 +102,7 @@ pub(super) async fn values(
     .await
 }
 
-/// What a slice of a tensor comes to
+/// Statistics of a slice of a tensor
 #[utoipa::path(
     get,
     path = "/api/tensor_summary",
@@ -118,7 +118,7 @@ pub(super) async fn summary(
     Params(query): Params<TensorQuery>,
 ) -> Result<Response, Failure> {
     let gone = CancellationToken::new();
-    // Dropped with this request, which ends when the client does.
+    // Dropped with this request, which ends when the client disconnects.
     let _is_asking = gone.clone().drop_guard();
     long(move || json(&summary::summary(&site.index, &query, &gone)?)).await
 }
@@ -202,7 +202,7 @@ pub(super) async fn file(
     Ok((head, [NO_STORE], body.await?).into_response())
 }
 
-/// Runs what reads whole tensors, in turn. The turn ends with the work, also if the client is gone earlier.
+/// Runs work on whole tensors in turn. The turn ends with the work, even if the client has disconnected.
 async fn long(
     work: impl FnOnce() -> Result<Response, Failure> + Send + 'static,
 ) -> Result<Response, Failure> {
@@ -215,7 +215,7 @@ async fn long(
     .await
 }
 
-/// A name that every system takes.
+/// A file name that every system accepts.
 fn file_name(tensor: &str, step: i64, is_csv: bool) -> String {
     let plain = tensor.chars().map(|c| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' => c,

@@ -1,4 +1,4 @@
-//! Requests against the whole router, over an index that has read the sample runs or nothing.
+//! Requests to the whole router, over an index of the sample runs or an empty one.
 
 mod api;
 mod guard;

@@ -1,4 +1,4 @@
-//! `/api/conditions`, `/api/watchpoints`, `/api/recheck`: what can be watched for, what is, and judging again.
+//! `/api/conditions`, `/api/watchpoints`, `/api/recheck`: the catalogue, the watchpoints of a run, and judging again.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,7 +13,7 @@ use super::request::{Body, Params};
 use super::{Site, blocking, json};
 use crate::watchpoints::{ChangeError, catalogue};
 
-/// Everything that can be watched for
+/// The catalogue of conditions
 #[utoipa::path(
     get,
     path = "/api/conditions",
@@ -27,7 +27,7 @@ pub(super) async fn conditions() -> Result<Response, Failure> {
     json(catalogue())
 }
 
-/// What is watched for in a run
+/// The watchpoints of a run
 #[utoipa::path(
     get,
     path = "/api/watchpoints",
@@ -50,7 +50,7 @@ pub(super) async fn get(
     .await
 }
 
-/// Change what is watched for
+/// Change watchpoints
 #[utoipa::path(
     put,
     path = "/api/watchpoints",
@@ -94,7 +94,7 @@ pub(super) async fn put(
     .await
 }
 
-/// Judge a run again from its first record on
+/// Judge a run again from its first record
 #[utoipa::path(
     post,
     path = "/api/recheck",
@@ -120,7 +120,7 @@ pub(super) async fn recheck(
     .await
 }
 
-/// Names are looked up among the runs that were found or judged.
+/// Names are compared with discovered and judged runs.
 fn check_run(site: &Site, run: &str) -> Result<(), Failure> {
     let is_known =
         site.index.runs().runs.iter().any(|own| own.id == run) || site.judgements.of(run).is_some();

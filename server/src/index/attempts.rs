@@ -16,7 +16,7 @@ use super::store::Store;
 pub(super) struct Writer {
     /// Path of the first file, for all writers but the first.
     pub(super) name: Option<Arc<str>>,
-    /// Oldest first.
+    /// Attempts, oldest first.
     pub(super) attempts: Vec<Attempt>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Points that its own file has superseded; `None` where steps ascend, so that there are none.
+    /// Points superseded by their own file; `None` if steps ascend, so that there are none.
     pub(super) fn rewinds(
         &self,
         pieces: &[Piece],
@@ -66,7 +66,7 @@ impl Attempt {
         Ok(Some(found))
     }
 
-    /// Summary of its points. Where the store fails, the reading of the points says so.
+    /// Summary of its points. Store errors are reported when the points are read.
     fn extent(&self, store: &Store) -> Extent {
         let counted = self.part.counted();
         let (first, last) = self.part.wall_times_secs().unwrap_or((f64::NAN, f64::NAN));
@@ -92,7 +92,7 @@ impl Attempt {
         extent
     }
 
-    /// Lowest step above `min_step`, of steps that ascend.
+    /// Lowest step above `min_step`, of ascending steps.
     fn next_step(&self, pieces: &[Piece], min_step: i64, store: &Store) -> i64 {
         let mut known = self.part.next_step.lock();
         if known.is_none() {

@@ -1,9 +1,9 @@
-//! Packs up to 64 unsigned numbers into as many bits as the widest difference from the least of them needs.
+//! Bit packing: up to 64 unsigned numbers with as many bits as the largest difference from the minimum needs.
 //!
-//! One packed block is `least` (8 bytes), `shift` and `width` (1 byte each), then `width` bits a number, the first one
-//! lowest. Trailing zero bits that all share are shifted out: integers stored as floats end in many.
+//! One packed block is `least` (8 bytes), `shift` and `width` (1 byte each), then `width` bits per number, the first
+//! one lowest. Common trailing zero bits are shifted out: integers stored as floats end in many.
 
-/// Numbers of one block at most.
+/// Maximum number of values in one block.
 pub(super) const BLOCK: usize = 64;
 
 /// Appends `numbers` (at most [`BLOCK`]) to `out`.
@@ -26,7 +26,7 @@ pub(super) fn pack(numbers: &[u64], out: &mut Vec<u8>) {
         if filled >= 64 {
             out.extend_from_slice(&word.to_le_bytes());
             filled -= 64;
-            // What did not fit into the word; a shift by 64 is not one.
+            // The remaining bits of the number; a shift by 64 would overflow.
             word = if filled == 0 {
                 0
             } else {
@@ -39,8 +39,8 @@ pub(super) fn pack(numbers: &[u64], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `n` numbers (at most [`BLOCK`]) from the front of `bytes` into `out`; returns what follows them, or `None` if
-/// the bytes are not a block of `n`.
+/// Reads `n` numbers (at most [`BLOCK`]) from the front of `bytes` into `out`; returns the rest, or `None` if the
+/// bytes are not a block of `n`.
 pub(super) fn unpack<'a>(bytes: &'a [u8], n: usize, out: &mut [u64; BLOCK]) -> Option<&'a [u8]> {
     let (least, rest) = bytes.split_first_chunk::<8>()?;
     let (&[shift, width], rest) = rest.split_first_chunk::<2>()?;
@@ -54,7 +54,7 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], n: usize, out: &mut [u64; BLOCK]) -> O
         out.fill(least);
         return Some(behind);
     }
-    // One zeroed word behind the last bit, so that reading a number never looks beyond the end.
+    // One zeroed word behind the last bit, so that reading a number stays within bounds.
     let mut words = [0_u64; BLOCK + 1];
     let (whole, tail) = packed.as_chunks::<8>();
     for (word, bytes) in words.iter_mut().zip(whole) {
@@ -69,7 +69,7 @@ pub(super) fn unpack<'a>(bytes: &'a [u8], n: usize, out: &mut [u64; BLOCK]) -> O
     let mut at = 0_usize;
     for number in out {
         let (word, bit) = (at / 64, at % 64);
-        // `<< 1 << (63 - bit)` is `<< (64 - bit)` that gives 0 for bit 0.
+        // `<< 1 << (63 - bit)` is `<< (64 - bit)`, but gives 0 for bit 0.
         let bits = (words[word] >> bit) | (words[word + 1] << 1 << (63 - bit));
         *number = least.wrapping_add((bits & mask) << shift);
         at += usize::from(width);

@@ -1,4 +1,4 @@
-//! Which sources belong to which run, and what a list of runs or tags says of them.
+//! The runs with their sources, and the entries of run and tag lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use super::source::Source;
 use super::state::SourceState;
 use super::store::Store;
 
-/// Runs of one answer at most.
+/// Maximum number of runs in one answer.
 pub(crate) const MAX_RUNS: usize = 20_000;
-/// Tags of one answer at most.
+/// Maximum number of tags in one answer.
 const MAX_TAGS: usize = 200_000;
-/// Undamaged files listed for one run at most.
+/// Maximum number of undamaged files listed for one run.
 pub(super) const MAX_FILES: usize = 64;
 /// A file counts as growing for this long after its last change, or for five of its usual pauses if that is longer.
 pub(super) const LIVE: Duration = Duration::from_mins(1);
@@ -35,7 +35,7 @@ pub(super) struct RunEntry {
     facts: Mutex<Facts>,
 }
 
-/// What follows from the set of tags; made anew when it grows.
+/// Data derived from the set of tags; computed again when it grows.
 #[derive(Clone, Default)]
 struct Facts {
     parts: usize,
@@ -104,7 +104,7 @@ impl Catalog {
             .count()
     }
 
-    /// All runs, after the change of that number.
+    /// The list of all runs, after the change with that number.
     pub(super) fn list(&self, seq: u64, store: &Store) -> RunList {
         let now = SystemTime::now();
         let runs = self.runs.read().clone();
@@ -121,7 +121,7 @@ impl Catalog {
     }
 }
 
-/// Whether a training seems to write this file. Files that are one thing are written once, whatever comes before or after.
+/// True if a training seems to write this file. Files with a single object are written once, and never count.
 fn is_live(source: &Source, state: &SourceState, now: SystemTime) -> bool {
     let is_whole = matches!(source.format, Format::Graph(_) | Format::Queues(_));
     if is_whole || state.gone || state.unreadable.is_some() {
@@ -138,14 +138,14 @@ fn is_live(source: &Source, state: &SourceState, now: SystemTime) -> bool {
     let Some(modified) = state.modified else {
         return false;
     };
-    // A copy has the time of copying; what it holds is older. Growth that was seen needs no times of records.
+    // A copy has the time of copying; its content is older. Observed growth is enough without the times of records.
     let is_written_now = match state.last_wall_time_secs {
         Some(last) => modified
             .duration_since(SystemTime::UNIX_EPOCH)
             .is_ok_and(|at| (at.as_secs_f64() - last).abs() < window.as_secs_f64()),
         None => state.records == 0,
     };
-    // A time of change in the future is a clock that differs, not a file that grows for ever.
+    // A modification time in the future is due to another clock, not to growth.
     let is_fresh = now.duration_since(modified).is_ok_and(|age| age < window);
     is_fresh && (state.has_grown || is_written_now)
 }
@@ -196,7 +196,7 @@ fn describe_file(source: &Source, state: &SourceState, now: SystemTime) -> File 
     }
 }
 
-/// The lower, or the higher, of two times of which either may be missing.
+/// The lower, or the higher, of two times either of which may be missing.
 fn of_times(a: Option<f64>, b: Option<f64>, pick: fn(f64, f64) -> f64) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(pick(a, b)),
@@ -286,7 +286,7 @@ impl RunEntry {
         let mut kinds = BTreeMap::new();
         let mut before = None;
         for (kind, tag, _) in &tags {
-            // Ranks of one tag are neighbours: the tag is counted once.
+            // Ranks of one tag are adjacent: the tag is counted once.
             if before != Some((kind, tag)) {
                 *kinds.entry(kind.as_str().to_owned()).or_default() += 1;
             }
@@ -397,7 +397,7 @@ impl RunEntry {
     }
 }
 
-/// What a tensor of this name is; `None` for what is no tensor.
+/// Role of a tensor by its name; `None` for other kinds.
 fn role(kind: Kind, tag: &str) -> Option<Role> {
     matches!(kind, Kind::Histograms | Kind::Statistics | Kind::Tensors)
         .then(|| watchpoint::role_of_name(tag))

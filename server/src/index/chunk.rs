@@ -1,6 +1,6 @@
-//! A chunk: up to 1,024 points of one series as compressed columns, with a summary of every 64 of them.
+//! Chunks: up to 1,024 points of one series as compressed columns, with a summary of every 64 of them.
 //!
-//! Every point is kept exactly, NaN payloads included. Steps and wall times are coded as differences, values as
+//! Every point is stored exactly, NaN payloads included. Steps and wall times are coded as differences, values as
 //! order-preserving integers, each in [blocks](super::bits) that can be read alone.
 //!
 //! ```text
@@ -15,21 +15,21 @@ use trainscope_analysis::series::Summary;
 
 use super::bits::{BLOCK, pack, unpack};
 
-/// Points that one block summary stands for.
+/// Number of points in one block summary.
 pub(super) const BLOCK_POINTS: usize = BLOCK;
 /// Points of a sealed chunk.
 pub(super) const CHUNK: usize = 1_024;
-/// Bytes of bodies that make a chunk, however few they are: the store holds sixteen values a page.
+/// Size of bodies that seals a chunk with fewer points: the store holds sixteen values per page.
 const CHUNK_BYTES: usize = 16 << 10;
 
 const DOUBLE: u8 = 0;
 const SINGLE: u8 = 1;
 const BODIES: u8 = 2;
 
-/// What is known of a chunk without reading it.
+/// Metadata of a chunk, available without reading it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ChunkMeta {
-    /// All its points.
+    /// Summary of all its points.
     pub(super) summary: Summary,
     /// Lowest step.
     pub(super) min_step: i64,
@@ -37,18 +37,18 @@ pub(super) struct ChunkMeta {
     pub(super) max_step: i64,
     /// Wall time of the first point.
     pub(super) first_wall_time_secs: f64,
-    /// Whether steps never go back.
+    /// True if steps never go back.
     pub(super) sorted: bool,
 }
 
 impl ChunkMeta {
-    /// Of points in the order of the file, at least one.
+    /// Computes the metadata of points in the order of the file, at least one.
     pub(super) fn of(points: &Points) -> Self {
         let blocks: Vec<_> = block_summaries(points).collect();
         Self::of_blocks(points, &blocks)
     }
 
-    /// The same, where the summaries of the blocks are at hand: they are merged instead of looking at all values again.
+    /// The same from the summaries of the blocks, which are merged instead of reading all values again.
     fn of_blocks(points: &Points, blocks: &[Summary]) -> Self {
         let mut summary = Summary::EMPTY;
         if blocks.is_empty() {
@@ -94,7 +94,7 @@ impl Points {
         self.bodies.push(body);
     }
 
-    /// Whether they make a whole chunk.
+    /// True if they make a whole chunk.
     pub(super) fn is_full(&self) -> bool {
         self.len() >= CHUNK
             || self.bodies.iter().map(|body| body.len()).sum::<usize>() >= CHUNK_BYTES
@@ -115,7 +115,7 @@ impl Points {
         self.values.extend_from_slice(&other.values[from..to]);
     }
 
-    /// Moves one point of `other` to the end. Columns that `other` does not have stay empty.
+    /// Moves one point of `other` to the end. Missing columns of `other` stay empty.
     pub(super) fn take(&mut self, other: &mut Self, at: usize) {
         self.steps.extend(other.steps.get(at));
         self.wall_times_secs.extend(other.wall_times_secs.get(at));
@@ -124,7 +124,7 @@ impl Points {
             .extend(other.bodies.get_mut(at).map(std::mem::take));
     }
 
-    /// Keeps the points that are marked.
+    /// Removes all unmarked points.
     pub(super) fn retain(&mut self, keep: &[bool]) {
         retain(&mut self.steps, keep);
         retain(&mut self.wall_times_secs, keep);
@@ -149,7 +149,7 @@ fn unmap_step(mapped: u64) -> i64 {
     (mapped ^ SIGN).cast_signed()
 }
 
-/// Maps floats to integers in the same order (−0.0 before 0.0, NaN outermost); every bit pattern is kept.
+/// Maps floats to integers in the same order (−0.0 before 0.0, NaN outermost); every bit pattern is preserved.
 fn map_double(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits & SIGN == 0 { bits ^ SIGN } else { !bits }
@@ -195,7 +195,7 @@ fn as_single(value: f64) -> Option<f32> {
     (f64::from(single).to_bits() == value.to_bits()).then_some(single)
 }
 
-/// Appends differences of neighbours, block by block. `mapped` numbers the points in an order-preserving way.
+/// Appends differences of neighbours, block by block. `mapped` maps each point in an order-preserving way.
 fn encode_differences(n: usize, mapped: impl Fn(usize) -> u64, out: &mut Vec<u8>) {
     let mut differences = [0; BLOCK];
     for begin in (0..n).step_by(BLOCK) {
@@ -257,7 +257,7 @@ fn decode_values(bytes: &[u8], n: usize, single: bool, out: &mut Vec<f64>) -> Op
     Some(())
 }
 
-/// Appends one column behind its length.
+/// Appends one column after its length.
 fn column(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -297,10 +297,10 @@ pub(super) fn encode(points: &Points) -> Vec<u8> {
     out
 }
 
-/// Which columns are wanted beside the steps.
+/// Columns to read beside the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
-    /// Nothing else.
+    /// None.
     Steps,
     /// Values or bodies; wall times stay empty.
     Values,
@@ -357,7 +357,7 @@ fn encode_summary(summary: &Summary, out: &mut Vec<u8>) {
     ] {
         out.extend_from_slice(&float.to_le_bytes());
     }
-    // At most 64 in a block; the totals of the chunk stand wider in its meta.
+    // At most 64 in a block; the totals of the chunk are wider in its metadata.
     out.extend(
         summary
             .non_finite
@@ -382,7 +382,7 @@ fn decode_summary(bytes: &[u8; SUMMARY_BYTES], count: u64) -> Summary {
     }
 }
 
-/// The meta of a chunk, and its stored form with the summaries of its blocks.
+/// The metadata of a chunk, and its stored form with the summaries of its blocks.
 pub(super) fn encode_summaries(points: &Points) -> (ChunkMeta, Vec<u8>) {
     let blocks: Vec<_> = block_summaries(points).collect();
     let meta = ChunkMeta::of_blocks(points, &blocks);
@@ -414,7 +414,7 @@ pub(super) fn block_summaries(points: &Points) -> impl Iterator<Item = Summary> 
     blocks.map(|((steps, wall_times), values)| Summary::of(steps, wall_times, values))
 }
 
-/// Reads the meta of a chunk; `None` if the bytes are not of this form.
+/// Reads the metadata of a chunk; `None` if the bytes are not of this form.
 pub(super) fn decode_meta(bytes: &[u8]) -> Option<ChunkMeta> {
     let (summary, rest) = bytes.split_first_chunk::<SUMMARY_BYTES>()?;
     let (min_step, rest) = rest.split_first_chunk::<8>()?;

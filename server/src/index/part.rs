@@ -1,7 +1,7 @@
-//! A part: what one file holds of one tag, published point by point and sealed chunk by chunk.
+//! Parts: the points of one tag in one file, published point by point and sealed chunk by chunk.
 //!
 //! Chunks are numbered from 0. The first `stored` are in the store alone, the next ones are sealed and wait in memory
-//! to be committed, the points after them are open. Readers see all three at once.
+//! for a commit, the points after them are open. Readers see all three at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,20 +14,20 @@ use super::ReadError;
 use super::chunk::{self, CHUNK, ChunkMeta, Points, Want};
 use super::store::{Counted, PartId, Sealed, Store};
 
-/// What one file holds of one tag.
+/// The points of one tag in one file.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) id: PartId,
     pub(super) tag: Arc<str>,
     pub(super) kind: Kind,
-    /// Whether something was published since the last commit.
+    /// True if data was published since the last commit.
     pub(super) dirty: AtomicBool,
-    /// Whether something was published since the last notice.
+    /// True if data was published since the last notice.
     pub(super) touched: AtomicBool,
     data: RwLock<PartData>,
-    /// Lowest step above the first one, once it is known; steps that ascend never change it.
+    /// Lowest step above the first one, if computed; ascending steps never change it.
     pub(super) next_step: Mutex<Option<i64>>,
-    /// Rewinds of the first so many points; made only where steps go back.
+    /// Rewinds of the first so many points; computed only if steps go back.
     pub(super) rewinds: Mutex<Option<Arc<Rewinds>>>,
 }
 
@@ -41,7 +41,7 @@ struct PartData {
 }
 
 impl PartData {
-    /// Makes a chunk of the open points, if there are any; says how many bytes that made.
+    /// Seals the open points, if there are any; returns the size of the chunk in bytes.
     fn seal(&mut self) -> usize {
         if self.open.len() == 0 {
             return 0;
@@ -62,7 +62,7 @@ impl PartData {
         if self.open.is_full() { self.seal() } else { 0 }
     }
 
-    /// Takes a last chunk that is not full back, so that points can be appended to it.
+    /// Reopens a last chunk that is not full, so that points can be appended to it.
     fn thaw(&mut self, id: PartId, store: &Store) {
         let full = |meta: &ChunkMeta| meta.summary.count >= CHUNK as u64;
         if self.open.len() > 0 || self.metas.last().is_none_or(full) {
@@ -83,13 +83,13 @@ impl PartData {
                 self.stored -= 1;
             }
         } else {
-            // The store says so to everybody; a short chunk in the middle is read like any other.
+            // The store reports the error to all readers; a short chunk in the middle is read like any other.
             self.open.clear();
         }
     }
 }
 
-/// Where the columns of a chunk are.
+/// Location of the columns of a chunk.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Stored(u32),
@@ -121,7 +121,7 @@ impl Piece {
                 })?;
             }
         }
-        // A chunk that was not full may have been written again with more points since its meta was looked at.
+        // A partial chunk may have been rewritten with more points since its metadata was read.
         let n = usize::try_from(self.meta.summary.count).unwrap_or(usize::MAX);
         points.steps.truncate(n);
         points.wall_times_secs.truncate(n);
@@ -149,7 +149,7 @@ impl Part {
         }
     }
 
-    /// A part as the store has it.
+    /// Restores a part from the store.
     pub(super) fn stored(
         id: PartId,
         tag: Arc<str>,
@@ -169,7 +169,7 @@ impl Part {
         part
     }
 
-    /// Publishes points that follow those published before; returns how many bytes were sealed.
+    /// Publishes points that follow those published before; returns the number of bytes sealed.
     pub(super) fn append(&self, points: &Points, store: &Store) -> usize {
         let data = &mut *self.data.write();
         self.dirty.store(true, Ordering::Relaxed);
@@ -228,13 +228,13 @@ impl Part {
         ))
     }
 
-    /// Whether there is more than a count.
+    /// True if there are points, not only a count.
     pub(super) fn has_points(&self) -> bool {
         let data = self.data.read();
         !data.metas.is_empty() || data.open.len() > 0
     }
 
-    /// How many chunks there are, the open one included.
+    /// Number of chunks, the open one included.
     pub(super) fn chunks(&self) -> usize {
         let data = self.data.read();
         data.metas.len() + usize::from(data.open.len() > 0)
@@ -282,7 +282,7 @@ impl Part {
         pieces
     }
 
-    /// Packs the open points, of which no more are expected soon; returns how many bytes were sealed.
+    /// Seals the open points, since no more are expected soon; returns the number of bytes sealed.
     pub(super) fn pack(&self) -> usize {
         let data = &mut *self.data.write();
         let sealed = data.seal();
@@ -290,15 +290,15 @@ impl Part {
         sealed
     }
 
-    /// What must be written for the store to hold all that is published, and the number of the first chunk of it.
-    /// [`Part::committed`] wants the chunks back when they are written.
+    /// Chunks to write so that the store has all published data, and the number of the first one. They are returned to
+    /// [`Part::committed`] after the write.
     pub(super) fn to_commit(&self) -> (u32, Vec<Arc<Sealed>>) {
         self.pack();
         let data = self.data.read();
         (number(data.stored), data.sealed.clone())
     }
 
-    /// These chunks are in the store now and need not be in memory, unless a last short one was taken back meanwhile.
+    /// Drops committed chunks from memory, unless a last short one was reopened in the meantime.
     pub(super) fn committed(&self, chunks: &[Arc<Sealed>]) {
         let data = &mut *self.data.write();
         let same = data.sealed.iter().zip(chunks);
@@ -306,7 +306,7 @@ impl Part {
         data.sealed.drain(..n);
         data.stored += n;
         if data.sealed.is_empty() {
-            // A burst (a cold start) leaves room for thousands behind.
+            // A burst (a cold start) leaves capacity for thousands.
             data.sealed = Vec::new();
         }
     }
@@ -329,7 +329,7 @@ mod tests {
         append(10);
         let (first, chunks) = part.to_commit();
         assert_eq!((first, chunks.len()), (0, 1));
-        // Enough to make the chunk that is being written full: it is another one then.
+        // Enough to fill the chunk that is being written, which makes it another one.
         append(2_000);
         part.committed(&chunks);
         let (first, chunks) = part.to_commit();

@@ -1,7 +1,7 @@
-//! Reads one series: its live points in a range, raw while they fit and as buckets above.
+//! Series reader: live points in a range, raw if they fit into the limit, otherwise in buckets.
 //!
-//! A zoomed-out view reads no points: chunks that are whole in range are taken from their summaries, and only those at
-//! its edges, or those a restart has cut, are decoded.
+//! A zoomed-out view reads no points: chunks entirely in range are taken from their summaries, and only those at its
+//! edges, or those cut by a restart, are decoded.
 
 mod select;
 
@@ -15,23 +15,23 @@ use super::chunk::{self, ChunkMeta, Points, Want};
 use super::part::{Piece, Place};
 use super::store::{PartId, Store};
 
-/// What is wanted of a series.
+/// Range and resolution of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     /// Lowest step, inclusive.
     pub(super) from: i64,
     /// Highest step, inclusive.
     pub(super) to: i64,
-    /// Most points or buckets.
+    /// Maximum number of points or buckets.
     pub(super) points: usize,
-    /// Whether superseded points are wanted too.
+    /// True to include superseded points.
     pub(super) superseded: bool,
-    /// Whether wall times are wanted.
+    /// True to include wall times.
     pub(super) wall_times: bool,
 }
 
 impl Range {
-    /// Every live step, without wall times; `points` is 0.
+    /// All live steps, without wall times; `points` is 0.
     const ALL: Self = Self {
         from: i64::MIN,
         to: i64::MAX,
@@ -47,7 +47,7 @@ const CLASS_NAMES: [NonFiniteClass; 3] = [
     NonFiniteClass::NegInf,
 ];
 
-/// The points of one writer in a range.
+/// Reads the points of one writer in a range.
 ///
 /// With superseded points, the first `live` entries are the curve, and those after them are superseded, in the order
 /// in which they were recorded.
@@ -130,7 +130,7 @@ fn raw(
     Ok(series)
 }
 
-/// From how many points a bucket on, whole chunks are small enough to be its atoms; below, their blocks are.
+/// Number of chunks per bucket above which whole chunks are small enough to be the unit; below, blocks are.
 const CHUNKS_A_BUCKET: u64 = 4;
 
 fn bucketed(
@@ -214,7 +214,7 @@ fn push_block(
     if summary.non_finite == [0; 3] {
         return Ok(());
     }
-    // Which point is the first of its class is worth a look at the points, but only where a stretch begins.
+    // The exact position of the first value of a class needs the points, but only at the begin of a range.
     let mut block: Option<Points> = None;
     for (class, is) in CLASSES.iter().enumerate() {
         let count = summary.non_finite[class];
@@ -236,14 +236,14 @@ fn push_block(
     Ok(())
 }
 
-/// Block summaries, read ahead from the store in one sweep a part.
+/// Block summaries, read ahead from the store in one sweep per part.
 #[derive(Default)]
 struct BlockReader {
     part: Option<u64>,
     read: std::collections::VecDeque<(u32, Vec<Summary>)>,
 }
 
-/// Chunks whose summaries are read in one sweep at most; bounds the memory of a read.
+/// Maximum number of chunks whose summaries are read in one sweep; bounds the memory of a read.
 const SWEEP: u32 = 256;
 
 impl BlockReader {
@@ -272,7 +272,7 @@ impl BlockReader {
                 }
                 let (_, blocks) = self.read.pop_front().ok_or_else(damaged)?;
                 let count: u64 = blocks.iter().map(|b| b.count).sum();
-                // Rewritten with more points meanwhile: take those that were there.
+                // Rewritten with more points in the meantime: use those that existed before.
                 if count == piece.meta.summary.count {
                     Ok(blocks)
                 } else {
@@ -303,7 +303,7 @@ impl BlockReader {
     }
 }
 
-/// Collects stretches of entries that hold non-finite values.
+/// Collects ranges of entries with non-finite values.
 #[derive(Default)]
 struct Stretches {
     open: [Option<(usize, NonFinite)>; 3],
@@ -311,7 +311,7 @@ struct Stretches {
 }
 
 impl Stretches {
-    /// Whether a value of this class in this entry would begin a stretch.
+    /// True if a value of this class in this entry begins a new range.
     fn begins(&self, class: usize, entry: usize) -> bool {
         self.open[class].is_none_or(|(last, _)| entry > last + 1)
     }
@@ -343,17 +343,17 @@ impl Stretches {
     }
 }
 
-/// One record with its body, as it was published.
+/// A published record with its body.
 pub(super) struct Stored {
-    /// Which of the parts it is of.
+    /// Id of its part.
     pub(super) part: PartId,
     pub(super) step: i64,
     pub(super) wall_time_secs: f64,
     pub(super) body: Box<[u8]>,
 }
 
-/// The records of one writer in a range: how many there are, and `range.points` of them, evenly spaced with the first
-/// and the last among them, or all if they are no more.
+/// The records of one writer in a range: their number, and `range.points` of them, evenly spaced including the first
+/// and the last, or all if there are fewer.
 pub(super) fn read_bodies(
     attempts: &[Attempt],
     range: &Range,
@@ -397,7 +397,8 @@ pub(super) fn read_bodies(
     Ok((total, records))
 }
 
-/// Shows every record of one writer in a range, in order, one chunk in memory at a time; `range.points` has no meaning.
+/// Calls a function for every record of one writer in a range, in order, with one chunk in memory at a time;
+/// `range.points` is ignored.
 pub(super) fn each_body(
     attempts: &[Attempt],
     range: &Range,
@@ -439,7 +440,7 @@ pub(super) fn read_steps(
     Ok(steps)
 }
 
-/// Chunks of live points, with superseded ones after them if they are wanted.
+/// Chunks of live points, followed by superseded ones if requested.
 fn wanted(
     attempts: &[Attempt],
     range: &Range,
@@ -462,7 +463,7 @@ pub(super) struct LivePoints {
     pub(super) last_step: Option<i64>,
 }
 
-/// Counts the points of a writer that are live; reads only chunks that a restart has cut.
+/// Counts the live points of a writer; reads only chunks that a restart has cut.
 pub(super) fn live_points(attempts: &[Attempt], store: &Store) -> LivePoints {
     let mut live = LivePoints::default();
     let (mut min, mut max) = (i64::MAX, i64::MIN);
@@ -474,7 +475,7 @@ pub(super) fn live_points(attempts: &[Attempt], store: &Store) -> LivePoints {
             max = max.max(counted.max_step.unwrap_or(i64::MIN));
         }
     } else {
-        // A chunk that cannot be read is reported where its points are asked for.
+        // An unreadable chunk is reported when its points are requested.
         let selected = select(attempts, &Range::ALL, Side::Live, Want::Steps, store);
         let (selected, _) = selected.unwrap_or_default();
         for chunk in &selected {

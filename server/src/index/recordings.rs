@@ -1,4 +1,4 @@
-//! Runs with tensors in files of their own, as the last walk found them, among all other runs.
+//! Runs with tensor files, as found by the last walk, in the list of all runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::catalog::{LIVE, MAX_FILES, MAX_RUNS};
 use crate::discovery::runs::{RunFiles, TensorKind, TensorSource};
 use crate::tensor_files::catalog::TensorRun;
 
-/// By name.
+/// Recordings by name of the run.
 pub(super) type Recordings = BTreeMap<Arc<str>, Arc<TensorRun>>;
 
 impl Index {
-    /// Takes what a walk has found in the place of what the one before it found; says whether that is anything else.
+    /// Replaces the result of the previous walk; returns true if it differs.
     pub(crate) fn set_recordings(&self, found: BTreeMap<Arc<str>, RunFiles>) -> bool {
         let before = Arc::clone(&self.0.recordings.read());
         let mut has_changed = before.len() != found.len();
@@ -38,18 +38,18 @@ impl Index {
         has_changed
     }
 
-    /// The tensors of a run that lie in files of their own.
+    /// The tensor files of a run.
     pub(crate) fn recording(&self, run: &str) -> Option<Arc<TensorRun>> {
         self.0.recordings.read().get(run).cloned()
     }
 
-    /// Whether a file of this format is among the events of a run.
+    /// True if the event files of a run include this format.
     pub(crate) fn has_format(&self, run: &str, format: Format) -> bool {
         let run = self.0.catalog.run(run);
         run.is_some_and(|run| run.has_format(format))
     }
 
-    /// How many runs have tensors and no events, and how many of these grow.
+    /// Number of runs with tensors and without events, and of growing ones among them.
     pub(super) fn only_tensors(&self) -> (usize, usize) {
         let now = SystemTime::now();
         let recordings = Arc::clone(&self.0.recordings.read());
@@ -60,7 +60,7 @@ impl Index {
         is_live.fold((0, 0), |(all, live), is| (all + 1, live + usize::from(is)))
     }
 
-    /// Adds what the last walk found to the runs that have events, and the runs that have none.
+    /// Adds tensor files to the runs with events, and the runs without events.
     pub(super) fn add_recordings(&self, list: &mut RunList) {
         let now = SystemTime::now();
         let recordings = Arc::clone(&self.0.recordings.read());
@@ -78,7 +78,7 @@ impl Index {
     }
 }
 
-/// A run of which nothing is known.
+/// A run without any data.
 fn empty(name: &str) -> Run {
     Run {
         id: name.to_owned(),
@@ -108,7 +108,7 @@ fn add(run: &mut Run, recorded: &TensorRun, now: SystemTime) {
         }
         let last_step = parts.steps.last_key_value().map(|(step, _)| *step);
         run.last_step = run.last_step.max(last_step);
-        // The newest first: of these one wants to know.
+        // The newest first, which is the most interesting.
         for source in parts.steps.values().rev().flatten() {
             run.len_bytes += source.len_bytes;
             if run.files.len() < MAX_FILES {
@@ -121,7 +121,7 @@ fn add(run: &mut Run, recorded: &TensorRun, now: SystemTime) {
     run.files.sort_by(|a, b| a.path.cmp(&b.path));
 }
 
-/// What is known of a file of which only the place is kept.
+/// Entry of a tensor file, which is not read.
 fn file(recorded: &TensorRun, source: &TensorSource, now: SystemTime) -> File {
     let status = if is_live(recorded, Some(source.stamp.modified), now) {
         FileStatus::Live
@@ -149,8 +149,8 @@ fn file(recorded: &TensorRun, source: &TensorSource, now: SystemTime) -> File {
     }
 }
 
-/// True if a training seems to write: what a copy holds is new, too, but does not become more. A time of change in the
-/// future is a clock that differs.
+/// True if a training seems to write: a copy is new too, but does not grow. A modification time in the future is due
+/// to another clock.
 fn is_live(recorded: &TensorRun, modified: Option<SystemTime>, now: SystemTime) -> bool {
     let is_fresh = |at| now.duration_since(at).is_ok_and(|age| age < LIVE);
     recorded.has_grown && modified.is_some_and(is_fresh)

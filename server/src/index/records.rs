@@ -1,4 +1,4 @@
-//! Answers about records of all kinds but scalars: their bodies, and the stretches of files that these point at.
+//! Queries for records of all kinds but scalars: their bodies, and the byte ranges of files that these refer to.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -17,12 +17,12 @@ use super::{Index, ReadError};
 use crate::discovery::file::Head;
 use crate::files;
 
-/// Files with values of parameters that are told to be missing.
+/// Maximum number of missing files with parameter values to report.
 const MAX_MISSING_FILES: usize = 20;
-/// Bytes of one stretch that is read into memory at most.
+/// Maximum size of a byte range that is read into memory.
 const MAX_BLOB_BYTES: u64 = 1 << 30;
 
-/// A stretch of a file, open.
+/// An open byte range of a file.
 pub(crate) struct Blob {
     file: File,
     stretch: Stretch,
@@ -40,15 +40,15 @@ impl Blob {
     }
 }
 
-/// A body and the file that its stretches are of.
+/// A body and the file of its byte ranges.
 pub struct IndexedRecord {
-    /// What was recorded.
+    /// Content of the record.
     pub body: Body,
     source: Arc<Source>,
 }
 
 impl IndexedRecord {
-    /// The id of one of its stretches, for [`Index::blob`]. A file that took the place of another has other ids.
+    /// The id of one of its byte ranges, for [`Index::blob`]. A replaced file has other ids.
     pub fn blob_id(&self, stretch: Stretch) -> String {
         format!(
             "{}-{}-{}",
@@ -56,7 +56,7 @@ impl IndexedRecord {
         )
     }
 
-    /// Reads a graph, without weights that lie in its file. The sentence says why it is none.
+    /// Reads a graph without weights. The inner error is a sentence about an invalid graph.
     pub fn graph(&self, graph: GraphSource) -> Result<Result<Graph, String>, ReadError> {
         if graph.data == Stretch::WHOLE_FILE {
             let (file, len_bytes) = open(&self.source)?;
@@ -70,12 +70,12 @@ impl IndexedRecord {
         Ok(Graph::read(graph.format, &bytes).map_err(|e| e.to_string()))
     }
 
-    /// Says of a graph that is a file of its own which files with values of its parameters are not beside it.
+    /// Adds notes about missing files with parameter values to a graph file.
     fn with_missing_files(&self, mut graph: Graph) -> Graph {
         let place = self.source.place();
         let folder = place.full.parent().unwrap_or(Path::new(""));
         let is_there = |file: &str| {
-            // Only names beside the graph are looked up: a file may ask for anything.
+            // Only names beside the graph are checked: a file may contain any path.
             let mut parts = Path::new(file).components();
             parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
                 && folder.join(file).is_file()
@@ -92,12 +92,12 @@ impl IndexedRecord {
         graph
     }
 
-    /// Opens its file, if it still is the same.
+    /// Opens its file, if it is unchanged.
     pub fn open(&self) -> Result<File, ReadError> {
         Ok(open(&self.source)?.0)
     }
 
-    /// Its file, for people.
+    /// Path of its file for display.
     pub fn path(&self) -> Arc<str> {
         self.source.place().path
     }
@@ -107,14 +107,14 @@ impl IndexedRecord {
         self.source.format
     }
 
-    /// Reads one of its stretches.
+    /// Reads one of its byte ranges.
     pub fn read(&self, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
         read(&self.source, stretch)
     }
 }
 
 impl Index {
-    /// Records of one tag, each as `describe` says; `None` from it means that a body is not of this kind.
+    /// Records of one tag, each converted by `describe`; `None` from it means a body of another kind.
     pub fn records<T>(
         &self,
         kind: Kind,
@@ -150,8 +150,8 @@ impl Index {
         })
     }
 
-    /// Shows `look` every record that a query asks for, in the order of their steps, whatever `points` says; few of
-    /// them are in memory at a time.
+    /// Calls a function for every record of a query, in step order, regardless of `points`; few of them are in memory
+    /// at a time.
     pub fn each_record(
         &self,
         kind: Kind,
@@ -168,7 +168,7 @@ impl Index {
         })
     }
 
-    /// The same, with the file that the stretches of each record are of. An error of `look` ends it.
+    /// The same, with the file of each record. An error of the function ends it.
     pub(crate) fn each_found(
         &self,
         kind: Kind,
@@ -189,7 +189,7 @@ impl Index {
         })
     }
 
-    /// The body of a record with its file; `None` if the file has been removed meanwhile.
+    /// The body of a record with its file; `None` if the file has been removed in the meantime.
     fn found(&self, writer: &Writer, record: &Stored) -> Result<Option<IndexedRecord>, ReadError> {
         let body = postcard::from_bytes(&record.body);
         let body = body.map_err(|_| self.0.store.wrong("a record"))?;
@@ -219,13 +219,13 @@ impl Index {
         Ok(self.run(run)?.tags_of(kind))
     }
 
-    /// The bytes of a blob that an answer has named, in memory.
+    /// The bytes of a blob by its id, in memory.
     pub fn blob(&self, id: &str) -> Result<Vec<u8>, ReadError> {
         let (source, stretch) = self.stretch(id)?;
         read(&source, stretch)
     }
 
-    /// The same, open to be read piece by piece.
+    /// The same, open for reading piece by piece.
     pub(crate) fn open_blob(&self, id: &str) -> Result<Blob, ReadError> {
         let (source, stretch) = self.stretch(id)?;
         let (file, decoded) = open(&source)?;
@@ -237,7 +237,7 @@ impl Index {
         Ok(Blob { file, stretch })
     }
 
-    /// The file and the stretch of it that the id of a blob names.
+    /// The file and byte range of a blob's id.
     fn stretch(&self, id: &str) -> Result<(Arc<Source>, Stretch), ReadError> {
         let gone = || ReadError::UnknownBlob(id.to_owned());
         let mut numbers = id.splitn(3, '-').map(|part| part.parse::<u64>().ok());
@@ -262,7 +262,7 @@ fn range_of(query: &RecordsQuery) -> Range {
     }
 }
 
-/// Reads a stretch of what was decoded of a file, if it still is the same file.
+/// Reads a byte range of a file's decoded part, if the file is unchanged.
 fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
     let (mut file, decoded) = open(source)?;
     check(source, stretch, decoded)?;
@@ -280,7 +280,7 @@ fn read(source: &Source, stretch: Stretch) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
-/// Refuses a stretch that is not among the bytes that were decoded.
+/// Rejects a byte range outside of the decoded part.
 fn check(source: &Source, stretch: Stretch, decoded: u64) -> Result<(), ReadError> {
     let end = stretch.offset.checked_add(stretch.len_bytes);
     if end.is_none_or(|end| end > decoded) {
@@ -290,7 +290,7 @@ fn check(source: &Source, stretch: Stretch, decoded: u64) -> Result<(), ReadErro
     Ok(())
 }
 
-/// Opens the file of a source, if it still is the same, and says how many bytes of it were decoded.
+/// Opens the file of a source, if it is unchanged, and returns the length of its decoded part.
 fn open(source: &Source) -> Result<(File, u64), ReadError> {
     let opened = || {
         let mut file = files::open(&source.place().full)?;

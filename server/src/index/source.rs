@@ -1,7 +1,7 @@
-//! A source file: where it is, how far it is read, what is wrong with it, and the parts it has.
+//! Source files: location, reading position, errors, and parts.
 //!
-//! One worker at a time publishes into a source, under its state lock; a commit takes the same lock, so what it writes
-//! and the offset it came from belong together.
+//! One worker at a time publishes into a source, under its state lock; a commit takes the same lock, so that the
+//! written data and their offset are consistent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,40 +16,40 @@ use super::state::{FileRecord, SourceState};
 use super::store::{Batch, PartId, PartRecord, Sealed, Store};
 use crate::discovery::file::{Head, Identity, Place};
 
-/// What a decoder made of one stretch of a file.
+/// Decoded block of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     /// The records.
     pub(crate) batch: RecordBatch,
     /// Bytes fed so far.
     pub(crate) fed_bytes: u64,
-    /// The decoder's offset behind them.
+    /// The decoder's offset after them.
     pub(crate) offset: u64,
-    /// What the decoder remembers.
+    /// State of the decoder.
     pub(crate) decoder: Vec<u8>,
-    /// Damage whose end has not been seen.
+    /// Damage whose end has not been reached.
     pub(crate) open_damage: Option<Damage>,
 }
 
-/// One source file and what was read of it.
+/// One source file and its decoded data.
 pub(crate) struct Source {
     /// Unique within one index.
     pub(super) id: u64,
-    /// How it is read.
+    /// Format.
     pub(crate) format: Format,
-    /// Which file it is.
+    /// Identity of the file.
     pub(crate) identity: Identity,
     place: RwLock<Place>,
     state: Mutex<SourceState>,
     parts: RwLock<Parts>,
-    /// Whether it differs from what the store holds.
+    /// True if it differs from the stored record.
     dirty: AtomicBool,
-    /// Whether something was published since the last notice, and whether there were new tags.
+    /// True if data was published since the last notice, and true if there are new tags.
     touched: AtomicBool,
     new_tags: AtomicBool,
 }
 
-/// What was published since the last notice.
+/// Data published since the last notice.
 pub(super) struct Touched {
     pub(super) tags: Vec<Arc<str>>,
     pub(super) new_tags: bool,
@@ -70,7 +70,7 @@ impl Parts {
     }
 }
 
-/// Points of one call grouped by tag; kept by the worker so that its memory is reused.
+/// Points of one call grouped by tag; owned by the worker to reuse its memory.
 #[derive(Default)]
 pub(crate) struct Staging {
     by_tag: Vec<Points>,
@@ -108,18 +108,18 @@ impl Source {
         }
     }
 
-    /// Where it belongs.
+    /// Run, rank and path.
     pub(crate) fn place(&self) -> Place {
         self.place.read().clone()
     }
 
-    /// The file has another name now.
+    /// Updates the location after a rename.
     pub(crate) fn move_to(&self, place: Place) {
         *self.place.write() = place;
         self.dirty.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a file that begins so can be this one, grown.
+    /// True if a file with this head can be this one, grown.
     pub(crate) fn is_same(&self, now: &Head) -> bool {
         now.0.starts_with(&self.state.lock().head.0)
     }
@@ -129,17 +129,17 @@ impl Source {
         self.state.lock().clone()
     }
 
-    /// Reads or changes its state. A change of what is stored must be followed by [`Source::mark_dirty`].
+    /// Reads or changes its state. After a change of stored data, call [`Source::mark_dirty`].
     pub(crate) fn with_state<T>(&self, f: impl FnOnce(&mut SourceState) -> T) -> T {
         f(&mut self.state.lock())
     }
 
-    /// Its state differs from the stored one.
+    /// Marks its state as different from the stored one.
     pub(crate) fn mark_dirty(&self) {
         self.dirty.store(true, Ordering::Relaxed);
     }
 
-    /// From where a new decoder goes on.
+    /// Position at which a new decoder resumes.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         let state = self.state.lock();
         let parts = self.parts.read();
@@ -172,7 +172,7 @@ impl Source {
         parts.list.get(*at as usize).cloned()
     }
 
-    /// Publishes a block; returns how many records became answerable and how many bytes were sealed.
+    /// Publishes a block; returns the number of records made available and of bytes sealed.
     pub(super) fn publish(
         &self,
         block: &Block,
@@ -222,12 +222,12 @@ impl Source {
         (batch.len_records(), sealed)
     }
 
-    /// Packs what it holds in memory, since no more is expected soon; returns how many bytes were sealed.
+    /// Seals its open chunks, since no more data is expected soon; returns the number of bytes sealed.
     pub(super) fn pack(&self) -> usize {
         self.parts.read().list.iter().map(|part| part.pack()).sum()
     }
 
-    /// What was published since the last call, if anything.
+    /// Takes the data published since the last call, if any.
     pub(super) fn take_touched(&self) -> Option<Touched> {
         if !self.touched.swap(false, Ordering::Acquire) {
             return None;
@@ -244,10 +244,10 @@ impl Source {
         })
     }
 
-    /// Adds to `batch` what the store lacks; the returned parts are told when it is written.
+    /// Adds uncommitted data to `batch`; the returned parts are to be notified after the write.
     ///
-    /// Full batches are written by `ahead`. They hold only chunks that no record counts yet, so that what is in the
-    /// store is whole at any time: the record of the file and those of its tags are written last.
+    /// Full batches are written by `ahead`. They hold only chunks that no record counts yet, so that the store is
+    /// consistent at any time: the record of the file and those of its tags are written last.
     pub(super) fn commit(
         &self,
         batch: &mut Batch,
@@ -283,10 +283,10 @@ impl Source {
             last.push((tag, record, first));
             parts.push((Arc::clone(part), chunks));
         }
-        // What is written is gathered: whoever asks need not wait for the disk.
+        // All data is collected: readers need not wait for the disk.
         drop(state);
         for ((_, part, first), (_, chunks)) in last.iter().zip(&parts) {
-            // The first may be in the store already, shorter, and counted as that.
+            // The first may be in the store already, shorter, and counted as such.
             for (number, chunk) in (*first..).zip(chunks).skip(1) {
                 batch.chunk(part.part, number, chunk);
                 if batch.is_full() {
@@ -305,21 +305,21 @@ impl Source {
     }
 }
 
-/// What a commit holds of one source.
+/// Part of a commit that belongs to one source.
 pub(super) struct Committing {
     parts: Vec<(Arc<Part>, Vec<Arc<Sealed>>)>,
     pub(super) records: u64,
 }
 
 impl Committing {
-    /// The commit was not written: its parts differ from the store as before.
+    /// Restores the dirty state after a failed commit.
     pub(super) fn failed(self) {
         for (part, _) in self.parts {
             part.dirty.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The commit is durable.
+    /// Finishes a durable commit.
     pub(super) fn done(self) {
         for (part, chunks) in self.parts {
             part.committed(&chunks);
@@ -327,7 +327,7 @@ impl Committing {
     }
 }
 
-/// Groups a batch's scalars by tag and appends them; returns how many bytes were sealed.
+/// Groups a batch's scalars by tag and appends them; returns the number of bytes sealed.
 fn stage(batch: &RecordBatch, parts: &[Arc<Part>], staging: &mut Staging, store: &Store) -> usize {
     if staging.by_tag.len() < parts.len() {
         staging.by_tag.resize_with(parts.len(), Points::default);

@@ -11,7 +11,7 @@ use trainscope_format::{Body, Damage, Format, Hparams, Kind, Lineage, RecordBatc
 
 use crate::discovery::file::{Head, Identity, Place};
 
-/// Session starts remembered of a file. A program writes one each time it begins or resumes.
+/// Maximum number of session starts stored per file. A program writes one each time it begins or resumes.
 const MAX_SESSION_STARTS: usize = 10_000;
 
 /// A file as it is stored.
@@ -26,11 +26,11 @@ pub(super) struct FileRecord {
 /// Progress in a file, and summaries of its records.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SourceState {
-    /// Size as last seen.
+    /// Size at the last check.
     pub(crate) len_bytes: u64,
-    /// Time of last change as last seen.
+    /// Modification time at the last check.
     pub(crate) modified: Option<SystemTime>,
-    /// True if it was longer at a later look.
+    /// True if it was longer at a later check.
     #[serde(skip)]
     pub(crate) has_grown: bool,
     /// Bytes fed to the decoder. After a restart: equal to `offset`.
@@ -43,13 +43,13 @@ pub(crate) struct SourceState {
     pub(crate) head: Head,
     /// First damage.
     pub(crate) first_damage: Option<Damage>,
-    /// Damage at the end whose extent is not known yet.
+    /// Damage at the end whose extent is unknown yet.
     pub(crate) open_damage: Option<Damage>,
-    /// Bytes in damaged stretches.
+    /// Bytes in damaged ranges.
     pub(crate) skipped_bytes: u64,
     /// Records of unknown content.
     pub(crate) skipped_records: u64,
-    /// Records that the program says it could not write.
+    /// Records that the program reports as not written.
     pub(crate) lost_records: u64,
     /// Records published.
     pub(crate) records: u64,
@@ -58,7 +58,7 @@ pub(crate) struct SourceState {
     pub(crate) committed_records: u64,
     /// Session starts, at most [`MAX_SESSION_STARTS`].
     pub(crate) session_starts: Vec<SessionStart>,
-    /// Hyper-parameters that it says its run has.
+    /// Hyper-parameters of its run.
     pub(crate) hparams: BTreeMap<String, HparamValue>,
     /// Records counted but not read, by kind.
     pub(crate) unread: BTreeMap<Kind, u64>,
@@ -68,7 +68,7 @@ pub(crate) struct SourceState {
     pub(crate) last_wall_time_secs: Option<f64>,
     /// Highest step.
     pub(crate) last_step: Option<i64>,
-    /// Why it cannot be opened or read.
+    /// Reason why it cannot be opened or read.
     #[serde(skip)]
     pub(crate) unreadable: Option<String>,
     /// True if it is on disk no more.
@@ -77,7 +77,7 @@ pub(crate) struct SourceState {
 }
 
 impl SourceState {
-    /// Takes note of a batch's records, times, steps and damages.
+    /// Updates totals with a batch's records, times, steps and damages.
     pub(super) fn see(&mut self, batch: &RecordBatch) {
         self.records += batch.len_records();
         self.skipped_records += batch.skipped_records;
@@ -134,18 +134,18 @@ impl SourceState {
         }
     }
 
-    /// Takes note of the size of the file: one that is larger than it was is being written.
+    /// Updates the size of the file: if it has increased, the file is being written.
     pub(crate) fn resize(&mut self, len_bytes: u64) {
         self.has_grown |= (1..len_bytes).contains(&self.len_bytes);
         self.len_bytes = len_bytes;
     }
 
-    /// Where the first damage begins and what is wrong there.
+    /// First damage with its offset and description.
     pub(crate) fn damage(&self) -> Option<&Damage> {
         self.first_damage.as_ref().or(self.open_damage.as_ref())
     }
 
-    /// Bytes in damaged stretches, the open one included.
+    /// Bytes in damaged ranges, including the open one.
     pub(crate) fn damaged_bytes(&self) -> u64 {
         self.skipped_bytes
             + self

@@ -1,4 +1,4 @@
-//! The sled tree: keys, one batch a commit, and what is read back.
+//! The sled tree: keys, batches, and reading back.
 //!
 //! ```text
 //! 'm'                          schema number, next file and part ids
@@ -8,8 +8,8 @@
 //! 'c' part u64 chunk u32       columns of a chunk
 //! ```
 //!
-//! All numbers in keys are big-endian, so that the tree's order is theirs. Everything here is derived: whatever cannot
-//! be opened or read is deleted and read again from the source files.
+//! All numbers in keys are big-endian, so that the tree sorts by them. Everything here is derived: an entry that
+//! cannot be read is deleted and read again from the source files.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,20 +24,20 @@ use super::state::FileRecord;
 /// Bytes as the tree takes them, not copied again.
 pub(super) use sled::IVec as Bytes;
 
-/// Changes when the meaning of any stored byte does; another number means: rebuild.
+/// Changes with the meaning of any stored byte; another number requires a rebuild.
 const SCHEMA: u32 = 4;
 
-/// Which part; unique within one index.
+/// Id of a part; unique within one index.
 pub(super) type PartId = u64;
 
-/// A sealed chunk that is not yet committed.
+/// A sealed chunk before its commit.
 #[derive(Debug)]
 pub(super) struct Sealed {
     pub(super) columns: Bytes,
     pub(super) summaries: Bytes,
 }
 
-/// What is counted of a part whose bodies are not stored, and derived for scalars.
+/// Counts of a part without stored bodies; derived for scalars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Counted {
     pub(super) points: u64,
@@ -53,7 +53,7 @@ impl Counted {
     }
 }
 
-/// What is stored of a part beside its chunks.
+/// Stored record of a part beside its chunks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct PartRecord {
     pub(super) part: PartId,
@@ -61,7 +61,7 @@ pub(super) struct PartRecord {
     pub(super) counted: Counted,
 }
 
-/// A file as the tree has it, with its parts by tag id and their chunks' metas by number.
+/// A stored file, with its parts by tag id and their chunks' metadata by number.
 pub(super) struct StoredFile {
     pub(super) id: u64,
     pub(super) record: FileRecord,
@@ -76,16 +76,16 @@ pub(super) struct Meta {
     pub(super) next_part: PartId,
 }
 
-/// The tree and whether it can still be trusted.
+/// The tree with its state of health.
 pub(super) struct Store {
     tree: sled::Db,
-    /// Removed when the store is dropped, if it is one server's own.
+    /// Removed when the store is dropped, if it belongs to one server alone.
     _temporary: Option<tempfile::TempDir>,
     /// Set by the first failed read: the ingest loop then starts over.
     broken: AtomicBool,
 }
 
-/// How a store came to be, when the user should know.
+/// Circumstances of opening that the user should know.
 pub(super) enum Opened {
     AsLeft,
     New,
@@ -93,7 +93,7 @@ pub(super) enum Opened {
     Temporary,
 }
 
-/// The store takes a multiple of a batch in memory while it writes it.
+/// Size of a batch; the store needs a multiple of it in memory during the write.
 const BATCH_BYTES: usize = 1 << 20;
 
 fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
@@ -102,9 +102,9 @@ fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
         // The default is 1 GiB. Segments stay at their default of 512 KiB: a node of sixteen chunks that does not fit
         // into one becomes a file of its own.
         .cache_capacity(16 << 20)
-        // Commits are flushed where they are made.
+        // Commits are flushed explicitly.
         .flush_every_ms(None);
-    // sled asserts some of its invariants while it recovers; a damaged index must not end the server.
+    // sled asserts some of its invariants during recovery; a damaged index must not end the server.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| config.open()))
         .unwrap_or(Err(sled::Error::Corruption { at: None, bt: () }))
 }
@@ -124,7 +124,7 @@ fn file_key(file: u64) -> [u8; 9] {
     key
 }
 
-/// What the keys of a part's chunks begin with.
+/// Key prefixes of a part's chunks.
 fn prefixes_of(part: PartId) -> [[u8; 9]; 2] {
     [b's', b'c'].map(|kind| {
         let mut prefix = file_key(part);
@@ -139,8 +139,8 @@ fn number_of(key: &[u8]) -> Option<u32> {
 }
 
 impl Store {
-    /// Opens the index in `folder`. If another process holds it, a temporary one is made; if it is of another version
-    /// or damaged, it is made anew.
+    /// Opens the index in `folder`. If another process holds it, a temporary one is created; if it has another version
+    /// or is damaged, it is rebuilt.
     pub(super) fn open(folder: &Path) -> std::io::Result<(Self, Meta, Opened)> {
         std::fs::create_dir_all(folder)?;
         let with = |tree, temporary| Self {
@@ -178,13 +178,13 @@ impl Store {
         Ok((with(tree, None), Meta::new(), Opened::Rebuilt))
     }
 
-    /// Keys it holds.
+    /// Number of keys.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.tree.len()
     }
 
-    /// Whether a read has failed since it was opened or cleared.
+    /// True if a read has failed since it was opened or cleared.
     pub(super) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
@@ -201,14 +201,14 @@ impl Store {
         ReadError::Storage(format!("{what} is damaged"))
     }
 
-    /// Removes everything, to begin anew.
+    /// Removes everything.
     pub(super) fn clear(&self) -> Result<(), ReadError> {
         let cleared = self.note(self.tree.clear());
         self.broken.store(false, Ordering::Relaxed);
         cleared
     }
 
-    /// All files with their parts and chunks' metas, in order of their ids.
+    /// All files with their parts and chunks' metadata, by id.
     pub(super) fn load(&self) -> Result<Vec<StoredFile>, ReadError> {
         let mut files = Vec::new();
         for entry in self.tree.scan_prefix(b"f") {
@@ -246,7 +246,7 @@ impl Store {
                 let record: PartRecord =
                     postcard::from_bytes(&value).map_err(|_| self.wrong("a tag's record"))?;
                 let mut metas = metas.remove(&record.part).unwrap_or_default();
-                // Chunks after those that its record counts are of a commit that did not end; they are read again.
+                // Chunks after those counted in the record belong to an unfinished commit; they are read again.
                 let mut points = record.counted.points;
                 let is_counted = |meta: &ChunkMeta| {
                     points = points.checked_sub(meta.summary.count)?;
@@ -257,7 +257,7 @@ impl Store {
                 parts.push((record, metas));
             }
         }
-        // So are parts without a record, and these get another number next time.
+        // The same applies to parts without a record, which get another number next time.
         self.remove_parts(metas.into_keys())?;
         Ok(files)
     }
@@ -307,14 +307,14 @@ impl Store {
         Ok(())
     }
 
-    /// Writes a batch: all of it or nothing.
+    /// Writes a batch atomically.
     pub(super) fn apply(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
         let mut batch = batch.batch;
         batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
         self.note(self.tree.apply_batch(batch))
     }
 
-    /// Makes durable what was applied.
+    /// Makes applied batches durable.
     pub(super) fn flush(&self) -> Result<(), ReadError> {
         self.note(self.tree.flush()).map(|_| ())
     }
@@ -353,13 +353,13 @@ impl Meta {
     }
 }
 
-/// Another process has the tree open: sled reports what its file lock said.
+/// True if another process has the tree open: sled reports the error of its file lock.
 fn is_held(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::WouldBlock
         || error.to_string().contains("could not acquire lock")
 }
 
-/// What is written at once; all of it or nothing.
+/// A set of writes, applied atomically.
 #[derive(Default)]
 pub(super) struct Batch {
     batch: sled::Batch,
@@ -373,13 +373,13 @@ impl Batch {
         self.batch.insert(key, value);
     }
 
-    /// Whether it holds as much as the store should be given at once.
+    /// True if it has reached the size for one write.
     pub(super) fn is_full(&self) -> bool {
         self.len_bytes >= BATCH_BYTES
     }
 
     pub(super) fn file(&mut self, id: u64, record: &FileRecord) {
-        // postcard fails on what it cannot represent (maps of unknown length); these records have none.
+        // postcard fails on data it cannot represent (maps of unknown length); these records have none.
         if let Ok(bytes) = postcard::to_allocvec(record) {
             self.insert(&file_key(id)[..], bytes);
         }
@@ -397,7 +397,7 @@ impl Batch {
     }
 }
 
-/// The folder of the index for a set of base directories: one for each set, whatever their order.
+/// The folder of the index for a set of base directories, independent of their order.
 pub(crate) fn folder(cache_dir: &Path, base_dirs: &[PathBuf]) -> PathBuf {
     use std::hash::{Hash, Hasher};
     let mut names: Vec<_> = base_dirs

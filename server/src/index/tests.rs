@@ -1,4 +1,4 @@
-//! Whole paths through the index against a naive list of points.
+//! Whole paths through the index compared with a naive list of points.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::store::Batch;
 use super::{Block, Index, Source, Staging};
 use crate::discovery::file::{Identity, Place};
 
-/// Threads of the one that was there before may hold it a moment longer than the test does.
+/// Threads of the previous index may hold the lock a moment longer than the test.
 fn open(folder: &Path) -> Index {
     let open = || Index::open(folder, &["/base".into()]).unwrap();
     let is_held = |index: &Index| {
@@ -140,7 +140,7 @@ fn assert_buckets(series: &Series, expected: &[(i64, f64)], points: usize) {
         nan.clone().map(|s| s.count).sum::<u64>(),
         expected.iter().filter(|p| p.1.is_nan()).count() as u64
     );
-    // Stretches are in the order of steps, which steps counted per epoch are not.
+    // Ranges are in step order, which steps counted per epoch are not.
     let first_nan = expected.iter().find(|p| p.1.is_nan()).map(|p| p.0);
     assert!(first_nan.is_none_or(|first| nan.clone().any(|s| s.first_step == first)));
 }
@@ -288,7 +288,8 @@ fn a_commit_that_is_cut_off_leaves_what_was_committed_before_it() {
     drop((index, source));
     let index = open(folder.path());
     assert_raw(&read(&index, all, 500_000, false), &points);
-    // Nothing is left of the file that was never counted: a chunk and a summary for each 1,024 points, and three records.
+    // Nothing is left of the file that was never counted: a chunk and a summary for each 1,024 points, and three
+    // records.
     assert_eq!(keys, 2 * points.len().div_ceil(1_024) + 3);
 }
 
@@ -451,7 +452,7 @@ fn index_of(files: &[File]) -> (tempfile::TempDir, Index) {
     (folder, index)
 }
 
-/// Points of each writer that are live.
+/// Number of live points of each writer.
 fn live_counts(index: &Index) -> Vec<u64> {
     let tags = index.tags("run").unwrap().tags;
     tags.iter().map(|tag| tag.points).collect()
@@ -517,7 +518,7 @@ fn points_that_were_written_once_are_never_hidden() {
         assert_eq!(series.per_epoch, what.contains("epochs"), "{what}");
         assert!(series.per_epoch || series.steps.is_sorted(), "{what}");
     }
-    // The resumed training wins, whatever its clock says.
+    // The resumed training takes precedence, regardless of its clock.
     let (_folder, index) = index_of(&cases[6].1);
     let series = read(&index, i64::MIN..=i64::MAX, usize::MAX, false);
     assert_eq!(series.values[49..51], [0.0, 1.0]);

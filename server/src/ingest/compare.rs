@@ -1,4 +1,4 @@
-//! Compares what is on disk with what is known: which files are new, have grown, were renamed, replaced or removed.
+//! Compares a scan with the known files: new, grown, renamed, replaced and removed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::discovery::scan::{Scan, SourceFile};
 use crate::files;
 
 impl Loop {
-    /// Takes note of everything a walk has found; `first` is the first walk of this server.
+    /// Applies the result of a scan; `first` is true for the first scan of this server.
     pub(super) fn apply(&mut self, scan: Scan, first: bool) {
         self.index.notices().set_problems(scan.problems);
         self.runs_changed |= self.index.set_recordings(scan.recordings);
@@ -30,7 +30,7 @@ impl Loop {
         }
         for found in scan.files {
             if let Some(known) = self.known.get(&found.place.full) {
-                // Tensors that were found beside it make it a part of their run.
+                // Tensors found beside it make it a part of their run.
                 if known.source.place() == found.place {
                     self.look(&found);
                 } else {
@@ -73,7 +73,7 @@ impl Loop {
         }
     }
 
-    /// A known file is on disk: has it grown, or was it replaced?
+    /// Checks a known file on disk for growth and replacement.
     fn look(&mut self, found: &SourceFile) {
         let path = &found.place.full;
         let Some(known) = self.known.get_mut(path) else {
@@ -103,7 +103,7 @@ impl Loop {
         }
     }
 
-    /// Another file is in the place of a known one.
+    /// Handles a known file that was replaced by another one.
     pub(super) fn replace(&mut self, found: &SourceFile) {
         let Some(known) = self.known.get_mut(&found.place.full) else {
             return;
@@ -119,8 +119,8 @@ impl Loop {
         self.add(found);
     }
 
-    /// Whether a file that has no known name is the one that was known as `path`: inodes are used again, so its first
-    /// bytes must be the same.
+    /// True if an unknown file is the one known as `path`, renamed: inodes are reused, so its first bytes must be
+    /// equal.
     fn is_moved(&self, path: &Path, found: &SourceFile) -> bool {
         let Some(known) = self.known.get(path) else {
             return false;
@@ -145,7 +145,7 @@ impl Loop {
         self.look(found);
     }
 
-    /// A known file is not on disk. What was read of it stays until the server ends; after that nothing vouches for it.
+    /// Handles a known file that is not on disk. Its data stays until the server ends; later it could not be verified.
     fn is_missing(&mut self, path: &Path, first: bool) {
         let Some(known) = self.known.get(path) else {
             return;
@@ -162,7 +162,7 @@ impl Loop {
         }
     }
 
-    /// Looks at the files the system has named; anything else it named means: walk again.
+    /// Checks the files in hints; any other path triggers a scan.
     pub(super) fn look_at_hints(&mut self) {
         let mut walk = false;
         match self.hints.take() {
@@ -185,7 +185,7 @@ impl Loop {
                         (Some(_), _) => walk = true,
                         (None, metadata) => {
                             let name = path.file_name().and_then(|name| name.to_str());
-                            // Something that vanished may have been a folder of runs.
+                            // A vanished path may have been a folder of runs.
                             let may_matter = metadata.map_or(true, |metadata| metadata.is_dir());
                             walk |= may_matter
                                 || is_of_tensors(&path)

@@ -1,7 +1,7 @@
-//! Shows a listener what event files hold, in the order of their steps as far as other sources of the run need it.
+//! Passes the content of event files to a listener, in step order as far as other sources of the run need it.
 //!
-//! Files are decoded a block at a time; what is ahead of the step that was asked for waits, so that statistics in
-//! event files and tensors in dumps come in one order.
+//! Files are decoded a block at a time; records ahead of the requested step are buffered, so that statistics in event
+//! files and tensors in dumps come in one order.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -21,26 +21,26 @@ use trainscope_format::{
 use crate::discovery::runs::{EventSource, RankFiles};
 use crate::files;
 
-/// Bytes decoded at a time.
+/// Size of a decoded block.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Graphs above this are left out: they would be held in memory.
+/// Maximum size of a graph, which is held in memory.
 const MAX_GRAPH_BYTES: u64 = 1 << 30;
 
-/// Who is shown what event files hold.
+/// Receiver of the content of event files.
 pub(crate) trait Listener {
     /// A point of a scalar.
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
     /// A start of the program that wrote the file.
     fn session_start(&mut self, _rank: u32, _start: SessionStart) {}
-    /// What is known of a tensor.
+    /// Statistics of a tensor.
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
-    /// A tensor of a type that is not computed with.
+    /// A tensor of an unsupported element type.
     fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str);
-    /// A tensor in full, whose elements are in that file unless the record holds them.
+    /// A tensor in full, whose elements are in that file or in the record.
     fn tensor(&mut self, _at: At<'_>, _tensor: &Tensor) {}
     /// A histogram of a tensor.
     fn histogram(&mut self, _at: At<'_>, _histogram: &Histogram) {}
-    /// What else is known of the run.
+    /// Context of the run.
     fn context(&mut self, rank: u32, context: Context<'_>);
 }
 
@@ -50,24 +50,24 @@ pub(crate) struct At<'a> {
     pub(crate) rank: u32,
     pub(crate) tag: &'a Arc<str>,
     pub(crate) step: i64,
-    /// The file it is from.
+    /// Path of the file.
     pub(crate) path: &'a Arc<Path>,
-    /// The path for people.
+    /// Path for display.
     pub(crate) shown: &'a Arc<str>,
 }
 
-/// What has become of a file.
+/// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
-    /// Nothing.
+    /// Unchanged.
     Same,
-    /// It goes on where it ended.
+    /// More data at its end.
     Grown,
-    /// It is another one, or gone.
+    /// Replaced or removed.
     Other,
 }
 
-/// An event file that is being read.
+/// An event file being read.
 pub(crate) struct EventFile {
     rank: u32,
     shown: Arc<str>,
@@ -76,21 +76,21 @@ pub(crate) struct EventFile {
     file: Option<File>,
     decoder: Box<dyn Decoder>,
     tags: Vec<TagInfo>,
-    /// By what names scalars are judged: those of evaluations have the folder of their run before the tag.
+    /// Names of scalars for judging: those of evaluations have the folder of their run before the tag.
     scalars: Vec<Arc<str>>,
     evaluates: Option<Arc<str>>,
-    /// True if it is of another run, which is judged by itself too: then only its scalars count.
+    /// True if it belongs to another run, which is judged separately: then only its scalars count.
     is_beside: bool,
-    /// Records that were decoded and are still ahead.
+    /// Buffered records ahead of the current step.
     ahead: VecDeque<Record>,
     batch: RecordBatch,
     fed_bytes: u64,
-    /// What tells the file from another one of the same name.
+    /// Inode, to detect a replaced file.
     inode: u64,
     has_statistics: bool,
     is_grown: bool,
     damages: Vec<Damage>,
-    /// Why it could not be read at all, or on.
+    /// Reason why it could not be read at all, or completely.
     pub(crate) unreadable: Option<String>,
 }
 
@@ -130,7 +130,7 @@ impl EventFile {
         }
     }
 
-    /// The files of a rank, and of the runs that evaluate what it trains.
+    /// Opens the files of a rank, and of the runs that evaluate it.
     pub(crate) fn open_all(found: &RankFiles, rank: u32) -> impl Iterator<Item = Self> {
         let own = found
             .events
@@ -140,7 +140,7 @@ impl EventFile {
         own.chain(beside.map(move |source| Self::open_beside(source, rank)))
     }
 
-    /// A file of a run that evaluates what the run of `rank` trains.
+    /// Opens a file of a run that evaluates the run of `rank`.
     pub(crate) fn open_beside(source: &EventSource, rank: u32) -> Self {
         Self {
             is_beside: true,
@@ -153,51 +153,51 @@ impl EventFile {
         self.is_beside
     }
 
-    /// The path for people.
+    /// Path for display.
     pub(crate) fn shown(&self) -> &Arc<str> {
         &self.shown
     }
 
-    /// How much of it was read.
+    /// Number of bytes read.
     pub(crate) fn len_bytes(&self) -> u64 {
         self.fed_bytes
     }
 
-    /// Where the last record is cut off, if it is.
+    /// Offset of a truncated last record.
     pub(crate) fn torn_at(&self) -> Option<u64> {
         let offset = self.decoder.offset();
         (self.file.is_none() && self.unreadable.is_none() && offset < self.fed_bytes)
             .then_some(offset)
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it has told of tensors, whose order matters.
+    /// True if it has tensors, whose order matters.
     pub(crate) fn has_statistics(&self) -> bool {
         self.has_statistics
     }
 
-    /// Whose records they are.
+    /// Rank of its records.
     pub(crate) fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// Whether it had grown when it was looked at last.
+    /// True if it had grown at the last check.
     pub(crate) fn is_grown(&self) -> bool {
         self.is_grown
     }
 
-    /// Stretches that could not be read.
+    /// Damaged ranges.
     pub(crate) fn damages(&self) -> impl Iterator<Item = Damage> {
         let at_end = self.file.is_none().then(|| self.decoder.open_damage());
         self.damages.iter().cloned().chain(at_end.flatten())
     }
 
-    /// What has become of it since it was shown to its end. If it has grown, it is open again, and
-    /// [`Self::advance`] shows what is new.
+    /// Checks the file after it was read to its end. If it has grown, it is opened again, and [`Self::advance`]
+    /// continues with the new records.
     pub(crate) fn look(&mut self) -> Growth {
         let growth = self.growth();
         self.is_grown = growth == Growth::Grown;
@@ -231,7 +231,7 @@ impl EventFile {
         }
     }
 
-    /// Shows everything up to and with `step`; all there is with [`i64::MAX`]. Tells how many bytes were read.
+    /// Passes on all records up to and including `step`; all with [`i64::MAX`]. Returns the number of bytes read.
     pub(crate) fn advance(
         &mut self,
         step: i64,
@@ -251,7 +251,7 @@ impl EventFile {
         }
     }
 
-    /// Decodes one more block. Scalars and contexts are shown at once, since their order does not matter.
+    /// Decodes one more block. Scalars and contexts are passed on at once, since their order does not matter.
     fn read_on(&mut self, listener: &mut impl Listener, buffer: &mut Vec<u8>) -> bool {
         let Some(file) = &mut self.file else {
             return false;
@@ -344,7 +344,7 @@ impl EventFile {
         }
     }
 
-    /// A graph that cannot be read explains nothing, and is no reason to judge less.
+    /// An unreadable graph is ignored: it only adds context.
     fn graph(&self, source: GraphSource) -> Option<Graph> {
         let mut file = files::open(&self.path).ok()?;
         let len_bytes = file.metadata().ok()?.len();

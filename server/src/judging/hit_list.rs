@@ -7,23 +7,23 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use trainscope_analysis::watchpoint::Hit;
 
-/// The hits of a run, put in order and counted.
+/// The hits of a run, sorted and counted.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Where they stand among all: by step, by rank, then in the order of data flow.
+    /// Indices of the hits by step, by rank, then in the order of data flow.
     pub order: Vec<usize>,
-    /// Ranks that have hits, ascending.
+    /// Ranks with hits, ascending.
     pub ranks: Vec<u32>,
     /// Number of hits of each watchpoint.
     pub hits_of: BTreeMap<u32, u64>,
-    /// Tensor, condition and node of hits in lower case, each three once.
+    /// Distinct combinations of tensor, condition and node of hits, in lower case.
     names: Vec<[String; 3]>,
     /// Index into `names` for each hit.
     names_of: Vec<u32>,
 }
 
 impl Listing {
-    /// Of all hits, which are by step.
+    /// Sorts hits, which are by step already.
     pub fn new(all: &[Hit]) -> Self {
         let mut order: Vec<usize> = (0..all.len()).collect();
         // Stable, and by step already.

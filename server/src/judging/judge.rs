@@ -1,7 +1,7 @@
-//! Judges one run: everything its files hold is shown to an evaluator, step by step.
+//! Judges one run: passes the content of all its files to an evaluator, step by step.
 //!
-//! Tensors of many steps at a time are read on all threads and shown in order, so that what is found does not depend
-//! on how many threads there are. What is kept of them are summaries; their bytes are not.
+//! Tensors of many steps at a time are read on all threads and evaluated in order, so that the result does not depend
+//! on the number of threads. Only summaries are kept in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,56 +25,56 @@ use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
 use crate::tensor_files::read::{Before, Place, Reader, Unread};
 
-/// Tensors read before what they told is shown: enough steps that few are read twice for a comparison.
+/// Number of tensors read before they are evaluated: enough steps that few are read twice for a comparison.
 const WINDOW_TENSORS: usize = 64 << 10;
-/// And bytes, so that progress can be told.
+/// The same limit in bytes, for progress.
 const WINDOW_BYTES: u64 = 1 << 30;
-/// Below this, starting threads takes longer than reading.
+/// Size below which starting threads takes longer than reading.
 const PARALLEL_BYTES: u64 = 4 << 20;
 
-/// A run and what was found in it.
+/// A run with its findings.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
     /// The name of the run.
     pub(crate) name: String,
-    /// As it would be typed.
+    /// Path as typed on the command line.
     pub(crate) title: String,
-    /// What the evaluator says.
+    /// Findings of the evaluator.
     pub(crate) findings: Findings,
     /// Files, or parts of them, that could not be read.
     pub(crate) damaged: Vec<Fault>,
-    /// Files whose last record is cut off: they may still be written.
+    /// Files with a truncated last record, which may still be written.
     pub(crate) truncated: Vec<Fault>,
-    /// How many files it has.
+    /// Number of files.
     pub(crate) files: u64,
-    /// Their length.
+    /// Total size in bytes.
     pub(crate) len_bytes: u64,
-    /// How many ranks it has.
+    /// Number of ranks.
     pub(crate) ranks: u64,
-    /// What was watched for.
+    /// Watchpoints in force.
     pub(crate) watchpoints: Watchpoints,
-    /// What lies around each layer; nothing unless it was asked for.
+    /// Neighbours of each layer; empty unless requested.
     pub(crate) surroundings: Surroundings,
-    /// What is said of the model and of what feeds it.
+    /// Remarks on the model and its input.
     pub(crate) remarks: Vec<Remark>,
-    /// How long it took.
+    /// Duration of the judgement.
     pub(crate) took: Duration,
     /// Files of one step that hold tensors of the same names, the first case of each rank.
     pub(crate) shared: Vec<SharedNames>,
-    /// Where in the training's own code the tensors that were hit are computed, as far as a graph says: file and line.
+    /// Source lines in the training's own code that compute the tensors with hits, if a graph has them: file and line.
     pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
 
 /// A place in a file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// Relative to the folder that was given.
+    /// Path relative to the walked folder.
     pub(crate) file: Arc<str>,
-    /// In bytes from the start of the file.
+    /// Offset in bytes from the start of the file.
     pub(crate) offset: u64,
-    /// What is wrong, as a sentence without the file's name.
+    /// Description, as a sentence without the file's name.
     pub(crate) reason: String,
-    /// How long the file is.
+    /// Size of the file.
     pub(crate) len_bytes: u64,
 }
 
@@ -88,16 +88,16 @@ struct Item {
     shown: Arc<str>,
     len_bytes: u64,
     content: Content,
-    /// Where it was at the step before, if it is compared with that.
+    /// Its location at the previous step, if it is compared with that.
     before: Option<Place>,
     /// The same tensor at the next step of the window, which is compared with this one.
     next: Option<usize>,
-    /// Whether it is read after another one, as its `next`.
+    /// True if it is read after another one, as its `next`.
     is_next: bool,
     needs: Needs,
 }
 
-/// Judges a run on so many threads. Progress is told in bytes that were read.
+/// Judges a run on a number of threads. Progress is reported in bytes read.
 pub(crate) fn judge(
     run: &RunFiles,
     watchpoints: &Watchpoints,
@@ -112,21 +112,20 @@ pub(crate) fn judge(
     judged
 }
 
-/// The judgement of a run, as far as it is shown.
+/// A judgement in progress.
 pub(super) struct Judging {
     observer: Observer,
     pub(super) events: Vec<EventFile>,
-    /// Where each tensor was at the step before.
-    /// With the window it was listed in, and its place there.
+    /// Location of each tensor at the previous step, with its window and its index in it.
     before: FxHashMap<(u32, Arc<str>), (Place, u64, usize)>,
-    /// How many windows there were.
+    /// Number of windows.
     window: u64,
-    /// The last step of each rank: what is cut there may still be written.
+    /// The last step of each rank: truncated files there may still be written.
     last_steps: FxHashMap<u32, i64>,
     readers: Vec<Reader>,
     buffer: Vec<u8>,
     orders: FxHashMap<u32, String>,
-    /// What `MindSpore` wrote beside its dumps, by rank.
+    /// `MindSpore`'s graphs beside its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
     pub(super) judged: Judgement,
@@ -161,22 +160,22 @@ impl Judging {
         judging
     }
 
-    /// Whether something was shown after what should have come after it: then all in order may say something else.
+    /// True if records came out of order: then judging again in order may give another result.
     pub(super) fn is_disordered(&self) -> bool {
         self.observer.is_disordered
     }
 
-    /// What lies around each layer.
+    /// Neighbours of each layer.
     pub(super) fn surroundings(&self) -> Surroundings {
         self.observer.evaluator.surroundings()
     }
 
-    /// How much is remembered: tensors at steps.
+    /// Size of the history: tensors at steps.
     pub(super) fn weight(&self) -> usize {
         self.observer.evaluator.remembered()
     }
 
-    /// Shows the tensors of those steps of those ranks, and all that event files hold.
+    /// Evaluates the tensors of those steps of those ranks, and all content of event files.
     pub(super) fn show(
         &mut self,
         run: &RunFiles,
@@ -203,7 +202,7 @@ impl Judging {
         let mut bytes = 0;
         for step in steps {
             if window.is_empty() {
-                // What is known of the model decides what is needed.
+                // The context of the model determines the data needed.
                 self.advance(step, progress);
             }
             for (&rank, found) in &run.ranks {
@@ -222,7 +221,7 @@ impl Judging {
         self.advance(i64::MAX, progress);
     }
 
-    /// Reads and shows what `MindSpore` has written beside its dumps.
+    /// Reads `MindSpore`'s files beside its dumps.
     fn read_graphs(&mut self, run: &RunFiles) {
         for (&rank, found) in &run.ranks {
             let mut faults = Vec::new();
@@ -251,7 +250,7 @@ impl Judging {
         }
     }
 
-    /// Shows what event files hold up to and with this step.
+    /// Evaluates the content of event files up to and including this step.
     pub(super) fn advance(&mut self, step: i64, progress: &mut dyn FnMut(u64)) {
         for (number, file) in (0..).zip(&mut self.events) {
             self.observer.evaluator.begin_file(number);
@@ -287,7 +286,7 @@ impl Judging {
         for (source, unread) in listing.faults {
             self.unread(rank, step, (&source.shown, source.len_bytes), unread);
         }
-        // Constants are listed, and not judged: nothing computes or changes them.
+        // Constants are listed, but not judged: they never change.
         let is_computed = |tensor: &ListedTensor<'_>| !tensor.source.is_constant();
         for tensor in listing.tensors.into_iter().filter(is_computed) {
             let name: Arc<str> = tensor.name.into();
@@ -328,7 +327,7 @@ impl Judging {
         }
     }
 
-    /// The order in which modules ran, where it is news.
+    /// Adds the execution order of modules, if it is new.
     fn learn(&mut self, rank: u32, order: &str) {
         if order.is_empty() || self.orders.get(&rank).is_some_and(|known| known == order) {
             return;
@@ -339,7 +338,7 @@ impl Judging {
         self.orders.insert(rank, order.to_owned());
     }
 
-    /// Reads all of them and shows them in order.
+    /// Reads all of them and evaluates them in order.
     fn read(
         &mut self,
         items: &mut Vec<Item>,
@@ -357,7 +356,7 @@ impl Judging {
                 self.advance(item.step, progress);
                 step = Some(item.step);
             }
-            // Statistics that the training recorded itself come first.
+            // Recorded statistics take precedence.
             let key = (item.rank, Arc::clone(&item.name));
             let is_known = self.observer.holds(&key, item.step);
             self.observer.is_disordered |= !is_known && self.observer.is_beyond(&key, item.step);
@@ -387,8 +386,8 @@ impl Judging {
         }
     }
 
-    /// One fault a file: what follows from it is not news. Of the last step, what is cut may still be written; where
-    /// others came after it, it will not.
+    /// Adds one error per file, without consequential ones. At the last step, truncated files may still be written;
+    /// with later steps they will not.
     fn unread(&mut self, rank: u32, step: i64, file: (&Arc<str>, u64), unread: Unread) {
         if !self.faulty.insert(Arc::clone(file.0)) {
             return;
@@ -408,7 +407,7 @@ impl Judging {
         });
     }
 
-    /// What is to be said of all that was shown.
+    /// Result for everything evaluated so far.
     pub(super) fn judged(&self) -> Judgement {
         let mut judged = self.judged.clone();
         for file in self.events.iter().filter(|file| !file.is_beside()) {
@@ -439,7 +438,7 @@ impl Judging {
         judged
     }
 
-    /// What trained, by what only its own writers write.
+    /// Framework of the training, inferred from files that only its writers use.
     fn framework(&self) -> Framework {
         let ends = |end: &str| self.events.iter().any(|file| file.shown().ends_with(end));
         if !self.graphs.is_empty() || ends("_MS") || ends("_lineage") {
@@ -475,7 +474,7 @@ impl Judging {
 /// Boxed: they are moved from thread to thread.
 type Summary = Result<Box<TensorSummary>, Unread>;
 
-/// What is known of each, in order. A tensor and what becomes of it in the steps that follow is read by one thread.
+/// Summaries of all items. A tensor and its following steps are read by one thread.
 fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
     let firsts: Vec<usize> = (0..items.len()).filter(|&at| !items[at].is_next).collect();
     let next = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! An evaluator, and what it was shown of event files: points, statistics, tensors in full, histograms.
+//! An evaluator with the history of event files: points, statistics, tensors in full, histograms.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use trainscope_format::{
 use super::events::{At, Listener};
 use crate::tensor_files::read::{Before, Place, Reader, Unread};
 
-/// Steps of each tensor in event files that are remembered until a dump of the same may come.
+/// Number of steps of each tensor in event files to remember until a dump of the same may come.
 const REMEMBERED_STEPS: usize = 256;
 
 /// A rank and the name of a tensor.
 type Key = (u32, Arc<str>);
 
-/// An evaluator, and what it was shown of event files.
+/// An evaluator with the history of event files.
 pub(super) struct Observer {
     pub(super) evaluator: Evaluator,
     pub(super) examiner: Examiner,
-    /// Steps at which the statistics of each tensor were recorded.
+    /// Steps with recorded statistics of each tensor.
     pub(super) recorded: FxHashMap<Key, RecentSteps>,
-    /// Steps at which each tensor was recorded in full.
+    /// Steps with each tensor in full.
     in_full: FxHashMap<Key, RecentSteps>,
     /// Location of each of these at its last step.
     before: FxHashMap<Key, Place>,
-    /// The last step of each tensor that was read from a dump.
+    /// The last step of each tensor read from a dump.
     pub(super) dumped: FxHashMap<Key, i64>,
-    /// True if something was shown after what should have come after it.
+    /// True if records came out of order.
     pub(super) is_disordered: bool,
-    /// Tensors that could not be read, to be told as faults of their files.
+    /// Unreadable tensors, to be reported as errors of their files.
     pub(super) unreadable: Vec<Unreadable>,
     reader: Reader,
 }
@@ -48,7 +48,7 @@ pub(super) struct Unreadable {
     pub(super) unread: Unread,
 }
 
-/// The newest steps of a tensor whose statistics were recorded: a dump of one of them may be seen later.
+/// The newest steps with recorded statistics of a tensor: a dump of one of them may follow.
 #[derive(Default)]
 pub(super) struct RecentSteps(VecDeque<i64>);
 
@@ -64,7 +64,7 @@ impl RecentSteps {
         self.0.iter().rev().any(|&own| own == step)
     }
 
-    /// True if a later one was seen already.
+    /// True if a later step was recorded already.
     fn is_beyond(&self, step: i64) -> bool {
         self.0.back().is_some_and(|&last| last > step)
     }
@@ -85,12 +85,12 @@ impl Observer {
         }
     }
 
-    /// True if an event file has told of a tensor at a step.
+    /// True if an event file has the tensor at a step.
     pub(super) fn holds(&self, key: &Key, step: i64) -> bool {
         self.any(key, |recorded| recorded.holds(step))
     }
 
-    /// True if an event file has told of a tensor at a later step.
+    /// True if an event file has the tensor at a later step.
     pub(super) fn is_beyond(&self, key: &Key, step: i64) -> bool {
         self.any(key, |recorded| recorded.is_beyond(step))
     }
@@ -100,7 +100,7 @@ impl Observer {
         all.into_iter().flatten().any(is_so)
     }
 
-    /// Judges a tensor, and remembers that it was.
+    /// Judges a tensor and adds it to the history.
     fn observe(&mut self, key: &Key, step: i64, summary: &TensorSummary, tolerance: Tolerance) {
         self.is_disordered |= self.dumped.get(key).is_some_and(|&last| last >= step);
         self.evaluator.observe(&Observation {
@@ -134,7 +134,7 @@ impl Listener for Observer {
         self.observe(&key, step, summary, Tolerance::default());
     }
 
-    /// Reads a tensor where it lies, block by block. Statistics of the same step that came first are as good.
+    /// Reads a tensor in place, block by block. Earlier statistics of the same step take precedence.
     fn tensor(&mut self, at: At<'_>, tensor: &Tensor) {
         let key = (at.rank, Arc::clone(at.tag));
         let recorded = self.recorded.get(&key);

@@ -13,15 +13,15 @@ use super::events::{EventFile, Growth};
 use super::judge::{Judgement, Judging};
 use crate::discovery::runs::{RunFiles, fingerprint};
 
-/// A dump that was written so lately may not be whole, unless the training has gone on to the next one.
+/// Age below which a dump may be incomplete, unless the training has written the next one.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// A run that is being judged.
+/// A run being judged.
 pub(crate) struct Ongoing {
     judging: Judging,
-    /// Of which files the tensors that were shown are, by rank and step.
+    /// Fingerprints of the evaluated tensor files, by rank and step.
     shown: FxHashMap<(u32, i64), u64>,
-    /// The last step of each rank that was shown. Ranks do not wait for each other.
+    /// The last evaluated step of each rank. Ranks do not wait for each other.
     newest: FxHashMap<u32, i64>,
     beside: u64,
     /// True if something was left for later.
@@ -29,7 +29,7 @@ pub(crate) struct Ongoing {
 }
 
 impl Ongoing {
-    /// Judges all there is.
+    /// Judges all existing files.
     pub(crate) fn begin(
         run: &RunFiles,
         watchpoints: &Watchpoints,
@@ -59,7 +59,7 @@ impl Ongoing {
         self.judging.weight()
     }
 
-    /// Judges what is new among the files of the run; `None`: the run has to be judged anew.
+    /// Judges the new files of the run; `None` if it has to be judged again.
     pub(crate) fn resume(
         &mut self,
         run: &RunFiles,
@@ -81,7 +81,7 @@ impl Ongoing {
                 }
             }
         }
-        // One that was cut off as the last one of all was not still being written if there is a later one.
+        // A truncated file that was the last one is final if there is a later one.
         let was_cut = is_new && !self.judging.judged.truncated.is_empty();
         if is_kept < self.shown.len() || self.beside != beside(run) || was_cut {
             return None;
@@ -116,7 +116,7 @@ impl Ongoing {
         (!self.is_out_of_order()).then(|| self.judged(began))
     }
 
-    /// Judges what event files have grown by: `Ok(None)` if none has, `Err` if the run has to be judged anew.
+    /// Judges the growth of event files: `Ok(None)` if there is none, `Err` if the run has to be judged again.
     pub(crate) fn follow(&mut self) -> Result<Option<Judgement>, RestartNeeded> {
         let began = Instant::now();
         if !self.have_grown().ok_or(RestartNeeded)? {
@@ -185,11 +185,11 @@ impl Ongoing {
     }
 }
 
-/// The run has to be judged anew.
+/// Error if the run has to be judged again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RestartNeeded;
 
-/// The first step whose dump may still be written: the last one of its rank, if it is fresh.
+/// The first step whose dump may still be written: the last one of its rank, if it is recent.
 fn waits_from(run: &RunFiles) -> Option<i64> {
     let fresh = SystemTime::now().checked_sub(SETTLED)?;
     let lasts = run
@@ -244,7 +244,7 @@ mod tests {
         files
     }
 
-    /// Has a sample run grow in six parts; how often it had to be judged anew.
+    /// Lets a sample run grow in six parts; returns the number of times it had to be judged again.
     fn grow(sample: &str) -> usize {
         let from = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../sample-runs")
@@ -279,7 +279,7 @@ mod tests {
                         .open(&target)
                         .unwrap();
                     file.write_all(&bytes[has..upto]).unwrap();
-                    // Long ago: nothing waits to be whole.
+                    // Long ago, so that no file counts as incomplete.
                     let then =
                         SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + part as u64);
                     file.set_modified(then).unwrap();
@@ -311,7 +311,7 @@ mod tests {
         }
         // Ranks that grow apart.
         assert!(grow("mlp/diverging") < 2);
-        // Two files of one training, written at the same time: told, if not gone on with.
+        // Two files of one training, written at the same time: judged again instead of resumed.
         grow("mlp/restarted");
         grow("mlp/torn");
     }
@@ -348,7 +348,7 @@ mod tests {
             seen.findings,
             judge(&look(), &watchpoints, 1, |_| {}).findings
         );
-        // Nothing new is nothing new; the same dump written again is another one.
+        // Without new files there is nothing to do; a rewritten dump is a new one.
         assert_eq!(
             ongoing.resume(&look(), 1, &mut |_| {}).unwrap().findings,
             seen.findings

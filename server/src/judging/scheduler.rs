@@ -20,17 +20,17 @@ use crate::discovery::runs::RunFiles;
 use crate::discovery::walk::Visited;
 use crate::index::Index;
 
-/// After a change, others are awaited for so long.
+/// Delay after a change, to collect further ones.
 const SETTLE: Duration = Duration::from_millis(50);
 /// Without a change, time between two looks: dumps are no part of the index, so no notice comes for them.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
-/// So often if something waits to be whole.
+/// Scan interval while an incomplete file is waiting.
 const SHORT_INTERVAL: Duration = Duration::from_millis(500);
-/// Time between two judgements, as a multiple of what the last one took.
+/// Minimum time between two judgements, as a multiple of the last one's duration.
 const PAUSE_SHARE: u32 = 3;
-/// Pages are told of progress so often.
+/// Interval of progress notices to pages.
 const TELL_INTERVAL: Duration = Duration::from_millis(200);
-/// Growing runs whose judgement is kept to go on with.
+/// Maximum number of growing runs with an evaluator in memory.
 const MAX_KEPT: usize = 8;
 /// Most tensors at steps that all of them may remember: some 400 MB.
 const MAX_WEIGHT: usize = 2_000_000;
@@ -39,7 +39,7 @@ const MAX_WEIGHT: usize = 2_000_000;
 pub(super) enum Request {
     /// Runs that have new points.
     Growth(Vec<String>),
-    /// A run that is to be judged from its first record on.
+    /// A run to judge from its first record.
     Restart(String),
     /// The watchpoints have changed.
     Watchpoints,
@@ -63,11 +63,11 @@ pub(super) struct Scheduler<F> {
     index: Index,
     on_judged: F,
     threads: usize,
-    /// Growing runs, the last one that grew at the end.
+    /// Growing runs, the most recent one last.
     kept: VecDeque<(String, Ongoing)>,
     /// True if all runs were looked at once.
     has_looked: bool,
-    /// Runs that are to be judged from their first record on.
+    /// Runs to judge from their first record.
     anew: BTreeSet<String>,
     grown: BTreeSet<String>,
 }
@@ -103,7 +103,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
             let wait = if self.grown.is_empty() {
                 next_look.saturating_duration_since(Instant::now())
             } else {
-                // Something grew during the rest.
+                // Something grew during the pause.
                 Duration::ZERO
             };
             match requests.recv_timeout(wait) {
@@ -117,7 +117,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            // Reading comes first.
+            // Reading has priority.
             if !self.index.ingest().idle {
                 next_look = next_look.max(Instant::now() + SETTLE);
                 continue;
@@ -128,7 +128,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
             }
             if next_look <= began {
                 let mut is_waiting = false;
-                // As the index does: a folder that several base directories lead to belongs to the first one.
+                // As in the index: a folder below several base directories belongs to the first one.
                 let mut visited = Visited::default();
                 for base in &bases {
                     is_waiting |= self.look(base, &mut visited);
@@ -182,8 +182,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         Instant::now()
     }
 
-    /// Goes on with runs that have grown, as far as only their event files have; `false`: one of them has to be looked
-    /// at from its folder on.
+    /// Resumes runs whose event files alone have grown; `false` if one of them needs a scan of its folder.
     fn follow(&mut self) -> bool {
         let mut is_enough = true;
         for run in std::mem::take(&mut self.grown) {
@@ -205,14 +204,14 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
                     let is_waiting = ongoing.is_waiting();
                     self.kept.push_back((name.clone(), ongoing));
                     let Some(judged) = judged else {
-                        // A file that is new to it, most likely.
+                        // Most likely a new file.
                         is_enough = false;
                         continue;
                     };
                     let judged = JudgedRun {
                         watchpoints_file: before.watchpoints_file.clone(),
                         watchpoints_problem: before.watchpoints_problem.clone(),
-                        // Files were not looked at: the next look goes on from here.
+                        // Files were not scanned: the next scan resumes here.
                         ..JudgedRun::of(judged, (0, before.signature.1), changes, is_waiting)
                     };
                     self.keep(&name, judged, Some(&before));
@@ -223,7 +222,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         is_enough
     }
 
-    /// Judges what has changed below a base directory; whether something waits to be whole.
+    /// Judges changed runs below a base directory; true if an incomplete file is waiting.
     fn look(&mut self, base: &Base, visited: &mut Visited) -> bool {
         let mut known = self.state.write();
         if let Some((_, file)) = known.files.iter_mut().find(|(own, _)| own == base) {
@@ -256,7 +255,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         is_waiting
     }
 
-    /// Judges a run if it has changed; whether something of it waits to be whole.
+    /// Judges a run if it has changed; true if an incomplete file is waiting.
     fn look_at(&mut self, base: &Base, run: &RunFiles, told: &BTreeMap<String, u64>) -> bool {
         let name = base.run_name(&run.name);
         let changes = told.get(&name).copied().unwrap_or(0);
@@ -321,7 +320,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         is_waiting
     }
 
-    /// Judges a run from its first record on, and tells how far that is.
+    /// Judges a run from its first record, with progress notices.
     fn begin(
         &mut self,
         name: &str,
@@ -348,7 +347,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         result
     }
 
-    /// Only so much is kept to go on with.
+    /// Drops evaluators above the limits.
     fn forget(&mut self) {
         let weights: Vec<usize> = self.kept.iter().map(|(_, own)| own.weight()).collect();
         let mut weight: usize = weights.iter().sum();
@@ -361,7 +360,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         }
     }
 
-    /// Publishes a judgement and tells of it.
+    /// Publishes a judgement and notifies.
     fn keep(&mut self, name: &str, judged: JudgedRun, before: Option<&JudgedRun>) {
         let judged = Arc::new(judged);
         let mut known = self.state.write();

@@ -23,7 +23,7 @@ use crate::watchpoints::{ChangeError, WatchpointFile};
 #[derive(Clone, Default)]
 pub struct Judgements {
     state: Arc<RwLock<State>>,
-    /// Wakes the thread; `None`: there is none.
+    /// Channel to the thread; `None` without one.
     requests: Arc<RwLock<Option<mpsc::Sender<Request>>>>,
 }
 
@@ -50,7 +50,7 @@ impl Judgements {
         Ok(judgements)
     }
 
-    /// One that judges nothing: it knows what is watched for.
+    /// An instance without a thread, for the watchpoints alone.
     pub(crate) fn over(base_dirs: &[PathBuf]) -> Self {
         let files = bases(base_dirs).into_iter().map(|base| {
             let file = WatchpointFile::new(&base.dir);
@@ -61,7 +61,7 @@ impl Judgements {
         judgements
     }
 
-    /// Hands on what the index tells of growing runs, until it ends.
+    /// Forwards the index's notices of growing runs, until it ends.
     fn listen(
         &self,
         mut notices: broadcast::Receiver<Arc<ChangeNotice>>,
@@ -128,7 +128,7 @@ impl Judgements {
         })
     }
 
-    /// Asks for a run to be judged from its first record on.
+    /// Requests a judgement of a run from its first record.
     pub fn recheck(&self, run: &str) -> Progress {
         let mut known = self.state.write();
         let name = known.judged_as(run).unwrap_or(run).to_owned();
@@ -152,7 +152,7 @@ impl Judgements {
         Some(file.list(&name))
     }
 
-    /// Changes what is watched for, and has everything that it is about judged anew.
+    /// Changes watchpoints, and requests new judgements of all affected runs.
     pub(crate) fn change_watchpoints(
         &self,
         run: &str,

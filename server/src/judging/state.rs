@@ -38,7 +38,7 @@ pub struct JudgedRun {
     pub(super) judgement: Arc<Judgement>,
     /// The file that holds the watchpoints; `None`: they are the recommended ones.
     pub watchpoints_file: Option<PathBuf>,
-    /// Why that file cannot be used as it is now.
+    /// Error of that file as it is now; `None` if it is valid.
     pub watchpoints_problem: Option<String>,
     pub(super) listing: Arc<OnceLock<Listing>>,
     /// Fingerprints of the files and of the watchpoints.
@@ -75,12 +75,12 @@ impl JudgedRun {
         }
     }
 
-    /// Where in the training's own code the tensor of a hit is computed, as far as a graph says.
+    /// Source line in the training's own code that computes the tensor of a hit, if a graph has it.
     pub fn source(&self, hit: &Hit) -> Option<&(String, u32)> {
         self.sources.get(&hit.tensor)
     }
 
-    /// The hits in order, and counted.
+    /// The hits in order, with counts.
     pub fn listing(&self) -> &Listing {
         self.listing
             .get_or_init(|| Listing::new(&self.findings.hits))
@@ -103,7 +103,7 @@ impl State {
         *self.changes.entry(name.to_owned()).or_insert(0) += 1;
     }
 
-    /// The file that a run's watchpoints stand in, and its name there.
+    /// The watchpoints file of a run, and the run's name in it.
     pub(super) fn file_of(&mut self, run: &str) -> Option<(&mut WatchpointFile, String)> {
         self.files.iter_mut().find_map(|(base, file)| {
             let below = base.run_below(run)?.to_owned();

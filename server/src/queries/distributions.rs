@@ -12,7 +12,7 @@ use trainscope_format::{Body, Kind};
 
 use crate::index::{Index, ReadError};
 
-/// Distributions in shared bins: at most so many rows a series, of so many bins.
+/// Distributions in shared bins, with limits on rows per series and bins.
 pub(crate) fn answer(
     index: &Index,
     request: &DistributionsRequest,
@@ -67,7 +67,7 @@ pub(crate) fn answer(
     })
 }
 
-/// Shows `look` every record of a series; `false` if there is no such series.
+/// Calls `look` for every record of a series; `false` if there is no such series.
 fn each(
     index: &Index,
     key: &DistributionKey,
@@ -107,7 +107,7 @@ fn each(
     }
 }
 
-/// Records put into rows: next ones together, as many in each as can be.
+/// Groups consecutive records into rows of about equal size.
 struct Groups<'a> {
     grid: &'a Grid,
     total: u64,
@@ -141,7 +141,7 @@ impl<'a> Groups<'a> {
         (row.step, row.wall_time_secs) = (at.step, at.wall_time_secs);
         counted.add(mass, self.grid);
         self.seen += 1;
-        // The records that all rows before the next one end with; a run may have grown since they were counted.
+        // Number of records at which the row before ends; a run may have grown since they were counted.
         let ends = |seen: u64| seen * self.most / self.total.max(1);
         if self.total <= self.most || ends(self.seen) > ends(self.seen - 1) {
             self.close();

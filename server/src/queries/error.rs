@@ -4,7 +4,7 @@ use trainscope_api::error::{ApiError, ErrorCode};
 
 use crate::index::ReadError;
 
-/// Why a query fails. It is logged where it is made, if at all, and never again.
+/// Error of a query. It is logged where it is made, if at all, and never again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure(ApiError);
 
@@ -20,7 +20,7 @@ impl Failure {
         Self::new(ErrorCode::BadRequest, message)
     }
 
-    /// A fault of the server: the cause goes to the log, not to the client.
+    /// An error of the server: the cause goes to the log, not to the client.
     pub(crate) fn internal(what: &str, cause: &dyn std::error::Error) -> Self {
         tracing::error!(%cause, "{what}");
         Self::new(ErrorCode::Internal, format!("{what}; the log says why"))

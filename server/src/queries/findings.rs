@@ -16,7 +16,7 @@ use super::hit_page::Page;
 use crate::judging::JudgedRun;
 use crate::watchpoints::{name_of, words as catalogue_words};
 
-/// Ranks that are told of.
+/// Maximum number of ranks in an answer.
 const MAX_RANKS: usize = 1_000;
 
 /// Findings of a judged run: at most `limit` hits of those that the query asks for.
@@ -24,7 +24,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     let findings = &judged.findings;
     let listing = judged.listing();
     let number_of = |name: &str| number_of(&judged.watchpoints, name);
-    // One that is not there has no hits.
+    // An unknown watchpoint has no hits.
     let watchpoint = query.watchpoint.as_deref();
     let watchpoint = watchpoint.map(|name| number_of(name).unwrap_or(u32::MAX));
     let page = Page::new(&findings.hits, listing, query, watchpoint);
@@ -206,7 +206,7 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) ->
     }
 }
 
-/// A hit in the words of the API.
+/// A hit in the types of the API.
 pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
     let numbers = |numbers: &watchpoint::Figures| {
         let named = numbers
@@ -280,7 +280,7 @@ fn is_at(findings: &watchpoint::Findings, at: usize, hit: &watchpoint::Hit) -> b
     own.is_some_and(|own| std::ptr::eq(own, hit))
 }
 
-/// The watchpoint of a name, as [`watchpoint_name`](trainscope_api::findings::watchpoint_name) makes it, or of a number.
+/// Index of a watchpoint by its [`watchpoint_name`](trainscope_api::findings::watchpoint_name), or by its number.
 fn number_of(watchpoints: &watchpoint::Watchpoints, name: &str) -> Option<u32> {
     if let Ok(number) = name.parse() {
         return Some(number);

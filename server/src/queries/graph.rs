@@ -52,7 +52,7 @@ struct GraphChoice {
     step: i64,
 }
 
-/// Finds the graph that a query means.
+/// Finds the graph of a query.
 fn choose(index: &Index, query: &GraphQuery) -> Result<GraphChoice, Failure> {
     let graphs: Vec<GraphTag> = index
         .tags_of(&query.run, Kind::Graphs)?
@@ -93,7 +93,7 @@ fn choose(index: &Index, query: &GraphQuery) -> Result<GraphChoice, Failure> {
 }
 
 impl GraphChoice {
-    /// The record of the graph, as `describe` says.
+    /// The record of the graph, converted by `describe`.
     fn record<T>(
         &self,
         index: &Index,

@@ -1,20 +1,20 @@
-//! The hits that a request asks for, as a list whose lines can be counted without being sent.
+//! Filtered hits as a list whose lines can be counted without sending them.
 
 use trainscope_analysis::watchpoint::Hit;
 use trainscope_api::findings::{FindingsQuery, WantedHit};
 
 use crate::judging::Listing;
 
-/// Those hits of a run that are asked for.
+/// Hits of a run that match a query.
 pub(crate) struct Page {
-    /// Where they stand among all: by step, by rank, then in the order of data flow.
+    /// Indices of the hits by step, by rank, then in the order of data flow.
     pub(super) hits: Vec<usize>,
     /// Places in `hits` at which a step of a rank begins.
     pub(super) groups: Vec<usize>,
 }
 
 impl Page {
-    /// Those that the query asks for, of this watchpoint if one is given.
+    /// Filters the hits by the query, and by this watchpoint if one is given.
     pub(crate) fn new(
         all: &[Hit],
         listing: &Listing,
@@ -38,12 +38,12 @@ impl Page {
         Self { hits, groups }
     }
 
-    /// Lines of the whole list, with one above each group.
+    /// Number of lines of the whole list, with one above each group.
     pub(crate) fn lines(&self) -> u64 {
         (self.hits.len() + self.groups.len()) as u64
     }
 
-    /// The line of a hit, by its number.
+    /// The line of a hit, by its position.
     pub(crate) fn line_of(&self, number: usize) -> u64 {
         (number + self.groups.partition_point(|&first| first <= number)) as u64
     }
@@ -62,7 +62,7 @@ impl Page {
         (low, self.line_of(low))
     }
 
-    /// The hit of that name, and its line if it is on the list; `number_of` knows the watchpoints by name.
+    /// The hit with that key, and its line if it is on the list; `number_of` maps names to watchpoints.
     pub(crate) fn wanted(
         &self,
         all: &[Hit],
@@ -79,7 +79,7 @@ impl Page {
             (hit.rank, hit.step, hit.watchpoint) == (rank, step, watchpoint)
                 && &*hit.tensor == tensor
         };
-        // All hits are in the order of steps.
+        // All hits are sorted by step.
         let from = all.partition_point(|hit| hit.step < step);
         let mut of_step = (from..all.len()).take_while(|&at| all[at].step == step);
         let at = of_step.find(|&at| is_it(&all[at]))?;
@@ -89,7 +89,7 @@ impl Page {
         })
     }
 
-    /// The line of a hit by its place among all, if it is on the list.
+    /// The line of a hit by its index, if it is on the list.
     pub(crate) fn line_of_hit(&self, all: &[Hit], at: usize) -> Option<u64> {
         let place = |at: usize| Some((all.get(at)?.step, all.get(at)?.rank, at));
         let number = self.hits.partition_point(|&own| place(own) < place(at));

@@ -5,7 +5,7 @@ use trainscope_format::{Body, Stretch};
 
 use crate::index::{IndexedRecord, ReadError};
 
-/// Pictures of a record; they are fetched as blobs.
+/// Images of a record; they are fetched as blobs.
 #[expect(
     clippy::needless_pass_by_value,
     clippy::unnecessary_wraps,

@@ -26,7 +26,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours 
             says,
         }
     };
-    // Of another layer: what flows the same way, which is what the tensor is made of; of these the worst.
+    // In another layer: the tensors with the same direction of flow, of these the worst.
     let one = |layer: &&Layer| {
         let all = layer.tensors.iter().map(|tensor| told(layer, tensor));
         let rank = |own: &Neighbour| {
@@ -35,7 +35,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &NeighboursQuery) -> Neighbours 
                 own.severity,
             )
         };
-        // The first of several that are equal.
+        // The first of equal ones.
         all.reduce(|best, own| if rank(&own) > rank(&best) { own } else { best })
     };
     let sides = [&around.upstream, &around.downstream];

@@ -47,7 +47,7 @@ pub(crate) fn answer(index: &Index, run: &str) -> Result<PipelineAnswer, Failure
     for (rank, ran) in watched.pipelines {
         let mut own = pipelines.iter_mut().filter(|own| own.1 == rank);
         if !own.any(|(.., own)| own.take_running(&ran)) {
-            // As new as any: it is what ran.
+            // As new as any: it is the measured one.
             pipelines.insert(0, (f64::INFINITY, rank, 0, ran));
         }
     }
@@ -92,7 +92,7 @@ fn waiting(
             let Body::Profile(source) = &found.body else {
                 return Ok(None);
             };
-            // It was read when it was indexed; now it is another file.
+            // A record that no longer decodes belongs to a replaced file.
             let profile = Profile::read(&found.read(source.data)?).ok();
             Ok(profile.map(|profile| waiting.borrow_mut().observe(&profile)))
         })?;

@@ -16,12 +16,12 @@ use crate::queries::error::Failure;
 /// Content of the profiler files of a run.
 #[derive(Default)]
 pub(crate) struct ProfilerFiles {
-    /// By rank, pipelines as they ran; of several recordings of a rank the last one.
+    /// Measured pipelines by rank; of several recordings the last one.
     pub(super) pipelines: BTreeMap<u32, Pipeline>,
     operators: BTreeMap<u32, Operators>,
-    /// By rank.
+    /// Times by rank.
     pub(super) times: BTreeMap<u32, InputTimes>,
-    /// By rank, what operations took of the processors: files of a recording come in any order.
+    /// Processor load of operations by rank: files of a recording come in any order.
     usage: BTreeMap<u32, Usage>,
 }
 

@@ -124,7 +124,7 @@ fn paths_below_home_are_short() {
     assert_eq!(short_path(Path::new("/x"), Some(Path::new("/"))), "/x");
 }
 
-/// Not a test of its own: prints settings from the environment that the next test gives it.
+/// Helper process of the next test: prints settings from its environment.
 #[test]
 #[ignore = "runs as the child of environment_yields_to_flags"]
 fn child_prints_settings() {

@@ -1,5 +1,5 @@
-//! Which tensors lie in the files of a run, by rank and step: names alone. Where the elements of one lie is looked up
-//! when it is asked for, because that takes the header of a file.
+//! Catalogue of the tensors in the files of a run, by rank and step: names alone. The location of elements is
+//! determined on request, because that takes the header of a file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,21 +16,21 @@ use crate::tensor_files::contents::Content;
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
 
-/// Bytes of tables that are read while a list of runs waits: some milliseconds.
+/// Maximum size of tables read while a list of runs waits: some milliseconds.
 const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;
 
-/// A run with tensors in files of their own, as one walk has found it.
+/// A run with tensor files, as found by one walk.
 pub(crate) struct TensorRun {
-    /// Its files.
+    /// Run with its files.
     pub(crate) run: RunFiles,
-    /// Equal as long as they are.
+    /// Fingerprint of its files.
     pub(crate) stamp: u64,
-    /// True if an earlier walk found others.
+    /// True if an earlier walk found fewer files.
     pub(crate) has_grown: bool,
-    /// About how many tensors there are.
+    /// Approximate number of tensors.
     count: Arc<OnceLock<u64>>,
     is_counting: AtomicBool,
-    /// Made when somebody asks; before that, the one of an earlier walk.
+    /// Built on request; before that, the one of an earlier walk.
     catalog: Mutex<CatalogCell>,
 }
 
@@ -43,23 +43,23 @@ struct CatalogCell {
 /// The tensors of a run, by name.
 #[derive(Default)]
 pub(crate) struct Catalog {
-    /// In the order in which a step lists them, the newest step first.
+    /// Tensors in the order of a step's listing, the newest step first.
     pub(crate) tensors: Vec<CatalogTensor>,
     by_name: FxHashMap<Arc<str>, u32>,
-    /// By rank and step.
+    /// Files by rank and step.
     steps: BTreeMap<(u32, i64), StepFiles>,
     graphs: BTreeMap<u32, Arc<DumpGraphs>>,
 }
 
-/// A tensor that some files hold.
+/// A tensor in some files.
 pub(crate) struct CatalogTensor {
     pub(crate) name: Arc<str>,
     pub(crate) role: Role,
-    /// Ranks, each with its steps, ascending, and whether the elements are there or only statistics of them.
+    /// Steps by rank, ascending, with true for recorded elements and false for statistics only.
     pub(crate) steps: BTreeMap<u32, Vec<(i64, bool)>>,
 }
 
-/// What the files of a step were, and which tensors they hold.
+/// Fingerprint of the files of a step, and their tensors.
 struct StepFiles {
     stamp: u64,
     held: Vec<Held>,
@@ -72,19 +72,19 @@ struct Held {
     has_elements: bool,
 }
 
-/// What a step lists of a tensor: name, role, whether the elements are there.
+/// Entry of a tensor in a step: name, role, and true for recorded elements.
 type Named = (Arc<str>, Role, bool);
 
 /// One tensor at one step.
 pub(crate) struct Located {
-    /// Where its elements are, or what is known without them.
+    /// Location of its elements, or its summary.
     pub(crate) content: Content,
-    /// Its file, for people.
+    /// Path of its file for display.
     pub(crate) shown: Arc<str>,
 }
 
 impl TensorRun {
-    /// What a walk has found; what is known of an earlier state is used as far as it still holds.
+    /// Creates an entry from a walk; results of an earlier state are reused as far as they are valid.
     pub(crate) fn new(run: RunFiles, before: Option<&Self>) -> Self {
         let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
         Self {
@@ -100,8 +100,8 @@ impl TensorRun {
         }
     }
 
-    /// Number of tensors in the newest step of any rank, for lists of runs. Large tables are counted by a thread of
-    /// their own, so that no list waits for them: until then, number of files.
+    /// Number of tensors in the newest step of any rank, for lists of runs. Large tables are counted on another
+    /// thread, so that no list waits for them: until then, the number of files.
     pub(crate) fn count(&self) -> u64 {
         let newest = || {
             let ranks = self.run.ranks.values();
@@ -129,7 +129,7 @@ impl TensorRun {
         files.unwrap_or(0)
     }
 
-    /// All tensors. Reads the headers of files that were not looked at yet; whoever asks meanwhile waits.
+    /// The catalogue of all tensors. Reads the headers of new files; concurrent callers wait.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let mut known = self.catalog.lock();
         if let (true, Some(catalog)) = (known.is_current, &known.catalog) {
@@ -142,7 +142,7 @@ impl TensorRun {
         catalog
     }
 
-    /// Where all tensors of a step lie, by name.
+    /// Locations of all tensors of a step, by name.
     pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<String, Content> {
         let sources = self.run.ranks.get(&rank).and_then(|r| r.steps.get(&step));
         let graphs = self
@@ -159,7 +159,7 @@ impl TensorRun {
         contents
     }
 
-    /// Where a tensor lies at a step; `None` if its files do not hold it (any more).
+    /// Location of a tensor at a step; `None` if its files do not hold it (any more).
     pub(crate) fn locate(&self, name: &str, rank: u32, step: i64) -> Option<Located> {
         let sources = self.run.ranks.get(&rank)?.steps.get(&step)?;
         let graphs = self
@@ -168,7 +168,7 @@ impl TensorRun {
             .get(&rank)
             .cloned()
             .unwrap_or_default();
-        // Only the file of that name, where names are those of files.
+        // Only the file of that name, if tensor names are file names.
         let of_that_name = |source: &&TensorSource| match &source.kind {
             TensorKind::Npy { name: own } | TensorKind::Constant { name: own } => own == name,
             _ => true,
@@ -184,9 +184,9 @@ impl TensorRun {
     }
 }
 
-/// The most tensors that the files of one of these steps hold.
+/// The largest number of tensors in the files of one of these steps.
 fn most_tensors<'a>(steps: impl Iterator<Item = &'a Vec<TensorSource>>) -> u64 {
-    // Names do not matter here, so the graphs that make them are not read.
+    // Names do not matter here, so the graphs that determine them are not read.
     let count = |sources: &Vec<TensorSource>| {
         let listing = listing::list(sources, &DumpGraphs::default());
         listing.tensors.len() as u64
@@ -204,7 +204,7 @@ impl Catalog {
                 .flatten()
                 .any(|source| matches!(source.kind, TensorKind::Dumped { .. }));
             if has_dumps {
-                // What cannot be read of graphs is said by whoever judges the run.
+                // Unreadable graphs are reported by the judgement of the run.
                 let graphs = DumpGraphs::read(&found.dump, |_, _| {});
                 catalog.graphs.insert(rank, Arc::new(graphs));
             }
@@ -269,12 +269,12 @@ impl Catalog {
         self.steps.insert((rank, step), StepFiles { stamp, held });
     }
 
-    /// Equal as long as the files of a step are.
+    /// Fingerprint of the files of a step.
     pub(crate) fn stamp(&self, rank: u32, step: i64) -> u64 {
         self.steps.get(&(rank, step)).map_or(0, |known| known.stamp)
     }
 
-    /// The tensor of a name.
+    /// Finds a tensor by name.
     pub(crate) fn tensor(&self, name: &str) -> Option<&CatalogTensor> {
         let index = *self.by_name.get(name)?;
         self.tensors.get(index as usize)

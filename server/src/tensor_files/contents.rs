@@ -10,24 +10,24 @@ use crate::discovery::runs::TensorSource;
 /// Contents of the files of one step of a rank.
 #[derive(Default)]
 pub(crate) struct Listing<'a> {
-    /// In the order of the files.
+    /// Tensors in the order of the files.
     pub(crate) tensors: Vec<ListedTensor<'a>>,
     /// Modules in the order they ran forward; empty if the writer does not record it.
     pub(crate) execution_order: String,
-    /// Operators that overflowed, as the device says.
+    /// Operators that overflowed according to the device.
     pub(crate) overflows: Vec<String>,
-    /// Why overflows are not known, though the device recorded them.
+    /// Reason why recorded overflows are unreadable.
     pub(crate) unread_overflows: Option<String>,
     /// Files, or parts of them, that cannot be read.
     pub(crate) faults: Vec<(&'a TensorSource, Unread)>,
-    /// Files that hold tensors of the same names, though no step in their names tells them apart.
+    /// Files that hold tensors of the same names, without a step in their names that distinguishes them.
     pub(crate) shared: Option<SharedNames>,
 }
 
 /// A tensor of a step.
 pub(crate) struct ListedTensor<'a> {
     pub(crate) name: String,
-    /// The operation that made it; empty if it is not known.
+    /// Type of the operation that computed it; empty if unknown.
     pub(crate) op: String,
     pub(crate) role: Role,
     pub(crate) source: &'a TensorSource,
@@ -41,11 +41,11 @@ pub(crate) enum Content {
     At(Place),
     /// Nowhere: only this summary was recorded.
     Known(Box<TensorSummary>),
-    /// In a file, as elements of a type that is not computed with.
+    /// In a file, with elements of an unsupported type.
     Opaque(OpaqueTensor),
 }
 
-/// Files of one step that hold tensors of the same names, and whose own names carry no step that is understood.
+/// Files of one step that hold tensors of the same names, and whose own names have no recognised step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedNames {
     /// Rank and step, set by [`Self::note`].
@@ -53,7 +53,7 @@ pub(crate) struct SharedNames {
     pub(crate) step: i64,
     /// Number of the files.
     pub(crate) files: u64,
-    /// The first of them, relative to the folder that was given.
+    /// The first of them, relative to the walked folder.
     pub(crate) examples: Vec<Arc<str>>,
     /// A tensor in several of them.
     pub(crate) tensor: String,

@@ -1,5 +1,5 @@
-//! Lists the tensors of one iteration of a `MindSpore` dump: names from the graph, statistics where elements are missing,
-//! and what the device said of overflows.
+//! Lists the tensors of one iteration of a `MindSpore` dump: names from the graph, statistics for missing elements,
+//! and overflows reported by the device.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -17,10 +17,10 @@ use super::read::{Place, Unread};
 use crate::discovery::runs::{DumpFiles, TensorSource};
 use crate::files;
 
-/// Tables above this are none.
+/// Maximum size of a table.
 const MAX_TABLE_BYTES: u64 = 1 << 28;
 
-/// A tensor of an iteration: its name, its file, and what a table says of one that has no file of its own.
+/// A tensor of an iteration: its name, its file, and its row in a table if it has no file of its own.
 type Dumped<'a> = (
     DumpedName,
     &'a TensorSource,
@@ -31,12 +31,12 @@ type Dumped<'a> = (
 #[derive(Debug, Default)]
 pub(crate) struct DumpGraphs {
     known: BTreeMap<u32, DumpedGraph>,
-    /// As they were drawn.
+    /// Decoded graphs.
     pub(crate) drawn: Vec<Graph>,
 }
 
 impl DumpGraphs {
-    /// Reads orders and graphs; what cannot be read is reported and done without.
+    /// Reads orders and graphs; errors are reported and the rest is used.
     pub(crate) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, Unread)) -> Self {
         let mut graphs = Self::default();
         let mut numbers: Vec<u32> = files
@@ -71,7 +71,7 @@ impl DumpGraphs {
         graphs
     }
 
-    /// Full names of operators as they ran, of the first graph that trains.
+    /// Full names of operators in execution order, of the first graph that trains.
     pub(crate) fn order(&self) -> Option<&[String]> {
         let mut graphs = self.known.values();
         let training = graphs.find(|graph| graph.is_training());
@@ -141,7 +141,7 @@ pub(crate) fn add_iteration<'a>(
         }
     }
     all.refuse(&raw, &files);
-    // Statistics of what is not there in full.
+    // Statistics of tensors without elements.
     let key = |name: &DumpedName| (name.op_name.clone(), name.is_input, name.slot);
     let mut known: FxHashSet<_> = files.iter().map(|(name, ..)| key(name)).collect();
     for (StatisticRow { name, summary }, source) in rows {
@@ -215,12 +215,12 @@ impl<'a> Listing<'a> {
             .ok()
     }
 
-    /// Files of the device's own form, unless they were converted already.
+    /// Reports files in the device's own format, unless they were converted already.
     fn refuse(&mut self, raw: &[(String, &'a TensorSource)], files: &[Dumped<'_>]) {
         if raw.is_empty() {
             return;
         }
-        // Converted files are called as the raw one, with more behind a dot.
+        // Converted files have the raw name with a suffix after a dot.
         let mut converted: FxHashSet<String> = FxHashSet::default();
         for (_, source, _) in files {
             let name = source

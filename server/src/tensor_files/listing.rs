@@ -1,4 +1,4 @@
-//! Lists what the files of one step hold, before any element is read: names, places, and what else they say.
+//! Lists the tensors of one step before any element is read: names, locations, and further content of the files.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,9 +1,7 @@
-//! Reads one tensor of a file and says what is known of it afterwards: block by block, each looked at while it is in
-//! the cache.
+//! Reads one tensor of a file and computes its summary block by block, each while it is in the cache.
 //!
-//! Two blocks are in memory, or two tensors where the next step is compared with this one. Units of a layer and
-//! column-major order take a tensor as a whole, however large; buffers grow with what was read, not with what a header
-//! claims.
+//! Two blocks are in memory, or two tensors if the next step is compared with this one. Statistics by channel and
+//! column-major order need a whole tensor of any size; buffers grow with the data read, not with the size in a header.
 
 use std::fs::File;
 use std::io;
@@ -22,32 +20,32 @@ use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 
 use crate::files;
 
-/// Bytes looked at a time: a multiple of every element, and little enough for the cache of one core.
+/// Block size: a multiple of every element size, and small enough for the cache of one core.
 const BLOCK_BYTES: usize = 256 << 10;
-/// Headers of single tensors are shorter, so that one read brings header and elements.
+/// Usual size of single-tensor headers, so that one read covers header and elements.
 const HEAD_BYTES: usize = 4 << 10;
-/// Files that a reader keeps open: a tensor is followed through the files of so many steps.
+/// Maximum number of files that a reader keeps open: a tensor is followed over this many steps.
 const OPEN_FILES: usize = 32;
-/// Larger tensors are read again when the next step is compared with them.
+/// Maximum size of a tensor kept for the next comparison; larger ones are read again.
 const KEPT_BYTES: u64 = 64 << 20;
 
-/// Tensors that a record holds as one repeated element are judged up to this length, as long as decoders list elements.
+/// Maximum size of a tensor recorded as one repeated element, as long as decoders list elements.
 const MAX_INLINE_BYTES: usize = 64 << 20;
-/// No element type is wider.
+/// Size of the widest element type.
 const MAX_ELEMENT_BYTES: usize = 8;
 
-/// Where a tensor is.
+/// Location of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) path: Arc<Path>,
-    /// What its file says of it; `None` where the file is one tensor and nobody has looked.
+    /// Header of the tensor; `None` before the header of a single-tensor file is read.
     pub(crate) tensor: Option<StoredTensor>,
-    /// The type of its elements where the file's own word for it is another one of that size.
+    /// Element type if the header declares another one of the same size.
     pub(crate) dtype: Option<DType>,
 }
 
 impl Place {
-    /// Opens the file and says what it says of the tensor.
+    /// Opens the file and returns its header of the tensor.
     pub(crate) fn open(&self) -> Result<(File, StoredTensor), Unread> {
         let file = files::open(&self.path)?;
         let tensor = if let Some(tensor) = &self.tensor {
@@ -61,7 +59,7 @@ impl Place {
         Ok((file, tensor))
     }
 
-    /// Puts the type that is known in the place of the file's own word.
+    /// Replaces the declared element type by the known one.
     fn correct(&self, tensor: &mut StoredTensor) {
         if let Some(dtype) = self.dtype
             && dtype.min_normal_exponent().is_some()
@@ -72,21 +70,21 @@ impl Place {
     }
 }
 
-/// Why a tensor was not read.
+/// Reason why a tensor was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// The file ends before the tensor does.
+    /// The file is truncated.
     Truncated { offset: u64, reason: String },
-    /// The file is not what it should be.
+    /// The file is damaged.
     Damaged { offset: u64, reason: String },
-    /// It is right, and of a kind that is not read.
+    /// The file is valid, but not supported.
     Refused { offset: u64, reason: String },
-    /// It is valid, and its elements are of a type that is not computed with.
+    /// It is valid, but the element type is not supported.
     Opaque(OpaqueTensor),
 }
 
 impl Unread {
-    /// Where in the file, and why.
+    /// Offset in the file, and reason.
     pub(crate) fn offset_and_reason(self) -> (u64, String) {
         match self {
             Self::Truncated { offset, reason }
@@ -133,7 +131,7 @@ pub(crate) fn safetensors_header(path: &Path) -> Result<TensorFile, Unread> {
     header_of(&file, len_bytes, safetensors::header)
 }
 
-/// Reads as much of the beginning of a file as its header wants.
+/// Reads as much of the beginning of a file as its header needs.
 fn header_of<T>(
     file: &File,
     len_bytes: u64,
@@ -143,7 +141,7 @@ fn header_of<T>(
     loop {
         let have = fill(file, &mut head, 0)?;
         match parse(&head[..have]) {
-            // As much as it wants, and no more than there is.
+            // As much as it needs, but no more than the file has.
             Err(HeaderError::Wants(len)) if len > have as u64 && len <= len_bytes => {
                 head.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
             }
@@ -175,49 +173,49 @@ pub(crate) fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<us
     Ok(have)
 }
 
-/// What a thread keeps between tensors.
+/// State of a thread between tensors.
 #[derive(Default)]
 pub(crate) struct Reader {
     files: Files,
     now: Vec<u8>,
     before: Vec<u8>,
-    /// What `before` holds, if it is a tensor that was read last and kept.
+    /// Tensor in the buffer `before`, if the last one was kept.
     kept: Option<Kept>,
 }
 
-/// A tensor whose bytes are still there.
+/// A tensor whose bytes are still in memory.
 struct Kept {
     tensor: StoredTensor,
-    /// Where they begin in their buffer.
+    /// Offset in the buffer.
     start: usize,
 }
 
-/// What a tensor is compared with.
+/// Tensor to compare with.
 #[derive(Clone, Copy)]
 pub(crate) enum Before<'a> {
     /// Nothing.
     Nothing,
     /// A tensor in a file.
     At(&'a Place),
-    /// The one that was read last, if its bytes were kept; otherwise it is read again.
+    /// The last tensor read, if its bytes were kept; otherwise it is read again.
     Last(&'a Place),
 }
 
-/// The last files that were read, open.
+/// Recently used files, open.
 #[derive(Default)]
 struct Files(Vec<(Arc<Path>, Arc<File>)>);
 
 impl Files {
     fn open(&mut self, place: &Place) -> io::Result<Arc<File>> {
         if place.tensor.is_none() {
-            // Nothing else is in it.
+            // It has no other entry.
             return self.open_new(&place.path);
         }
         let is_it = |path: &Arc<Path>| {
             Arc::ptr_eq(path, &place.path) || path.as_os_str() == place.path.as_os_str()
         };
         if let Some(at) = self.0.iter().position(|(path, _)| is_it(path)) {
-            // The longest unused is first.
+            // The least recently used is first.
             self.0[at..].rotate_left(1);
         } else {
             if self.0.len() == OPEN_FILES {
@@ -237,7 +235,7 @@ impl Files {
             if self.0.is_empty() {
                 return Err(error);
             }
-            // Perhaps all threads together have more open than the system allows.
+            // All threads together may have more open than the system allows.
             self.0.clear();
             files::open(path)
         });
@@ -246,9 +244,9 @@ impl Files {
 }
 
 impl Reader {
-    /// What is known of a tensor once it is read; how it changed, if that is needed and `before` has the same type and
-    /// shape. What is wrong with `before` is not said here: it has been read itself. With `keeps`, the bytes are kept
-    /// for the next call, unless they are too many.
+    /// Summary of a tensor; with its change, if that is needed and `before` has the same type and shape. Errors in
+    /// `before` are not repeated here. With `keeps`, the bytes stay in memory for the next call, unless they are too
+    /// many.
     pub(crate) fn summary(
         &mut self,
         place: &Place,
@@ -305,8 +303,8 @@ impl Reader {
 }
 
 impl Reader {
-    /// Summary of a tensor whose elements a record holds: little-endian, the last one repeated to the end, and zeros
-    /// if there is none.
+    /// Summary of a tensor with elements in a record: little-endian, the last one repeated to the end, and zeros if
+    /// there is none.
     pub(crate) fn summary_of_inline(
         mut tensor: StoredTensor,
         bytes: &[u8],
@@ -350,10 +348,10 @@ impl Reader {
     }
 }
 
-/// What a tensor was before.
+/// The earlier state of a tensor.
 enum Earlier<'b> {
     Stream(Stream<'b>),
-    /// All of it, little-endian, in row-major order; what is left of it.
+    /// Rest of its bytes, little-endian, in row-major order.
     Kept(&'b [u8]),
 }
 
@@ -362,7 +360,7 @@ impl Earlier<'_> {
         matches!(self, Self::Stream(stream) if stream.tensor.is_column_major)
     }
 
-    /// The next so many bytes; `None` if it ends too early.
+    /// The next `len` bytes; `None` at a premature end.
     fn next(&mut self, len: usize) -> Option<&[u8]> {
         match self {
             Self::Stream(stream) => stream.next_block().ok().flatten(),
@@ -382,12 +380,12 @@ impl Earlier<'_> {
     }
 }
 
-/// What has been seen of a tensor.
+/// Accumulated results of a tensor.
 #[derive(Default)]
 struct Seen {
     stats: TensorStats,
     hash: Option<u64>,
-    /// Of what came in several blocks.
+    /// Hasher for content in several blocks.
     hasher: Option<ContentHasher>,
     change: Option<ChangeStats>,
     channels: Option<ChannelStats>,
@@ -402,7 +400,7 @@ impl Seen {
         mut before: Option<(Earlier<'_>, Tolerance)>,
         needs: &Needs,
     ) -> Result<(), Unread> {
-        // What ends early before says nothing of the rest.
+        // A premature end of the earlier state does not affect the rest.
         let mut is_lost = false;
         while let Some(block) = now.next_block()? {
             let block_before = match &mut before {
@@ -442,7 +440,7 @@ impl Seen {
         }
         let seen = select.read(tensor.dtype, bytes);
         if needs.hash && bytes.len() as u64 == tensor.data.len_bytes {
-            // All of it at once takes no copies.
+            // Hashing all of it at once needs no copies.
             self.hash = Some(ContentHasher::hash(bytes));
         } else if needs.hash {
             self.hasher.get_or_insert_default().write(bytes);
@@ -477,11 +475,11 @@ struct Stream<'b> {
     file: Arc<File>,
     tensor: StoredTensor,
     buffer: &'b mut Vec<u8>,
-    /// What is in the buffer and not handed out.
+    /// Range of the buffer not yet returned.
     ready: Range<usize>,
-    /// Bytes of the tensor that are handed out.
+    /// Number of bytes returned.
     done: u64,
-    /// Where the tensor begins in the buffer, if all of it stays there.
+    /// Offset of the tensor in the buffer, if all of it stays there.
     kept_from: Option<usize>,
 }
 
@@ -493,7 +491,7 @@ impl<'b> Stream<'b> {
         keeps: bool,
     ) -> Result<Self, Unread> {
         let file = files.open(place)?;
-        // Never made shorter: what is made longer has to be filled.
+        // Never shortened, since growing again would have to fill it.
         if buffer.len() < HEAD_BYTES + BLOCK_BYTES {
             buffer.resize(HEAD_BYTES + BLOCK_BYTES, 0);
         }
@@ -507,7 +505,7 @@ impl<'b> Stream<'b> {
                     let start = usize::try_from(tensor.data.offset).unwrap_or(have);
                     (tensor, start.min(have)..have)
                 }
-                // Longer than any that is written today.
+                // Longer than any current writer's.
                 Err(HeaderError::Wants(_)) => {
                     let len_bytes = file.metadata()?.len();
                     (header_of(&file, len_bytes, npy::header)?, 0..0)
@@ -526,7 +524,7 @@ impl<'b> Stream<'b> {
         })
     }
 
-    /// The next bytes, little-endian: a whole block but for the last, and `None` after it.
+    /// The next bytes, little-endian: a whole block except for the last, and `None` after it.
     fn next_block(&mut self) -> Result<Option<&[u8]>, Unread> {
         let data = self.tensor.data;
         let left = usize::try_from(data.len_bytes - self.done).unwrap_or(usize::MAX);
@@ -568,7 +566,7 @@ impl<'b> Stream<'b> {
         Ok(Some(bytes))
     }
 
-    /// What the buffer holds now, if it holds all of the tensor.
+    /// The tensor in the buffer, if it is complete.
     fn kept(self) -> Option<Kept> {
         let start = self.kept_from?;
         (self.done == self.tensor.data.len_bytes).then_some(Kept {
@@ -577,7 +575,7 @@ impl<'b> Stream<'b> {
         })
     }
 
-    /// All of them, in row-major order.
+    /// All bytes in row-major order.
     fn whole(&mut self) -> Result<Vec<u8>, Unread> {
         let mut bytes = Vec::new();
         while let Some(block) = self.next_block()? {

@@ -1,4 +1,4 @@
-//! Files of one step that hold tensors of the same names: told apart by what else their names say.
+//! Files of one step that hold tensors of the same names: distinguished by other parts of their names.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -9,11 +9,10 @@ use super::contents::{ListedTensor, SharedNames};
 use crate::discovery::names;
 use crate::discovery::runs::{TensorKind, TensorSource};
 
-/// Files named in a note.
+/// Number of files named in a note.
 const TOLD_FILES: usize = 3;
 
-/// Puts what differs between the names of files before the names of their tensors, where several files hold one of the
-/// same name.
+/// Prefixes the names of tensors with the difference of the file names, if several files hold one of the same name.
 pub(super) fn tell_apart(tensors: &mut [ListedTensor<'_>]) -> Option<SharedNames> {
     let mut first: FxHashMap<&str, &TensorSource> = FxHashMap::default();
     let mut sources: Vec<&TensorSource> = Vec::new();

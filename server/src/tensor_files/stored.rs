@@ -1,7 +1,7 @@
-//! A tensor where it lies, and the elements of a slice of it, block by block: only the bytes that the slice needs, or
-//! that lie so close between them that asking twice would take longer.
+//! Stored tensors, and the elements of slices, block by block: reads only the bytes of the slice, and gaps so short
+//! that two reads would take longer.
 //!
-//! Blocks come in the order of memory. That is the order of the indices, unless the first index changes fastest.
+//! Blocks are in the order of memory, which is the order of the indices unless the first index changes fastest.
 
 use std::fs::File;
 
@@ -12,38 +12,38 @@ use trainscope_format::tensor::DType;
 
 use crate::tensor_files::read::{Unread, fill};
 
-/// Bytes of elements in a block at most.
+/// Maximum size of a block.
 const BLOCK_BYTES: u64 = 1 << 20;
-/// Bytes between two elements that are read along: a page of a file takes as long as a part of it.
+/// Gap between two elements that is read along: a page of a file takes as long as a part of it.
 const GAP_BYTES: u64 = 512;
 
-/// A tensor that can be read.
+/// A readable tensor.
 pub(crate) struct Stored {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<u64>,
-    /// How far apart neighbours along each axis lie, in elements.
+    /// Distance of neighbours along each axis, in elements.
     strides: Vec<u64>,
     is_big_endian: bool,
     data: Data,
-    /// Cancelled once nobody wants its elements any more.
+    /// Cancelled once the client has disconnected.
     gone: CancellationToken,
 }
 
 enum Data {
-    /// From this byte of a file on.
+    /// In a file from this offset on.
     File { file: File, offset: u64 },
-    /// Here; the last element repeats, and without any all are 0.
+    /// In memory; the last element repeats, and without any all are 0.
     Inline(Vec<u8>),
 }
 
 impl Stored {
-    /// One in a file.
+    /// Creates one in a file.
     pub(crate) fn in_file(file: File, tensor: StoredTensor) -> Self {
         let offset = tensor.data.offset;
         Self::new(tensor, Data::File { file, offset })
     }
 
-    /// One that a record holds: little-endian, in the order of the indices.
+    /// Creates one in a record: little-endian, in the order of the indices.
     pub(crate) fn inline(tensor: StoredTensor, bytes: Vec<u8>) -> Self {
         Self::new(tensor, Data::Inline(bytes))
     }
@@ -75,19 +75,19 @@ impl Stored {
         self.gone = gone.clone();
     }
 
-    /// Bytes that all elements take; `u64::MAX` beyond.
+    /// Size of all elements in bytes, saturating at `u64::MAX`.
     pub(crate) fn len_bytes(&self) -> u64 {
         Slice::whole(&self.shape)
             .len()
             .saturating_mul(self.dtype.size_bytes() as u64)
     }
 
-    /// Whether the first index changes fastest, and there is more than one way.
+    /// True if the first index changes fastest, and the order matters.
     pub(crate) fn is_column_major(&self) -> bool {
         self.strides.first() < self.strides.last()
     }
 
-    /// Whether the elements of another one come in the same order and form.
+    /// True if the elements of another one have the same order and type.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
         self.dtype == other.dtype && self.shape == other.shape && self.strides == other.strides
     }
@@ -112,7 +112,7 @@ impl Stored {
         Ok((ordered, read_bytes))
     }
 
-    /// The elements of a slice of any size.
+    /// Iterates over the elements of a slice of any size.
     pub(crate) fn blocks(&self, slice: &Slice) -> Blocks<'_> {
         Blocks {
             stored: self,
@@ -124,7 +124,7 @@ impl Stored {
         }
     }
 
-    /// Fails if the file ends before the last element of a slice does.
+    /// Fails if the file ends before the last element of a slice.
     pub(crate) fn holds(&self, slice: &Slice) -> Result<(), Unread> {
         let Data::File { file, offset } = &self.data else {
             return Ok(());
@@ -140,7 +140,7 @@ impl Stored {
         })
     }
 
-    /// Elements from the one at `from` on, as they lie.
+    /// Reads elements from index `from` on, in memory order.
     fn fetch(&self, from: u64, out: &mut [u8]) -> Result<(), Unread> {
         let size = self.dtype.size_bytes();
         match &self.data {
@@ -180,11 +180,11 @@ impl Stored {
 pub(crate) struct Plan {
     /// The first element.
     base: u64,
-    /// Ranges, outermost in memory first: which axis, where it begins, how many indices, how far apart.
+    /// Ranges, outermost in memory first: axis, first index, number of indices, distance.
     axes: Vec<(usize, u64, u64, u64)>,
-    /// How many of `axes`, from the first, lead to a stretch without gaps.
+    /// Number of leading `axes` around a contiguous run.
     outer: usize,
-    /// Elements of such a stretch.
+    /// Elements of a contiguous run.
     run: u64,
     /// All elements.
     len: u64,
@@ -221,12 +221,12 @@ impl Plan {
         }
     }
 
-    /// Whether elements come in the order of their indices.
+    /// True if elements come in the order of their indices.
     fn is_in_order(&self) -> bool {
         self.axes.is_sorted_by_key(|axis| axis.0)
     }
 
-    /// The first byte behind the last element, from the beginning of the elements; 0 if there are none.
+    /// The first byte after the last element, relative to the first element; 0 if there are none.
     fn end(&self, size: usize) -> u64 {
         if self.len == 0 {
             return 0;
@@ -239,7 +239,7 @@ impl Plan {
         last.saturating_add(1).saturating_mul(size as u64)
     }
 
-    /// Where the stretch of this number begins.
+    /// Position of the contiguous run with this number.
     fn start(&self, mut number: u64) -> u64 {
         let mut at = self.base;
         for &(_, _, len, stride) in self.axes[..self.outer].iter().rev() {
@@ -249,7 +249,7 @@ impl Plan {
         at
     }
 
-    /// The indices, in the tensor, of the element that comes as this one.
+    /// The indices, in the tensor, of the element with this number in memory order.
     pub(crate) fn indices(&self, mut counter: u64) -> Vec<u64> {
         let mut indices = self.fixed.clone();
         for &(axis, from, len, _) in self.axes.iter().rev() {
@@ -259,7 +259,7 @@ impl Plan {
         indices
     }
 
-    /// Which one it is in the order of the indices.
+    /// Its number in the order of the indices.
     fn rank_in_order(&self, counter: u64) -> usize {
         let indices = self.indices(counter);
         let mut ordered: Vec<_> = self.axes.clone();
@@ -278,7 +278,7 @@ pub(crate) struct Blocks<'a> {
     next: u64,
     block: Vec<u8>,
     stretch: Vec<u8>,
-    /// Bytes that were asked of the file so far.
+    /// Number of bytes read from the file so far.
     pub(crate) read_bytes: u64,
 }
 
@@ -296,7 +296,7 @@ impl Blocks<'_> {
             return Err(Unread::Refused { offset: 0, reason });
         }
         self.block.clear();
-        // Stretches that are read at once: where they begin and end, and what of them is wanted.
+        // Runs read at once, with the wanted parts of them.
         let mut wanted: Vec<(u64, u64)> = Vec::new();
         let mut taken = 0;
         while taken < most {
@@ -325,7 +325,7 @@ impl Blocks<'_> {
         Ok(Some((first, &self.block)))
     }
 
-    /// Appends these stretches to the block; what lies between them is read along.
+    /// Appends these runs to the block, reading the gaps along.
     fn fetch(&mut self, wanted: &[(u64, u64)]) -> Result<(), Unread> {
         let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else {
             return Ok(());
@@ -351,7 +351,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Elements as JSON has them.
+/// Converts elements to JSON.
 pub(crate) fn elements(dtype: DType, bytes: &[u8]) -> Vec<Element> {
     let elements = bytes.chunks_exact(dtype.size_bytes());
     let exact = |element: &[u8]| match (dtype, element.first_chunk()) {

@@ -1,4 +1,4 @@
-//! A slice as a file of another program: npy, or text with commas. Written piece by piece, whatever its size.
+//! Export of a slice as npy or CSV, piece by piece, in any size.
 
 use trainscope_api::tensors::{Axis, Slice};
 use trainscope_format::tensor::DType;
@@ -6,16 +6,16 @@ use trainscope_format::tensor::DType;
 use crate::tensor_files::read::Unread;
 use crate::tensor_files::stored::Stored;
 
-/// Where the next piece of a file goes; `false` means that nobody wants more.
+/// Receiver of the next piece of a file; `false` to stop.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Vec<u8>) -> bool;
 
-/// Elements that a table of text holds at most.
+/// Maximum number of elements in a CSV table.
 pub(crate) const MAX_CSV_ELEMENTS: u64 = 10_000_000;
 
-/// Bytes of a piece of text, about.
+/// Approximate size of a piece of text.
 const TEXT_BYTES: usize = 128 << 10;
 
-/// The name that `NumPy` has for a type; `None` if it has none.
+/// The name of a type in `NumPy`; `None` if it has none.
 pub(crate) const fn numpy_type(dtype: DType) -> Option<&'static str> {
     Some(match dtype {
         DType::Bool => "|b1",
@@ -34,7 +34,7 @@ pub(crate) const fn numpy_type(dtype: DType) -> Option<&'static str> {
     })
 }
 
-/// Writes a slice as npy, of the same type; types that `NumPy` does not know become `f32`, which holds each of their
+/// Writes a slice as npy, of the same type; types without a `NumPy` name become `f32`, which represents each of their
 /// values.
 pub(crate) fn npy(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
     let (descr, widens) = match numpy_type(stored.dtype) {
@@ -84,10 +84,10 @@ pub(crate) fn npy(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Writes a slice of at most two ranges as lines of numbers, as short as they can be and still be the same.
+/// Writes a slice of at most two ranges as lines of numbers, each the shortest that reads back equal.
 pub(crate) fn csv(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
     let free = slice.free();
-    // One axis is a column: an element a line.
+    // One axis is a column: an element per line.
     let rows = free.first().map_or(1, |axis| slice.axes[*axis].len());
     let mut text = Vec::new();
     for row in 0..rows {

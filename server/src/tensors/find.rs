@@ -1,4 +1,4 @@
-//! Looks tensors up: at which steps the elements of one were recorded and where, and opens it there.
+//! Tensor lookup: steps and locations of recorded elements, and opening them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,41 +13,41 @@ use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Unread;
 use crate::tensor_files::stored::Stored;
 
-/// Why a tensor cannot be answered.
+/// Reason why a query for a tensor fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TensorError {
-    /// The index says why.
+    /// Error of the index.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It is not there; the sentence says what is.
+    /// It does not exist; the sentence lists alternatives.
     #[error("{0}")]
     Unknown(String),
-    /// What was asked for makes no sense here.
+    /// The query is invalid for this tensor.
     #[error("{0}")]
     BadRequest(String),
-    /// It is more than one answer reads or holds.
+    /// It exceeds the limits of one answer.
     #[error("{0}")]
     TooLarge(String),
-    /// It is there, of a type that is not computed with.
+    /// Its element type is not supported.
     #[error("{file} holds elements of the type {dtype}, and values of that type are not shown")]
     Opaque {
-        /// The file, for people.
+        /// Path of the file for display.
         file: String,
         /// The name of the type.
         dtype: String,
     },
-    /// It is there and cannot be read.
+    /// It exists but cannot be read.
     #[error("{file} cannot be read: {reason}")]
     Unreadable {
-        /// The file, for people.
+        /// Path of the file for display.
         file: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }
 
 impl TensorError {
-    /// What a file is wrong with.
+    /// Converts a read error of a file.
     pub(crate) fn unread(file: &str, unread: Unread) -> Self {
         let file = file.to_owned();
         match unread {
@@ -60,17 +60,17 @@ impl TensorError {
     }
 }
 
-/// A tensor of a rank: its name, and where its elements are at which steps.
+/// A tensor of a rank: its name, and the locations of its elements by step.
 pub(crate) struct Steps<'a> {
     index: &'a Index,
     pub(crate) run: &'a str,
     pub(crate) tensor: &'a str,
     pub(crate) rank: u32,
-    /// By step; files come before records.
+    /// Locations by step; files take precedence over records.
     pub(crate) elements: BTreeMap<i64, TensorSource>,
-    /// Steps whose records hold elements, too.
+    /// Steps with elements in records.
     recorded: BTreeMap<i64, TensorSource>,
-    /// Steps of which files have statistics alone.
+    /// Steps with statistics in files only.
     pub(crate) statistics: Vec<i64>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Opened {
 }
 
 impl<'a> Steps<'a> {
-    /// Looks for a tensor; one that nobody recorded has no steps.
+    /// Finds a tensor; one without records has no steps.
     pub(crate) fn find(
         index: &'a Index,
         run: &'a str,
@@ -134,12 +134,12 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Where it was looked for.
+    /// The index searched.
     pub(super) const fn index(&self) -> &Index {
         self.index
     }
 
-    /// Which step is meant; the last one if nobody says.
+    /// The requested step; the last one by default.
     pub(crate) fn step(&self, wanted: Option<i64>) -> Result<i64, TensorError> {
         let (tensor, rank) = (self.tensor, self.rank);
         let Some((&last, _)) = self.elements.last_key_value() else {
@@ -165,7 +165,7 @@ impl<'a> Steps<'a> {
         )))
     }
 
-    /// Opens it at a step that it has.
+    /// Opens it at one of its steps.
     pub(crate) fn open(
         &self,
         step: i64,

@@ -1,5 +1,5 @@
-//! A tensor over steps: recorded statistics, and those of recorded elements, which are read for a moment at a time and
-//! remembered.
+//! A tensor over steps: recorded statistics, and those of recorded elements, which are computed for a limited time per
+//! request and cached.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher as _};
@@ -21,22 +21,22 @@ use super::summary::stats;
 use crate::index::Index;
 use crate::tensor_files::contents::Content;
 
-/// One request reads for so long.
+/// Time for reading per request.
 const BUDGET: Duration = Duration::from_millis(200);
-/// Larger tensors are only read if somebody asks for what they come to.
+/// Size above which tensors are read only if their statistics are requested explicitly.
 const MAX_READ_BYTES: u64 = 1 << 28;
-/// Statistics remembered, about 200 bytes each; with more, all are forgotten.
+/// Maximum number of cached statistics, about 200 bytes each; above it, the cache is cleared.
 const MAX_REMEMBERED: usize = 200_000;
-/// Sentences of one answer.
+/// Maximum number of sentences in one answer.
 const MAX_UNREAD: usize = 5;
 
-/// Statistics of elements that were read, or why they cannot be; by what they were read from. Cloning is cheap.
+/// Cached statistics of elements, or read errors, by their source. Cloning is cheap.
 #[derive(Clone, Default)]
 pub(super) struct Remembered(Arc<Mutex<FxHashMap<u64, Outcome>>>);
 
 type Outcome = Result<TensorStats, Arc<str>>;
 
-/// A tensor over steps, as far as it is known when the time of a request is over.
+/// History of a tensor, as far as it is known when the time of a request is over.
 pub(crate) fn history(
     index: &Index,
     memory: &Memory,
@@ -66,7 +66,7 @@ pub(crate) fn history(
     all.retain(|step, _| is_wanted(step));
     let began = Instant::now();
     let total = all.len();
-    // Among many steps those with elements stay: they are what can be looked at.
+    // Among many steps those with elements are preferred: their elements can be displayed.
     let elements = steps.elements.len();
     let kept = if elements * 2 <= MAX_HISTORY {
         elements
@@ -95,7 +95,7 @@ pub(crate) fn history(
             let remembered = memory.statistics.0.lock().get(&key).cloned();
             let read = match remembered {
                 Some(read) => Some(read),
-                // The first of them is always read, so that each request gets further.
+                // The first of them is always read, so that each request makes progress.
                 None if began.elapsed() < BUDGET => {
                     Some(memory.statistics.read(key, &steps, step, source))
                 }
@@ -117,7 +117,7 @@ pub(crate) fn history(
         });
     }
     if answer.pending_bytes > 0 {
-        // What one takes is what all take: nobody looks at files to say so.
+        // All steps are assumed to have the size of the last one, which saves opening files.
         let last = *steps.elements.keys().next_back().unwrap_or(&0);
         let len_bytes = steps
             .open(last, None)
@@ -127,7 +127,7 @@ pub(crate) fn history(
     Ok(answer)
 }
 
-/// The steps whose elements were recorded.
+/// The steps with recorded elements.
 fn where_elements_are(steps: &Steps<'_>) -> TensorHistory {
     let total = steps.elements.len();
     let all = steps.elements.iter().enumerate();
@@ -171,7 +171,7 @@ impl Remembered {
 }
 
 impl Steps<'_> {
-    /// What a file says of a tensor whose elements it does not have.
+    /// Statistics in a file without the elements.
     fn known(&self, step: i64) -> Result<TensorStats, TensorError> {
         let recorded = self.index().recording(self.run);
         let found = recorded.and_then(|found| found.locate(self.tensor, self.rank, step));
@@ -184,7 +184,7 @@ impl Steps<'_> {
     }
 }
 
-/// Statistics that the program has recorded, by step.
+/// Statistics recorded by the program, by step.
 fn statistics(
     index: &Index,
     query: &TensorHistoryQuery,
@@ -216,7 +216,7 @@ fn statistics(
     Ok(records.map(|record| (record.step, record.body)).collect())
 }
 
-/// Whether the item of this number is among `most` of `total`, evenly spaced with the first and the last.
+/// True if the item is among `most` of `total` evenly spaced ones, including the first and the last.
 fn is_among(number: usize, total: usize, most: usize) -> bool {
     if total <= most {
         return true;

@@ -20,18 +20,18 @@ use crate::index::{Index, ReadError};
 use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Unread;
 
-/// Forms remembered; with more, all are forgotten.
+/// Maximum number of cached forms; above it, the cache is cleared.
 const MAX_FORMS: usize = 100_000;
 
-/// A tensor before anything is read of it.
+/// A tensor before anything of it is read.
 struct Known {
     name: Arc<str>,
     role: Role,
-    /// By source and rank: how many steps, the first and the last.
+    /// Number of steps, first and last step, by source and rank.
     steps: BTreeMap<(TensorSource, u32), (u64, i64, i64)>,
 }
 
-/// What a tensor was when it was recorded last, as far as its file says.
+/// Type and shape of a tensor at its last step, as far as its file has them.
 #[derive(Clone, Default)]
 struct Form {
     role: Role,
@@ -39,11 +39,11 @@ struct Form {
     shape: Option<Vec<u64>>,
 }
 
-/// Forms of recorded tensors by run, name, rank and step: they never change. Cloning is cheap.
+/// Cached forms of recorded tensors by run, name, rank and step: they never change. Cloning is cheap.
 #[derive(Clone, Default)]
 pub(super) struct Forms(Arc<Mutex<FxHashMap<u64, Form>>>);
 
-/// The tensors that a query asks for.
+/// The tensors that match a query.
 pub(crate) fn list(
     index: &Index,
     memory: &Memory,
@@ -85,7 +85,7 @@ fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
     let (index, run) = (forms.index, forms.run);
     let mut all: Vec<Known> = Vec::new();
     let mut by_name: FxHashMap<Arc<str>, usize> = FxHashMap::default();
-    // Asked first: it says so if there is no such run.
+    // Requested first: it is the error for an unknown run.
     let tags = index.tags(run)?;
     if let Some(recorded) = index.recording(run) {
         for tensor in &recorded.catalog().tensors {
@@ -120,7 +120,7 @@ fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
         let (Some(first), Some(last)) = (tag.first_step, tag.last_step) else {
             continue;
         };
-        // What the program itself says comes before what its name does.
+        // A recorded role takes precedence over the name.
         let said = if tag.kind == Kind::Statistics {
             forms.recorded(tag.kind, &tag.tag, tag.rank, last)?.role
         } else {
@@ -174,12 +174,12 @@ fn entry(forms: &mut Looking<'_>, known: &Known) -> Result<TensorEntry, TensorEr
     })
 }
 
-/// Looks at files and records for what they say of tensors, at each once.
+/// Cached access to files and records for the form of tensors.
 struct Looking<'a> {
     index: &'a Index,
     run: &'a str,
     known: Forms,
-    /// What the files of a rank and step hold.
+    /// Content of the files of a rank and step.
     steps: FxHashMap<(u32, i64), FxHashMap<String, Content>>,
 }
 
@@ -198,7 +198,7 @@ impl Looking<'_> {
             let step = self.steps.entry((rank, last));
             let step = step.or_insert_with(|| recorded.contents(rank, last));
             match step.get(&*known.name) {
-                // One that cannot be read is listed all the same; opening it says why.
+                // An unreadable tensor is listed all the same; opening it returns the error.
                 Some(Content::At(place)) => {
                     let form = match place.open() {
                         Ok((_, tensor)) => Some((tensor.dtype.as_str().to_owned(), tensor.shape)),
@@ -220,7 +220,7 @@ impl Looking<'_> {
         self.recorded(kind, &known.name, rank, last)
     }
 
-    /// Of a record at a step.
+    /// Form from a record at a step.
     fn recorded(&self, kind: Kind, name: &str, rank: u32, step: i64) -> Result<Form, TensorError> {
         let mut hasher = FxHasher::default();
         (self.run, name, rank, step, kind).hash(&mut hasher);
@@ -256,7 +256,7 @@ impl Looking<'_> {
                 .next_back()
                 .map(|record| record.body),
             Err(storage @ ReadError::Storage(_)) => return Err(storage.into()),
-            // It went away meanwhile.
+            // It was removed in the meantime.
             Err(_) => None,
         };
         let form = form.unwrap_or_default();
@@ -285,7 +285,7 @@ fn opaque_form(role: Role, opaque: &OpaqueTensor) -> Form {
     }
 }
 
-/// As it stands in the API.
+/// Name of a role in the API.
 fn role_name(role: Role) -> String {
     let name = serde_json::to_value(role).ok();
     name.and_then(|name| Some(name.as_str()?.to_owned()))

@@ -1,5 +1,5 @@
-//! What a slice comes to: counts, moments, extremes and where they stand, and a histogram. One pass, and a second one
-//! for a histogram, whose range the first has to find.
+//! Summary of a slice: counts, moments, minimum and maximum with positions, and a histogram. One pass, and a second
+//! one for a histogram, whose range the first has to find.
 
 use std::cmp::Ordering;
 
@@ -15,9 +15,9 @@ use crate::index::Index;
 use crate::tensor_files::read::Unread;
 use crate::tensor_files::stored::{Plan, Stored};
 
-/// What the slice of a query comes to.
+/// Summary of a query's slice.
 ///
-/// It ends early, with an error, once `gone` is cancelled: nobody waits for the answer any more.
+/// It ends early, with an error, once `gone` is cancelled because the client has disconnected.
 pub(crate) fn summary(
     index: &Index,
     query: &TensorQuery,
@@ -100,7 +100,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Looks at all elements; returns how many bytes were read for it.
+    /// Passes over all elements; returns the number of bytes read.
     fn look(
         &mut self,
         opened: &Opened,
@@ -149,7 +149,7 @@ impl Seen {
         Ok(blocks.read_bytes + others.map_or(0, |others| others.read_bytes))
     }
 
-    /// Keeps the place of an element, if its indices come first among equals.
+    /// Stores the position of an element, if its indices come first among equals.
     fn keep(&mut self, plan: &Plan, class: usize, counter: u64, is_new: bool) {
         let positions = &mut self.positions;
         let kept = [
@@ -171,13 +171,13 @@ impl Seen {
     }
 }
 
-/// Whether a block may hold the element whose place is kept.
+/// Reason for searching a block for an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     No,
-    /// One that is equal, which may come before it in the order of indices.
+    /// An equal one, which may come before in the order of indices.
     Equal,
-    /// One that takes its place.
+    /// A better one.
     New,
 }
 
@@ -189,7 +189,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Which of least, greatest, NaN, +∞ and −∞ are worth looking for.
+    /// Classes to search for: minimum, maximum, NaN, +∞ and −∞.
     fn wanted(&self, sofar: &TensorStats, kept: &Positions, any_order: bool) -> [Wanted; 5] {
         let equal = if any_order { Wanted::Equal } else { Wanted::No };
         let extreme = |is_better: fn(f64, f64) -> bool, of: fn(&TensorStats) -> Option<f64>| match (
@@ -216,7 +216,7 @@ impl Block<'_> {
         ]
     }
 
-    /// Places within the block: of each class that is wanted the first element, or all where any may come first.
+    /// Positions within the block: of each class the first element, or all if any may come first.
     fn find(&self, wanted: [Wanted; 5]) -> Vec<(usize, u64)> {
         let mut found = Vec::new();
         if wanted.iter().all(|wanted| *wanted == Wanted::No) {

@@ -9,7 +9,7 @@ use super::find::{Opened, Steps, TensorError};
 use crate::index::Index;
 use crate::tensor_files::stored::elements;
 
-/// Elements as they were asked for, and their bytes.
+/// Elements in the requested order, with the number of bytes read.
 pub(crate) fn values(
     index: &Index,
     query: &TensorQuery,
@@ -55,13 +55,13 @@ pub(crate) fn values(
     Ok((answer, bytes))
 }
 
-/// Opens what a query names.
+/// Opens the tensor of a query.
 pub(crate) fn open(index: &Index, query: &TensorQuery) -> Result<Opened, TensorError> {
     let steps = Steps::find(index, &query.run, &query.tensor, query.rank)?;
     steps.open(steps.step(query.step)?, query.source)
 }
 
-/// Which elements a query asks for.
+/// The slice of a query.
 pub(crate) fn slice(query: &TensorQuery, shape: &[u64]) -> Result<Slice, TensorError> {
     match &query.slice {
         Some(text) => Slice::parse(text, shape).map_err(TensorError::BadRequest),
@@ -69,7 +69,7 @@ pub(crate) fn slice(query: &TensorQuery, shape: &[u64]) -> Result<Slice, TensorE
     }
 }
 
-/// The same, of all elements if nobody says which.
+/// The same, by default all elements.
 pub(crate) fn slice_or_whole(query: &TensorQuery, shape: &[u64]) -> Result<Slice, TensorError> {
     match &query.slice {
         Some(_) => slice(query, shape),
@@ -77,7 +77,7 @@ pub(crate) fn slice_or_whole(query: &TensorQuery, shape: &[u64]) -> Result<Slice
     }
 }
 
-/// When elements count as alike.
+/// Tolerance of the comparison.
 pub(crate) fn tolerance(query: &TensorQuery) -> Tolerance {
     let usual = Tolerance::default();
     Tolerance {
@@ -86,7 +86,7 @@ pub(crate) fn tolerance(query: &TensorQuery) -> Tolerance {
     }
 }
 
-/// What a query compares with, if it does: the run, and the tensor there.
+/// Run and tensor of the comparison, if there is one.
 pub(crate) fn other(
     index: &Index,
     query: &TensorQuery,
@@ -127,7 +127,7 @@ pub(crate) fn other(
     Ok(Some((run.to_owned(), other)))
 }
 
-/// As many columns and then rows as one answer holds, and whether that leaves some out.
+/// Cuts a slice to the columns and then rows that one answer holds; true if that leaves some out.
 fn window(slice: &Slice) -> (Slice, bool) {
     let mut shown = slice.clone();
     let mut most = MAX_ELEMENTS;
@@ -142,7 +142,7 @@ fn window(slice: &Slice) -> (Slice, bool) {
     (shown, cut)
 }
 
-/// Elements less others, and how many lie beyond the tolerance.
+/// Differences of elements, and the number of those above the tolerance.
 fn differences(
     values: &[Element],
     others: &[Element],

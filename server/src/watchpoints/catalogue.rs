@@ -1,4 +1,4 @@
-//! The catalogue of conditions in the words of the API.
+//! The catalogue of conditions in the types of the API.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use trainscope_format::float::Float;
 
 use super::file::keys_of;
 
-/// Everything that can be watched for.
+/// The catalogue of all conditions.
 pub(crate) fn catalogue() -> &'static Catalogue {
     static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
         conditions: CONDITIONS.iter().copied().map(condition).collect(),
@@ -54,7 +54,7 @@ fn parameter(own: &catalogue::Parameter) -> Parameter {
     }
 }
 
-/// Keys of every watchpoint, but for `condition`, `on` and `severity`, which a page has ways of its own for.
+/// Common keys, except for `condition`, `on` and `severity`, which have controls of their own on the page.
 fn common() -> Vec<Parameter> {
     let key = |name: &str, kind, en: &str, zh: &str| Parameter {
         name: name.to_owned(),
@@ -113,14 +113,14 @@ fn common() -> Vec<Parameter> {
     ]
 }
 
-/// The name that a value has in JSON.
+/// The name of a value in JSON.
 pub(crate) fn name_of(value: &impl serde::Serialize) -> String {
     let name = serde_json::to_value(value).ok();
     name.and_then(|name| Some(name.as_str()?.to_owned()))
         .unwrap_or_default()
 }
 
-/// A text of the catalogue.
+/// Converts a text of the catalogue.
 pub(crate) fn words(text: Text) -> Words {
     Words {
         en: text.en.to_owned(),

@@ -1,16 +1,16 @@
-//! Changes a list of watchpoints in the text of its file. What is not changed stays as somebody wrote it, with its
-//! comments; what is taken away takes the comments above it along.
+//! Edits a list of watchpoints in the text of its file. Unchanged parts stay as the user wrote them, with their
+//! comments; a removed watchpoint takes the comments above it along.
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value};
 use trainscope_analysis::watchpoint::WatchpointConfig;
 use trainscope_analysis::watchpoint::config;
 
-/// What a file begins with.
+/// First lines of a new file.
 const HEAD: &str = "# What trainscope watches for in the runs below this folder. Safe to edit; the same file is for\n\
     # `trainscope check --watchpoints`.\n\n";
 
-/// The text with another list: of all runs, or of the run of that name; `None` takes the list away. The text has to be
-/// one that [`parse`](super::parse) understands.
+/// Replaces the list of all runs, or of the run of that name; `None` removes the list. The text must be valid for
+/// [`parse`](super::parse).
 pub(super) fn edit(
     text: &str,
     run: Option<&str>,
@@ -18,7 +18,7 @@ pub(super) fn edit(
 ) -> Result<String, String> {
     let text = if text.trim().is_empty() { HEAD } else { text };
     let mut document: DocumentMut = text.parse().map_err(|e| format!("{e}"))?;
-    // What stands below everything else, comments on an empty file among it, comes first then.
+    // Text at the end, including comments of an empty file, moves to the front.
     let trailing = document.trailing().as_str().unwrap_or_default().to_owned();
     let had_tables = document.iter().any(|(_, item)| item.is_array_of_tables());
     let root = document.as_table_mut();
@@ -63,7 +63,7 @@ pub(super) fn edit(
     Ok(document.to_string())
 }
 
-/// Puts a list in place of what is there.
+/// Replaces a list.
 fn put(holder: &mut Table, list: Option<&[WatchpointConfig]>) {
     let Some(list) = list else {
         holder.remove("watchpoint");
@@ -84,7 +84,7 @@ fn put(holder: &mut Table, list: Option<&[WatchpointConfig]>) {
         .map(|(_, table)| head_of(table))
         .unwrap_or_default();
     let mut tables = ArrayOfTables::new();
-    // What is the same keeps its table, whatever else of the same condition is changed.
+    // Unchanged watchpoints keep their table, even if others of the same condition change.
     let same: Vec<Option<usize>> = {
         let mut taken = vec![false; known.len()];
         let mut find = |config: &WatchpointConfig| {
@@ -128,7 +128,7 @@ fn put(holder: &mut Table, list: Option<&[WatchpointConfig]>) {
     holder.insert("watchpoint", Item::ArrayOfTables(tables));
 }
 
-/// What stands above a table and is set off from it by an empty line: it is about more than that table.
+/// Comments above a table that are separated from it by an empty line: they are about more than that table.
 fn head_of(table: &Table) -> String {
     let prefix = prefix_of(table);
     let end = prefix.rfind("\n\n").map_or(0, |at| at + 2);
@@ -142,7 +142,7 @@ fn prefix_of(table: &Table) -> &str {
         .unwrap_or_default()
 }
 
-/// Makes the table say what the watchpoint says.
+/// Updates a table from a watchpoint.
 fn write(table: &mut Table, config: &WatchpointConfig) {
     let known = config_of(table);
     for key in known.0.keys().filter(|key| !config.0.contains_key(*key)) {
@@ -162,7 +162,7 @@ fn write(table: &mut Table, config: &WatchpointConfig) {
             None => drop(table.insert(key, Item::Value(value))),
         }
     };
-    // What it is comes first.
+    // The identifying keys come first.
     for key in ["condition", "name"] {
         if let Some(value) = config.0.get(key) {
             put(key, value);
@@ -183,7 +183,7 @@ fn value_of(value: &config::Value) -> Value {
     }
 }
 
-/// What a table says. It was understood before.
+/// Parses a table, which was valid before.
 fn config_of(table: &Table) -> WatchpointConfig {
     let keys = table.iter().filter_map(|(key, item)| {
         let value = match item.as_value()? {
@@ -214,7 +214,7 @@ fn make_tables(item: &mut Item) {
     }
 }
 
-/// Tables are written in the order of their numbers, which were given when they were read.
+/// Tables are written in the order of their numbers from parsing: assign new ones.
 fn number(root: &mut Table) {
     let mut next = 0;
     let mut give = |table: &mut Table| {
@@ -274,7 +274,7 @@ mod tests {
         let text = edit(WRITTEN, None, Some(&changed)).unwrap();
         assert_eq!(text, WRITTEN.replace("1e-3", "0.5"));
 
-        // One taken away, one moved up, one new.
+        // One removed, one moved up, one new.
         let text = edit(
             WRITTEN,
             None,

@@ -1,4 +1,4 @@
-//! One file of watchpoints, kept up to date: read when it has changed, written when a page changes it.
+//! One watchpoints file, kept up to date: read when it has changed, written when a page changes it.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -17,33 +17,33 @@ use crate::watched_file::WatchedFile;
 pub(crate) struct WatchpointFile {
     file: WatchedFile,
     text: String,
-    /// The file is not there, however it was read.
+    /// True if the file does not exist.
     is_missing: bool,
     sets: Sets,
     problem: Option<String>,
 }
 
-/// Why a change is not made.
+/// Reason why a change is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeError {
-    /// Somebody else was faster.
+    /// Another client has changed the file.
     #[error("the watchpoints were changed meanwhile")]
     Conflict,
-    /// It asks for what cannot be.
+    /// The change is invalid.
     #[error("{0}")]
     Mistake(String),
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("{path} cannot be written: {reason}")]
     Unwritable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says, or what is wrong with what is there.
+        /// Error of the system, or in the existing file.
         reason: String,
     },
 }
 
 impl WatchpointFile {
-    /// The file of a base directory, which need not be there.
+    /// The file of a base directory, which need not exist.
     pub(crate) fn new(base_dir: &Path) -> Self {
         Self {
             file: WatchedFile::new(base_dir.join(".trainscope").join("watchpoints.toml")),
@@ -54,29 +54,29 @@ impl WatchpointFile {
         }
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// What is wrong with it as it is now, in which case what it said before counts.
+    /// Error in the current file; then its previous content applies.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// What is watched for in a run of that name below the base directory, and who says so.
+    /// The watchpoints of a run by its name below the base directory, and their scope.
     pub(crate) fn of(&self, run: &str) -> (&Watchpoints, Origin) {
         self.sets.of(run)
     }
 
-    /// The same as long as the same is watched for in a run.
+    /// Fingerprint of the watchpoints of a run.
     pub(crate) fn version_of(&self, run: &str) -> u64 {
         let mut hasher = FxHasher::default();
         format!("{:?}", self.of(run).0.to_file()).hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Reads the file again if it has changed. One that cannot be used leaves what was said before.
+    /// Reads the file again if it has changed. An invalid one leaves the previous watchpoints in force.
     pub(crate) fn look(&mut self) {
         match self.file.read_change() {
             None => {}
@@ -114,7 +114,7 @@ impl WatchpointFile {
         format!("{:016x}", ContentHasher::hash(self.text.as_bytes()))
     }
 
-    /// What is watched for in a run, as it is answered.
+    /// The watchpoints of a run in the types of the API.
     pub(crate) fn list(&self, run: &str) -> WatchpointList {
         let (watchpoints, origin) = self.of(run);
         let file = watchpoints.to_file();
@@ -135,7 +135,7 @@ impl WatchpointFile {
         }
     }
 
-    /// Changes what is watched for, in the file.
+    /// Changes watchpoints in the file.
     pub(crate) fn change(
         &mut self,
         run: Option<&str>,
@@ -157,7 +157,7 @@ impl WatchpointFile {
         let list = list.map(configs).transpose()?;
         let text = edit(&self.text, run, list.as_deref())
             .map_err(|reason| unwritable(self.path(), reason))?;
-        // What nobody could read again must not be written.
+        // Text that cannot be parsed again must not be written.
         parse(&text).map_err(|wrong| ChangeError::Mistake(wrong.in_line(&text)))?;
         let is_empty = text
             .lines()
@@ -174,7 +174,7 @@ impl WatchpointFile {
     }
 }
 
-/// The entries of a list, if each of them can be used.
+/// Converts a list, if each entry is valid.
 fn configs(list: &[WatchpointKeys]) -> Result<Vec<WatchpointConfig>, ChangeError> {
     let mistake = |what: String| ChangeError::Mistake(what);
     if list.len() > MAX_WATCHPOINTS {
@@ -194,7 +194,7 @@ fn configs(list: &[WatchpointKeys]) -> Result<Vec<WatchpointConfig>, ChangeError
     Ok(file.watchpoint)
 }
 
-/// A watchpoint in the words of the API.
+/// A watchpoint in the types of the API.
 pub(super) fn keys_of(config: &WatchpointConfig) -> WatchpointKeys {
     let keys = serde_json::to_value(config).and_then(serde_json::from_value);
     keys.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Reads what a file of watchpoints says, and of a mistake in it where it stands.
+//! Parser of watchpoints files, with the position of errors.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use trainscope_analysis::watchpoint::{CONDITIONS, ConfigError, Watchpoints};
 use super::Sets;
 use crate::suggest::similar;
 
-/// A mistake and where it stands.
+/// A parse error with its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
-    /// As a sentence.
+    /// The error as a sentence.
     pub(crate) what: String,
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub(crate) span: Range<usize>,
-    /// Behind the marks.
+    /// Text behind the marker.
     pub(crate) hint: String,
-    /// What would be right.
+    /// Suggested correction.
     pub(crate) attempt: String,
 }
 
 impl Wrong {
-    /// In one sentence, for a page.
+    /// The error in one sentence, for a page.
     pub(crate) fn in_line(&self, text: &str) -> String {
         let before = text.get(..self.span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -36,7 +36,7 @@ impl Wrong {
     }
 }
 
-/// Reads what a file says.
+/// Parses a file.
 pub(crate) fn parse(text: &str) -> Result<Sets, Wrong> {
     let table = DeTable::parse(text).map_err(|error| Wrong {
         what: format!("this is not TOML: {}", error.message()),
@@ -64,7 +64,7 @@ pub(crate) fn parse(text: &str) -> Result<Sets, Wrong> {
             }
         }
     }
-    // Whoever says something about one run only says nothing about the others; an empty file watches for nothing.
+    // A list for a single run leaves all others unchanged; an empty file disables all watchpoints.
     if sets.base.is_none() && sets.runs.is_empty() {
         sets.base = Some(Watchpoints::none());
     }
@@ -73,7 +73,7 @@ pub(crate) fn parse(text: &str) -> Result<Sets, Wrong> {
 
 type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
 
-/// The tables of an array, with the place of each.
+/// The tables of an array, with their byte ranges.
 fn tables<'a, 'b>(
     name: &str,
     key: &Key<'_>,
@@ -98,7 +98,7 @@ fn tables<'a, 'b>(
     items.collect()
 }
 
-/// What is watched for in one run.
+/// Parses the list of one run.
 fn run(span: Range<usize>, keys: &DeTable<'_>) -> Result<(String, Watchpoints), Wrong> {
     let wrong = |what: &str, span| Wrong {
         what: what.to_owned(),
@@ -135,7 +135,7 @@ fn list(key: &Key<'_>, value: &Spanned<DeValue<'_>>) -> Result<Watchpoints, Wron
     })
 }
 
-/// What a key is given, as far as any key may be given such.
+/// Converts the value of a key, if its type is valid for any key.
 fn value_of(value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
     let wrong = |what: &str| Wrong {
         what: what.to_owned(),
@@ -169,7 +169,7 @@ fn value_of(value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
     })
 }
 
-/// Where the mistake stands, and what would be right.
+/// Position of an error, and the suggested correction.
 fn locate(error: &ConfigError, entry: Range<usize>, keys: &DeTable<'_>) -> Wrong {
     let find = |wanted: &str| keys.iter().find(|(key, _)| key.get_ref() == wanted);
     let key = error.key.as_deref().and_then(find);

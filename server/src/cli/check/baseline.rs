@@ -1,4 +1,4 @@
-//! Hits that are known: what an earlier check has answered as JSON is not told again.
+//! Baseline: hits in the JSON of an earlier check are not reported again.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,7 +10,7 @@ use trainscope_analysis::watchpoint::{Findings, Hit};
 use crate::cli::mistake::Mistake;
 use crate::cli::words;
 
-/// What is known: condition, run, rank and tensor. The step is not a part of it: the same fault a step later is the same.
+/// Known hits: condition, run, rank and tensor, without the step: the same fault a step later is the same hit.
 #[derive(Debug, Default)]
 pub(super) struct Baseline(HashSet<Known>);
 
@@ -43,7 +43,7 @@ impl Baseline {
         Ok(Self(answer.hits.into_iter().chain(answer.notes).collect()))
     }
 
-    /// Whether a hit was there before.
+    /// True if a hit is in the baseline.
     pub(super) fn knows(&self, run: &str, hit: &Hit) -> bool {
         !self.0.is_empty()
             && self.0.contains(&Known {
@@ -55,10 +55,10 @@ impl Baseline {
     }
 }
 
-/// Keeps some of the hits, and what refers to them. Returns how many are gone.
+/// Removes hits, updates references to them, and returns the number removed.
 pub(super) fn retain(findings: &mut Findings, keep: impl Fn(&Hit) -> bool) -> u64 {
     let before = findings.hits.len();
-    // Where each hit is afterwards.
+    // New index of each hit.
     let mut places = Vec::with_capacity(before);
     let mut next = 0;
     for hit in &findings.hits {

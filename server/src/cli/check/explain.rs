@@ -14,10 +14,10 @@ use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
 use crate::suggest::similar;
 
-/// Texts are wrapped here.
+/// Columns at which texts are wrapped.
 const WIDTH: usize = 72;
 
-/// The condition of that id, or which one was meant.
+/// Finds a condition by its id; the error suggests a similar one.
 pub(super) fn find(id: &str) -> Result<&'static Condition, Mistake> {
     catalogue::find(id).ok_or_else(|| {
         let likely = similar(id, &mut CONDITIONS.iter().map(|condition| condition.id));
@@ -34,7 +34,7 @@ pub(super) fn find(id: &str) -> Result<&'static Condition, Mistake> {
     })
 }
 
-/// Everything about a condition.
+/// Prints all texts of a condition.
 pub(super) fn explain(
     condition: &Condition,
     screen: Screen,
@@ -157,7 +157,7 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
     )
 }
 
-/// A value as it is written in a file.
+/// Formats a value as in a watchpoints file.
 fn value(parameter: &Parameter, value: f64) -> String {
     if parameter.range.is_switch() {
         (value != 0.0).to_string()
@@ -166,7 +166,7 @@ fn value(parameter: &Parameter, value: f64) -> String {
     }
 }
 
-/// All conditions, one a line.
+/// Prints all conditions, one per line.
 pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
     let all = words::plural(CONDITIONS.len() as u64, "condition", "conditions");
     writeln!(

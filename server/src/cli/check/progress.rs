@@ -1,5 +1,5 @@
-//! How far a check is, on stderr: one line that is rewritten on a terminal, a line now and then in a log, nothing if it
-//! ends soon.
+//! Progress of a check on stderr: one line that is rewritten on a terminal, occasional lines in a log, nothing for a
+//! quick check.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use crate::cli::style::QUIET;
 use crate::cli::words;
 
-/// What is done sooner needs no progress.
+/// Time before progress is shown.
 const QUICK: Duration = Duration::from_millis(500);
-/// Between two changes of a line that is rewritten.
+/// Interval of updates on a terminal.
 const OFTEN: Duration = Duration::from_millis(100);
-/// Between two lines of a log.
+/// Interval of lines in a log.
 const SELDOM: Duration = Duration::from_secs(10);
 
-/// What is told while a check runs.
+/// Progress of a check.
 pub(super) struct Progress {
     total_bytes: u64,
     total_runs: usize,
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// So many bytes more are read.
+    /// Adds bytes read.
     pub(super) fn read(&mut self, bytes: u64) {
         self.bytes += bytes;
         let pause = match (self.is_terminal, self.is_shown) {
@@ -55,11 +55,11 @@ impl Progress {
             return;
         }
         self.told = Instant::now();
-        // What cannot be told is not told.
+        // Write errors are ignored.
         drop(self.tell());
     }
 
-    /// A run is done, whose files have so many bytes in all.
+    /// Marks a run as done; its files have this many bytes.
     pub(super) fn finish_run(&mut self, bytes_so_far: u64) {
         self.runs += 1;
         self.bytes = bytes_so_far;
@@ -97,7 +97,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Takes the line away.
+    /// Clears the line.
     fn drop(&mut self) {
         if self.is_shown && self.is_terminal {
             let mut out = anstream::stderr().lock();

@@ -1,4 +1,4 @@
-//! The forms a result is printed in: one file each.
+//! Output formats, one file each.
 
 pub(super) mod github;
 pub(super) mod hits;

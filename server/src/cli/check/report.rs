@@ -1,4 +1,4 @@
-//! What a check has found, over all runs: the one thing that all forms of output print.
+//! Report of a check over all runs: the input of all output formats.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use crate::judging::judge::Judgement;
 
 /// The result of a check.
 pub(super) struct Report {
-    /// What was asked for, as it was typed.
+    /// Path as typed on the command line.
     pub(super) title: String,
-    /// Worst first.
+    /// Runs, worst first.
     pub(super) runs: Vec<Judgement>,
-    /// What was watched for.
+    /// Watchpoints in force.
     pub(super) watchpoints: Watchpoints,
-    /// Hits of this severity make the check fail.
+    /// Hits of this severity or a higher one make the check fail.
     pub(super) fail_on: Severity,
-    /// Whether what could not be judged, or is cut, is a failure too.
+    /// True if values that could not be judged and truncated files make the check fail.
     pub(super) is_strict: bool,
-    /// Earlier hits are left out.
+    /// First step to report.
     pub(super) since_step: Option<i64>,
-    /// How many hits are left out because they are known.
+    /// Number of hits left out by the baseline.
     pub(super) known: u64,
-    /// Folders that could not be listed, and what is wrong with them.
+    /// Folders that could not be listed, with the error.
     pub(super) unreadable: Vec<(String, String)>,
-    /// Pipes, sockets and devices that are named like recorded files and were not read: path and type.
+    /// Pipes, sockets and devices with names of recorded files, which were not read: path and type.
     pub(super) special: Vec<(String, &'static str)>,
-    /// How long it took.
+    /// Duration of the check.
     pub(super) took: Duration,
 }
 
 impl Report {
-    /// Brings the runs in order: the worst first, then by name.
+    /// Sorts the runs: the worst first, then by name.
     pub(super) fn sort(&mut self) {
         let badness = |run: &Judgement| {
             let hits = run.findings.hits.iter().map(|hit| hit.severity).max();
@@ -56,19 +56,19 @@ impl Report {
         });
     }
 
-    /// Whether a hit makes the check fail.
+    /// True if a hit makes the check fail.
     pub(super) fn counts(&self, hit: &Hit) -> bool {
         hit.severity >= self.fail_on
     }
 
-    /// Where it began, in the worst of the runs.
+    /// First cause in the worst of the runs.
     pub(super) fn first_cause(&self) -> Option<(&Judgement, &Hit)> {
         self.runs
             .iter()
             .find_map(|run| Some((run, run.findings.first_hit()?)))
     }
 
-    /// The exit status: 1 for hits that count, else 2 for what could not be read or if nothing was checked, else 0.
+    /// The exit status: 1 for failing hits, else 2 for unreadable files or if nothing was checked, else 0.
     pub(super) fn status(&self) -> u8 {
         let mut hits = self.runs.iter().flat_map(|run| &run.findings.hits);
         let is_unread = |run: &Judgement| {
@@ -87,7 +87,7 @@ impl Report {
         } else if self.runs.iter().all(is_unchecked)
             || self.is_strict && self.runs.iter().any(is_unchecked)
         {
-            // Without anything that was checked, nothing has passed.
+            // Without checked data, nothing has passed.
             2
         } else {
             0

@@ -1,4 +1,4 @@
-//! Reads the file of watchpoints that was asked for, and shows a mistake in it as it stands there.
+//! Reads the watchpoints file given on the command line; errors quote its lines.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use crate::cli::style::ERROR;
 use crate::cli::words;
 use crate::watchpoints::{Sets, Wrong, parse};
 
-/// Lines shown before the one that is wrong.
+/// Number of lines quoted before the faulty one.
 const LINES_BEFORE: usize = 2;
 
 /// Reads a file.

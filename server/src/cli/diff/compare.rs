@@ -1,4 +1,4 @@
-//! Goes through both runs step by step and finds for each tensor and scalar where it parts first.
+//! Compares two runs step by step and finds the first difference of each tensor and scalar.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,51 +16,51 @@ use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
 use crate::tensor_files::read::{Before, Reader, Unread};
 
-/// What a comparison has found.
+/// Result of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// What is allowed.
+    /// Relative tolerance.
     pub(super) tolerance: f64,
-    /// Where each tensor and each scalar that parts does so first, in order.
+    /// First difference of each tensor and scalar that differs, in order.
     pub(super) parted: Vec<Parting>,
-    /// The largest difference that is allowed, if there is any.
+    /// The largest difference within the tolerance, if there is any.
     pub(super) largest_within: Option<Parting>,
-    /// How many tensors and scalars are in both.
+    /// Number of tensors and scalars in both runs.
     pub(super) common: u64,
-    /// Steps that are in both.
+    /// Number of steps in both runs.
     pub(super) common_steps: u64,
-    /// Names that are in one only.
+    /// Names in the first run only.
     pub(super) only_a: Vec<String>,
     pub(super) only_b: Vec<String>,
     /// Hyper-parameters that differ: name and both values.
     pub(super) hparams: Vec<(String, String, String)>,
-    /// How many there are in all.
+    /// Number of hyper-parameters.
     pub(super) hparam_count: u64,
-    /// Operations of which the graphs have different numbers: name and both counts.
+    /// Operations with different counts in the graphs: name and both counts.
     pub(super) operations: Vec<(String, u64, u64)>,
-    /// How many nodes the graphs have.
+    /// Number of nodes of each graph.
     pub(super) nodes: [u64; 2],
-    /// The last common value of scalars: tag, step and both values.
+    /// Last common value of scalars: tag, step and both values.
     pub(super) results: Vec<(Arc<str>, i64, f64, f64)>,
-    /// Types that are not computed with, by the names of their tensors: they are not compared.
+    /// Unsupported element types, by the names of their tensors: not compared.
     pub(super) opaque: BTreeMap<String, String>,
-    /// What could not be read: file, offset and reason.
+    /// Read errors: file, offset and reason.
     pub(super) faults: Vec<(Arc<str>, u64, String)>,
-    /// How many steps and tensors each run has.
+    /// Number of steps and tensors of each run.
     pub(super) sizes: [(u64, u64); 2],
     pub(super) took: Duration,
 }
 
-/// Where something parts.
+/// First difference of a tensor or scalar.
 #[derive(Clone, Debug)]
 pub(super) struct Parting {
     pub(super) name: Arc<str>,
     pub(super) rank: u32,
     pub(super) step: i64,
     pub(super) difference: f64,
-    /// Whether it is a scalar: both values.
+    /// Both values, for a scalar.
     pub(super) values: Option<(f64, f64)>,
-    /// Where it stands within a step: what is computed first.
+    /// Position within a step: earlier in the computation first.
     order: (u8, usize),
 }
 
@@ -111,11 +111,11 @@ type Key = (u32, Arc<str>);
 struct Comparing {
     since: i64,
     outcome: Outcome,
-    /// Steps at which anything was compared.
+    /// Compared steps.
     steps: BTreeSet<i64>,
-    /// What parts already: its first place is enough.
+    /// Tensors and scalars that differ already: the first difference is enough.
     done: BTreeSet<Key>,
-    /// What was compared.
+    /// Compared tensors and scalars.
     seen: BTreeSet<Key>,
 }
 
@@ -171,7 +171,7 @@ impl Comparing {
             };
             for (&step, x) in of_a.range(self.since..) {
                 let Some(y) = of_b.get(&step) else { continue };
-                // What was recorded is the change since the step before, which is another thing.
+                // The recorded change is the one since the previous step, which is another quantity.
                 let y = TensorSummary {
                     change: None,
                     ..y.clone()
@@ -245,7 +245,7 @@ impl Comparing {
         }
     }
 
-    /// One fault a file.
+    /// Adds one error per file.
     fn fault(&mut self, shown: &Arc<str>, offset: u64, reason: String) {
         if !self.outcome.faults.iter().any(|(file, ..)| file == shown) {
             self.outcome
@@ -254,7 +254,7 @@ impl Comparing {
         }
     }
 
-    /// What each run has, and what only one of them has.
+    /// Names of each run, and of one run only.
     fn names(&mut self, runs: [&RunFiles; 2], recorded: [&Recorded; 2]) {
         let mut all = [(); 2].map(|()| BTreeSet::new());
         for (at, (run, recorded)) in runs.into_iter().zip(recorded).enumerate() {
@@ -290,7 +290,7 @@ impl Comparing {
     }
 }
 
-/// How far two tensors are apart; element by element where they are of one type.
+/// Difference of two tensors; element by element if they have the same type.
 fn both(
     a: &ListedTensor<'_>,
     b: &ListedTensor<'_>,
@@ -323,7 +323,7 @@ fn both(
 }
 
 impl Outcome {
-    /// What else differs.
+    /// Compares the context of the runs.
     fn describe(&mut self, a: &Recorded, b: &Recorded) {
         let keys: BTreeSet<&String> = a.hparams.keys().chain(b.hparams.keys()).collect();
         self.hparam_count = keys.len() as u64;
@@ -348,7 +348,7 @@ impl Outcome {
     }
 }
 
-/// What is computed first within a step: weights are read, activations follow, then the loss and gradients.
+/// Order within a step: weights are read, activations follow, then the loss and gradients.
 fn phase(name: &str) -> u8 {
     let name = name.to_ascii_lowercase();
     let is = |words: &[&str]| words.iter().any(|word| name.contains(word));

@@ -1,9 +1,9 @@
-//! How far apart two tensors or two numbers are, as a share: 0 is equal, 1 as far as they are large.
+//! Relative difference of two tensors or numbers: 0 is equal, 1 is as large as the values.
 
 use trainscope_format::TensorSummary;
 use trainscope_format::tensor::TensorStats;
 
-/// Of two numbers. Both NaN are equal, and so are infinities of one sign.
+/// Difference of two numbers. NaN equals NaN, and an infinity equals itself.
 pub(super) fn of_numbers(a: f64, b: f64) -> f64 {
     if a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan() {
         return 0.0;
@@ -22,8 +22,8 @@ pub(super) fn of_numbers(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Of two tensors, where `b` was compared with `a` element by element, or their figures alone. Elements that are NaN or
-/// infinite in one of them only come before everything else.
+/// Difference of two tensors, from the element-wise change of `b` to `a` if there is one, otherwise from their
+/// statistics. Elements that are NaN or infinite in one of them only are the largest difference.
 pub(super) fn of_tensors(a: &TensorSummary, b: &TensorSummary) -> f64 {
     if a.hash.is_some() && a.hash == b.hash && a.dtype == b.dtype && a.shape == b.shape {
         return 0.0;
@@ -52,7 +52,7 @@ fn norm(stats: &TensorStats) -> f64 {
     stats.finite.map_or(0.0, |finite| finite.l2)
 }
 
-/// What figures tell: two tensors with equal ones may differ.
+/// Difference of statistics: two tensors with equal ones may still differ.
 fn of_figures(a: &TensorStats, b: &TensorStats) -> f64 {
     let (Some(a), Some(b)) = (a.finite, b.finite) else {
         return if a.finite.is_none() == b.finite.is_none() {
@@ -70,11 +70,11 @@ fn of_figures(a: &TensorStats, b: &TensorStats) -> f64 {
         }
     });
     let sizes = [(a.mean_abs, b.mean_abs), (a.l2, b.l2)].map(|(a, b)| of_numbers(a, b));
-    // NaN here is a figure that was not recorded.
+    // NaN here is an unrecorded figure.
     extremes.into_iter().chain(sizes).fold(0.0, f64::max)
 }
 
-/// Whether it is more than is allowed.
+/// True if a difference exceeds the tolerance.
 pub(super) fn exceeds(difference: f64, tolerance: f64) -> bool {
     difference.is_nan() || difference > tolerance
 }

@@ -1,4 +1,4 @@
-//! What the event files of a run say, gathered for a comparison: scalars, statistics, and with what it was trained.
+//! Event files of a run for a comparison: scalars, statistics and hyper-parameters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use trainscope_format::{Hparams, TensorSummary};
 use crate::discovery::runs::RunFiles;
 use crate::judging::events::{EventFile, Listener};
 
-/// What was recorded, by rank and tag.
+/// Recorded data by rank and tag.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
-    /// Points by step; the last one where several are of one step.
+    /// Points by step; the last one of equal steps.
     pub(super) scalars: BTreeMap<(u32, Arc<str>), BTreeMap<i64, f64>>,
     pub(super) statistics: BTreeMap<(u32, Arc<str>), BTreeMap<i64, TensorSummary>>,
     /// Hyper-parameters by name.
     pub(super) hparams: BTreeMap<String, String>,
-    /// Types that are not computed with, by the names of their tensors.
+    /// Unsupported element types, by the names of their tensors.
     pub(super) opaque: BTreeMap<String, String>,
-    /// How many nodes of each operation the largest graph has.
+    /// Number of nodes of each operation in the largest graph.
     pub(super) operations: BTreeMap<String, u64>,
 }
 
 impl Recorded {
-    /// Reads all event files of a run; what cannot be read is told by file, offset and reason.
+    /// Reads all event files of a run; errors are returned with file, offset and reason.
     pub(super) fn read(run: &RunFiles) -> (Self, Vec<(Arc<str>, u64, String)>) {
         let mut recorded = Self::default();
         let mut faults = Vec::new();

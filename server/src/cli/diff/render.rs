@@ -1,4 +1,4 @@
-//! The result of a comparison as text and as JSON.
+//! Comparison results as text and as JSON.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
 use crate::discovery::runs::RunFiles;
 
-/// Lines of a part, unless all are wanted.
+/// Maximum number of lines of a part, without `--all`.
 const MAX_LINES: usize = 7;
 
 pub(super) fn text(
@@ -253,7 +253,7 @@ fn widest<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
         .unwrap_or(least)
 }
 
-/// The last line.
+/// Prints the last line.
 pub(super) fn sum(outcome: &Outcome, out: Out<'_>) -> Written {
     let parted = outcome.parted.len() as u64;
     let all = words::plural(
@@ -286,7 +286,7 @@ struct Answer<'a> {
     only_b: &'a [String],
     hyperparameters: Vec<[&'a str; 3]>,
     damaged: Vec<JsonFault<'a>>,
-    /// Types that are not computed with, by the names of their tensors.
+    /// Unsupported element types, by the names of their tensors.
     not_compared: &'a BTreeMap<String, String>,
 }
 

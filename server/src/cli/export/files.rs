@@ -1,7 +1,7 @@
-//! What was recorded as files of their own: pictures and sound byte by byte, elements of tensors as npy.
+//! Export to separate files: images and audio byte by byte, elements of tensors as npy.
 //!
-//! Names of tags are text: of them only letters that are safe in any file system are kept, after a number that makes
-//! each name the only one.
+//! In file names, tags are reduced to letters that are safe in any file system, after a number that makes the name
+//! unique.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -20,10 +20,10 @@ use crate::cli::{Failed, words};
 use crate::tensors::export;
 use crate::tensors::find::{Steps, TensorError};
 
-/// Letters of a tag in the name of a file.
+/// Maximum length of a tag in a file name.
 const NAME_LETTERS: usize = 80;
 
-/// Writes each file into the folder that was named.
+/// Writes each record to a file in the folder.
 pub(super) fn write(flags: &ExportFlags, reading: &Reading, tags: &[Tag]) -> Result<u8, Failed> {
     let Some(folder) = flags.path() else {
         return Err(
@@ -77,7 +77,7 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading, tags: &[Tag]) -> Res
     Ok(left_out.tell()?)
 }
 
-/// Letters that are safe in any file system.
+/// Replaces letters that are not safe in every file system.
 fn plain(tag: &str) -> String {
     let safe = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
@@ -146,7 +146,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Writes the elements of each tensor at each step; what cannot be read is left out.
+    /// Writes the elements of each tensor at each step; unreadable ones are skipped.
     fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<LeftOut, Failed> {
         let mut left_out = LeftOut::default();
         for entry in judged::listed(flags, reading, &TensorIndexQuery::default())? {
@@ -188,7 +188,7 @@ impl Files<'_> {
                             Failed::from(failed(unread.insert(error)))
                         })
                     });
-                    // The file is not there: it takes its place only when it is whole.
+                    // The file appears only when it is complete.
                     if unread.is_none() {
                         put?;
                     }

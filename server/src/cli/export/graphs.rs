@@ -1,4 +1,4 @@
-//! A graph as SVG, laid out and drawn as the page lays it out and draws it.
+//! Graphs as SVG, with the layout and drawing of the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::words;
 
-/// The picture of the one graph that is asked for, as it was recorded last.
+/// Picture of the selected graph at its last step.
 pub(super) fn picture(
     flags: &ExportFlags,
     reading: &Reading,
@@ -64,7 +64,7 @@ fn read(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Graph, Mist
     Ok(at.body)
 }
 
-/// The graphs of a tag, in the order of their steps, or why one cannot be read.
+/// The graphs of a tag in step order, or the read error.
 pub(super) fn recorded(
     flags: &ExportFlags,
     reading: &Reading,
@@ -92,7 +92,7 @@ pub(super) fn recorded(
     Ok(records.into_iter().map(whole))
 }
 
-/// The scopes that are asked for, with what they lie in; `None` for a first picture.
+/// Selected scopes with those around them; `None` for a first view.
 fn wanted(flags: &ExportFlags, tree: &Tree) -> Result<Option<BTreeSet<usize>>, Mistake> {
     if flags.expand.is_empty() && flags.depth.is_none() {
         return Ok(None);
@@ -102,7 +102,7 @@ fn wanted(flags: &ExportFlags, tree: &Tree) -> Result<Option<BTreeSet<usize>>, M
         Some(depth) => (0..tree.items.len())
             .filter(|item| is_scope(*item) && tree.scopes_of(*item).count() < depth)
             .collect(),
-        // Scopes are opened in the first picture.
+        // The first view opens some scopes.
         None => opened(tree, &View::default()),
     };
     for path in &flags.expand {
@@ -142,7 +142,7 @@ fn no_scope(path: &str, tree: &Tree) -> Mistake {
     mistake.attempt(format!("one of these: {}", told.join(", ")))
 }
 
-/// Boxes coloured by type, the most frequent ones.
+/// Drawing with boxes coloured by type, for the most frequent types.
 fn figure(graph: &Graph, tree: &Tree, scene: &Scene) -> Figure {
     let ink_of = tones(graph, tree, scene);
     let mut nodes: Vec<Node> = Vec::with_capacity(scene.boxes.len());
@@ -174,7 +174,7 @@ fn figure(graph: &Graph, tree: &Tree, scene: &Scene) -> Figure {
     }
 }
 
-/// The operation of a box that is a node; empty for scopes.
+/// Operation type of a box; empty for scopes.
 fn type_of<'a>(graph: &'a Graph, tree: &Tree, own: &SceneBox) -> &'a str {
     match tree.items[own.item].what {
         What::Node(node) => &graph.nodes[node].op_type,
@@ -182,7 +182,7 @@ fn type_of<'a>(graph: &'a Graph, tree: &Tree, own: &SceneBox) -> &'a str {
     }
 }
 
-/// Which types have which colour: as many as there are colours.
+/// Colours of the most frequent types.
 fn tones<'a>(graph: &'a Graph, tree: &Tree, scene: &Scene) -> BTreeMap<&'a str, Tone> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for own in &scene.boxes {

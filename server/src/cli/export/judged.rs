@@ -1,4 +1,4 @@
-//! What is no record: tensors, wherever their elements lie, and what watchpoints and rules say.
+//! Exports that are not records: tensors from any source, and results of watchpoints and rules.
 
 use trainscope_api::findings::{Findings, FindingsQuery, Hit};
 use trainscope_api::tensors::{TensorEntry, TensorIndexQuery};
@@ -11,7 +11,7 @@ use crate::cli::{Failed, words};
 use crate::queries::findings;
 use crate::tensors::{Memory, list};
 
-/// The tensors that are asked for.
+/// The selected tensors.
 pub(super) fn listed(
     flags: &ExportFlags,
     reading: &Reading,
@@ -59,7 +59,7 @@ pub(super) fn listed(
     )
 }
 
-/// A row for each tensor and each kind of place where it lies.
+/// Writes a row for each tensor and each kind of source.
 pub(super) fn tensors(
     flags: &ExportFlags,
     reading: &Reading,
@@ -102,12 +102,12 @@ pub(super) fn tensors(
     Ok(())
 }
 
-/// Everything that was found, in the words of the API.
+/// All findings, in the types of the API.
 fn findings(reading: &Reading) -> Findings {
     findings::answer(&reading.judged(), &FindingsQuery::default(), usize::MAX)
 }
 
-/// A row a hit; none is an empty table, which is an answer.
+/// Writes a row per hit; an empty table is a valid result.
 pub(super) fn hits(
     flags: &ExportFlags,
     reading: &Reading,
@@ -161,7 +161,7 @@ pub(super) fn hits(
     Ok(())
 }
 
-/// A row a rule.
+/// Writes a row per rule.
 pub(super) fn diagnosis(reading: &Reading, table: &mut Table<'_>) -> Result<(), Failed> {
     table.head(&[
         "topic", "rule", "state", "sentence", "node", "places", "record",

@@ -1,4 +1,4 @@
-//! Tensors that an export goes on without, and what it says of them at the end.
+//! Tensors skipped by an export, and their summary at the end.
 
 use std::io::{self, Write as _};
 
@@ -6,10 +6,10 @@ use crate::cli::style::WARNING;
 use crate::cli::words;
 use crate::tensors::find::TensorError;
 
-/// Lines on standard error, beyond which the rest is a number.
+/// Maximum number of lines on standard error; the rest is a count.
 const MAX_LINES: usize = 20;
 
-/// Tensors that were left out.
+/// Skipped tensors.
 #[derive(Default)]
 pub(super) struct LeftOut {
     lines: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Notes a tensor of a rank and step.
+    /// Adds a tensor of a rank and step.
     pub(super) fn add(&mut self, tensor: &str, rank: u32, step: i64, error: &TensorError) {
         self.count += 1;
         self.has_unreadable |= !matches!(error, TensorError::Opaque { .. });
@@ -35,8 +35,8 @@ impl LeftOut {
         self.lines.first().map(String::as_str)
     }
 
-    /// Lists them on standard error. The exit status is 2 if a file could not be read, and 0 for types whose values are
-    /// not shown.
+    /// Lists them on standard error. Returns exit status 2 if a file could not be read, and 0 for unsupported element
+    /// types.
     pub(super) fn tell(&self) -> io::Result<u8> {
         let mut stderr = anstream::stderr().lock();
         for line in &self.lines {

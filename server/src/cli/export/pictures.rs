@@ -1,4 +1,4 @@
-//! Scalars as curves and histograms as heat maps, drawn as the pages draw them.
+//! Scalars as curves and histograms as heat maps, with the drawing of the pages.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +19,18 @@ use crate::cli::Failed;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 
-/// Pictures on a sheet, and columns of them.
+/// Maximum number of pictures on a sheet, and its columns.
 const MAX_PICTURES: usize = 60;
 const COLUMNS: usize = 3;
-/// Of one picture, CSS pixels.
+/// Size of one picture, CSS pixels.
 const SIZE: (f64, f64) = (400.0, 240.0);
-/// Points of a curve: more than pixels. Envelopes hold the extremes of all others.
+/// Points of a curve: more than pixels. Envelopes cover all other points.
 const POINTS: usize = 800;
 /// Columns and rows of a heat map.
 const STEPS: usize = 160;
 const BINS: usize = 60;
 
-/// Colours of lines, in the two themes: those of the runs of a page.
+/// Colours of lines in the two themes: those of the runs on a page.
 pub(in crate::cli) const COLOURS: [(Rgb, Rgb); 6] = [
     (Rgb(0x47, 0x47, 0xd8), Rgb(0x62, 0x7c, 0xf7)),
     (Rgb(0xb2, 0x54, 0x0d), Rgb(0xfa, 0x6d, 0x18)),
@@ -40,7 +40,7 @@ pub(in crate::cli) const COLOURS: [(Rgb, Rgb); 6] = [
     (Rgb(0x10, 0x98, 0xdd), Rgb(0xa4, 0xe5, 0xfb)),
 ];
 
-/// The plot of some series, in their order; each with its colour.
+/// Plot of several series in order, each with its colour.
 pub(in crate::cli) fn curve(series: &[(Rgb, Series)], (width, height): (f64, f64)) -> Spec {
     let steps = || series.iter().flat_map(|(_, own)| &own.steps);
     let ends = steps().min().zip(steps().max());
@@ -99,7 +99,7 @@ fn line(colour: Rgb, series: &Series) -> Line {
     }
 }
 
-/// The heat map of one series of distributions.
+/// Heat map of one series of distributions.
 pub(in crate::cli) fn heat_map(
     answer: &DistributionsAnswer,
     (width, height): (f64, f64),
@@ -137,7 +137,7 @@ pub(in crate::cli) fn heat_map(
     }
 }
 
-/// What a heat map of a tag is drawn from.
+/// Request for the heat map of a tag.
 pub(in crate::cli) fn heat_request(reading: &Reading, tag: &Tag) -> DistributionsRequest {
     DistributionsRequest {
         series: vec![DistributionKey {
@@ -153,7 +153,7 @@ pub(in crate::cli) fn heat_request(reading: &Reading, tag: &Tag) -> Distribution
     }
 }
 
-/// A curve in as many points as a picture has.
+/// Reads a curve with as many points as a picture has.
 pub(in crate::cli) fn read_curve(
     reading: &Reading,
     tag: &Tag,
@@ -178,13 +178,13 @@ enum Plot {
     Heat(distribution::Spec),
 }
 
-/// One picture of everything that is asked for.
+/// One picture of all selected tags.
 pub(super) fn picture(
     flags: &ExportFlags,
     reading: &Reading,
     tags: &[Tag],
 ) -> Result<Vec<u8>, Failed> {
-    // Ranks and writers of a tag share a plot, as on the pages; a heat map is of one.
+    // Ranks and writers of a tag share a plot, as on the pages; each has its own heat map.
     let mut by_name: BTreeMap<(&str, u32), Vec<&Tag>> = BTreeMap::new();
     for tag in tags {
         let part = if flags.kind == ExportKind::Scalars {

@@ -1,4 +1,4 @@
-//! Records as rows: one table or one object a tag or a record, in the order of tags and steps.
+//! Records as rows or objects, in the order of tags and steps.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use super::{ExportFlags, ExportKind};
 use crate::cli::Failed;
 use crate::cli::reading::Reading;
 
-/// Whose record it is.
+/// Origin of a record.
 #[derive(Serialize)]
 struct Of<'a, T: Serialize> {
     tag: &'a str,
@@ -177,7 +177,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A record as an object, or its rows after what all of them have.
+/// Writes a record as an object, or as rows with common columns.
 fn put<T: Serialize>(
     table: &mut Table<'_>,
     tag: &Tag,
@@ -192,7 +192,7 @@ fn put<T: Serialize>(
             tag.tag.clone(),
             tag.rank.to_string(),
             at.step.to_string(),
-            // Empty where no time was recorded.
+            // Empty without a recorded time.
             maybe(Some(at.wall_time_secs).filter(|time| !time.is_nan())),
         ];
         cells.extend(row);
@@ -201,7 +201,7 @@ fn put<T: Serialize>(
     Ok(())
 }
 
-/// All points of a tag in the range that is asked for.
+/// All points of a tag in the selected range.
 pub(super) fn series(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Series, Failed> {
     let query = ScalarsQuery {
         run: reading.run.clone(),
@@ -320,7 +320,7 @@ fn node_cells(graph: &Graph, node: &Node) -> [String; 7] {
     ]
 }
 
-/// Records whose bodies say it all. The first failure to write ends it.
+/// Writes records with complete bodies. The first write error ends it.
 fn bodies(
     flags: &ExportFlags,
     reading: &Reading,
@@ -372,7 +372,7 @@ pub(super) fn body(
                 })
                 .collect();
             if rows.is_empty() {
-                // No bin, but what lies in none.
+                // Values outside of all bins.
                 let cells = [String::new(), String::new(), number(0.0)];
                 rows.push(cells.into_iter().chain(outside).collect());
             }
@@ -418,7 +418,7 @@ pub(super) fn body(
     }
 }
 
-/// Names and values, which have no tag.
+/// Writes names and values of records without a tag.
 fn entries(
     table: &mut Table<'_>,
     record: usize,
@@ -449,7 +449,7 @@ fn hparam(value: &HparamValue) -> String {
 /// Names of types of recorded values.
 const TYPES: [&str; 6] = ["text", "texts", "bool", "int", "number", "map"];
 
-/// What a record of lineage says, as names and values: the leaves of its JSON.
+/// Names and values of a lineage record: the leaves of its JSON.
 pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
     fn leaves(value: &serde_json::Value, name: &str, out: &mut Vec<(String, String)>) {
         let below = |part: &str| {
@@ -461,7 +461,7 @@ pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
         };
         match value {
             serde_json::Value::Null => {}
-            // A value says of which type it is, which its text says again.
+            // A typed value: its text is enough.
             serde_json::Value::Object(fields)
                 if fields.len() == 1 && fields.keys().all(|own| TYPES.contains(&&**own)) =>
             {
@@ -474,13 +474,13 @@ pub(in crate::cli) fn lineage(lineage: &Lineage) -> Vec<(String, String)> {
                     leaves(value, &below(field), out);
                 }
             }
-            // A name and what it stands for.
+            // A name with its value.
             serde_json::Value::Array(pair) if matches!(&pair[..], [serde_json::Value::String(_), value] if !value.is_string()) => {
                 if let [serde_json::Value::String(own), value] = &pair[..] {
                     leaves(value, &below(own), out);
                 }
             }
-            // A list of such has no name of its own.
+            // A list of these has no name of its own.
             serde_json::Value::Array(all)
                 if all
                     .iter()

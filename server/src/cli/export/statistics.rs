@@ -1,4 +1,4 @@
-//! Statistics of tensors: those that the training recorded, then those of recorded elements, which are computed here.
+//! Statistics of tensors: those recorded by the training, then those computed here from recorded elements.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::tensor_files::contents::Content;
 use crate::tensors::find::{Opened, Steps, TensorError};
 use crate::tensors::summary::stats;
 
-/// Steps of ranks of which statistics are written, by name.
+/// Exported steps of each rank, by name.
 type Written = BTreeSet<(String, u32, i64)>;
 
 /// True if elements were recorded, or statistics in files of dumps.
@@ -65,7 +65,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Tensors in files of their own, a step at a time: listing a step takes as long as listing one tensor of it.
+    /// Tensor files, a step at a time: listing a step takes as long as listing one tensor of it.
     fn dumps(&mut self, table: &mut Table<'_>) -> Result<(), Failed> {
         let Some(recorded) = self.reading.index.recording(&self.reading.run) else {
             return Ok(());
@@ -119,7 +119,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// True if it is asked for and not written yet.
+    /// True if it is selected and not yet exported.
     fn is_wanted(&self, name: &str, rank: u32, step: i64) -> bool {
         let is_asked = |regex: &regex::Regex| regex.is_match(name);
         self.flags.tags.as_ref().is_none_or(is_asked)
@@ -183,7 +183,7 @@ impl Rows<'_> {
         };
         let at = At {
             step,
-            // Files of tensors do not say when their training was at that step.
+            // Tensor files have no wall time.
             wall_time_secs: f64::NAN,
             body: Body::Statistics(Box::new(summary)),
         };

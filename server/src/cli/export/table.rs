@@ -1,10 +1,10 @@
-//! Rows as text with commas, or as an array of objects: written one by one, however many there are.
+//! Rows as CSV, or as an array of JSON objects, written one by one in constant memory.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// What rows are written to.
+/// Output of rows.
 pub(super) struct Table<'a> {
     form: Form<'a>,
     /// Last cell of every line.
@@ -26,17 +26,17 @@ impl<'a> Table<'a> {
         Self { form, last: None }
     }
 
-    /// Ends every line from here on with this cell.
+    /// Appends this cell to every line from here on.
     pub(super) fn end_lines_with(&mut self, cell: &str) {
         self.last = Some(cell.to_owned());
     }
 
-    /// Whether rows are objects, which hold more than cells do.
+    /// True if rows are objects, which hold more than cells do.
     pub(super) const fn is_json(&self) -> bool {
         matches!(self.form, Form::Json { .. })
     }
 
-    /// The names of columns; objects name theirs themselves.
+    /// Writes column names; objects have their own.
     pub(super) fn head(&mut self, names: &[&str]) -> io::Result<()> {
         match &mut self.form {
             Form::Csv(out) => out.write_record(names).map_err(io::Error::from),
@@ -44,7 +44,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A line of cells, and the one that ends it.
+    /// Writes a line of cells, with the common last one.
     pub(super) fn cells(&mut self, cells: &[String]) -> io::Result<()> {
         match &mut self.form {
             Form::Csv(out) => {
@@ -55,7 +55,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// An object.
+    /// Writes an object.
     pub(super) fn object(&mut self, value: &impl Serialize) -> io::Result<()> {
         match &mut self.form {
             Form::Csv(_) => Ok(()),
@@ -76,7 +76,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A number as the API writes it: as short as it can be and still be the same; `NaN`, `Infinity`, `-Infinity`.
+/// A number in the API's notation: the shortest that reads back equal; `NaN`, `Infinity`, `-Infinity`.
 pub(super) fn number(value: f64) -> String {
     if value.is_nan() {
         "NaN".to_owned()
@@ -87,7 +87,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// A number that may be missing, which is an empty cell.
+/// A number or an empty cell.
 pub(super) fn maybe(value: Option<f64>) -> String {
     value.map(number).unwrap_or_default()
 }

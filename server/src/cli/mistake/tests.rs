@@ -1,4 +1,4 @@
-//! The three lines of the commonest mistakes.
+//! The three lines of the commonest errors.
 
 use clap::{CommandFactory, Parser};
 

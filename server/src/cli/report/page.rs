@@ -1,4 +1,4 @@
-//! The page of a report: HTML with its style inside, and nothing that is loaded or run. Names are text.
+//! The page of a report: HTML with inline style, without scripts and external files. Names are escaped.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,10 +21,10 @@ use sections::{
 };
 use style::style;
 
-/// Hits on the page.
+/// Maximum number of hits on the page.
 pub(super) const MAX_HITS: usize = 2_000;
 
-/// What a page is written with.
+/// Language and helpers for writing a page.
 #[derive(Clone, Copy)]
 struct Pen {
     language: Language,
@@ -55,7 +55,7 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
         texts: texts::of(language),
     };
     let style = style();
-    // Exactly this style may apply, and pictures that are in the page may be shown.
+    // Only this style and embedded images are allowed.
     let hash = STANDARD.encode(Sha256::digest(style.as_bytes()));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -110,7 +110,7 @@ fn logo() -> Markup {
     }
 }
 
-/// How bad something is: a class, and a sign of its own shape.
+/// Severity: a CSS class, and a symbol of its own shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Error,
@@ -154,7 +154,7 @@ fn icon(sign: Sign, size: u8) -> Markup {
     }
 }
 
-/// The one sentence about the run, and how bad it is.
+/// The sentence about the run, and its severity.
 fn sentence(pen: Pen, contents: &Contents) -> (Sign, String) {
     let Findings {
         first_cause,
@@ -165,7 +165,7 @@ fn sentence(pen: Pen, contents: &Contents) -> (Sign, String) {
         ..
     } = &contents.findings;
     if let Some(cause) = first_cause {
-        // A note may be what errors come from: the sign is of the worst.
+        // A note may be the first cause of errors: the symbol shows the worst severity.
         let worst = match counts {
             Counts { error: 1.., .. } => Sign::Error,
             Counts { warning: 1.., .. } => Sign::Warning,

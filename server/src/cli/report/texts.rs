@@ -1,10 +1,10 @@
-//! The words of a report, in both languages.
+//! The texts of a report in both languages.
 
 use trainscope_api::runs::FileStatus;
 
 use super::Language;
 
-/// What stands on the page beside what was recorded.
+/// Fixed texts of the page.
 pub(super) struct Texts {
     pub(super) code: &'static str,
     pub(super) report: &'static str,
@@ -59,7 +59,7 @@ pub(super) const fn of(language: Language) -> &'static Texts {
     }
 }
 
-/// What a row of the diagnosis looks at.
+/// Question of a rule in the diagnosis.
 pub(super) fn rule(language: Language, rule: &str) -> &'static str {
     let [en, zh] = match rule {
         "settings" => ["Hyper-parameter values", "超参数取值"],
@@ -75,7 +75,7 @@ pub(super) fn rule(language: Language, rule: &str) -> &'static str {
     if language == Language::En { en } else { zh }
 }
 
-/// How a file is.
+/// Text for the status of a file.
 pub(super) fn status(language: Language, status: FileStatus) -> &'static str {
     let [en, zh] = match status {
         FileStatus::Live => ["live", "写入中"],
@@ -88,7 +88,7 @@ pub(super) fn status(language: Language, status: FileStatus) -> &'static str {
     if language == Language::En { en } else { zh }
 }
 
-/// Why something was not judged, by its name in the API.
+/// Reason why something was not judged, by its name in the API.
 pub(super) fn missing(language: Language, reason: &str) -> &'static str {
     let [en, zh] = match reason {
         "nan" => ["values are NaN", "值为 NaN"],

@@ -1,7 +1,7 @@
-//! `--background`: the program starts itself again without the flag, in a session of its own, and waits until that
-//! one answers.
+//! `--background`: the program starts itself again without the flag, in a session of its own, and waits until that one
+//! answers.
 //!
-//! The child knows what it is by an environment variable, so a child that were to start another one is an error.
+//! An environment variable marks the child, so that a child that would start another one is an error.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,18 +17,18 @@ use crate::cli::style::LINK;
 use crate::cli::words;
 use crate::settings::{Settings, UserDirs};
 
-/// Set for the child; its value is the folder that its log ends up in.
+/// Set for the child; its value is the folder of the log.
 const GUARD: &str = "TRAINSCOPE_IN_BACKGROUND";
 const FLAG: &str = "--background";
-/// Time the child has until it answers.
+/// Timeout of the child's start.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether this process was started by [`start`].
+/// True if this process was started by [`start`].
 pub(super) fn is_child() -> bool {
     std::env::var_os(GUARD).is_some()
 }
 
-/// What a child says that is to start another one.
+/// Error for a child that would start another one.
 pub(super) fn nested() -> Mistake {
     Mistake::new(
         2,
@@ -38,14 +38,14 @@ pub(super) fn nested() -> Mistake {
     .attempt(format!("unset {GUARD}, or leave out {FLAG}"))
 }
 
-/// Leaves the terminal of the parent, so that closing it does not end the server.
+/// Detaches from the parent's terminal, so that closing it does not end the server.
 pub(super) fn detach() {
     if let Err(error) = rustix::process::setsid() {
         tracing::debug!(%error, "this process leads a session already");
     }
 }
 
-/// Where the log of this process is, if it is a child that listens on `port`.
+/// Path of this process's log, if it is a child that listens on `port`.
 pub(super) fn log_of_child(port: u16) -> Option<PathBuf> {
     let dir = std::env::var_os(GUARD).filter(|dir| !dir.is_empty())?;
     Some(PathBuf::from(dir).join(format!("{port}.log")))
@@ -54,7 +54,7 @@ pub(super) fn log_of_child(port: u16) -> Option<PathBuf> {
 /// Starts the child and returns once it answers.
 pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
     let dirs = UserDirs::find().map_err(Mistake::from)?;
-    // Its port is not known yet where it may take any, so the log gets its name afterwards.
+    // With port 0 the port is unknown yet, so the log is renamed afterwards.
     let draft = dirs.state.join(format!("start-{}.log", std::process::id()));
     let cannot = |error: std::io::Error| {
         Mistake::new(2, format!("cannot start in the background: {error}"))
@@ -95,7 +95,7 @@ pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
             Ok(0)
         }
         Waited::Ended(status) => {
-            // What it said is what the user has to know.
+            // Its output is the error message for the user.
             let said = fs::read(&draft).unwrap_or_default();
             let mut stderr = anstream::stderr().lock();
             stderr.write_all(&said)?;
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(nested().status, 2);
     }
 
-    /// Not a test of its own.
+    /// Helper process of another test.
     #[test]
     #[ignore = "runs as the child of the_guard_is_seen"]
     fn child_sees_guard() {

@@ -1,7 +1,6 @@
-//! What `start` says once everything is read: a line for each run that appears, grows, stops, breaks or goes.
+//! Event lines of `start` after reading: one for each run that appears, grows, stops, breaks or vanishes.
 //!
-//! Input is the list of runs, asked for again whenever a notice says that it changed. Nothing is said when nothing
-//! happens.
+//! The input is the list of runs, requested again at each notice of a change. Without changes nothing is printed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,12 +15,12 @@ use crate::cli::style::{QUIET, STRONG, WARNING};
 use crate::cli::words;
 use crate::index::Index;
 
-/// Least time between two looks: a training that writes many files makes many notices.
+/// Minimum interval: a training that writes many files causes many notices.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Width of the column of runs; a longer name moves what follows it.
+/// Width of the column of runs; a longer name shifts the rest.
 const NAME_WIDTH: usize = 30;
 
-/// Tells until the server ends. What cannot be written is not told.
+/// Prints events until the server ends. Write errors are ignored.
 pub(super) async fn tell(index: Index, mut ending: watch::Receiver<bool>) {
     let mut notices = index.notices().subscribe();
     let Some(mut known) = look(&index).await.map(|list| Known::of(&list)) else {
@@ -40,7 +39,7 @@ pub(super) async fn tell(index: Index, mut ending: watch::Receiver<bool>) {
             continue;
         }
         tokio::time::sleep(PAUSE).await;
-        // What was said meanwhile is in the list that is asked for now.
+        // Earlier notices are covered by the list requested now.
         notices = notices.resubscribe();
         let Some(list) = look(&index).await else {
             return;
@@ -66,16 +65,16 @@ fn time_of_day() -> String {
     jiff::Zoned::now().strftime("%H:%M:%S").to_string()
 }
 
-/// What events are about, of one run.
+/// State of one run for events.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     status: RunStatus,
     last_step: Option<i64>,
-    /// The first file that cannot be read whole, and why.
+    /// First unreadable file, and the error.
     damage: Option<String>,
 }
 
-/// All runs as they were at one look.
+/// All runs at one time.
 struct Known(BTreeMap<String, State>);
 
 #[derive(Debug, PartialEq)]
@@ -97,7 +96,7 @@ impl Known {
         Self(runs.collect())
     }
 
-    /// What happened between this look and the next one, by run.
+    /// Events between this state and the next one, by run.
     fn events<'a>(&self, next: &'a Self) -> Vec<Event<'a>> {
         let mut events = Vec::new();
         for (run, now) in &next.0 {

@@ -1,4 +1,4 @@
-//! The port: ours, or a server's that shows the same folders already, or somebody else's.
+//! Ownership of the port: ours, a server for the same folders, or another program.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -14,17 +14,17 @@ use crate::cli::state::{Presence, ServerState, StateDir};
 use crate::cli::words;
 use crate::settings::Settings;
 
-/// Who has the port that was asked for.
+/// Owner of the requested port.
 #[derive(Debug)]
 pub(super) enum Port {
-    /// It was free and is ours now.
+    /// It was free and is bound now.
     Ours(TcpListener),
-    /// A server that shows the same folders has it.
+    /// A server for the same folders.
     Served(Box<ServerState>),
 }
 
 impl Port {
-    /// Binds. A port that cannot be had is a mistake that names who has it, where that can be found out.
+    /// Binds the port. If that fails, the error names the owner of the port, if it can be found out.
     pub(super) fn claim(settings: &Settings) -> Result<Self, Mistake> {
         let bare = settings.host.trim_start_matches('[').trim_end_matches(']');
         match TcpListener::bind((bare, settings.port)) {

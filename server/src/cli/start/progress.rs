@@ -1,6 +1,7 @@
-//! What `start` says while it reads, and once it has: the runs, a progress line, and that it is ready.
+//! Progress of `start`: runs, a progress line, and readiness.
 //!
-//! On a terminal the lines are rewritten in place. Elsewhere each is written once, and progress only every ten seconds.
+//! On a terminal the lines are rewritten in place. Elsewhere each is written once, and progress only every ten
+//! seconds.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,17 +17,17 @@ use crate::cli::style::{QUIET, WARNING};
 use crate::cli::words;
 use crate::index::Index;
 
-/// Time between two looks; a rewritten line changes at most this often.
+/// Polling interval, and minimum interval of updates.
 const LOOK: Duration = Duration::from_millis(200);
-/// What is read sooner needs no progress.
+/// Time before progress is shown.
 const QUICK: Duration = Duration::from_millis(500);
-/// Time between two progress lines where they cannot be rewritten.
+/// Interval of progress lines without a terminal.
 const SELDOM: Duration = Duration::from_secs(10);
 const BAR_WIDTH: usize = 32;
-/// A frame with a line that wraps could not be found again, so narrow terminals get none.
+/// A frame with a wrapped line could not be rewritten, so narrow terminals get none.
 const LEAST_COLUMNS: usize = 80;
 
-/// Tells until everything is read or the server ends. What cannot be written is not told.
+/// Prints progress until everything is read or the server ends. Write errors are ignored.
 pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<bool>) {
     let mut teller = Teller {
         columns: columns(),
@@ -37,7 +38,7 @@ pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<b
     loop {
         let index = index.clone();
         let looked = tokio::task::spawn_blocking(move || {
-            // Progress comes first: runs that are asked for later are at least as far.
+            // Progress is requested first: the runs requested later are at least as recent.
             let ingest = index.ingest();
             (ingest, index.runs())
         });
@@ -55,7 +56,7 @@ pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<b
     }
 }
 
-/// The width of the terminal, if both streams are one and it is wide enough to be rewritten.
+/// The width of the terminal, if both streams are one and it is wide enough for rewriting.
 fn columns() -> Option<usize> {
     if !io::stdout().is_terminal() || !io::stderr().is_terminal() {
         return None;
@@ -68,7 +69,7 @@ struct Teller {
     /// Width of the terminal, if lines can be rewritten there.
     columns: Option<usize>,
     began: Instant,
-    /// Lines of the last frame that stand above the cursor.
+    /// Number of lines of the last frame above the cursor.
     lines: usize,
     last: Instant,
 }
@@ -105,7 +106,7 @@ impl Teller {
         Ok(())
     }
 
-    /// Writes `lines` over the frame before; the last one ends without a line break.
+    /// Replaces the previous frame by `lines`; the last one ends without a line break.
     fn frame(&mut self, lines: &[String]) -> io::Result<()> {
         let mut text = String::from("\r");
         if self.lines > 0 {
@@ -113,14 +114,14 @@ impl Teller {
         }
         let cleared: Vec<String> = lines.iter().map(|line| format!("\x1b[2K{line}")).collect();
         text.push_str(&cleared.join("\n"));
-        // The frame before may have had a line more.
+        // The previous frame may have had one line more.
         text.push_str("\x1b[J");
         self.lines = lines.len() - 1;
         write_out(&text)
     }
 }
 
-/// `  Runs     14 in 6 folders, 8.4 GB: 1 damaged, 2 live`, and which one grows if one does.
+/// `  Runs     14 in 6 folders, 8.4 GB: 1 damaged, 2 live`, and the name of a growing run, if any.
 fn summary(list: &RunList, columns: Option<usize>) -> Vec<String> {
     if list.runs.is_empty() {
         return vec!["  Runs     none yet; they appear when a training writes".to_owned()];
@@ -187,7 +188,7 @@ fn summary(list: &RunList, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// Runs of which everything is read.
+/// Number of runs read completely.
 fn runs_read(list: &RunList) -> u64 {
     let read = list.runs.iter().filter(|run| {
         run.files
@@ -206,7 +207,7 @@ fn percent(ingest: &Ingest) -> u64 {
 /// `reading  ====----  37 %  3.1 of 8.4 GB  11 of 14 runs  ~ 4 s`.
 fn bar(ingest: &Ingest, runs: &RunList, took: Duration, columns: usize) -> String {
     let percent = percent(ingest);
-    // A rate over the first moments says little.
+    // The rate of the first moments is unreliable.
     let left = if ingest.bytes > 0 && took > Duration::from_secs(1) {
         let left = ingest.total_bytes.saturating_sub(ingest.bytes) as f64 / ingest.bytes as f64;
         let left = Duration::try_from_secs_f64(took.as_secs_f64() * left).unwrap_or_default();

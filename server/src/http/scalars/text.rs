@@ -1,25 +1,25 @@
-//! Series as JSON, byte for byte what their serde form gives, in half the time.
+//! Series as JSON, byte for byte equal to their serde form, in half the time.
 //!
-//! Writing digits is what a request for points costs most. Of raw points `min` and `max` *are* the values, so their
-//! digits are copied instead of being found again, and the text is made in one buffer of the right size.
+//! Formatting digits dominates the cost of requests for points. For raw points `min` and `max` *are* the values, so
+//! their digits are copied, and the text is built in one buffer of the right size.
 
 use serde_json::Serializer;
 use trainscope_api::scalars::{ScalarsAnswer, Series};
 use trainscope_format::float;
 
-/// Bytes that a number takes with its comma: 17 digits, a point and a sign at most, and usually fewer.
+/// Estimated bytes of a number with its comma: 17 digits, a point and a sign at most, and usually fewer.
 const NUMBER_BYTES: usize = 20;
-/// Bytes of names and brackets.
+/// Estimated bytes of names and brackets.
 const FRAME_BYTES: usize = 160;
 
-/// One series.
+/// Serializes one series.
 pub(super) fn series(series: &Series) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(len(series));
     write(&mut out, series)?;
     Ok(out)
 }
 
-/// Many series in their envelope.
+/// Serializes many series in their envelope.
 pub(super) fn answer(answer: &ScalarsAnswer) -> serde_json::Result<Vec<u8>> {
     let known = answer.series.iter().flatten();
     let mut out = Vec::with_capacity(known.map(len).sum::<usize>() + FRAME_BYTES);
@@ -88,7 +88,7 @@ fn numbers(out: &mut Vec<u8>, column: &[f64]) -> serde_json::Result<()> {
     float::list::serialize(column, &mut Serializer::new(out))
 }
 
-/// Whether two columns are written alike; −0 and 0 are not.
+/// True if two columns have the same text; −0 and 0 differ.
 fn is_same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }

@@ -1,4 +1,4 @@
-//! Names, token and headers.
+//! Host names, token and headers.
 
 use trainscope_api::error::ErrorCode;
 
@@ -84,7 +84,7 @@ async fn the_token_is_asked_for_once() {
     assert!(asked.text().contains("name=\"token\""));
     assert!(!asked.text().contains("style="), "the policy forbids it");
 
-    // Not taken from the query of the API, where it would end up in logs.
+    // A token in the query of the API is refused, since it would end up in logs.
     let api = server.get(&format!("/api/runs?token={TOKEN}")).await;
     api.fails(401, ErrorCode::TokenWanted);
     let wrong = server.get("/?token=0123456789abcdef0123456789abcdee").await;
@@ -128,7 +128,7 @@ async fn the_token_is_asked_for_once() {
         let answer = server.get_with("/api/runs", &[(name, &value)]).await;
         answer.fails(401, ErrorCode::TokenWanted);
     }
-    // The names are checked before the token.
+    // Host names are checked before the token.
     let foreign = [
         ("authorization", bearer.as_str()),
         ("origin", "http://evil.example"),

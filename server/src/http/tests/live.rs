@@ -1,4 +1,4 @@
-//! The stream of changes.
+//! The live stream.
 
 use std::time::Duration;
 
@@ -42,9 +42,9 @@ async fn who_has_missed_something_is_told_to_reload() {
     let current = format!("/api/live?since={now}");
     for (path, headers) in [
         (query.as_str(), &[][..]),
-        // What the browser sends when it connects again wins over the address, which stays the same.
+        // The header of a reconnecting browser takes precedence over the URL, which stays the same.
         (current.as_str(), &[("last-event-id", stale.as_str())][..]),
-        // The numbers of another server that had the port before.
+        // Sequence numbers of another server that had the port before.
         ("/api/live?since=999999999", &[]),
     ] {
         let response = server
@@ -89,6 +89,6 @@ async fn changes_are_told_and_streams_end_with_the_server() {
         assert_eq!(notice.seq.to_string(), id);
     }
     server.end.send_replace(true);
-    // What was under way may still come, then the end.
+    // Pending events may still come, then the end.
     while event(&mut body).await.is_some() {}
 }

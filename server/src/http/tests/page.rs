@@ -103,7 +103,7 @@ async fn the_page_answers_every_place_on_it() {
 async fn files_of_a_version_are_kept_for_good_and_others_are_asked_for() {
     let server = Server::new();
     let page = server.get("/").await;
-    // Without a bundle the page that was built in has no files.
+    // Without a bundle the embedded page has no files.
     for part in page.text().split('"').filter(|part| part.starts_with("v/")) {
         let kept = server.get(&format!("/{part}")).await;
         assert!(kept.header("cache-control").contains("immutable"), "{part}");

@@ -1,4 +1,4 @@
-//! A router over an index that reads a folder, and requests to it.
+//! A router over an index of a folder, and requests to it.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -172,7 +172,7 @@ impl Answer {
     }
 }
 
-/// A request with `Host: localhost` unless `headers` name another; an empty `Host` leaves it out.
+/// A request with `Host: localhost` unless `headers` name another; an empty `Host` removes it.
 pub(super) fn request(
     method: Method,
     path: &str,

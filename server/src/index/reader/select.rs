@@ -5,18 +5,18 @@ use crate::index::attempts::Attempt;
 use crate::index::part::Piece;
 use crate::index::store::PartId;
 
-/// Points of a curve, or those that a restart has superseded.
+/// Live points, or points superseded by a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Live,
     Superseded,
 }
 
-/// A chunk as far as it is wanted.
+/// The selected part of a chunk.
 pub(super) enum Selected {
-    /// All of it, not read.
+    /// The whole chunk, not read.
     Whole(Piece),
-    /// Points of it, and their part.
+    /// Some of its points, and the id of their part.
     Points(PartId, Points),
 }
 
@@ -50,8 +50,8 @@ impl Selected {
     }
 }
 
-/// Chunks of one side. Live ones are in the order of their steps, unless steps are counted per epoch: then, as the
-/// second value says, they are in the order in which they were recorded, as superseded ones are.
+/// Chunks of one side. Live ones are sorted by step, unless steps are counted per epoch: then (the second value is
+/// true) they are in the order of recording, like superseded ones.
 pub(super) fn select(
     attempts: &[Attempt],
     range: &Range,
@@ -82,7 +82,7 @@ pub(super) fn select(
     Ok((selected, is_per_epoch))
 }
 
-/// Points of a chunk that are wanted, if there are any. `marks` tells the points that its own file has left live.
+/// The selected points of a chunk, if there are any. `marks` has the points that are live within their own file.
 fn part_of(
     piece: Piece,
     attempt: &Attempt,
@@ -104,7 +104,7 @@ fn part_of(
         .iter()
         .any(|steps| *steps.start() <= last && *steps.end() >= first);
     let is_marked = marks.is_some_and(|marks| marks.contains(&false));
-    // Without a look at its points: all of it is on one side, or it has to be read.
+    // Decided without reading: the whole chunk is on one side, or it has to be read.
     let whole_side = match (is_covered, is_touched || is_marked) {
         (true, _) => Some(Side::Superseded),
         (_, false) => Some(Side::Live),
@@ -129,7 +129,7 @@ fn part_of(
     Ok((points.len() > 0).then_some(Selected::Points(piece.part, points)))
 }
 
-/// Brings chunks into the order of their steps; of equal steps, the older attempt first. Chunks that overlap are read.
+/// Sorts chunks by step; of equal steps, the older attempt first. Overlapping chunks are read.
 fn in_order_of_steps(
     selected: Vec<Selected>,
     want: Want,
@@ -140,7 +140,7 @@ fn in_order_of_steps(
     if is_ordered {
         return Ok(selected);
     }
-    // With its place in the order of recording, which decides between equal steps.
+    // With its position in the order of recording, which decides between equal steps.
     let mut selected: Vec<(usize, Selected)> = selected.into_iter().enumerate().collect();
     selected.sort_by_key(|(_, chunk)| chunk.steps().0);
     let mut ordered = Vec::with_capacity(selected.len());
@@ -159,7 +159,7 @@ fn in_order_of_steps(
     Ok(ordered)
 }
 
-/// Appends the points of chunks that overlap, as stretches of one part each.
+/// Appends the points of overlapping chunks, as runs of one part each.
 fn merge(
     mut group: Vec<(usize, Selected)>,
     ordered: &mut Vec<Selected>,

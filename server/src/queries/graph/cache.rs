@@ -18,9 +18,9 @@ use crate::index::Index;
 use crate::judging::{JudgedRun, Judgements};
 use crate::queries::error::Failure;
 
-/// Graphs that are kept, at most.
+/// Maximum number of cached graphs.
 const MAX_GRAPHS: usize = 4;
-/// Nodes that are kept, at most, unless one graph alone has more.
+/// Maximum number of cached nodes, unless a single graph has more.
 const MAX_KEPT_NODES: usize = 1_000_000;
 
 /// Graphs that are looked at, the last one first. Cloning is cheap.
@@ -34,7 +34,7 @@ pub struct Graphs {
 /// Name of the content of a source file, and its graph.
 type Entry = (String, Arc<CachedGraph>);
 
-/// A graph, ready to be looked at.
+/// A cached graph.
 pub(crate) struct CachedGraph {
     pub(super) format: GraphFormat,
     pub(super) graph: Graph,
@@ -42,7 +42,7 @@ pub(crate) struct CachedGraph {
     pub(super) walk: Walk,
     names: OnceLock<Names>,
     health: Mutex<Option<(Arc<JudgedRun>, Arc<Health>)>>,
-    /// Of how many profiles, and what they say.
+    /// Number of profiles, and the times from them.
     times: Mutex<(u64, Arc<Times>)>,
 }
 
@@ -114,7 +114,7 @@ impl Graphs {
         self.judgements.of(run)
     }
 
-    /// The graph that a query means, read if it is not kept.
+    /// The graph of a query, read unless it is cached.
     pub(super) fn get(
         &self,
         query: &GraphQuery,

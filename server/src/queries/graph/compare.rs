@@ -77,7 +77,7 @@ fn different(kept: &CachedGraph, node: usize) -> Different {
     }
 }
 
-/// The place of a node in its tree; of what is shown with its user, the user's.
+/// Path of a node in its tree; for a node drawn with its user, the user's.
 fn path(kept: &CachedGraph, node: usize) -> Option<String> {
     let item = kept.tree.shown_as.get(node).copied().flatten()?;
     Some(kept.tree.items[item].path.clone())

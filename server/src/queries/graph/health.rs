@@ -9,7 +9,7 @@ use trainscope_format::Severity;
 /// Hits by item of the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    /// The worst in it, and the hits as indices.
+    /// Worst severity, and the indices of the hits.
     of_item: BTreeMap<usize, (Severity, Vec<usize>)>,
     first_cause: Option<usize>,
 }
@@ -19,7 +19,7 @@ impl Health {
         let mut places: HashMap<(&str, Option<&str>), Option<usize>> = HashMap::new();
         let mut health = Self::default();
         for (index, hit) in findings.hits.iter().enumerate() {
-            // A tensor is hit at many steps: its name is looked up once.
+            // A tensor has hits at many steps: its name is resolved once.
             let key: (&str, Option<&str>) = (&hit.tensor, hit.node.as_deref());
             let item = *places.entry(key).or_insert_with(|| place(hit, names));
             let Some(item) = item else { continue };
@@ -40,7 +40,7 @@ impl Health {
         health
     }
 
-    /// The worst that was found in the items of a range.
+    /// Worst severity of the items in a range.
     pub(crate) fn worst(&self, items: std::ops::Range<usize>) -> Option<Severity> {
         self.of_item
             .range(items)
@@ -52,7 +52,7 @@ impl Health {
         self.first_cause.is_some_and(|item| items.contains(&item))
     }
 
-    /// Hits in the items of a range, in their order.
+    /// Hits of the items in a range, in order.
     pub(crate) fn hits(&self, items: std::ops::Range<usize>) -> Vec<usize> {
         let all = self.of_item.range(items).flat_map(|(_, (_, hits))| hits);
         let mut hits: Vec<usize> = all.copied().collect();
@@ -61,7 +61,7 @@ impl Health {
     }
 }
 
-/// The tensor's own name says more than that of what computes it.
+/// The tensor's own name is more specific than that of its operation.
 fn place(hit: &Hit, names: &Names) -> Option<usize> {
     if hit.tensor.is_empty() {
         return None;

@@ -23,10 +23,10 @@ use super::times::Times;
 use crate::queries::error::Failure;
 use crate::queries::findings;
 
-/// Edges from the centre of a neighbourhood unless asked otherwise, and at most.
+/// Default and maximum radius of a neighbourhood in edges.
 const STEPS: usize = 2;
 const MAX_STEPS: usize = 8;
-/// Kinds of tags that are about single tensors.
+/// Kinds of tags about single tensors.
 const OF_TENSORS: [Kind; 3] = [Kind::Statistics, Kind::Tensors, Kind::Histograms];
 
 macro_rules! graph_query {
@@ -43,7 +43,7 @@ macro_rules! graph_query {
 /// The open part of a graph, laid out.
 pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, Failure> {
     let (chosen, kept) = match graphs.get(&graph_query!(query)) {
-        // Most runs have no graph: that is no failure of who looks around a tensor.
+        // Most runs have no graph: that is no error for a neighbourhood of a tensor.
         Err(failure) if query.tensor.is_some() && failure.code() == ErrorCode::UnknownTag => {
             return Ok(GraphScene::default());
         }
@@ -83,7 +83,7 @@ pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, F
     let (drawn, cut) = if let Some(centre) = centre {
         around(&kept.graph, tree, &kept.walk, centre, steps, MAX_AROUND)
     } else {
-        // A link may name what another graph has: without it there is still the graph.
+        // A link may name a node of another graph: then it is ignored.
         let shown = query.show.as_ref().and_then(|path| tree.find(path));
         let around = shown.into_iter().flat_map(|item| tree.scopes_of(item));
         open = opened(tree, &view);
@@ -229,7 +229,7 @@ pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Fail
     })
 }
 
-/// Tensors of files and tags of single tensors that are about a node, or about anything in a scope.
+/// Tensors of files and tags about a node, or about anything in a scope.
 fn tensors(
     graphs: &Graphs,
     run: &str,
@@ -276,7 +276,7 @@ fn tensors(
     Ok(found)
 }
 
-/// Types of operations by how often they occur.
+/// Operation types by frequency.
 fn types<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<TypeCount> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for node in nodes {
@@ -318,13 +318,13 @@ fn pixels(at: f64) -> i32 {
 }
 
 impl CachedGraph {
-    /// The item with that path.
+    /// Finds an item by path.
     pub(crate) fn item(&self, path: &str) -> Result<usize, Failure> {
         let found = self.tree.find(path).filter(|item| *item != 0);
         found.ok_or_else(|| no_node(path))
     }
 
-    /// The node of the graph that an item is, if it is one.
+    /// The graph node of an item, if it is one.
     pub(crate) fn node(&self, item: usize) -> Option<&Node> {
         match self.tree.items[item].what {
             What::Node(node) => self.graph.nodes.get(node),
@@ -346,7 +346,7 @@ impl CachedGraph {
         }
     }
 
-    /// Where everything in it runs, if that is one place.
+    /// Common device of all nodes in it, if there is one.
     fn device(&self, inside: &Range<usize>) -> String {
         let mut devices = inside
             .clone()

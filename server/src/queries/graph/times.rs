@@ -14,16 +14,16 @@ use crate::index::{Index, ReadError};
 /// Time by item of the tree.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
-    /// Nanoseconds of all steps.
+    /// Total nanoseconds over all steps.
     of_item: BTreeMap<usize, u64>,
-    /// Steps that were profiled.
+    /// Profiled steps.
     steps: BTreeSet<i64>,
-    /// The records that were read, by their place in a file.
+    /// Records read so far, by their location in a file.
     read: FxHashSet<String>,
 }
 
 impl Times {
-    /// Reads the profiles of a run, of one rank, that were not read before: all of them count.
+    /// Reads the new profiles of a run and rank: all of them count.
     pub(crate) fn read_on(
         &mut self,
         index: &Index,
@@ -44,7 +44,7 @@ impl Times {
                     known += 1;
                     return Ok(());
                 }
-                // One that was read when it was indexed and is none now is of another file.
+                // A record that no longer decodes belongs to a replaced file.
                 if let Ok(profile) = Profile::read(&found.body.read(source.data)?) {
                     self.observe(&profile, names);
                 }
@@ -53,15 +53,15 @@ impl Times {
             })?;
         }
         if known < before {
-            // Some that were counted are superseded or gone.
+            // Some counted profiles are superseded or gone.
             *self = Self::default();
             return self.read_on(index, run, rank, names);
         }
         Ok(())
     }
 
-    /// Mean time of a step that a part takes, nanoseconds; `None` if no span is named by anything in it. A scope that
-    /// has a span of its own takes what that says, not what lies in it.
+    /// Mean time of a part per step, nanoseconds; `None` if no span has the name of a node in it. A scope with a span
+    /// of its own takes that time, not the sum of its nodes.
     pub(crate) fn mean(&self, tree: &Tree, inside: &Range<usize>) -> Option<u64> {
         let mut sum = None;
         let mut from = inside.start;

@@ -1,4 +1,4 @@
-//! What is read block by block is what is read at once.
+//! Reading block by block gives the same result as reading at once.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const EVERYTHING: Needs = Needs {
     channels: false,
 };
 
-/// Numbers that differ by seed, with some that are not finite.
+/// Numbers that depend on the seed, including non-finite ones.
 fn numbers(len: usize, seed: u32) -> Vec<f32> {
     let mut state = seed.wrapping_mul(2_654_435_761) | 1;
     (0..len)
@@ -74,7 +74,7 @@ fn at_once(before: Option<&[u8]>, now: &[u8]) -> TensorSummary {
     }
 }
 
-/// Equal but for the rounding of sums.
+/// Asserts equality except for the rounding of sums.
 fn assert_alike(a: &TensorSummary, b: &TensorSummary) {
     assert_eq!((a.hash, a.dtype, &a.shape), (b.hash, b.dtype, &b.shape));
     let (x, y) = (&a.stats, &b.stats);
@@ -201,13 +201,13 @@ fn what_is_missing_is_told_and_what_came_before_does_not_matter_then() {
         matches!(unread, Unread::Truncated { offset, .. } if offset == len),
         "{unread:?}"
     );
-    // A step before that is cut is no change, and no fault of this one.
+    // A truncated previous step yields no change, and no error for this one.
     for before in [Before::Last(&cut), Before::At(&cut)] {
         let read = reader.summary(&whole, before, &EVERYTHING, false).unwrap();
         assert_eq!(read.change, None);
         assert_eq!(read.hash, Some(ContentHasher::hash(&state)));
     }
-    // So is one of another shape.
+    // The same for another shape.
     let other = npy(folder.path(), "other.npy", "<f4", &state[4..]);
     let read = reader
         .summary(&whole, Before::At(&other), &EVERYTHING, false)

@@ -1,4 +1,4 @@
-//! Elements of a stored tensor, wherever they lie: bytes, orders, and files that end too early.
+//! Elements of a stored tensor in all sources and orders, and truncated files.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ fn counting(shape: &[u64], is_big_endian: bool, is_column_major: bool) -> Stored
     let mut bytes = vec![9; 7];
     for place in 0..len {
         let mut number = 0;
-        // Which indices lie at this place, and which number that is in the order of the indices.
+        // Indices at this position, and their number in the order of the indices.
         let mut rest = place;
         let mut indices = vec![0; shape.len()];
         let axes: Vec<usize> = if is_column_major {
@@ -60,7 +60,7 @@ fn header(shape: &[u64], dtype: DType, big: bool, column: bool) -> StoredTensor 
     }
 }
 
-/// The same by asking each index.
+/// The same, index by index.
 fn slowly(shape: &[u64], slice: &Slice) -> Vec<f64> {
     let mut all = vec![0_u64];
     for (axis, &size) in slice.axes.iter().zip(shape) {
@@ -108,7 +108,7 @@ fn every_slice_of_every_order_is_what_its_indices_say() {
                     "{shape:?} {text} {big} {column}"
                 );
                 assert!(read_bytes >= bytes.len() as u64);
-                // The indices of each element lead to it.
+                // The indices of each element lead back to it.
                 let mut blocks = stored.blocks(&slice);
                 if let Some((first, block)) = blocks.next().unwrap() {
                     let block = elements(DType::I32, block);
@@ -135,7 +135,7 @@ fn only_what_is_needed_is_read() {
     assert_eq!(read("10:20,10:20"), 10 * 40);
     assert_eq!(read(":,999"), 4 * 1_000);
     assert_eq!(read("0:0,:"), 0);
-    // Close together: what lies between is read along, once.
+    // Close together: gaps are read along, once.
     let narrow = counting(&[1_000, 4], false, false);
     let slice = Slice::parse(":,1", &narrow.shape).unwrap();
     assert_eq!(narrow.read(&slice).unwrap().1, 999 * 16 + 4);
@@ -143,7 +143,7 @@ fn only_what_is_needed_is_read() {
 
 #[test]
 fn of_a_large_tensor_little_is_read() {
-    // Without bytes on disk: 4 GiB, in both orders.
+    // A sparse file of 4 GiB, in both orders.
     let shape = [1_024, 1_024, 1_024];
     for is_column_major in [false, true] {
         let file = tempfile::tempfile().unwrap();
@@ -169,7 +169,7 @@ fn of_a_large_tensor_little_is_read() {
 fn a_file_that_ends_early_still_has_what_it_has() {
     let file: File = tempfile::tempfile().unwrap();
     file.set_len(7 + 4 * 100).unwrap();
-    // It claims to be larger than any disk.
+    // Its declared size exceeds any disk.
     let stored = Stored::in_file(file, header(&[1 << 30, 1 << 20], DType::I32, false, false));
     let read = |text: &str| stored.read(&Slice::parse(text, &stored.shape).unwrap());
     assert_eq!(read("0,0:100").unwrap().0.len(), 400);

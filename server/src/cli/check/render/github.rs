@@ -1,6 +1,6 @@
-//! Annotations as workflows of GitHub read them: one line each, the first cause first.
+//! Annotations for GitHub workflows: one line each, the first cause first.
 //!
-//! A page shows few of them, so that hits of one condition in one run are told together.
+//! A page shows few of them, so hits of one condition in one run share an annotation.
 
 use std::io::{self, Write};
 
@@ -95,14 +95,14 @@ fn annotate(
     writeln!(out, "::{level} {place}title={title}::{}", data(message))
 }
 
-/// Text after the last `::`.
+/// Escapes text after the last `::`.
 fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-/// Text between commas.
+/// Escapes text between commas.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

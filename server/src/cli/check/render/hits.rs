@@ -11,13 +11,13 @@ use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
 use crate::judging::judge::Judgement;
 
-/// Lines of one watchpoint at one step, unless all are wanted.
+/// Maximum number of lines of one watchpoint at one step, without `--all`.
 const MAX_LINES: usize = 4;
-/// Lines of one watchpoint over all steps, unless all are wanted.
+/// Maximum number of lines of one watchpoint over all steps, without `--all`.
 const MAX_LINES_ALL_STEPS: usize = 8;
-/// Lines of the table, unless all are wanted: what fits on a screen beside the rest.
+/// Maximum number of lines of the table, without `--all`: fits on a screen with the rest.
 const MAX_TABLE: usize = 24;
-/// Below this, severities are shortened.
+/// Width below which severities are abbreviated.
 const NARROW: usize = 100;
 
 /// A line of the table.
@@ -105,7 +105,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The lines that are shown, and how many hits are not. The first cause is always there.
+/// Lines of the table, and the number of hits left out. The first cause is always included.
 fn rows(run: &Judgement, screen: Screen, shows_all: bool) -> (Vec<Row<'_>>, usize) {
     let hits = &run.findings.hits;
     let first = run.findings.first_cause.as_ref().map(|cause| cause.hit);
@@ -123,7 +123,7 @@ fn rows(run: &Judgement, screen: Screen, shows_all: bool) -> (Vec<Row<'_>>, usiz
         }
     }
     if !shows_all && kept.len() > MAX_TABLE {
-        // Notes go first, then what came last.
+        // Notes are dropped first, then the latest hits.
         for least in [Severity::Info, Severity::Warning, Severity::Error] {
             while kept.len() > MAX_TABLE {
                 let drop =
@@ -154,13 +154,13 @@ fn drop_at(kept: &mut Vec<usize>, at: usize) {
     kept.remove(at);
 }
 
-/// Found value and limit, of the first limit that was broken.
+/// Measured value and limit, of the first limit exceeded.
 fn measured(hit: &Hit) -> (String, String) {
     let first = hit.measures().into_iter().next();
     first.map_or_else(Default::default, |own| (own.found().en, own.threshold()))
 }
 
-/// A number with as many digits as help, which can be pasted.
+/// A number with enough digits, suitable for pasting.
 pub(in crate::cli) fn number(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -179,7 +179,7 @@ pub(in crate::cli) fn number(value: f64) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         let text = format!("{value:.1e}");
-        // `1.4e-5` as people write it, `1.4e-05`.
+        // `1.4e-5` in the usual notation, `1.4e-05`.
         match text.split_once('e') {
             Some((mantissa, exponent)) => {
                 let (sign, digits) = match exponent.strip_prefix('-') {

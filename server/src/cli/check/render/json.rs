@@ -1,4 +1,4 @@
-//! The answer as JSON, for programs: the shape is a promise, keys are only added.
+//! JSON output for programs: a stable format, in which keys are only added.
 
 use std::io::{self, Write};
 
@@ -11,21 +11,21 @@ use trainscope_format::Severity;
 use super::super::report::Report;
 use crate::judging::judge::{Fault, Judgement};
 
-/// Of the shape; raised when a key changes its meaning.
+/// Version of the format; raised when a key changes its meaning.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 struct Answer<'a> {
     version: u32,
     first_cause: Option<JsonHit<'a>>,
-    /// What each step of each rank of each run began with.
+    /// First cause in each step of each rank of each run.
     causes: Vec<JsonCause<'a>>,
-    /// At or above `--fail-on`: there are some exactly if the exit status is 1.
+    /// Hits at or above `--fail-on`: non-empty exactly if the exit status is 1.
     hits: Vec<JsonHit<'a>>,
-    /// Below it.
+    /// Hits below it.
     notes: Vec<JsonHit<'a>>,
     inconclusive: Vec<JsonInconclusive<'a>>,
-    /// Tensors of types that are not computed with.
+    /// Tensors of unsupported element types.
     unread: Vec<JsonUnread<'a>>,
     /// Files of one step that hold tensors of the same names.
     shared_names: Vec<JsonShared<'a>>,
@@ -34,7 +34,7 @@ struct Answer<'a> {
     /// Pipes, sockets and devices, which are not read.
     skipped: Vec<JsonSkipped<'a>>,
     judged: JsonJudged,
-    /// The verdict about each run, worst first.
+    /// The verdict on each run, worst first.
     runs: Vec<JsonRun<'a>>,
 }
 
@@ -44,7 +44,7 @@ struct JsonRun<'a> {
     verdict: Verdict,
     summary: String,
     judged: JsonJudged,
-    /// Conditions for which nothing was recorded.
+    /// Conditions without data.
     without_data: Vec<&'a str>,
 }
 
@@ -70,7 +70,7 @@ struct JsonHit<'a> {
 #[derive(Serialize)]
 struct JsonCause<'a> {
     hit: JsonHit<'a>,
-    /// How many hits of the same step and rank follow from it.
+    /// Number of hits of the same step and rank that follow from it.
     explains: usize,
     sentence: &'a str,
 }
@@ -117,12 +117,12 @@ struct JsonFault<'a> {
 #[derive(Serialize)]
 struct JsonJudged {
     tensors: u64,
-    /// Tensors of which only histograms were recorded: judged for NaN and infinities alone.
+    /// Tensors with histograms only: judged for NaN and infinities alone.
     histograms: u64,
     scalars: u64,
     /// Points of scalars outside of the curves: judged for NaN and infinities alone.
     overwritten: u64,
-    /// Tensors that no watchpoint is about.
+    /// Tensors that no watchpoint applies to.
     unwatched: u64,
     steps: u64,
     watchpoints: u64,

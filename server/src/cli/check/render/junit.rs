@@ -1,6 +1,6 @@
-//! The answer as `JUnit` XML, for the test pages of CI systems: a suite for each run, a case for each watchpoint.
+//! `JUnit` XML output for the test pages of CI systems: a suite per run, a case per watchpoint.
 //!
-//! What could not be judged is a skipped case and what could not be read is an error: neither looks as if it had passed.
+//! Watchpoints without data are skipped cases and unreadable files are errors: neither counts as passed.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use super::super::report::Report;
 use crate::cli::words;
 use crate::judging::judge::Judgement;
 
-/// Hits told of one watchpoint.
+/// Maximum number of hits listed per watchpoint.
 const MAX_HITS: usize = 50;
 
 pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {

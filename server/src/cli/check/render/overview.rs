@@ -1,4 +1,4 @@
-//! Several runs: one line each, the worst first.
+//! Overview of several runs: one line each, the worst first.
 
 use std::io::{self, Write};
 
@@ -9,9 +9,9 @@ use crate::cli::style::{QUIET, STRONG};
 use crate::cli::words;
 use crate::judging::judge::Judgement;
 
-/// Names get no more of a terminal's line.
+/// Maximum width of names.
 const NAME_COLUMNS: usize = 48;
-/// `FIRST AT`, `HITS` and the space around them.
+/// Width of `FIRST AT`, `HITS` and the space around them.
 const NUMBER_COLUMNS: usize = 18;
 
 pub(super) fn write(report: &Report, screen: Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -69,7 +69,7 @@ fn line(
     writeln!(out, "{said:<left$}  {step:>8}  {style}{hits:>4}{style:#}")
 }
 
-/// Of a sentence that is too long, the beginning.
+/// The beginning of a sentence that is too long.
 fn beginning(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

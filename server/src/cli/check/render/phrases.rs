@@ -13,19 +13,19 @@ use crate::cli::style::{ERROR, NOTE, OK, QUIET, STRONG, WARNING};
 use crate::cli::words;
 use crate::judging::judge::Judgement;
 
-/// What the flags say of text.
+/// Text options from the flags.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli::check) struct TextOptions {
     pub(in crate::cli::check) screen: Screen,
-    /// The last line alone.
+    /// Print the last line only.
     pub(in crate::cli::check) is_quiet: bool,
-    /// Details of every run.
+    /// Print details of every run.
     pub(in crate::cli::check) is_verbose: bool,
-    /// Every hit.
+    /// Print every hit.
     pub(in crate::cli::check) shows_all: bool,
 }
 
-/// Where the words of severities end.
+/// Width of the column of severities.
 pub(super) const WORD_COLUMNS: usize = 9;
 
 /// The worst that a run has.
@@ -43,7 +43,7 @@ pub(super) fn verdict(run: &Judgement) -> (&'static str, Style) {
     }
 }
 
-/// The word of a severity and its colour.
+/// The word for a severity and its colour.
 pub(in crate::cli::check) fn word(severity: Severity) -> (&'static str, Style) {
     match severity {
         Severity::Error => ("error", ERROR),
@@ -66,7 +66,7 @@ pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
     said
 }
 
-/// A head, and text beside it.
+/// Prints a head with text beside it.
 pub(super) fn block(
     out: &mut dyn Write,
     screen: Screen,
@@ -93,7 +93,7 @@ pub(super) fn block(
     Ok(())
 }
 
-/// `0.9 s`, or longer times as everywhere.
+/// Formats a duration: `0.9 s`, or longer ones as everywhere.
 pub(super) fn took(time: Duration) -> String {
     if time.as_secs() < 60 {
         format!("{:.1} s", time.as_secs_f64())

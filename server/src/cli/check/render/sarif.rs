@@ -1,4 +1,4 @@
-//! The answer as SARIF 2.1.0, for code scanning: a rule for each condition, a result for each hit.
+//! SARIF 2.1.0 output for code scanning: a rule per condition, a result per hit.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -139,7 +139,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             outcome(run, hit, index.unwrap_or(0), is_first)
         })
         .collect();
-    // The first cause on top, the rest as it was.
+    // The first cause on top, the rest in the same order.
     results.sort_by_key(|result| !result.properties.is_first_cause);
     let mut notifications: Vec<_> = report
         .runs
@@ -216,7 +216,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// Sentence about a run that was not checked, or in part.
+/// Notification about a run that was not checked, or only in part.
 fn unchecked(run: &Judgement) -> Option<Notification<'_>> {
     let level = match run.findings.verdict() {
         Verdict::Nothing => "warning",
@@ -236,7 +236,7 @@ fn unchecked(run: &Judgement) -> Option<Notification<'_>> {
 }
 
 fn outcome<'a>(run: &'a Judgement, hit: &'a Hit, rule_index: usize, is_first: bool) -> Outcome<'a> {
-    // Steps are left out: the same fault a step later is the same fault.
+    // Without the step: the same fault a step later is the same result.
     let fingerprint = format!("{}:{}:{}:{}", run.name, hit.rank, hit.condition, hit.tensor);
     Outcome {
         rule_id: &hit.condition,
@@ -275,7 +275,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A path as a relative address.
+/// A path as a relative URI.
 fn physical(path: &str, line: Option<u32>) -> PhysicalLocation {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -294,7 +294,7 @@ fn physical(path: &str, line: Option<u32>) -> PhysicalLocation {
     }
     PhysicalLocation {
         artifact_location: ArtifactLocation { uri },
-        // Lines are counted from 1; a graph that does not know one says 0.
+        // Lines are counted from 1; a graph without line numbers has 0.
         region: line
             .filter(|line| *line > 0)
             .map(|start_line| Region { start_line }),

@@ -1,25 +1,25 @@
-//! What text is printed on: how wide it is and which signs it has, and text brought into that form.
+//! Output screen: its width and character set, and text layout for it.
 
 use std::io::IsTerminal as _;
 
-/// Where nothing else is known, as in a log.
+/// Width if unknown, as in a log.
 const DEFAULT_WIDTH: usize = 80;
-/// Lines longer than this are hard to read, however wide the window is.
+/// Maximum width: longer lines are hard to read on any screen.
 const MAX_WIDTH: usize = 120;
 
-/// A terminal, or what stands in for one.
+/// A terminal, or a file in place of one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct Screen {
-    /// Prose is wrapped here.
+    /// Columns at which prose is wrapped.
     pub(in crate::cli) prose: usize,
-    /// Names lose their front beyond this; `None`: they are copied from here, and stay whole.
+    /// Width beyond which names lose their front; `None` to keep them whole for copying.
     pub(in crate::cli) columns: Option<usize>,
-    /// Whether it shows more than ASCII.
+    /// True if it can show more than ASCII.
     pub(in crate::cli) is_unicode: bool,
 }
 
 impl Screen {
-    /// Of the stream that results go to.
+    /// The screen of standard output.
     pub(in crate::cli) fn of_stdout() -> Self {
         let stdout = std::io::stdout();
         let columns = stdout
@@ -35,7 +35,7 @@ impl Screen {
         }
     }
 
-    /// Of a file.
+    /// The screen for a file.
     pub(in crate::cli) fn of_file() -> Self {
         Self {
             prose: DEFAULT_WIDTH,
@@ -44,7 +44,7 @@ impl Screen {
         }
     }
 
-    /// With signs that this screen has.
+    /// Replaces symbols that this screen lacks.
     pub(in crate::cli) fn signs(&self, text: &str) -> String {
         if self.is_unicode {
             return text.to_owned();
@@ -70,26 +70,26 @@ impl Screen {
         plain
     }
 
-    /// Prose in lines, each `indent` shorter than the screen is wide. Text that has lines of its own keeps them where
-    /// they begin with a space.
+    /// Wraps prose, with lines shorter than the screen by `indent`. Existing lines that begin with a space are
+    /// preserved.
     pub(in crate::cli) fn wrap(&self, text: &str, indent: usize) -> Vec<String> {
         wrap(&self.signs(text), self.prose.saturating_sub(indent).max(20))
     }
 }
 
-/// Whether the locale's characters are UTF-8, by the variables that say so, the strongest first.
+/// True if the locale's character set is UTF-8, by the environment variables in order of precedence.
 fn is_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    // Without any, terminals of today are.
+    // Without any, current terminals use UTF-8.
     locale.is_none_or(|locale| {
         let locale = locale.to_ascii_lowercase();
         locale.contains("utf-8") || locale.contains("utf8")
     })
 }
 
-/// Breaks at spaces; a word that is longer than a line has one of its own.
+/// Breaks at spaces; a word longer than a line gets a line of its own.
 pub(in crate::cli) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {

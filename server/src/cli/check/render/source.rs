@@ -1,4 +1,4 @@
-//! Where in the code of the training a tensor is computed, as a path that annotations may name.
+//! Source line that computes a tensor, as a path for annotations.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use trainscope_analysis::watchpoint::Hit;
 
 use crate::judging::judge::Judgement;
 
-/// Where the tensor is computed, if that file is below the current folder, as the repository is that is tested. The
-/// training may have run elsewhere: the longest end of its path that leads to a file is the file.
+/// Source line of a hit's tensor, if the file is below the current folder, which is the repository under test. The
+/// training may have run elsewhere: the longest suffix of the path that exists is used.
 pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u32)> {
     let (file, line) = run.sources.get(&hit.tensor)?;
     let parts: Vec<&str> = file

@@ -1,7 +1,7 @@
-//! The answer for people: the first line answers, the last line counts.
+//! Text output for people: the first line is the answer, the last line has the counts.
 //!
-//! Names are never cut where they may be copied from (a file, a pipe); on a terminal they lose their front, because
-//! their end says what they are.
+//! Names are never shortened where they may be copied from (a file, a pipe); on a terminal they lose their front,
+//! because their end is the distinctive part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -95,7 +95,7 @@ fn details(
         let tensor = words::name(&hit.tensor, None);
         let place = format!("{tensor}, step {}{rank}", words::step(hit.step));
         let mut said = vec![(&*place, true)];
-        // What the first sentence has said is not said again.
+        // The first sentence is not repeated.
         if !cause.sentence.en.starts_with(&*hit.sentence.en) {
             said.push((&*hit.sentence.en, false));
         }
@@ -159,7 +159,7 @@ fn damaged(
     writeln!(out)
 }
 
-/// What was judged, and what to do next.
+/// Prints the amount of data judged, and the next steps.
 fn summary(
     report: &Report,
     run: &Judgement,
@@ -233,7 +233,7 @@ fn summary(
     Ok(())
 }
 
-/// The last line: the same shape in every case.
+/// Prints the last line, which has the same form in every case.
 fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut by_severity: BTreeMap<Severity, u64> = BTreeMap::new();
     for hit in report.runs.iter().flat_map(|run| &run.findings.hits) {

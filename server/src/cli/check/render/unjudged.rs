@@ -1,4 +1,4 @@
-//! What could not be judged, why, and what records it: never silently passed.
+//! Values that could not be judged, with reason and remedy: never silently passed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use super::phrases::{TextOptions, block};
 use crate::cli::style::STRONG;
 use crate::cli::words;
 
-/// Lines, unless all are wanted.
+/// Maximum number of lines, without `--all`.
 const MAX_LINES: usize = 4;
 
 pub(super) fn write(
@@ -80,7 +80,7 @@ pub(super) fn write(
     writeln!(out)
 }
 
-/// Tensors of types that are not computed with, by type.
+/// Tensors of unsupported element types, by type.
 pub(super) fn tensors(
     findings: &Findings,
     options: TextOptions,
@@ -109,7 +109,7 @@ pub(super) fn tensors(
     writeln!(out)
 }
 
-/// What is missing, in words.
+/// Missing data in words.
 fn reason_words(reason: Missing) -> &'static str {
     match reason {
         Missing::Nan => "it holds NaN, now or at the step before",
@@ -133,7 +133,7 @@ fn reason_words(reason: Missing) -> &'static str {
     }
 }
 
-/// What makes a collector record it.
+/// Setting of the collector that records the missing data.
 fn recorded_by(reason: Missing) -> Option<&'static str> {
     match reason {
         Missing::NoChange => Some(".change()"),

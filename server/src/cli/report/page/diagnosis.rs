@@ -1,5 +1,5 @@
-//! The guided diagnosis of a report: what watchpoints and rules have found, in the order in which an expert looks, and
-//! below each row the rules that belong to it.
+//! The guided diagnosis of a report: watchpoints and rules in the order in which an expert checks them, with details
+//! below each row.
 
 use maud::{Markup, html};
 use trainscope_api::diagnosis::{self, Found, Topic, remarks_of, worst_remark};
@@ -26,7 +26,7 @@ pub(super) fn diagnosis(pen: Pen, contents: &Contents) -> Markup {
     }
 }
 
-/// Whether there is anything to say.
+/// True if the row has content.
 fn is_shown(contents: &Contents, topic: Topic, own: &Found) -> bool {
     let findings = &contents.findings;
     let info = contents.info.as_ref();
@@ -41,7 +41,7 @@ fn is_shown(contents: &Contents, topic: Topic, own: &Found) -> bool {
     is_recorded || own.hits > 0
 }
 
-/// Whether what it is about was looked at: watchpoints find nothing in what was not recorded.
+/// True if data of this topic were judged: without data, the absence of hits means nothing.
 fn is_judged(findings: &Findings, topic: Topic) -> bool {
     let mut remarks = remarks_of(findings, topic);
     match topic {
@@ -53,7 +53,7 @@ fn is_judged(findings: &Findings, topic: Topic) -> bool {
     }
 }
 
-/// A question, the answer, and the rules that belong to it.
+/// A row: question, answer, and its rules.
 fn row(pen: Pen, findings: &Findings, topic: Topic, own: &Found) -> Markup {
     let remark = worst_remark(findings, topic);
     let (sign, state) = match (&own.worst, remark) {

@@ -1,4 +1,4 @@
-//! The sections of a report, in the order in which one reads: each is nothing where nothing was recorded.
+//! The sections of a report in reading order; sections without data are empty.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use super::super::{Contents, texts};
 use super::{Pen, Sign, icon};
 use crate::cli::words;
 
-/// Hits that are seen before one asks for more.
+/// Number of hits shown before the rest is folded.
 const OPEN_HITS: usize = 40;
-/// Entries of a list.
+/// Maximum number of entries of a list.
 const MAX_ENTRIES: usize = 200;
 
-/// The advice on the first cause, else that on its watchpoint.
+/// The advice of the first cause, else that of its watchpoint.
 pub(super) fn advice(pen: Pen, findings: &Findings) -> Option<&str> {
     let cause = findings.first_cause.as_ref()?;
     let own = findings.watchpoints.get(cause.hit.watchpoint as usize);
@@ -61,7 +61,7 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
     }
 }
 
-/// A number in as few digits as the pages give it, without zeros at the end.
+/// A number with as few digits as on the pages, without trailing zeros.
 fn number(value: Float) -> String {
     if let Some(word) = label::non_finite(value.0) {
         return word.to_owned();
@@ -73,7 +73,7 @@ fn number(value: Float) -> String {
     text
 }
 
-/// Found value and the limit that it broke, empty where there is none.
+/// Measured value and the limit exceeded; empty without one.
 fn found(pen: Pen, hit: &Hit) -> (String, String) {
     let first = hit.measures.first();
     first.map_or_else(Default::default, |own| {

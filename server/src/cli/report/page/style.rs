@@ -1,4 +1,4 @@
-//! The style of a report: the tokens of the pages, and what the colours of plots become in the dark.
+//! The style of a report: the design tokens of the pages, and plot colours for dark mode.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,9 +8,9 @@ use trainscope_charts::theme::{Rgb, Theme};
 const TOKENS: &str = include_str!("../../../../../web/style/tokens.css");
 const STYLE: &str = include_str!("../report.css");
 
-/// Tokens, the page, and what plots become in the dark.
+/// Tokens, page style, and plot colours for dark mode.
 pub(super) fn style() -> String {
-    // Paper is light.
+    // Printing uses the light theme.
     let tokens = TOKENS.replace(
         "@media (prefers-color-scheme: dark)",
         "@media screen and (prefers-color-scheme: dark)",
@@ -32,7 +32,7 @@ pub(super) fn style() -> String {
     style
 }
 
-/// Colours of plots in the light and in the dark.
+/// Plot colours in light and dark mode.
 fn colours() -> Vec<(Rgb, Rgb)> {
     let (light, dark) = (Theme::light(), Theme::dark());
     let of = |theme: &Theme| {
@@ -60,7 +60,7 @@ fn colours() -> Vec<(Rgb, Rgb)> {
     all.collect()
 }
 
-/// Shades of a heat map, as it is drawn.
+/// Number of shades of a heat map.
 const SHADES: u8 = 48;
 
 fn hex(Rgb(r, g, b): Rgb) -> String {
