@@ -1,7 +1,7 @@
-//! The only file that fetches: one typed function an API path.
+//! HTTP client: the only module that fetches, with one typed function per API path.
 //!
-//! Addresses are relative to the page's base (`<base href>`), so a server below a path prefix works. Every function
-//! says in its error whether the server could not be reached or refused.
+//! URLs are relative to the page's base (`<base href>`), so a server below a path prefix works. Errors distinguish an
+//! unreachable server from a refused request.
 
 use std::pin::Pin;
 
@@ -33,24 +33,23 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::url_state;
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientError {
-    /// The server could not be reached: ask again later.
+    /// The server could not be reached: retry later.
     Unreachable,
-    /// The server refuses; the reason is for people and programs.
+    /// The server refused the request; the error is for programs and people.
     Refused(ApiError),
-    /// The answer is not what this program understands, most likely because server and page are of different
-    /// versions: load the page again.
+    /// The answer could not be parsed, most likely because server and page have different versions: reload the page.
     Misunderstood,
 }
 
-/// Which server this is and how far it has read.
+/// Identity and reading progress of the server.
 pub async fn status() -> Result<Status, ClientError> {
     get(paths::STATUS, &[]).await
 }
 
-/// All runs.
+/// The list of runs.
 pub async fn runs() -> Result<RunList, ClientError> {
     get(paths::RUNS, &[]).await
 }
@@ -60,7 +59,7 @@ pub async fn tags(request: &TagsRequest) -> Result<TagLists, ClientError> {
     send(Request::post(&url(paths::TAGS)), request).await
 }
 
-/// What watchpoints have found in a run.
+/// Findings of watchpoints in a run.
 pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
     let text = |number: Option<i64>| number.map(|number| number.to_string());
     let severity = query.severity.map(|severity| match severity {
@@ -85,7 +84,7 @@ pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
     get(paths::FINDINGS, &pairs).await
 }
 
-/// What lies around a tensor.
+/// Layers before and after a tensor.
 pub async fn neighbours(query: &NeighboursQuery) -> Result<Neighbours, ClientError> {
     let (rank, step) = (query.rank.to_string(), query.step.to_string());
     let mut pairs = vec![("run", &*query.run), ("tensor", &*query.tensor)];
@@ -93,22 +92,22 @@ pub async fn neighbours(query: &NeighboursQuery) -> Result<Neighbours, ClientErr
     get(paths::NEIGHBOURS, &pairs).await
 }
 
-/// Everything that can be watched for.
+/// The catalogue of conditions.
 pub async fn conditions() -> Result<Catalogue, ClientError> {
     get(paths::CONDITIONS, &[]).await
 }
 
-/// What is watched for in a run.
+/// The watchpoints of a run.
 pub async fn watchpoints(run: &str) -> Result<WatchpointList, ClientError> {
     get(paths::WATCHPOINTS, &[("run", run)]).await
 }
 
-/// Changes what is watched for; the answer is the list as it is then.
+/// Changes watchpoints and returns the new list.
 pub async fn change_watchpoints(change: &WatchpointsChange) -> Result<WatchpointList, ClientError> {
     send(Request::put(&url(paths::WATCHPOINTS)), change).await
 }
 
-/// Has a run judged again from its first record on.
+/// Requests a new judgement of a run from its first record.
 pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
     let wish = Recheck {
         run: run.to_owned(),
@@ -116,8 +115,8 @@ pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
     send(Request::post(&url(paths::RECHECK)), &wish).await
 }
 
-/// Statistics of a tensor at up to `before` recorded steps before the one that is nearest to `step`, at that, and at up
-/// to `after` steps after it.
+/// Statistics of a tensor at the recorded step nearest to `step`, with up to `before` steps before and `after` steps
+/// after it.
 pub async fn statistics_around(
     run: &str,
     tag: &str,
@@ -149,8 +148,8 @@ pub async fn statistics_around(
     Ok(found.records)
 }
 
-/// Records of one tag, as one of the list paths (`HISTOGRAMS`, `IMAGES`, …) has them: a [`Records`], or as much of it
-/// as `T` wants to know.
+/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields
+/// in `T`.
 pub async fn records<T: DeserializeOwned>(
     path: &str,
     query: &RecordsQuery,
@@ -167,20 +166,20 @@ pub async fn records<T: DeserializeOwned>(
     get(path, &pairs).await
 }
 
-/// As much of what the graph of a run is made of as `T` wants to know.
+/// Summary of the graph of a run, or a subset of its fields in `T`.
 pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
     get(paths::GRAPH_SUMMARY, &[("run", run)]).await
 }
 
-/// How the data of a run are made, and how long the training waits for them.
+/// Data pipelines of a run, and the time that the training waits for them.
 pub async fn pipeline(run: &str) -> Result<PipelineAnswer, ClientError> {
     get(paths::PIPELINE, &[("run", run)]).await
 }
 
-/// Which graph of a run: its tag and rank, the first one where they are left out.
+/// Tag and rank of a graph; the first one if left out.
 pub type GraphChoice<'a> = (Option<&'a str>, Option<u32>);
 
-/// A picture of a graph.
+/// Layout of a graph.
 pub async fn graph_scene(query: &SceneQuery) -> Result<GraphScene, ClientError> {
     let number = |number: Option<u32>| number.map(|number| number.to_string());
     let steps = query.steps.map(|steps| steps.to_string());
@@ -200,7 +199,7 @@ pub async fn graph_scene(query: &SceneQuery) -> Result<GraphScene, ClientError> 
     of_graph(paths::GRAPH_SCENE, &query.run, choice, &more).await
 }
 
-/// Something else of a graph: a node, what a search finds, a summary, what differs.
+/// Other answers about a graph: a node, search results, a summary, differences.
 pub async fn of_graph<T: DeserializeOwned>(
     path: &str,
     run: &str,
@@ -215,12 +214,12 @@ pub async fn of_graph<T: DeserializeOwned>(
     get(path, &pairs).await
 }
 
-/// The address of bytes that an answer names.
+/// URL of a blob.
 pub fn blob_url(id: &str) -> String {
     format!("{}?id={}", url(paths::BLOB), url_state::encode(id))
 }
 
-/// The bytes that an answer names.
+/// The bytes of a blob.
 pub async fn blob(id: &str) -> Result<Vec<u8>, ClientError> {
     answer(Request::get(&blob_url(id)).build()).await
 }
@@ -257,7 +256,7 @@ pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientEr
     parse(&answer(Request::get(&address).build()).await?)
 }
 
-/// What a slice comes to.
+/// Statistics of a slice.
 pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientError> {
     let address = tensor_url(paths::TENSOR_SUMMARY, query);
     parse(&answer(Request::get(&address).build()).await?)
@@ -303,7 +302,7 @@ pub async fn steps_with_elements(run: &str, tensor: &str, rank: u32) -> Vec<i64>
     points.into_iter().map(|point| point.step).collect()
 }
 
-/// The address of what is asked of a tensor: values, a summary, a file.
+/// URL of a query about a tensor: values, a summary, a file.
 pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
     let source = query.source.map(|source| match source {
         TensorSource::Dump => "dump",
@@ -340,12 +339,12 @@ pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
     address
 }
 
-/// What people have noted.
+/// Notes of users.
 pub async fn notebook() -> Result<Notebook, ClientError> {
     get(paths::NOTEBOOK, &[]).await
 }
 
-/// Notes something; the answer is the notebook with it.
+/// Changes notes and returns the new notebook.
 pub async fn change_notebook(change: &NotebookChange) -> Result<Notebook, ClientError> {
     send(Request::patch(&url(paths::NOTEBOOK)), change).await
 }
@@ -372,8 +371,8 @@ pub async fn scalars(query: &ScalarsQuery) -> Result<Series, ClientError> {
     get(paths::SCALARS, &pairs).await
 }
 
-/// Points of many series in one request, as binary columns. The answer has one entry for each series asked for, in
-/// the same order; `None` where there is no such series (any more).
+/// Points of many series in one request, as binary columns. The answer has one entry for each series requested, in the
+/// same order; `None` if it does not exist (any more).
 pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, ClientError> {
     let post = Request::post(&url(paths::SCALARS)).header("Accept", COLUMNS_MEDIA_TYPE);
     let bytes = answer(with_body(post, request)).await?;
@@ -411,7 +410,7 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
     parse(&answer(Request::get(&address).build()).await?)
 }
 
-/// The body that was asked for before the program started, once; `None` if there is none, for whatever reason.
+/// The body requested before the program started, once; `None` if there is none.
 async fn early(path: &str) -> Option<Vec<u8>> {
     let body = take_early(path).ok()?.dyn_into::<Promise>().ok()?;
     let body = JsFuture::from(body).await.ok()?;
@@ -421,12 +420,12 @@ async fn early(path: &str) -> Option<Vec<u8>> {
 
 #[wasm_bindgen]
 extern "C" {
-    /// Of `boot.js`: a promise of a body or of nothing, or nothing.
+    /// From `boot.js`: a promise of a body or of nothing, or nothing.
     #[wasm_bindgen(js_namespace = window, js_name = takeEarly, catch)]
     fn take_early(path: &str) -> Result<JsValue, JsValue>;
 }
 
-/// Sends a body of JSON, and reads the answer.
+/// Sends a JSON body and parses the answer.
 async fn send<T: DeserializeOwned>(
     request: RequestBuilder,
     body: &impl Serialize,
@@ -441,12 +440,12 @@ fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, 
         .body(body)
 }
 
-/// What a JSON answer says.
+/// Parses a JSON answer.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ClientError> {
     serde_json::from_slice(bytes).map_err(|_| ClientError::Misunderstood)
 }
 
-/// The body of the answer to a request. Boxed, and of one type: what is generic is compiled anew for each type of answer.
+/// The body of the answer to a request. Boxed, since generic code is compiled again for each type of answer.
 fn answer(
     request: Result<Request, gloo_net::Error>,
 ) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, ClientError>>>> {
@@ -459,7 +458,7 @@ fn answer(
     })
 }
 
-/// Turns an answer with a status of 400 and above into the error that it carries.
+/// Converts a status of 400 or above to the error in the body.
 async fn accepted(response: Response) -> Result<Response, ClientError> {
     if response.ok() {
         return Ok(response);

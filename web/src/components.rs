@@ -1,4 +1,4 @@
-//! Parts that several pages are made of.
+//! Components shared by several pages.
 
 mod asking;
 pub(crate) mod browse;

@@ -1,4 +1,4 @@
-//! Numbers, sizes, ages and durations as people read them: tabular, with a real minus sign, by locale.
+//! Formats of numbers, sizes, ages and durations: tabular, with a real minus sign, by locale.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ pub use trainscope_format::digits::{brief, count, integer, number, percent};
 use crate::i18n::Locale;
 use crate::prelude::*;
 
-/// A measured value for a cell of a table: three decimals where that says enough, so that a column lines up; otherwise
-/// as [`number`].
+/// A measured value for a table cell: three decimals if that is enough, so that columns line up; otherwise as
+/// [`number`].
 pub fn cell(value: f64) -> String {
     if (0.01..1_000.0).contains(&value.abs()) {
         format!("{value:.3}").replace('-', "−")
@@ -17,7 +17,7 @@ pub fn cell(value: f64) -> String {
     }
 }
 
-/// A size: `412 MB`, `1.1 GB`; powers of 1,000, as disks and downloads are sold.
+/// A size: `412 MB`, `1.1 GB`; powers of 1,000, as usual for disks and downloads.
 pub fn bytes(len_bytes: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
     if len_bytes < 1_000 {
@@ -33,7 +33,7 @@ pub fn bytes(len_bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
-/// A stretch of time with three digits in the unit that reads best.
+/// A duration with three digits in the most readable unit.
 pub fn nanos(nanos: u64) -> String {
     let nanos = nanos as f64;
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
@@ -42,15 +42,14 @@ pub fn nanos(nanos: u64) -> String {
     format!("{} {unit}", number(nanos / size, 3))
 }
 
-/// A stretch of time as `h:mm:ss`, so that a column lines up, from a thousand hours on in hours; an en dash if it is not
-/// known.
+/// A duration as `h:mm:ss`, so that columns line up, from a thousand hours on in hours; an en dash if unknown.
 pub fn duration(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
         return "–".to_owned();
     }
     let whole = whole_secs(secs);
     let (hours, minutes, seconds) = (whole / 3_600, whole / 60 % 60, whole % 60);
-    // Of months nobody asks for the second, and there is no room for it.
+    // For months, seconds do not matter, and there is no room for them.
     if hours >= 1_000 {
         return format!("{} h", count(hours));
     }
@@ -88,7 +87,7 @@ pub fn short_name(name: &str) -> String {
     end.map_or_else(|| name.to_owned(), |end| format!("…/{end}"))
 }
 
-/// How long ago: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
+/// Age: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
 pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
     if !then_secs.is_finite() {
         return "–".to_owned();
@@ -164,7 +163,7 @@ fn whole_secs(secs: f64) -> u64 {
     secs as u64
 }
 
-/// A moment by the clock on the wall, in the browser's time zone.
+/// A local date and time, in the browser's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CivilTime {
     /// Days since 1970-01-01.

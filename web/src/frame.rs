@@ -1,4 +1,4 @@
-//! The frame around every page: rail, bar, content, notes at the foot, help at the right.
+//! The frame around every page: navigation rail, bar, content, notes at the foot, help at the right.
 
 use leptos::ev;
 use wasm_bindgen::JsCast;
@@ -23,14 +23,14 @@ use news::News;
 use notes::Notes;
 use rail::Rail;
 
-/// What is open in the frame.
+/// Open parts of the frame.
 #[derive(Clone, Copy)]
 pub(crate) struct FrameState {
-    /// Whether the help panel is open.
+    /// True if the help panel is open.
     pub(crate) help: RwSignal<bool>,
-    /// Grows when the search field should take the focus.
+    /// Incremented to focus the search field.
     pub(crate) focus_search: RwSignal<u64>,
-    /// Whether the search field covers the bar, where there is no room for both.
+    /// True if the search field covers the bar, if there is no room for both.
     pub(crate) searching: RwSignal<bool>,
 }
 
@@ -64,7 +64,7 @@ pub fn Frame(
     });
     let i18n = use_i18n();
     let skip = move |event: ev::MouseEvent| {
-        // Only the focus moves: the address is the page's.
+        // Only the focus moves: the URL is the page's.
         event.prevent_default();
         let content = document().get_element_by_id("content");
         if let Some(content) = content.and_then(|content| content.dyn_into::<HtmlElement>().ok()) {

@@ -1,9 +1,9 @@
-//! The words of every page, in English and Chinese.
+//! The texts of all pages, in English and Chinese.
 //!
-//! A struct a page whose fields must all be present in both languages, so a missing text does not compile. Texts with
-//! numbers or names in them are functions: each language builds its own sentence and its own plural. `leptos_i18n`
-//! checks the same from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`, `time`, ICU data)
-//! for two languages and one build-time parser. Terms follow `MindSpore`'s Chinese documents.
+//! One struct per page, whose fields must all be present in both languages, so a missing text does not compile. Texts
+//! with numbers or names are functions: each language builds its own sentence and plural. `leptos_i18n` checks the
+//! same from JSON files, but with plurals it brings 36 more crates (`leptos-use`, `cookie`, `time`, ICU data) for two
+//! languages and one build-time parser. Terms follow `MindSpore`'s Chinese documents.
 
 use trainscope_api::findings::Words;
 
@@ -41,7 +41,7 @@ const KEY: &str = "language";
 pub struct Texts {
     /// Rail, bar, search, help.
     pub frame: FrameTexts,
-    /// What the keys do.
+    /// Descriptions of keys.
     pub keys: KeyTexts,
     /// Ages and dates.
     pub time: TimeTexts,
@@ -51,13 +51,13 @@ pub struct Texts {
     pub runs: RunsTexts,
     /// The files of a run.
     pub panel: PanelTexts,
-    /// How to record.
+    /// Instructions for recording.
     pub record: RecordTexts,
-    /// How a run is.
+    /// The overview of a run.
     pub overview: OverviewTexts,
     /// Curves.
     pub scalars: ScalarsTexts,
-    /// Pictures, sound, text, precision and recall.
+    /// Images, audio, text, precision and recall.
     pub recorded: &'static RecordedTexts,
     /// Histograms.
     pub histograms: &'static HistogramsTexts,
@@ -115,32 +115,32 @@ impl Locale {
     }
 }
 
-/// The language in force. `Copy`: take it with [`use_i18n`], and read texts in closures, so that they follow a switch:
+/// The current language. `Copy`: take it with [`use_i18n`], and read texts in closures, so that they follow a switch:
 /// `move || i18n.texts().frame.runs`.
 #[derive(Clone, Copy)]
 pub struct I18n(RwSignal<Locale>);
 
 impl I18n {
-    /// Begins with `?lang=`, else the remembered language, else the first of the browser's that there is; keeps the
-    /// `lang` attribute of the page right.
+    /// Starts with `?lang=`, else the stored language, else the first supported one of the browser; keeps the `lang`
+    /// attribute of the page up to date.
     pub fn provide() -> Self {
         let i18n = Self(RwSignal::new(first_choice()));
         provide_context(i18n);
         Effect::new(move || {
             if let Some(root) = document().document_element() {
-                // Setting a plain attribute on an element that is there does not fail.
+                // Setting an attribute on an existing element does not fail.
                 let _ignored = root.set_attribute("lang", i18n.0.get().lang());
             }
         });
         i18n
     }
 
-    /// The texts in the language in force; reactive.
+    /// The texts in the current language; reactive.
     pub fn texts(self) -> &'static Texts {
         self.0.get().texts()
     }
 
-    /// One of the texts, for where it stands: follows a switch of the language.
+    /// One of the texts as a view that follows the language.
     pub fn text(
         self,
         which: fn(&'static Texts) -> &'static str,
@@ -153,7 +153,7 @@ impl I18n {
         Signal::derive(move || which(self.texts()).to_owned())
     }
 
-    /// What the server says in both languages, in the one in force; reactive.
+    /// A text of the server in the current language; reactive.
     pub fn words(self, words: &Words) -> String {
         match self.0.get() {
             // The same in both languages: a name that a person gave, or one of a file.
@@ -163,7 +163,7 @@ impl I18n {
         }
     }
 
-    /// Message of the server within a sentence of the page; reactive.
+    /// A text of the server within a sentence of the page; reactive.
     pub fn raw(self, words: &Words) -> String {
         match self.0.get() {
             Locale::En => words.en.clone(),
@@ -186,19 +186,19 @@ impl I18n {
         }
     }
 
-    /// The language in force; reactive.
+    /// The current language; reactive.
     pub fn locale(self) -> Locale {
         self.0.get()
     }
 
-    /// Changes the language and remembers it.
+    /// Changes the language and stores it.
     pub fn set(self, locale: Locale) {
         storage::write(KEY, Some(locale.key()));
         self.0.set(locale);
     }
 }
 
-/// A sentence begins with a capital; what the server says may stand within one, too. A name is left as it is.
+/// Capitalises a sentence; texts of the server may also be used within one. A leading name is unchanged.
 fn capital(text: &str) -> String {
     let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase());
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! Keyboard: one listener a component, silent while somebody types.
+//! Keyboard: one listener per component, silent while a text field has the focus.
 
 use leptos::ev;
 use wasm_bindgen::JsCast;
@@ -25,7 +25,7 @@ pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static
     on_cleanup(move || handle.remove());
 }
 
-/// Whether the key is for what has the focus: text for a field, Enter and space for a link or a button.
+/// `true` if the focused element handles the key itself: text in a field, Enter and space on a link or a button.
 fn belongs_to_target(event: &web_sys::KeyboardEvent) -> bool {
     let Some(element) = event
         .target()
@@ -39,7 +39,7 @@ fn belongs_to_target(event: &web_sys::KeyboardEvent) -> bool {
     match element.tag_name().as_str() {
         "TEXTAREA" | "SELECT" => true,
         "A" | "BUTTON" | "SUMMARY" => matches!(event.key().as_str(), "Enter" | " "),
-        // A tick box takes no text; keys go on working after it was clicked.
+        // Checkboxes accept no text, so shortcuts continue to work after a click on one.
         "INPUT" => !matches!(
             element.get_attribute("type").as_deref(),
             Some("checkbox" | "radio" | "range" | "button")

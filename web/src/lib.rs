@@ -1,9 +1,13 @@
-//! The browser program: asks and draws.
+//! Browser client of the server: requests and drawing.
 //!
-//! What it owns: pages, their addresses and their words. It judges nothing: findings come from the server as they are.
-//! [`client`] is the only file that fetches, [`live`] holds the only event stream, [`url_state`] is the only way to
-//! the query string; pages are made of these, of [`state`] and of [`components`].
+//! It contains the pages, their routes and their texts, and no analysis: findings come from the server unchanged.
+//! [`client`] is the only module that fetches, [`live`] has the only event stream, [`url_state`] is the only access to
+//! the query string; pages are composed of these, of [`state`] and of [`components`].
 
+#![expect(
+    missing_docs,
+    reason = "only the browser loads this crate; names without a comment suffice"
+)]
 #![expect(
     unreachable_pub,
     reason = "`#[component]` makes its props `pub` in modules that are not"

@@ -19,7 +19,7 @@ use crate::{client, format};
 /// Waits between attempts to reach the server again, in seconds; the last one repeats.
 const RETRY_SECS: [u32; 5] = [1, 2, 4, 8, 15];
 
-/// Whether notices arrive.
+/// State of the event stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Connection {
     /// The first attempt is under way, or the tab was hidden a moment ago.
@@ -40,16 +40,16 @@ pub enum Connection {
 pub struct Live {
     /// Sequence number of the last notice that was applied.
     pub seq: RwSignal<u64>,
-    /// Whether notices arrive.
+    /// State of the event stream.
     pub connection: RwSignal<Connection>,
-    /// Whether a person has paused live updates. Set it with [`Live::pause`].
+    /// `true` while live updates are paused. Change it with [`Live::pause`].
     pub paused: RwSignal<bool>,
     /// Arrival of the newest points, in milliseconds since 1970: the time of the newest record at first.
     pub updated_millis: RwSignal<f64>,
-    /// How far the server has read; `None` before the first word of it. Not held back by a pause.
+    /// Reading progress of the server; `None` before the first event. Updated during a pause.
     pub ingest: RwSignal<Option<Ingest>>,
-    /// Grows when the list of runs should be asked for again: runs have come or gone, were judged, or something was
-    /// noted. That known runs have grown is told by `last_notice`.
+    /// Version of the list of runs: incremented when runs are added, removed or judged, or a note changes. Growth of
+    /// known runs is in `last_notice`.
     pub list_version: RwSignal<u64>,
     /// Runs with news that wait because of a pause.
     pub waiting: RwSignal<usize>,
@@ -63,7 +63,7 @@ pub struct Live {
     retry_round: StoredValue<u64>,
 }
 
-/// What arrived during a pause.
+/// Events that arrived during a pause.
 #[derive(Default)]
 struct Held {
     seq: u64,
@@ -154,7 +154,7 @@ impl Live {
         version.unwrap_or_default().into()
     }
 
-    /// The same number, read where nobody keeps the signal: for many runs at once; reactive.
+    /// Version of a run without a signal of its own: for loops over many runs. Reactive.
     pub fn version(self, run: &str) -> u64 {
         let known = self
             .versions
@@ -162,7 +162,7 @@ impl Live {
         known.map_or_else(|| self.run_version(run).get(), |version| version.get())
     }
 
-    /// Says that the first list holds nothing newer than this. A record from the future counts as now.
+    /// Records the time of the newest data in the first list. A time in the future counts as now.
     pub fn data_is_from(self, newest_secs: Option<f64>) {
         if let Some(secs) = newest_secs {
             self.updated_millis
@@ -203,7 +203,7 @@ impl Live {
             for run in &held.runs {
                 self.bump(run);
             }
-            // What was held back says no more than which runs have changed.
+            // Events of a pause only name the runs that have changed.
             self.list_version.update(|version| *version += 1);
         }
     }

@@ -6,7 +6,7 @@ use leptos::{ev, wasm_bindgen::JsCast};
 use crate::prelude::*;
 use crate::route;
 
-/// Whether a change makes a new entry of the browser's history.
+/// Effect of a change of address on the browser's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// The back button returns to the state before.
@@ -15,7 +15,7 @@ pub enum History {
     Replace,
 }
 
-/// Where the visitor is: two parts of the address, which change at once.
+/// Current path and query, changed together.
 #[derive(Clone, Copy)]
 pub struct Address(RwSignal<(String, String)>);
 
@@ -24,7 +24,7 @@ impl Address {
     pub fn provide() {
         let address = Self(RwSignal::new(now()));
         window_event_listener(ev::popstate, move |_| address.0.set(now()));
-        // Windows hear of a click last, when whoever was nearer has had their way with it.
+        // The window receives a click last, after handlers of inner elements may have cancelled it.
         window_event_listener(ev::click, move |event| {
             if let Some(href) = followed(&event) {
                 event.prevent_default();
@@ -35,12 +35,12 @@ impl Address {
         provide_context(address);
     }
 
-    /// The path, as it stands in the address.
+    /// The undecoded path.
     pub fn pathname(self) -> Memo<String> {
         Memo::new(move |_| self.0.with(|(pathname, _)| pathname.clone()))
     }
 
-    /// The query, as it stands in the address.
+    /// The undecoded query.
     pub fn search(self) -> Memo<String> {
         Memo::new(move |_| self.0.with(|(_, search)| search.clone()))
     }
@@ -60,7 +60,7 @@ impl Address {
                 History::Replace => bar.replace_state_with_url(&nothing, "", Some(href)),
             }
         });
-        // Browsers refuse when the address changes too often, which harms nobody: the next change brings it along.
+        // Browsers refuse too frequent changes of the address; the next change includes this one.
         if done.is_ok() {
             self.0.set(now());
         } else {

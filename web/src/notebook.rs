@@ -1,5 +1,5 @@
-//! What people have noted about runs, shared by all pages: read from the server, shown at once when changed here, and
-//! taken back when somebody else was faster.
+//! Notes about runs, shared by all pages: read from the server, applied at once when changed here, rolled back on a
+//! conflict.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::prelude::*;
 /// Time between two requests for it.
 const PAUSE: Duration = Duration::from_secs(4);
 
-/// Why the last change did not stay.
+/// Reason for which the last change was rolled back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Somebody else has noted something about the same at the same time; theirs is shown.
+    /// A concurrent change of the same note won; it is displayed now.
     Conflict,
-    /// The server says why.
+    /// The server's reason.
     Refused(String),
     /// The server could not be reached.
     Unreachable,
@@ -31,7 +31,7 @@ pub enum Refusal {
 #[derive(Clone, Copy)]
 pub struct Notes {
     book: RwSignal<Arc<Notebook>>,
-    /// Why the last change did not stay; `None` after one that did.
+    /// Reason for which the last change was rolled back; `None` after a successful one.
     pub refusal: RwSignal<Option<Refusal>>,
 }
 
@@ -81,17 +81,17 @@ impl Notes {
         );
     }
 
-    /// What was noted about a run; reactive.
+    /// Notes about a run; reactive.
     pub fn notes(self, run: &str) -> RunNotes {
         self.with(|book| book.runs.get(run).cloned().unwrap_or_default())
     }
 
-    /// Looks at everything that was noted without copying it; reactive.
+    /// Applies `look` to the notebook without a copy; reactive.
     pub fn with<T>(self, look: impl FnOnce(&Notebook) -> T) -> T {
         self.book.with(|book| look(book))
     }
 
-    /// Tags whose cards stand first, in order; reactive.
+    /// Tags of pinned cards, in order; reactive.
     pub fn pinned(self) -> Vec<String> {
         self.with(|book| book.pinned.clone())
     }
@@ -172,7 +172,7 @@ async fn send(
     mut change: NotebookChange,
     before: &Notebook,
 ) -> Result<Notebook, (Refusal, Notebook)> {
-    // Each round somebody else has changed something else; nobody does that for long.
+    // Each retry follows a concurrent change of another note; five in a row are improbable.
     for _ in 0..5 {
         let error = match client::change_notebook(&change).await {
             Ok(book) => return Ok(book),
@@ -192,7 +192,7 @@ async fn send(
     Err((Refusal::Conflict, before.clone()))
 }
 
-/// Whether something that a change is about differs between two notebooks.
+/// `true` if the subject of a change differs between two notebooks.
 fn touches(change: &NotebookChange, before: &Notebook, newest: &Notebook) -> bool {
     let differs = |run: &String| before.runs.get(run) != newest.runs.get(run);
     change.runs.keys().any(differs)

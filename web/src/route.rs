@@ -28,11 +28,11 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// A page inside a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunPage {
-    /// How it is, and where to look next.
+    /// Overview with links to the next pages.
     Overview,
     /// Curves.
     Scalars,
-    /// How values lay.
+    /// Distribution of values.
     Histograms,
     /// Pictures and sound.
     Images,
@@ -42,11 +42,11 @@ pub enum RunPage {
     PrCurves,
     /// The computation graph.
     Graph,
-    /// How data are made.
+    /// Data pipeline.
     Pipeline,
     /// Values of tensors.
     Tensors,
-    /// What watchpoints have found.
+    /// Findings of watchpoints.
     Debugger,
 }
 
@@ -100,7 +100,7 @@ impl RunPage {
     }
 }
 
-/// Where the visitor is.
+/// Route of the current address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The list of runs.
@@ -109,7 +109,7 @@ pub enum Place {
     Run {
         /// Name of the run.
         run: String,
-        /// Which page.
+        /// Page.
         page: RunPage,
     },
     /// An address that leads nowhere.

@@ -8,10 +8,10 @@ use trainscope_api::runs::{RunList, home_colour};
 
 use crate::prelude::*;
 
-/// How many colours there are; they come back with a pattern after that.
+/// Number of colours; further runs repeat them with a pattern.
 pub const COLOURS: u8 = 10;
 
-/// What a run looks like.
+/// Colour and pattern of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunColour {
     /// 1 to 10: the custom properties `--run-1` to `--run-10`, the classes `run-1` to `run-10` (which set `--c`).
@@ -198,7 +198,7 @@ mod tests {
         // Equal hues, one of them with a pattern; the second gives way, whatever is free stays.
         let all = looks(&[("a", 9), ("b", 19), ("c", 10), ("d", 14)], &[]);
         assert_eq!(all, [(9, false), (1, false), (10, false), (4, false)]);
-        // What a person has chosen stays.
+        // A colour chosen by the user stays.
         let all = looks(&[("a", 3), ("b", 5)], &[("b", 3)]);
         assert_eq!(all, [(4, false), (3, false)]);
         let many: Vec<String> = (0..20).map(|n| format!("run-{n:02}")).collect();

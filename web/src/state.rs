@@ -1,4 +1,4 @@
-//! What every page shares: the list of runs, the server's status and the tags that were asked for, each kept fresh.
+//! State of all pages: the list of runs, the server's status and requested tags, each kept up to date.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const GROWTH_PAUSE: Duration = Duration::from_secs(2);
 /// Share of the time that may go into lists: one that takes 0.3 s is asked for every 6 s.
 const LIST_SHARE: f64 = 0.05;
 
-/// How far the first load of the list is.
+/// State of the first load of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Nothing has arrived yet.
@@ -42,9 +42,9 @@ pub enum Load {
 pub struct AppState {
     /// All runs in the order of the server; empty before the first answer.
     pub runs: RwSignal<Arc<RunList>>,
-    /// How far the first load of `runs` is.
+    /// State of the first load of `runs`.
     pub load: RwSignal<Load>,
-    /// Which server this is; `None` before its first answer.
+    /// Identity of the server; `None` before its first answer.
     pub status: RwSignal<Option<Status>>,
     index: Memo<Arc<BTreeMap<String, usize>>>,
     names: Memo<Arc<BTreeMap<String, String>>>,
@@ -148,7 +148,7 @@ impl AppState {
         longer.unwrap_or_else(|| short_name(run).to_owned())
     }
 
-    /// Whether there is such a run, as far as one can say: while the list loads, there may be; reactive.
+    /// `true` if the run exists or the list is still loading; reactive.
     pub fn may_exist(self, id: &str) -> bool {
         self.index.with(|index| index.contains_key(id)) || self.load.get() != Load::Ready
     }
@@ -195,7 +195,7 @@ impl AppState {
                     asked.remove(run);
                 }
             });
-            // A failure shows as a lost connection, or the run is gone: both are said elsewhere.
+            // An error means a lost connection or a deleted run: both are displayed elsewhere.
             let Ok(answer) = answer else { return };
             let found = request.runs.into_iter().zip(answer.lists);
             let found = found.filter_map(|(run, list)| Some((run, Arc::new(list?))));
@@ -261,7 +261,7 @@ impl AppState {
                 Err(error) if self.load.get_untracked() != Load::Ready => {
                     self.load.set(Load::Failed(error));
                 }
-                // The old list stays on the page; the lost connection is said by the stream.
+                // The old list stays on the page; the event stream reports the lost connection.
                 Err(_) => {}
             }
             let pause = ((format::now_millis() - began) / LIST_SHARE).max(LIST_PAUSE_MILLIS);

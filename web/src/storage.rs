@@ -1,5 +1,5 @@
-//! What this browser remembers: small texts in `localStorage`. Where it is switched off, nothing is remembered and
-//! nothing fails.
+//! Persistent settings of this browser: small texts in `localStorage`. If it is disabled, reads return nothing and
+//! writes do nothing.
 
 const PREFIX: &str = "trainscope.";
 

@@ -1,7 +1,7 @@
-//! The query string as state: every view can be sent as a link.
+//! Query string as state: every view can be sent as a link.
 //!
-//! One key a setting; whoever changes its own key keeps all others. Lists are joined by commas, and a comma inside an
-//! item is escaped, so that names survive whatever they hold.
+//! Each setting has one key; changing one keeps all others. Lists are separated by commas, and a comma within an item
+//! is escaped, so that any name survives.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -88,7 +88,7 @@ impl UrlState {
     }
 }
 
-/// A value as it stands in an address.
+/// Percent-encoded value.
 pub fn encode(value: &str) -> String {
     utf8_percent_encode(value, VALUE).to_string()
 }

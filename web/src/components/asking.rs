@@ -1,5 +1,5 @@
-//! What a card asks the server for: when it wants something else, and again while its runs grow. Answers that were
-//! overtaken are dropped; what was drawn stays until the next one.
+//! Requests of a card: repeated when the query changes, and while its runs grow. Overtaken answers are dropped; the
+//! old picture stays until the next one.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::prelude::*;
 /// Changes of a growing run within this time lead to one request.
 const LIVE_PAUSE: Duration = Duration::from_millis(500);
 
-/// Asks for what is wanted whenever that changes; `put` gets each answer that was not overtaken, and `None` at once where
-/// nothing is wanted.
+/// Sends a request whenever the query changes; `put` gets each answer that was not overtaken, and `None` at once
+/// without a query.
 pub fn ask_again<W, A, F>(
     want: impl Fn() -> Option<W> + 'static,
     ask: impl Fn(W) -> F + 'static,
@@ -36,7 +36,7 @@ pub fn ask_again<W, A, F>(
         let asking = ask(wanted);
         spawn_local(async move {
             let answer = asking.await;
-            // The page may have been left, or something else asked for meanwhile.
+            // The page may have been left, or the query changed.
             if asked.try_get_value() == Some(number) {
                 put(Some(answer));
             }
@@ -44,13 +44,13 @@ pub fn ask_again<W, A, F>(
     });
 }
 
-/// The last answer and what is under way.
+/// The last answer, and the state of the current request.
 pub struct Asking<A: Send + Sync + 'static> {
     /// The last answer; `None` before the first.
     pub answer: RwSignal<Option<Arc<A>>>,
-    /// Whether one is under way.
+    /// True while a request is in progress.
     pub is_fetching: RwSignal<bool>,
-    /// Whether the last request failed.
+    /// True if the last request failed.
     pub has_failed: RwSignal<bool>,
 }
 
@@ -63,7 +63,7 @@ impl<A: Send + Sync + 'static> Clone for Asking<A> {
 impl<A: Send + Sync + 'static> Copy for Asking<A> {}
 
 impl<A: Send + Sync + 'static> Asking<A> {
-    /// Asks for what is wanted, whenever that changes or one of `runs` grows.
+    /// Sends a request whenever the query changes or one of `runs` grows.
     pub fn start<W, F>(
         want: Memo<Option<W>>,
         runs: Signal<Arc<Vec<String>>>,
@@ -88,7 +88,7 @@ impl<A: Send + Sync + 'static> Asking<A> {
             asking.is_fetching.set(true);
             spawn_local(async move {
                 let answer = ask(want).await;
-                // The card may be gone, or something else be wanted meanwhile.
+                // The card may be gone, or the query changed.
                 if round.try_get_value() != Some(mine) {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! The left side of a page of cards: which runs and which of their tags it shows. All of it is in the address.
+//! Left panel of a card page: selection of runs and tags, all of it in the URL.
 #![expect(
     clippy::large_types_passed_by_value,
     reason = "signals are handles of a word or two; only debug builds add where each was made"
@@ -38,12 +38,12 @@ pub(crate) use shown::RunNames;
 pub(crate) use side::Side;
 pub(crate) use tags::{SeriesId, TagEntry};
 
-/// Lists of tags are asked for at most this often while runs grow.
+/// Minimum interval of requests for tag lists while runs grow.
 const TAGS_PAUSE: Duration = Duration::from_secs(5);
-/// Other cards and the left panel wait for the first card so long.
+/// Longest time that other cards and the left panel wait for the first card.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Roles that can be chosen, with their words in the address.
+/// Selectable roles with their words in the URL.
 pub(crate) const ROLES: [(Role, &str); 3] = [
     (Role::Weight, "weight"),
     (Role::Gradient, "gradient"),
@@ -55,50 +55,50 @@ fn parse_role(word: &str) -> Option<Role> {
     found.map(|(role, _)| *role)
 }
 
-/// Runs and tags, as signals. `Copy`.
+/// Selected runs and tags, as signals. `Copy`.
 #[derive(Clone, Copy)]
 pub(crate) struct Browse {
-    /// The address.
+    /// URL state.
     pub(crate) url: UrlState,
-    /// The run whose page it is.
+    /// The run of the page.
     pub(crate) own: Memo<String>,
-    /// Runs that are shown, by name.
+    /// Displayed runs, by name.
     pub(crate) shown: RunNames,
-    /// Runs in the list that are not shown, by name.
+    /// Listed runs that are not displayed, by name.
     pub(crate) hidden: RunNames,
-    /// The run that others are compared with.
+    /// Baseline run.
     pub(crate) baseline: Memo<Option<String>>,
     /// Text of the filter.
     pub(crate) filter_text: Memo<String>,
     /// The filter.
     pub(crate) filter: Memo<Filter>,
-    /// Ticked tags.
+    /// Tag selection by checkboxes.
     pub(crate) selection: Memo<Selection>,
-    /// What tensors are to the training, if only some are wanted.
+    /// Role of tensors to show; `None` for all.
     pub(crate) role: Memo<Option<Role>>,
-    /// The tag that a link leads to.
+    /// The tag that a link points to.
     pub(crate) target: Memo<Option<String>>,
-    /// Names of runs in the list that need more than their last segment.
+    /// Names of listed runs whose last segment is ambiguous.
     names: Memo<BTreeMap<String, String>>,
-    /// All tags of the shown runs, by name.
+    /// All tags of the displayed runs, by name.
     pub(crate) entries: Memo<Arc<Vec<TagEntry>>>,
-    /// Positions of those that pass the filter.
+    /// Indices of those that match the filter.
     pub(crate) passing: Memo<Arc<Vec<usize>>>,
-    /// Tags that have a card: those that are ticked and pass the filter; pinned ones first, then those of the own run.
+    /// Tags with a card: checked ones that match the filter; pinned ones first, then those of the page's run.
     pub(crate) cards: Memo<Arc<Vec<String>>>,
-    /// Whether the tags of every shown run have arrived.
+    /// True once the tags of every displayed run have arrived.
     pub(crate) is_loaded: Memo<bool>,
     /// Pinned tags, in the order of pinning.
     pub(crate) pins: Memo<Vec<String>>,
-    /// Whether the first card has been drawn: who comes for the cards waits for it, and for nothing else.
+    /// True once the first card has been drawn: everything else waits for it.
     is_first_drawn: RwSignal<bool>,
-    /// Whether the left panel is there.
+    /// True if the left panel exists.
     has_side: RwSignal<bool>,
     notes: Notes,
 }
 
 impl Browse {
-    /// Reads the address, and asks for the tags of shown runs.
+    /// Reads the URL, and requests the tags of displayed runs.
     pub(crate) fn from_address(kinds: &'static [Kind]) -> Self {
         let url = use_url_state();
         let state = use_app_state();
@@ -173,14 +173,15 @@ impl Browse {
         browse
     }
 
-    /// Something of a card has arrived: when it has been painted, the others come, and after them the left panel.
+    /// Called when a part of a card has arrived: after the next paint the other cards are created, then the left
+    /// panel.
     pub(crate) fn card_arrived(self) {
         if self.is_first_drawn.try_get_untracked() == Some(false) {
             after_paint(move || self.show_rest());
         }
     }
 
-    /// Makes what has waited for the first card; the page may have been left.
+    /// Creates everything that waits for the first card; the page may have been left.
     pub(crate) fn show_rest(self) {
         if self.is_first_drawn.try_get_untracked() == Some(false) {
             self.is_first_drawn.set(true);
@@ -190,7 +191,7 @@ impl Browse {
         }
     }
 
-    /// Whether cards beside the first may be made.
+    /// True once the other cards may be created.
     pub(crate) fn is_first_drawn(self) -> Signal<bool> {
         self.is_first_drawn.into()
     }
@@ -205,13 +206,12 @@ impl Browse {
         })
     }
 
-    /// A run in few words: the last segment of its name, and those before it that tell it from the others in the list;
-    /// reactive.
+    /// Short name of a run: its last segment, and as many before it as make it unique in the list; reactive.
     pub(crate) fn name_of(self, run: &str) -> String {
         self.names.with(|names| name_among(names, run))
     }
 
-    /// Shows these runs and lists those without their lines.
+    /// Displays these runs, and lists those without their lines.
     pub(crate) fn set_runs(self, shown: &[String], hidden: &[String]) {
         let list = |runs: &[String]| (!runs.is_empty()).then(|| join_list(runs));
         let (shown, hidden) = (list(shown), list(hidden));
@@ -219,7 +219,7 @@ impl Browse {
         self.url.set(&changes, History::Push);
     }
 
-    /// Compares the others with a run, or no longer.
+    /// Sets or clears the baseline run.
     pub(crate) fn set_baseline(self, run: Option<&str>) {
         self.url.set(&[("baseline", run)], History::Push);
     }
@@ -230,14 +230,14 @@ impl Browse {
         self.url.set(&[("q", value)], History::Replace);
     }
 
-    /// Shows tensors of one role alone, or all.
+    /// Shows tensors of one role, or all.
     pub(crate) fn set_role(self, role: Option<Role>) {
         let word = role.and_then(|role| ROLES.iter().find(|(known, _)| *known == role));
         self.url
             .set(&[("role", word.map(|(_, word)| *word))], History::Push);
     }
 
-    /// Changes which tags are ticked.
+    /// Changes the tag selection.
     pub(crate) fn change_selection(self, change: impl FnOnce(&mut Selection)) {
         let mut selection = self.selection.get_untracked();
         change(&mut selection);
@@ -245,7 +245,7 @@ impl Browse {
             .set_list("tags", &selection.to_items(), History::Push);
     }
 
-    /// Pins a tag, or takes the pin away; remembered beside the runs.
+    /// Pins or unpins a tag; stored beside the runs.
     pub(crate) fn toggle_pin(self, tag: &str) {
         let mut pins = self.pins.get_untracked();
         if pins.iter().any(|pin| pin == tag) {
@@ -257,7 +257,7 @@ impl Browse {
     }
 }
 
-/// Pinned tags first, then those of the own run, then those that only its neighbours have; else as in the tree.
+/// Pinned tags first, then those of the page's run, then those of its neighbours only; otherwise in tree order.
 fn cards(
     own: Memo<String>,
     selection: Memo<Selection>,
@@ -286,8 +286,8 @@ fn name_among(names: &BTreeMap<String, String>, run: &str) -> String {
     longer.unwrap_or_else(|| short_name(run).to_owned())
 }
 
-/// Gives the runs of the page hues of their own as long as it is open: those of all runs in the list, so that showing
-/// one changes no other; those of the shown runs alone, if the list has more runs than there are hues.
+/// Assigns unique hues to the runs of the page while it is open: among all listed runs, so that showing one changes no
+/// other; among the displayed runs alone, if there are more listed runs than hues.
 fn draw_together(own: Memo<String>, shown: RunNames, hidden: RunNames) {
     let colours = use_run_colours();
     Effect::new(move || {
@@ -296,14 +296,14 @@ fn draw_together(own: Memo<String>, shown: RunNames, hidden: RunNames) {
         if shown.len() + hidden.len() <= usize::from(COLOURS) {
             runs.extend(hidden.iter().cloned());
         }
-        // The opened run keeps its colour. Whether others are shown does not change their order.
+        // The page's run keeps its colour. Displaying others does not change their order.
         runs.sort_by(|a, b| (*a != own).cmp(&(*b != own)).then_with(|| natural(a, b)));
         colours.draw_together(runs);
     });
     on_cleanup(move || colours.draw_together(Vec::new()));
 }
 
-/// Asks for the tags of shown runs, and again while they grow.
+/// Requests the tags of displayed runs, repeatedly while they grow.
 fn keep_tags(shown: RunNames, state: AppState) {
     Effect::new(move || {
         let shown = shown.get();
@@ -319,7 +319,7 @@ fn keep_tags(shown: RunNames, state: AppState) {
             is_waiting.set_value(true);
             set_timeout(
                 move || {
-                    // The page may have been left meanwhile.
+                    // The page may have been left in the meantime.
                     if is_waiting.try_set_value(false).is_none()
                         && let Some(shown) = shown.try_get_untracked()
                     {

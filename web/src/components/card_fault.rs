@@ -1,9 +1,9 @@
-//! The line of a card whose last request failed: in its head, because text over curves hides them.
+//! Error line of a card whose last request failed: in its head, because text over curves would hide them.
 
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// Says that what the card shows is not the newest, or that there is nothing to show.
+/// Shows that the picture is outdated, or that there is none.
 #[component]
 pub fn CardFault(
     /// True if the last request failed.

@@ -1,5 +1,5 @@
-//! The cards: a grid of which only the rows in view and one more on each side exist, so only they ask and draw. At first
-//! only those in view do: what is seen is not kept waiting by what is not.
+//! Grid of cards of which only the rows in view and one more on each side are created, so that only they send requests
+//! and draw. At first only those in view are created, for a fast first paint.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::frames::after_paint;
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
 
-/// How large cards are.
+/// Size of cards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CardSize {
-    /// More of them in view.
+    /// More than two rows in view.
     Small,
     /// Two rows in view.
     #[default]
@@ -23,24 +23,24 @@ pub enum CardSize {
 }
 
 impl CardSize {
-    /// All of them, with their words in the address.
+    /// All sizes with their words in the URL.
     pub const ALL: [(Self, &'static str); 3] =
         [(Self::Small, "s"), (Self::Medium, "m"), (Self::Large, "l")];
 }
 
-/// What a card is made of.
+/// Inputs of a card.
 pub struct Place {
     /// Its tag.
     pub tag: String,
     /// Its width in CSS pixels.
     pub width: Signal<f64>,
-    /// Whether it is in view; there are others above and below.
+    /// True if the card is in view, false for the spare ones above and below.
     pub is_in_view: Memo<bool>,
 }
 
 impl Place {
-    /// What is chosen, for a card to follow: at once in view, and out of view when it has rested, so that cards in view
-    /// do not wait for the others.
+    /// A setting for a card to follow: at once in view, and out of view after a delay, so that cards in view do not
+    /// wait for the others.
     pub fn follow<T>(is_in_view: Memo<bool>, chosen: Memo<T>) -> Memo<T>
     where
         T: Clone + PartialEq + Send + Sync + 'static,
@@ -53,7 +53,7 @@ impl Place {
             let mine = round.get_value();
             set_timeout(
                 move || {
-                    // The card may be gone, or something else chosen meanwhile.
+                    // The card may be gone, or the setting changed.
                     if round.try_get_value() == Some(mine) {
                         let now = chosen.get_untracked();
                         if rested.with_untracked(|before| *before != now) {
@@ -74,7 +74,7 @@ impl Place {
     }
 }
 
-/// Makes a card.
+/// Constructor of a card.
 pub type MakeCard = Callback<Place, AnyView>;
 
 const GAP: f64 = 12.0;
@@ -83,15 +83,15 @@ const LEAST_HEIGHT: f64 = 260.0;
 const MOST_HEIGHT: f64 = 420.0;
 const SMALL_WIDTH: f64 = 220.0;
 const SMALL_HEIGHT: f64 = 180.0;
-/// Rows that exist above and below the view, from this time after the first ones on.
+/// Number of spare rows above and below the view, created after a delay.
 const SPARE_ROWS: usize = 1;
 const SPARE_AFTER: Duration = Duration::from_millis(300);
-/// What is chosen has rested when it has not changed for so long.
+/// Time without changes after which a setting applies to spare cards.
 const REST: Duration = Duration::from_millis(250);
-/// Cards made anew in one frame at most: a dozen at once would be a pause that one feels.
+/// Maximum number of cards created per frame: a dozen at once would be a noticeable pause.
 const BATCH: usize = 3;
 
-/// How the cards are laid out.
+/// Geometry of the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Layout {
     columns: usize,
@@ -122,7 +122,7 @@ impl Layout {
             CardSize::Medium => (LEAST_HEIGHT, MOST_HEIGHT),
             CardSize::Large => (LEAST_HEIGHT, 2.0 * MOST_HEIGHT),
         };
-        // A panel at the right may leave less than the window promises.
+        // A panel at the right may leave less room than the window suggests.
         let columns = most.min(whole(width / least_width)).max(1);
         let gaps = GAP * (columns as f64 + 1.0);
         Self {
@@ -138,16 +138,16 @@ impl Layout {
         self.card_height + GAP
     }
 
-    /// Cards from and to which are in view, of `all`.
+    /// Range of cards in view, of `all`.
     fn seen(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
         let columns = self.columns.max(1);
         let from = whole(scroll.max(0.0) / self.row_height()) * columns;
-        // Below the last row is a gap, which is no card.
+        // Below the last row is a gap without a card.
         let rows = (scroll.max(0.0) + height - GAP) / self.row_height();
         (from.min(all), (whole(rows.ceil()) * columns).min(all))
     }
 
-    /// Cards from and to which exist, of `all`.
+    /// Range of cards to create, of `all`.
     fn window(self, scroll: f64, height: f64, all: usize) -> (usize, usize) {
         let columns = self.columns.max(1);
         let first = whole(scroll.max(0.0) / self.row_height()).saturating_sub(SPARE_ROWS);
@@ -157,34 +157,34 @@ impl Layout {
     }
 }
 
-/// All cards, or the one that has the page for itself.
+/// All cards, or the one that fills the page.
 #[component]
 pub fn CardGrid(
     /// Tags that have a card, in their order.
     cards: Memo<Arc<Vec<String>>>,
-    /// The tag whose card has the page for itself.
+    /// The tag whose card fills the page.
     full: Memo<Option<String>>,
-    /// The tag that a link leads to.
+    /// The tag that a link points to.
     target: Memo<Option<String>>,
-    /// The tag that the keyboard is at.
+    /// The tag selected by keyboard.
     current: Signal<Option<String>>,
-    /// How large cards are.
+    /// Size of cards.
     #[prop(into)]
     size: Signal<CardSize>,
-    /// Whether the first card has been drawn; no other is made before.
+    /// True once the first card has been drawn; no other is created before.
     is_first_drawn: Signal<bool>,
     /// Changes when something beside the cards opens or closes.
     #[prop(into)]
     beside: Signal<bool>,
-    /// Is told which cards are in view, whenever that changes.
+    /// Called with the cards in view, whenever they change.
     #[prop(optional)]
     on_seen: Option<Callback<Vec<String>>>,
-    /// Makes a card.
+    /// Constructor of a card.
     card: MakeCard,
 ) -> impl IntoView {
     let asked_full = full;
     let holder = NodeRef::<html::Div>::new();
-    // Scroll position, width, height of the view, width of the window.
+    // Scroll position, width and height of the view, width of the window.
     let view_at = RwSignal::new((0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64));
     let measure = move || {
         let Some(holder) = holder.try_get_untracked().flatten() else {
@@ -206,7 +206,7 @@ pub fn CardGrid(
         cards.track();
         asked_full.track();
         beside.track();
-        // After the layout that these changes lead to.
+        // After the layout that these changes cause.
         request_animation_frame(measure);
     });
     let handle = window_event_listener_untyped("resize", move |_| measure());
@@ -321,7 +321,7 @@ pub fn CardGrid(
             is_in_view: Memo::new(move |_| in_view.with(|tags| tags.contains(&own))),
         })
     };
-    // A link to a tag brings its card into view once there are cards.
+    // A link to a tag scrolls its card into view once there are cards.
     let arrived = StoredValue::new(None::<String>);
     Effect::new(move || {
         let target = target.get();
@@ -338,7 +338,8 @@ pub fn CardGrid(
             });
         }
     });
-    // The keyboard moves to a card, or a panel opens for it: it comes into view, and stays there in another layout.
+    // When the keyboard selects a card, or a panel opens for it, it is scrolled into view, and stays there after a new
+    // layout.
     Effect::new(move || {
         let current = current.get();
         let layout = layout.get();
@@ -376,7 +377,7 @@ pub fn CardGrid(
     }
 }
 
-/// The cards, those that are new a few a frame; the very first one alone, because somebody waits for it.
+/// The cards, of which new ones are created a few per frame; the very first one alone, for a fast first paint.
 fn in_batches(wanted: Memo<Vec<String>>, is_first_drawn: Signal<bool>) -> RwSignal<Vec<String>> {
     let made = RwSignal::new(Vec::new());
     let turn = RwSignal::new(0_u32);
@@ -396,7 +397,7 @@ fn in_batches(wanted: Memo<Vec<String>>, is_first_drawn: Signal<bool>) -> RwSign
     made
 }
 
-/// Of the cards that are wanted those that are there, and the first of the others: so many, or one if there is none.
+/// Existing cards among the wanted ones, and the first new ones: at most `batch`, or one if there is none yet.
 fn next_batch(before: &[String], mut wanted: Vec<String>, batch: usize) -> Vec<String> {
     let is_there = |tag: &String| before.contains(tag);
     let least = usize::from(!wanted.iter().any(is_there));

@@ -1,8 +1,8 @@
-//! A line plot on two canvases: the plot below, and above it what moves with the pointer.
+//! A line plot on two canvases: the plot below, and above it a layer that follows the pointer.
 //!
-//! The plot is drawn when its data, its size or the theme changes, by a shared schedule that draws as many a frame as there
-//! is time for; the layer above is drawn by the same schedule, first where the pointer is. The chart knows nothing of where
-//! its data comes from.
+//! The plot is drawn when its data, its size or the theme changes, by a shared schedule that limits the time per
+//! frame; the upper layer uses the same schedule, first for the chart under the pointer. The chart is independent of
+//! the source of its data.
 
 use std::sync::Arc;
 
@@ -31,27 +31,27 @@ pub(super) use saved::{css, encode};
 pub(super) use schedule::Ticket;
 pub use size::use_size;
 
-/// What a chart shows; two that are equal are drawn the same.
+/// Content of a chart; equal figures are drawn equally.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The curves.
     pub lines: Arc<Vec<Line>>,
     /// Range of the x axis.
     pub x: (f64, f64),
-    /// What it counts.
+    /// Unit of the x axis.
     pub x_kind: XKind,
     /// Scale of the x axis.
     pub x_scale: Scale,
     /// Scale of the y axis.
     pub scale: Scale,
-    /// Which values the y axis makes room for.
+    /// Range of the y axis.
     pub y_range: YRange,
-    /// Limits that somebody has set.
+    /// Limits set by the user.
     pub limits: Vec<LimitLine>,
 }
 
 impl Figure {
-    /// Whether another one is drawn the same, as far as can be said without comparing points.
+    /// True if another one is drawn equally, as far as this is known without comparing points.
     pub fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.lines, &other.lines)
             && (self.x, self.x_kind, self.x_scale) == (other.x, other.x_kind, other.x_scale)
@@ -76,41 +76,41 @@ impl Figure {
     }
 }
 
-/// What the pointer does over the plot. x values are in the units of the axis.
+/// Pointer events over the plot. x values are in the units of the axis.
 #[derive(Clone, Copy)]
 pub struct ChartEvents {
-    /// It is over x; `None` when it leaves.
+    /// Hovered x; `None` when the pointer leaves.
     pub hover: Callback<Option<f64>>,
-    /// A range was dragged.
+    /// A dragged range.
     pub select: Callback<(f64, f64)>,
-    /// The wheel or a drag moves the view to this range, and will go on.
+    /// A range that the wheel or a drag moves the view to, with more to come.
     pub view: Callback<(f64, f64)>,
-    /// A double click asks for everything.
+    /// A double click, to show everything.
     pub fit: Callback<()>,
 }
 
-/// Pixels that a drag must cross to be one.
+/// Minimum distance of a drag in pixels.
 const DRAG_PIXELS: f64 = 4.0;
 
 /// A line plot that fills its parent.
 #[component]
 pub fn LineChart(
-    /// What is shown.
+    /// Content.
     #[prop(into)]
     figure: Signal<Figure>,
-    /// What it says to a screen reader.
+    /// Description for screen readers.
     #[prop(into)]
     label: Signal<String>,
     /// The crosshair, if there is one.
     #[prop(into)]
     crosshair: Signal<Option<Crosshair>>,
-    /// Where everything lies, for whoever puts something over it; set by this component.
+    /// Layout, for elements over the chart; set by this component.
     geometry: RwSignal<Option<Arc<Geometry>>>,
     /// The canvas of the plot, for pictures of it.
     canvas: NodeRef<html::Canvas>,
-    /// What the pointer does.
+    /// Handlers of pointer events.
     events: ChartEvents,
-    /// Whether the wheel zooms without a key, where there is nothing to scroll.
+    /// True if the wheel zooms without a modifier key, if there is nothing to scroll.
     #[prop(into)]
     wheel_zooms: Signal<bool>,
 ) -> impl IntoView {
@@ -120,7 +120,7 @@ pub fn LineChart(
     let size = size::use_size(holder);
     let ticket = schedule::Ticket::new();
     let is_under_pointer = StoredValue::new(false);
-    // The range under the pointer while a drag goes on, in pixels.
+    // The dragged range in pixels during a drag.
     let drag = RwSignal::new(None::<(f64, f64)>);
 
     Effect::new(move || {
@@ -147,7 +147,7 @@ pub fn LineChart(
         above.give_up();
     });
 
-    // Each canvas that is shown is copied for each frame in which anything on the page changes.
+    // Each visible canvas is copied for each frame in which anything on the page changes.
     let has_overlay = Memo::new(move |_| crosshair.with(Option::is_some) || drag.get().is_some());
     Effect::new(move || {
         if !has_overlay.get() {
@@ -183,7 +183,7 @@ pub fn LineChart(
             inside.then(|| layout.x_at(x.clamp(layout.plot.left, layout.plot.right)))
         })
     };
-    // The view at the begin of a pan and where the pointer was then.
+    // The view and the position of the pointer at the start of a pan.
     let pan = StoredValue::new(None::<(Axis, f64)>);
     let axis = move || {
         let layout = geometry.get_untracked()?;
@@ -198,7 +198,7 @@ pub fn LineChart(
             return;
         }
         if let Some(holder) = holder.get_untracked() {
-            // Without capture a drag only ends when it leaves the chart, which is good enough.
+            // Without capture a drag only ends when it leaves the chart, which is acceptable.
             let _ignored = holder.set_pointer_capture(event.pointer_id());
         }
         if is_pan {

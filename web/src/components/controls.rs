@@ -1,29 +1,29 @@
-//! Buttons, a segmented control and a tick box.
+//! Buttons, a segmented control and a checkbox.
 
 use leptos::callback::UnsyncCallback;
 
 use super::{Icon, IconName};
 use crate::prelude::*;
 
-/// A bare button that is only an icon; `label` says what it does.
+/// A button with an icon only; `label` describes its action.
 #[component]
 pub fn IconButton(
     /// The icon; may change.
     #[prop(into)]
     icon: Signal<IconName>,
-    /// What it does, for screen readers and as a title.
+    /// Its action, for screen readers and as a title.
     #[prop(into)]
     label: Signal<String>,
     /// Size of the icon in pixels.
     #[prop(default = 14)]
     size: u32,
-    /// Whether it is held down, for switches.
+    /// True if it is pressed, for switches.
     #[prop(optional, into)]
     pressed: Option<Signal<bool>>,
     /// More classes.
     #[prop(default = "")]
     class: &'static str,
-    /// What happens.
+    /// Handler of a press.
     #[prop(into)]
     on_press: UnsyncCallback<()>,
 ) -> impl IntoView {
@@ -49,13 +49,13 @@ pub fn ToolButton(
     /// The word.
     #[prop(into)]
     label: Signal<String>,
-    /// Whether it is held down, for switches.
+    /// True if it is pressed, for switches.
     #[prop(optional, into)]
     pressed: Option<Signal<bool>>,
     /// More classes: `bare`, `primary`, `hide-narrow`.
     #[prop(default = "")]
     class: &'static str,
-    /// What happens.
+    /// Handler of a press.
     #[prop(into)]
     on_press: UnsyncCallback<()>,
 ) -> impl IntoView {
@@ -75,24 +75,24 @@ pub fn ToolButton(
 /// One choice of a [`Segmented`] control.
 #[derive(Clone, PartialEq)]
 pub struct SegOption<T> {
-    /// What is chosen.
+    /// Value of the option.
     pub value: T,
     /// Its word; read again when the language changes.
     pub label: Signal<String>,
 }
 
-/// One of a few choices, side by side.
+/// Radio buttons side by side.
 #[component]
 pub fn Segmented<T>(
-    /// What is chosen among, for screen readers.
+    /// Label of the choice, for screen readers.
     #[prop(into)]
     label: Signal<String>,
     /// The choices, from left to right.
     options: Vec<SegOption<T>>,
-    /// What is chosen now.
+    /// The selected value.
     #[prop(into)]
     value: Signal<T>,
-    /// What happens when another one is chosen.
+    /// Handler of a selection.
     on_choose: impl Fn(T) + Clone + 'static,
 ) -> impl IntoView
 where
@@ -123,19 +123,19 @@ where
     }
 }
 
-/// A tick box that draws itself like the tokens; `some` is the state of a box over several.
+/// A checkbox styled with the design tokens; `some` is the mixed state of a box over several.
 #[component]
 pub fn Check(
-    /// Whether it is ticked.
+    /// True if it is checked.
     #[prop(into)]
     checked: Signal<bool>,
-    /// Whether some but not all below it are ticked.
+    /// True if some but not all below it are checked.
     #[prop(optional, into)]
     some: Signal<bool>,
-    /// What is ticked, for screen readers.
+    /// Label for screen readers.
     #[prop(into)]
     label: Signal<String>,
-    /// What happens.
+    /// Handler of a press.
     #[prop(into)]
     on_press: UnsyncCallback<()>,
 ) -> impl IntoView {

@@ -1,4 +1,4 @@
-//! From text to a file in the folder of downloads.
+//! Downloads of texts and data as files.
 
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
@@ -7,7 +7,7 @@ use web_sys::{Blob, HtmlCanvasElement, HtmlImageElement};
 use super::chart::{blank, encode};
 use crate::prelude::*;
 
-/// Longest side of a picture of pixels that browsers draw.
+/// Longest side of a canvas that browsers can draw, pixels.
 const MOST_PIXELS: f64 = 16_000.0;
 
 /// Downloads a text.
@@ -17,7 +17,7 @@ pub(crate) fn download(text: &str, media_type: &str, name: &str) {
     }
 }
 
-/// Downloads a picture of lines as one of pixels, two for each of its units.
+/// Downloads an SVG as PNG, two pixels per unit.
 pub(crate) fn download_png(svg: &str, name: String) {
     let Some(address) = blob(svg, "image/svg+xml").and_then(|blob| address_of(&blob)) else {
         return;
@@ -63,7 +63,7 @@ fn address_of(blob: &Blob) -> Option<String> {
 }
 
 fn release(address: &str) {
-    // An address that is not known any more is released.
+    // A revoked URL is no longer valid.
     let _ignored = web_sys::Url::revoke_object_url(address);
 }
 
@@ -78,11 +78,11 @@ pub(crate) fn save(blob: &Blob, name: &str) {
         link.set_download(name);
         link.click();
     }
-    // The download has its own hold on the data from the click on.
+    // The download keeps its own reference from the click on.
     release(&address);
 }
 
-/// A name for a file, whatever the tag holds.
+/// A safe file name for any tag.
 pub(crate) fn file_name(tag: &str) -> String {
     let cleaned: String = tag
         .chars()

@@ -1,5 +1,5 @@
-//! A graph on a canvas: drawn again when the figure, the view, the size or the theme changes; panned by drag, zoomed by
-//! wheel and keys. It knows nothing of where the graph comes from.
+//! A graph on a canvas: drawn again when the figure, the view, the size or the theme changes; panned by drag, zoomed
+//! by wheel and keys. It is independent of the source of the graph.
 
 use std::sync::Arc;
 
@@ -23,26 +23,26 @@ use super::chart::{Ticket, use_size};
 use crate::prelude::*;
 use pen::CanvasPen;
 
-/// Pixels that a drag must cross to be one.
+/// Minimum distance of a drag in pixels.
 const DRAG_PIXELS: f64 = 4.0;
 
 /// A graph that fills its parent.
 #[component]
 pub fn GraphCanvas(
-    /// What is shown.
+    /// Content.
     #[prop(into)]
     figure: Signal<Arc<Figure>>,
-    /// Which part of it; set by gestures too.
+    /// Visible part; set by gestures too.
     view: RwSignal<View>,
     /// Width and height of the element; set by this component.
     size: RwSignal<(f64, f64)>,
-    /// What it says to a screen reader.
+    /// Description for screen readers.
     #[prop(into)]
     label: Signal<String>,
     /// Views of other graphs, which the wheel zooms too.
     #[prop(optional)]
     together: Vec<RwSignal<View>>,
-    /// A place was pressed, in units of the figure; with the flag, twice.
+    /// A click at a place, in units of the figure; the flag is true for a double click.
     on_press: Callback<((f64, f64), bool)>,
 ) -> impl IntoView {
     let ink = use_graph_ink();
@@ -55,7 +55,7 @@ pub fn GraphCanvas(
         if width < 1.0 || height < 1.0 {
             return;
         }
-        // Whoever follows the size may change the view, on which this depends.
+        // An observer of the size may change the view, which this depends on.
         if size.get_untracked() != (width, height) {
             size.set((width, height));
         }
@@ -74,7 +74,7 @@ pub fn GraphCanvas(
         });
     });
     on_cleanup(move || ticket.give_up());
-    // Where the pointer went down, the view then, and whether it has moved.
+    // Start of a drag: pointer position, view, and true once it has moved.
     let drag = StoredValue::new(None::<((f64, f64), View, bool)>);
     let on_down = move |event: web_sys::PointerEvent| {
         if event.button() > 1 {
@@ -83,7 +83,7 @@ pub fn GraphCanvas(
         if let Some(at) = place(&event, canvas) {
             drag.set_value(Some((at, view.get_untracked(), false)));
             if let Some(holder) = canvas.get_untracked() {
-                // Without capture a drag ends at the edge, which is good enough.
+                // Without capture a drag ends at the edge, which is acceptable.
                 let _ignored = holder.set_pointer_capture(event.pointer_id());
             }
         }

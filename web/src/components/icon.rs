@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-/// Which icon.
+/// Name of an icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum IconName {
@@ -65,7 +65,7 @@ pub enum IconName {
 }
 
 impl IconName {
-    /// The content of the drawing. Constant markup of this file, never text from elsewhere.
+    /// Content of the SVG: constant markup of this file, never external text.
     const fn paths(self) -> &'static str {
         match self {
             Self::Brand => {
@@ -174,10 +174,10 @@ impl IconName {
     }
 }
 
-/// An icon. It is hidden from screen readers: what it says is said beside it or in a label.
+/// An icon, hidden from screen readers: its meaning is in the text beside it or in a label.
 #[component]
 pub fn Icon(
-    /// Which one; may change.
+    /// Name; may change.
     #[prop(into)]
     name: Signal<IconName>,
     /// Width and height in pixels.

@@ -1,8 +1,8 @@
-//! Matches of a search, highlighted.
+//! Highlighted search matches.
 
 use crate::prelude::*;
 
-/// A text with every match in a `<mark>`; upper and lower case are the same.
+/// A text with every match in a `<mark>`, ignoring case.
 pub(crate) fn marked(text: &str, find: &str) -> AnyView {
     let found = places(text, find);
     if found.is_empty() {
@@ -21,7 +21,7 @@ pub(crate) fn marked(text: &str, find: &str) -> AnyView {
     parts.into_any()
 }
 
-/// Matches in a text as ranges of bytes; upper and lower case are the same.
+/// Byte ranges of matches in a text, ignoring case.
 pub(crate) fn places(text: &str, find: &str) -> Vec<(usize, usize)> {
     if find.is_empty() {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! A line that says what is, and what to do about it: 36 high, never over content.
+//! A line with a fact and its remedy: 36 pixels high, never over content.
 
 use super::{Icon, IconName};
 use crate::prelude::*;
 
-/// How loud a note is.
+/// Prominence of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
     /// Something to know.
@@ -15,7 +15,7 @@ pub enum NoteKind {
 /// A note: a fact in bold, what to do, and at most one action as children.
 #[component]
 pub fn Note(
-    /// How loud.
+    /// Prominence.
     #[prop(default = NoteKind::Plain)]
     kind: NoteKind,
     /// Its icon.
@@ -23,7 +23,7 @@ pub fn Note(
     /// The fact.
     #[prop(into)]
     title: Signal<String>,
-    /// What to do next or what follows.
+    /// Consequence, or next step.
     #[prop(into)]
     next: Signal<String>,
     /// The action: a link or a button of class `link`.

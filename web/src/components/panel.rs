@@ -1,4 +1,4 @@
-//! The right panel: details open beside the content, never over it in a window of their own.
+//! The right panel: details open beside the content, never as a dialog over it.
 
 use super::{IconButton, IconName};
 use crate::i18n::use_i18n;
@@ -8,10 +8,10 @@ use crate::prelude::*;
 /// A panel at the right edge of the content. `Esc` and its × close it.
 #[component]
 pub fn RightPanel(
-    /// Its heading.
+    /// Heading.
     #[prop(into)]
     title: Signal<String>,
-    /// What happens when it is closed.
+    /// Handler of closing.
     #[prop(into)]
     on_close: Callback<()>,
     /// Its content.

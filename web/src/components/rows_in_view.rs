@@ -1,17 +1,17 @@
-//! A long list of rows of one height, of which only those in view and a few more exist.
+//! A long list of rows of one height, of which only those in view and a few more are created.
 
 use leptos::html;
 
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
 
-/// Rows that exist above and below the view.
+/// Number of spare rows above and below the view.
 const SPARE_ROWS: usize = 8;
-/// The view before it was measured, CSS pixels.
+/// Assumed height of the view before it is measured, CSS pixels.
 const FIRST_VIEW: f64 = 800.0;
 const LEAST_VIEW: f64 = 200.0;
 
-/// Which rows of a list are in view. `Copy`.
+/// Range of rows in view. `Copy`.
 #[derive(Clone, Copy)]
 pub struct RowsInView {
     /// The element that scrolls.
@@ -19,12 +19,12 @@ pub struct RowsInView {
     row_height: f64,
     scrolled: RwSignal<f64>,
     height: RwSignal<f64>,
-    /// The first row and how many.
+    /// First row, and number of rows.
     window: Memo<(usize, usize)>,
 }
 
 impl RowsInView {
-    /// Of rows of so many CSS pixels; `track` is reactive and says when they have become others.
+    /// Creates a list of rows with this height in CSS pixels; `track` is reactive and signals a change of the rows.
     pub fn new(row_height: f64, track: impl Fn() + Send + Sync + 'static) -> Self {
         let (scrolled, height) = (RwSignal::new(0.0_f64), RwSignal::new(FIRST_VIEW));
         let rows = Self {
@@ -41,7 +41,7 @@ impl RowsInView {
         Effect::new(move || {
             rows.holder.track();
             track();
-            // With the layout of the next frame; one of its own would cost as much again.
+            // With the layout of the next frame; a separate one would cost as much again.
             request_animation_frame(move || rows.measure());
         });
         let handle = window_event_listener_untyped("resize", move |_| rows.measure());
@@ -49,7 +49,7 @@ impl RowsInView {
         rows
     }
 
-    /// Looks where the list is; for each event of scrolling.
+    /// Measures the position of the list; called for each scroll event.
     pub fn measure(self) {
         if let Some(holder) = self.holder.try_get_untracked().flatten() {
             self.scrolled.set(f64::from(holder.scroll_top()));
@@ -58,18 +58,18 @@ impl RowsInView {
         }
     }
 
-    /// What of `all` exists, with its places; reactive.
+    /// Created elements of `all`, with their indices; reactive.
     pub fn of<T>(self, all: &[T]) -> impl Iterator<Item = (usize, &T)> {
         let (first, count) = self.window.get();
         all.iter().enumerate().skip(first).take(count)
     }
 
-    /// Where a row begins, and what `count` rows are high: a length of CSS.
+    /// Offset of a row, and height of `count` rows, as a CSS length.
     pub fn height_of(self, count: usize) -> String {
         format!("{}px", count as f64 * self.row_height)
     }
 
-    /// Scrolls no farther than it takes to see a row whole.
+    /// Scrolls as little as needed to show a whole row.
     pub fn reveal(self, row: usize) {
         if let Some(holder) = self.holder.try_get_untracked().flatten() {
             let (scrolled, height) = (

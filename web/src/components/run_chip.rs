@@ -1,4 +1,4 @@
-//! How a run is named wherever it is named: its chip, its folder, its short name, its status.
+//! Display of a run's name: its chip, its folder, its short name, its status.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -73,7 +73,7 @@ pub fn short_name(run: &str) -> &str {
     split_name(run).1
 }
 
-/// Names of the runs whose last segment is not theirs alone, each with as many segments as tell it from all others.
+/// Names of the runs with an ambiguous last segment, each with as many segments as make it unique.
 pub fn longer_names<'a>(runs: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     let mut alike: Vec<&str> = runs.into_iter().collect();

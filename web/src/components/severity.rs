@@ -1,4 +1,4 @@
-//! How bad something is, as a class and an icon: never by colour alone.
+//! Display of severities by class and icon: never by colour alone.
 
 use trainscope_format::Severity;
 

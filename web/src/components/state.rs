@@ -1,20 +1,20 @@
-//! A page that has nothing to draw: a title that says what is, a sentence that says what to do next.
+//! A state page without content: a title with the fact, a sentence with the next step.
 
 use super::{Icon, IconName};
 use crate::prelude::*;
 
-/// A designed state in place of the content.
+/// A state page in place of the content.
 #[component]
 pub fn StatePage(
     /// Its icon.
     icon: IconName,
-    /// What is.
+    /// The fact.
     #[prop(into)]
     title: Signal<String>,
-    /// Why, and what to do next.
+    /// Reason, and next step.
     #[prop(into)]
     next: Signal<String>,
-    /// At most one primary action, and whatever shows progress.
+    /// At most one primary action, and progress.
     children: Children,
 ) -> impl IntoView {
     view! {

@@ -5,7 +5,7 @@ use trainscope_charts::label;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// A range that ends where there is no more yet has no end: steps that come belong to it.
+/// A range that ends at the last step has an open end: new steps belong to it.
 fn open((from, to): (i64, i64), (first, last): (i64, i64)) -> Option<(i64, i64)> {
     let from = if from <= first { i64::MIN } else { from };
     let to = if to >= last { i64::MAX } else { to };
@@ -15,18 +15,17 @@ fn open((from, to): (i64, i64), (first, last): (i64, i64)) -> Option<(i64, i64)>
 /// Two sliders over each other, of which only the handles take the pointer.
 #[component]
 pub fn StepRange(
-    /// First and last step that there are.
+    /// First and last step.
     #[prop(into)]
     whole: Signal<(i64, i64)>,
-    /// What is chosen; `None` is everything.
+    /// Selected range; `None` for everything.
     #[prop(into)]
     chosen: Signal<Option<(i64, i64)>>,
-    /// Something else was chosen, once the handle is let go; an end at the first or last step is `i64::MIN` or
-    /// `i64::MAX`.
+    /// Called after a drag of a handle; an end at the first or last step is `i64::MIN` or `i64::MAX`.
     on_choose: Callback<Option<(i64, i64)>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    // What the handles say while one is held.
+    // Positions of the handles during a drag.
     let held = RwSignal::new(None::<(i64, i64)>);
     Effect::new(move || {
         chosen.track();

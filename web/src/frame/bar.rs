@@ -1,4 +1,4 @@
-//! The bar: which run, how far it is, search, age of the last update, language, theme.
+//! The bar: run, status, search, age of the last update, language, theme.
 
 use trainscope_api::runs::{Run, RunStatus};
 
@@ -71,7 +71,7 @@ fn RunTitle(run: String) -> impl IntoView {
         Signal::stored(name.to_owned())
     };
     let (id, full) = (run.clone(), run.clone());
-    // A growing run has another step a few times a second, and no other status.
+    // A growing run has a new step a few times a second, and no other status.
     let entry = Memo::new(move |_| state.run(&id).map(|run| (run.status, run.last_step)));
     let status = Memo::new(move |_| entry.get().map(|(status, _)| status));
     let status = move || {
@@ -217,7 +217,7 @@ fn LanguageButton() -> impl IntoView {
     let is = move |locale| i18n.locale() == locale;
     let url = use_url_state();
     let flip = move |_| {
-        // A link may have asked for a language; the choice is newer.
+        // A link may have set a language; the choice is newer.
         url.set(&[("lang", None)], History::Replace);
         i18n.set(match i18n.locale() {
             Locale::En => Locale::Zh,

@@ -1,4 +1,4 @@
-//! The help panel: what the keys do, and which version this is.
+//! The help panel: keys, and the version.
 
 use super::FrameState;
 use crate::components::RightPanel;

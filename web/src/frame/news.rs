@@ -6,7 +6,7 @@ use crate::live::{Connection, use_live};
 use crate::prelude::*;
 use crate::state::{Load, use_app_state};
 
-/// A live region without a look of its own.
+/// A visually hidden live region.
 #[component]
 pub(super) fn News() -> impl IntoView {
     let i18n = use_i18n();
@@ -37,7 +37,7 @@ pub(super) fn News() -> impl IntoView {
             new_hits.set(more);
         }
     });
-    // The countdown of the note at the foot would be read out every second.
+    // The countdown in the note would be announced every second.
     let lost = Memo::new(move |_| match live.connection.get() {
         Connection::Lost { since_millis, .. } => Some(since_millis),
         Connection::Opening | Connection::Open => None,

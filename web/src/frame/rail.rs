@@ -1,4 +1,4 @@
-//! The rail: pages that exist, for all runs and for this one.
+//! The navigation rail: pages for all runs and for this one.
 
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
@@ -181,7 +181,7 @@ pub(super) fn Rail() -> impl IntoView {
     }
 }
 
-/// Pages of records of some kinds: the entry, what it is called, its icon, the kinds.
+/// Pages of records: entry, title, icon, kinds.
 type Recorded = (
     RunPage,
     fn(&Texts) -> &'static str,

@@ -17,13 +17,13 @@ use crate::prelude::*;
 use crate::route::{self, RunPage, use_place};
 use crate::state::{AppState, use_app_state};
 
-/// Runs shown among the results.
+/// Maximum number of runs among the results.
 const RUNS: usize = 8;
-/// Tags shown among the results.
+/// Maximum number of tags among the results.
 const TAGS: usize = 12;
-/// Nodes shown among the results.
+/// Maximum number of nodes among the results.
 const NODES: usize = 8;
-/// Letters from which on nodes are searched: fewer are in most names.
+/// Minimum length of a query for nodes: shorter ones are in most names.
 const NODE_LETTERS: usize = 2;
 
 /// One result.
@@ -33,7 +33,7 @@ enum Hit {
     Tag {
         name: String,
         page: RunPage,
-        /// Runs that have it, the one of this page first.
+        /// Runs that have it, the page's run first.
         runs: Vec<String>,
     },
     Node {
@@ -59,7 +59,7 @@ impl Hit {
     }
 }
 
-/// The row that a key leads to from a row of so many; `Enter` stays. `None` for any other key, and without rows.
+/// The row that a key selects; `Enter` stays. `None` for any other key, and without rows.
 pub(super) fn chosen_after(key: &str, row: usize, rows: usize) -> Option<usize> {
     if rows == 0 {
         return None;
@@ -269,7 +269,7 @@ fn icon_of(page: RunPage) -> IconName {
     }
 }
 
-/// Asks for tensors in files and nodes of the graph of this page's run, while something is typed.
+/// Searches tensors in files and graph nodes of the page's run while the user types.
 fn search_nodes(
     state: AppState,
     text: RwSignal<String>,
@@ -338,7 +338,7 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
                     continue;
                 };
                 let runs = found.entry((&tag.tag, page)).or_default();
-                // Ranks, writers and kinds of one page are one.
+                // Ranks, writers and kinds of one page are merged.
                 if runs.last() != Some(&run.id) {
                     runs.push(run.id.clone());
                 }
@@ -351,7 +351,7 @@ fn find(state: AppState, own_run: Option<&str>, wanted: &str) -> Vec<Hit> {
                 .into_iter()
                 .take(TAGS)
                 .map(|((name, page), mut runs)| {
-                    // The run of this page stays the page's.
+                    // The page's run comes first.
                     runs.sort_by_key(|run| Some(&**run) != own_run);
                     Hit::Tag {
                         name: name.to_owned(),
@@ -372,8 +372,8 @@ fn page_of(kind: Kind) -> Option<RunPage> {
     }
 }
 
-/// Tags are asked for when somebody begins to search, of the first runs only: a list of a thousand runs is searched by
-/// name at once, and by tag where a tag is known.
+/// Tags are requested when the search begins, of the first runs only: a list of a thousand runs is searched by name at
+/// once, and by tag as far as tags are known.
 fn load_tags(state: AppState) {
     const RUNS_ASKED: usize = 50;
     let list = state.runs.get_untracked();

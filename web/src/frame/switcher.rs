@@ -1,4 +1,4 @@
-//! The list that opens beside a run's name and leads to another run.
+//! The list beside a run's name for switching to another run.
 
 use leptos::ev;
 use leptos::html::{Details, Input};
@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::route;
 use crate::state::use_runs;
 
-/// Rows that the list shows; more are found by typing.
+/// Maximum number of rows; more are found by typing.
 const ROWS: usize = 50;
 
 /// The switcher of the bar.
@@ -96,7 +96,7 @@ pub(super) fn Switcher(
                 text.set(String::new());
                 chosen.set(0);
                 if let (true, Some(field)) = (is_open, field.get_untracked()) {
-                    // The field is on the page while the list is open.
+                    // The field exists while the list is open.
                     let _ignored = field.focus();
                 }
             }

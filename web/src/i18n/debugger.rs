@@ -6,7 +6,6 @@ pub struct DebuggerTexts {
     pub title: &'static str,
     /// The run has not been judged yet: title.
     pub waiting: &'static str,
-    /// What happens next.
     pub waiting_next: &'static str,
     /// So many watchpoints could not be judged everywhere.
     pub open: fn(u64) -> String,
@@ -20,9 +19,9 @@ pub struct DebuggerTexts {
     pub try_this: &'static str,
     /// Heading of the list.
     pub watchpoints: &'static str,
-    /// Nobody chose watchpoints.
+    /// Hint that no watchpoints are configured and the recommended ones apply.
     pub recommended: &'static str,
-    /// What a condition is about, by its name in the API.
+    /// Subject of a condition, by its name in the API.
     pub target: fn(&str) -> &'static str,
     /// Field over the hits.
     pub filter: &'static str,
@@ -30,7 +29,6 @@ pub struct DebuggerTexts {
     pub hits: &'static str,
     /// Head: tensors in the order of data flow.
     pub tensor: &'static str,
-    /// Head.
     pub watchpoint: &'static str,
     /// Head: the value.
     pub found: &'static str,
@@ -68,7 +66,7 @@ pub struct DebuggerTexts {
     pub magnitudes: &'static str,
     /// Description of the picture: from, to.
     pub magnitudes_label: fn(&str, &str) -> String,
-    /// How many watchpoints are on.
+    /// Number of enabled watchpoints.
     pub on: fn(u64) -> String,
     /// Button: the recommended set.
     pub use_recommended: &'static str,
@@ -76,7 +74,7 @@ pub struct DebuggerTexts {
     pub confirm_recommended: [&'static str; 2],
     /// Button: judge all recorded steps again.
     pub recheck: &'static str,
-    /// How far judging is: done, all.
+    /// Progress of judging: elements judged, total.
     pub judging: fn(&str, &str) -> String,
     /// The files have grown since they were judged.
     pub behind: &'static str,
@@ -86,9 +84,7 @@ pub struct DebuggerTexts {
     pub edit: &'static str,
     /// Button: take a watchpoint away.
     pub remove: &'static str,
-    /// Button.
     pub save: &'static str,
-    /// Button.
     pub cancel: &'static str,
     /// Button: the list as a file.
     pub copy_toml: &'static str,
@@ -104,7 +100,7 @@ pub struct DebuggerTexts {
     pub use_those_of_all: &'static str,
     /// The file is not understood: why.
     pub broken: fn(&str) -> String,
-    /// Somebody was faster.
+    /// Conflict with a concurrent change.
     pub conflict: &'static str,
     /// The server could not be reached.
     pub unreachable: &'static str,
@@ -164,7 +160,7 @@ pub struct DebuggerTexts {
     pub around: &'static str,
     /// Beside it: no graph was recorded.
     pub guessed: &'static str,
-    /// How that is shown: as the graph, as tensors.
+    /// Names of the two displays: as the graph, as tensors.
     pub around_as: [&'static str; 2],
     /// Of a node of the graph: nothing was recorded; link to it.
     pub of_node: [&'static str; 2],
@@ -172,9 +168,9 @@ pub struct DebuggerTexts {
     pub upstream: &'static str,
     /// Column of what is made of it.
     pub downstream: &'static str,
-    /// What a key does.
+    /// Description of a keyboard shortcut.
     pub next_hit: &'static str,
-    /// What a key does.
+    /// Description of a keyboard shortcut.
     pub next_step: &'static str,
     /// The hit that the address names is not there.
     pub lost: &'static str,

@@ -38,9 +38,7 @@ pub struct FrameTexts {
     pub skip: &'static str,
     /// Time of the newest points; the argument is an age.
     pub updated: fn(&str) -> String,
-    /// Button.
     pub pause: &'static str,
-    /// Button.
     pub resume: &'static str,
     /// Instead of the age while paused.
     pub paused: &'static str,
@@ -48,13 +46,11 @@ pub struct FrameTexts {
     pub offline: &'static str,
     /// Button that changes to the other language, named in that language.
     pub other_language: &'static str,
-    /// Button.
     pub dark_theme: &'static str,
-    /// Button.
     pub light_theme: &'static str,
     /// Button that closes a panel.
     pub close: &'static str,
-    /// How far the server has read: bytes, total, files.
+    /// Reading progress of the server: bytes, total, files.
     pub reading: fn(&str, &str, u64) -> String,
     /// Below the title of the list: runs, folders, size.
     pub runs_summary: fn(u64, u64, &str) -> String,
@@ -62,7 +58,7 @@ pub struct FrameTexts {
     pub runs_cut: &'static str,
 }
 
-/// What the keys do, for the help panel.
+/// Descriptions of keyboard shortcuts for the help panel.
 pub struct KeyTexts {
     /// Title of the panel.
     pub title: &'static str,
@@ -136,7 +132,7 @@ pub struct KeyTexts {
     pub other_tensor: &'static str,
     /// `j` `k` among operations of a data pipeline.
     pub operations: &'static str,
-    /// Which version of the program this is; the argument is the version.
+    /// Program version; the argument is the version number.
     pub version: fn(&str) -> String,
 }
 
@@ -160,23 +156,20 @@ pub struct TimeTexts {
 pub struct StateTexts {
     /// Title: nothing at this address.
     pub nowhere: &'static str,
-    /// What to do next.
     pub nowhere_next: &'static str,
     /// Title: no run of that name.
     pub no_run: fn(&str) -> String,
-    /// What to do next.
     pub no_run_next: &'static str,
     /// Button to the list of runs.
     pub all_runs: &'static str,
     /// Title of a page whose code could not be fetched.
     pub no_code: &'static str,
-    /// Why, and what to do next.
+    /// Cause, and the next step.
     pub no_code_next: &'static str,
     /// Button that fetches it again.
     pub try_again: &'static str,
     /// Title of a run whose files were removed.
     pub gone: fn(&str) -> String,
-    /// What to do next.
     pub gone_next: &'static str,
     /// No connection since a clock time.
     pub no_connection: fn(&str) -> String,
@@ -184,19 +177,18 @@ pub struct StateTexts {
     pub trying_in: fn(u32) -> String,
     /// An attempt is under way.
     pub trying: &'static str,
-    /// Button.
     pub try_now: &'static str,
-    /// Somebody else has noted something about the same at the same time: title and what is shown.
+    /// Conflict with a concurrent note on the same subject: title and explanation.
     pub note_conflict: [&'static str; 2],
     /// A note could not be written: title; what follows is the server's reason.
     pub note_refused: &'static str,
-    /// What follows if the server could not be reached.
+    /// Consequence when the server could not be reached.
     pub note_unreachable: &'static str,
     /// For screen readers: so many hits since the page was opened.
     pub new_hits: fn(u64) -> String,
     /// Live update is paused.
     pub paused: &'static str,
-    /// How many runs have news.
+    /// Number of runs with new data.
     pub waiting: fn(usize) -> String,
     /// Button: apply the news, stay paused.
     pub show_them: &'static str,
@@ -206,10 +198,9 @@ pub struct StateTexts {
     pub loading_next: &'static str,
     /// Title: the server cannot be reached and nothing was read.
     pub unreachable: &'static str,
-    /// What to do next.
     pub unreachable_next: &'static str,
     /// Title: the server refused or answered nonsense.
     pub refused: &'static str,
-    /// What to do next when server and page do not understand each other.
+    /// Advice when the answer of the server could not be parsed.
     pub misunderstood_next: &'static str,
 }

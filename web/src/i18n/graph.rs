@@ -8,9 +8,9 @@ pub struct GraphTexts {
     pub title: &'static str,
     /// Nodes of a closed scope.
     pub nodes: fn(u64) -> String,
-    /// What the canvas shows: nodes, edges, boxes drawn.
+    /// Content of the canvas: nodes, edges, boxes drawn.
     pub drawn: fn(u64, u64, u64) -> String,
-    /// What is near a tensor, in so many boxes.
+    /// Neighbourhood of a tensor: name, number of boxes.
     pub around: fn(&str, u64) -> String,
     /// Field over the tree.
     pub search: &'static str,
@@ -20,7 +20,7 @@ pub struct GraphTexts {
     pub cut: fn(u64, u64) -> String,
     /// No result.
     pub nothing_found: &'static str,
-    /// Which graph of the run.
+    /// Label of the choice between graphs of the run.
     pub graph: &'static str,
     /// A graph of a rank.
     pub of_rank: fn(&str, u32) -> String,
@@ -42,13 +42,10 @@ pub struct GraphTexts {
     pub precision: [&'static str; 2],
     /// Legend of what differs: added, changed.
     pub differing: [&'static str; 2],
-    /// Buttons.
     pub zoom_in: &'static str,
-    /// Buttons.
     pub zoom_out: &'static str,
     /// Button, with its key.
     pub fit: &'static str,
-    /// Button.
     pub svg: &'static str,
     /// Button: open or close a scope.
     pub open: &'static str,
@@ -68,23 +65,14 @@ pub struct GraphTexts {
     pub node: &'static str,
     /// Nothing is chosen.
     pub nothing_chosen: &'static str,
-    /// What to do next.
     pub nothing_chosen_next: &'static str,
-    /// Headings.
     pub inputs: &'static str,
-    /// Headings.
     pub users: &'static str,
-    /// Headings.
     pub outputs: &'static str,
-    /// Headings.
     pub attributes: &'static str,
-    /// Headings.
     pub source: &'static str,
-    /// Headings.
     pub tensors: &'static str,
-    /// Headings.
     pub types: &'static str,
-    /// Headings.
     pub findings: &'static str,
     /// Row: where it runs.
     pub device: &'static str,
@@ -100,7 +88,7 @@ pub struct GraphTexts {
     pub more: fn(u64) -> String,
     /// No choice: compare with.
     pub compare: &'static str,
-    /// Which two of several graphs are compared.
+    /// Label of the choice of two graphs to compare.
     pub pair: &'static str,
     /// Compared: added, removed, changed, renamed, same.
     pub compared: fn([u64; 5]) -> String,
@@ -108,11 +96,9 @@ pub struct GraphTexts {
     pub removed: &'static str,
     /// There is nothing to draw: title.
     pub empty: &'static str,
-    /// What to do next.
     pub empty_next: &'static str,
     /// There is no graph: title.
     pub none: &'static str,
-    /// What to do next.
     pub none_next: &'static str,
     /// Beside what is odd about the graph.
     pub odd: &'static str,

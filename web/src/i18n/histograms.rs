@@ -6,7 +6,7 @@ use crate::format;
 pub struct HistogramsTexts {
     /// Title of the page.
     pub title: &'static str,
-    /// Which picture.
+    /// Label of the choice of view.
     pub view: &'static str,
     /// Choices: each card has its own.
     pub own: &'static str,
@@ -18,13 +18,12 @@ pub struct HistogramsTexts {
     pub heat_map: &'static str,
     /// Bands.
     pub percentiles: &'static str,
-    /// Slider.
     pub bins: &'static str,
     /// Spacing of the bins: what fits the values.
     pub auto: &'static str,
     /// Spacing of the bins.
     pub spacing: &'static str,
-    /// What tensors are shown.
+    /// Label of the filter by role of tensor.
     pub role: &'static str,
     /// Title of the scale of a heat map.
     pub heat_scale: &'static str,
@@ -40,11 +39,8 @@ pub struct HistogramsTexts {
     pub over: &'static str,
     /// Before a range of steps.
     pub steps: &'static str,
-    /// Button.
     pub all_steps: &'static str,
-    /// Handle.
     pub first_step: &'static str,
-    /// Handle.
     pub last_step: &'static str,
     /// Foot: tensors, histograms, statistics.
     pub totals: fn(u64, u64, u64) -> String,
@@ -74,9 +70,8 @@ pub struct HistogramsTexts {
     pub fault: fn(&str) -> &'static str,
     /// The run has no histograms.
     pub none: fn(&str) -> String,
-    /// What to do.
     pub none_next: &'static str,
-    /// What a canvas says: tag, view, rows, first step, last step.
+    /// Accessible description of a canvas: tag, view, rows, first step, last step.
     pub canvas: fn(&str, &str, u64, &str, &str) -> String,
 }
 
@@ -93,7 +88,6 @@ fn sources(histograms: u64, statistics: u64) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// English.
 pub(super) static EN: HistogramsTexts = HistogramsTexts {
     title: "Histograms",
     view: "View",
@@ -152,7 +146,6 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
     },
 };
 
-/// Chinese.
 pub(super) static ZH: HistogramsTexts = HistogramsTexts {
     title: "参数分布图",
     view: "视图",

@@ -4,13 +4,11 @@ use trainscope_api::findings::Counts;
 
 use crate::format;
 
-/// How a run is.
+/// Texts of the run overview.
 pub struct OverviewTexts {
     /// Entry of the rail.
     pub title: &'static str,
-    /// Button.
     pub open_debugger: &'static str,
-    /// Button.
     pub show_scalars: &'static str,
     /// Link to the step of the first cause; the argument is a number.
     pub at_step: fn(&str) -> String,
@@ -22,21 +20,20 @@ pub struct OverviewTexts {
     pub comma: &'static str,
     /// Between two sentences.
     pub gap: &'static str,
-    /// What was found, by severity, and by how many watchpoints.
+    /// Findings by severity, and the number of watchpoints that reported them.
     pub hits: fn(Counts, u64) -> String,
     /// A scalar that is not finite from a step to the end: tag, class, step.
     pub stays: fn(&str, &str, &str) -> String,
     /// The run has grown since it was judged.
     pub behind: &'static str,
-    /// Heading.
     pub guide: &'static str,
     /// Beside it.
     pub guide_order: &'static str,
     /// Rules that found nothing, and those that could not be judged.
     pub checks: fn(u64, u64) -> String,
-    /// What a rule looks at, by its name in the API.
+    /// Subject of a rule, by its name in the API.
     pub rule: fn(&str) -> &'static str,
-    /// What a row is about, 0 to 5.
+    /// Subjects of the rows of the diagnosis, 0 to 5.
     pub topics: [&'static str; 6],
     /// A number of what is recorded, by the name of the kind of row.
     pub tags: fn(u64) -> String,
@@ -58,23 +55,23 @@ pub struct OverviewTexts {
     pub no_tensors: &'static str,
     /// Summary of the code that records them: the framework.
     pub record_with: fn(&str) -> String,
-    /// How many conditions are undecided, and what is missing.
+    /// Number of undecided conditions, and the missing data.
     pub undecided: fn(u64, &str) -> String,
     /// Number of tensors of types that are not computed with, and the types.
     pub unread: fn(u64, &str) -> String,
     /// Number of files of one step that hold a tensor of the same name, the tensor and the step.
     pub shared: fn(u64, &str, i64) -> String,
-    /// What is missing, by its name in the API.
+    /// Missing data, by its name in the API.
     pub missing: fn(&str) -> &'static str,
-    /// Watchpoints that found nothing.
+    /// Number of watchpoints without findings.
     pub found_nothing: fn(u64) -> String,
-    /// Watchpoints that found nothing in tensors.
+    /// Number of watchpoints without findings, and of tensors judged.
     pub found_nothing_in: fn(u64, u64) -> String,
     /// There is a graph, and no tensor.
     pub structure_only: &'static str,
     /// There are pictures or dataset operations, but no values of inputs.
     pub no_inputs: &'static str,
-    /// How many more hits there are.
+    /// Number of further findings.
     pub more_hits: fn(u64) -> String,
     /// The best value: value, step.
     pub best: fn(&str, &str) -> String,
@@ -94,7 +91,7 @@ pub struct OverviewTexts {
     pub grows: &'static str,
     /// A measured quantity: near its limit, and beyond it.
     pub limit_parts: [&'static str; 2],
-    /// What a cell says to a pointer: tensor, step, what.
+    /// Tooltip of a cell: tensor, step, state.
     pub cell: fn(&str, &str, &str) -> String,
     /// Nothing was recorded in a cell.
     pub no_record: &'static str,
@@ -108,9 +105,9 @@ pub struct OverviewTexts {
     pub good_elements: fn(&str) -> String,
     /// Watchpoints without hits.
     pub no_hit: fn(u64) -> String,
-    /// What a heat map says to a screen reader: tag, steps.
+    /// Accessible description of a heat map: tag, steps.
     pub heat: fn(&str, u64) -> String,
-    /// What the curve says to a screen reader: tag, last value.
+    /// Accessible description of the curve: tag, last value.
     pub curve: fn(&str, &str) -> String,
 }
 

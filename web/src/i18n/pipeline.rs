@@ -2,13 +2,12 @@
 
 use crate::format;
 
-/// How data are made, and how long the training waits for them.
+/// Texts of the page about the data pipeline and the time training waits for data.
 pub struct PipelineTexts {
     /// Title of the page.
     pub title: &'static str,
     /// Nothing was recorded, and what to do.
     pub none: &'static str,
-    /// What to do.
     pub none_next: &'static str,
     /// There is a profile but no pipeline.
     pub no_graph: &'static str,
@@ -16,7 +15,7 @@ pub struct PipelineTexts {
     pub totals: fn(u64, Option<i64>, Option<i64>) -> String,
     /// Operations are left out: shown, all.
     pub cut: fn(u64, u64) -> String,
-    /// Which pipeline, if a run has several.
+    /// Label of the choice between pipelines of a run.
     pub choose: &'static str,
     /// A pipeline of a rank and a step.
     pub of_rank: fn(u32, i64) -> String,
@@ -28,11 +27,9 @@ pub struct PipelineTexts {
     pub unnamed: &'static str,
     /// Place of an operation among all.
     pub place: fn(u64, u64) -> String,
-    /// Head.
     pub parameters: &'static str,
     /// Head: what is done to each sample.
     pub transforms: &'static str,
-    /// Head.
     pub sampler: &'static str,
     /// Heads: what feeds it, what it feeds.
     pub neighbours: [&'static str; 2],
@@ -56,40 +53,40 @@ pub struct PipelineTexts {
     pub too_few_samples: fn(u64) -> String,
     /// The step that waited longest: step, waiting, its time, steps profiled.
     pub longest: fn(&str, &str, &str, u64) -> String,
-    /// What helps against waiting.
+    /// Advice against waiting for data.
     pub advice: &'static str,
     /// No profile; a profile without spans of data.
     pub not_timed: [&'static str; 2],
-    /// What to record for that.
+    /// Advice to record times.
     pub not_timed_next: &'static str,
-    /// What batches found in the queue: empty, all; how long the first one took.
+    /// Queue state per batch: batches that found it empty, all batches, time of the first batch.
     pub found: fn(u64, u64, &str) -> String,
     /// The queue of the device, if it is filled in time and if not: empty, all.
     pub device: [fn(u64, u64) -> String; 2],
     /// The operation that the rest waits for: its name; how full the queue before it is, if there is one, and after it.
     pub slow: fn(&str, Option<&str>, &str) -> String,
-    /// What helps against it: a source, another one.
+    /// Advice against slow operations: for a source, for any other operation.
     pub slow_advice: [&'static str; 2],
     /// A sign on it.
     pub slow_sign: &'static str,
     /// The queue behind an operation: how full, how much it holds.
     pub queue: fn(&str, u64) -> String,
-    /// How much a queue holds.
+    /// Capacity of a queue.
     pub of: fn(u64) -> String,
     /// Head: while it ran.
     pub ran: &'static str,
     /// Workers; mean fill of the queue behind it; samples that found it empty; the share of their time that workers
     /// computed.
     pub ran_rows: [&'static str; 4],
-    /// What is chosen with the next ones.
+    /// Label of the choice of `views`.
     pub show: &'static str,
-    /// What is shown of operations: parameters, queues, processors.
+    /// Views of operations: parameters, queues, processors.
     pub views: [&'static str; 3],
     /// Queues over time, then work over time: head, what it is, least and most.
     pub heat: [[&'static str; 4]; 2],
     /// So many samples found a queue empty.
     pub empties: fn(u64) -> String,
-    /// What takes from the last queue.
+    /// Consumer of the last queue.
     pub training: &'static str,
     /// Head of the estimates, their unit, and what they are made of.
     pub help: [&'static str; 3],
@@ -111,7 +108,7 @@ pub struct PipelineTexts {
     pub on_lane: fn(&str) -> String,
     /// Beside it: by the data set itself, by what brings batches to the device.
     pub clocks: [&'static str; 2],
-    /// What the pointer is over: step or steps, waiting, time, share.
+    /// Read-out under the pointer: step or steps, waiting time, total time, share.
     pub reading: fn(&str, &str, &str, &str) -> String,
     /// Label of the bars: steps, longest waiting.
     pub bars: fn(u64, &str) -> String,
@@ -122,7 +119,6 @@ fn joined(first: String, others: [Option<String>; 2]) -> String {
     all.collect::<Vec<_>>().join(" · ")
 }
 
-/// English.
 pub(super) const EN: PipelineTexts = PipelineTexts {
     title: "Data pipeline",
     none: "The data pipeline was not recorded",
@@ -313,7 +309,6 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     },
 };
 
-/// Chinese.
 pub(super) const ZH: PipelineTexts = PipelineTexts {
     title: "数据流水线",
     none: "未记录数据流水线",

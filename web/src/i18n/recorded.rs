@@ -2,7 +2,7 @@
 
 use crate::format;
 
-/// What was recorded to be looked at.
+/// Texts of the pages of recorded images, audio and text.
 pub struct RecordedTexts {
     /// Titles of the pages: pictures, text, precision and recall.
     pub titles: [&'static str; 3],
@@ -12,7 +12,6 @@ pub struct RecordedTexts {
     pub totals: fn(u64, u64) -> String,
     /// The run has none: runs, noun of the page.
     pub none: fn(&str, &str) -> String,
-    /// What to do.
     pub none_next: &'static str,
     /// Before the slider.
     pub step_cap: &'static str,
@@ -30,9 +29,7 @@ pub struct RecordedTexts {
     pub own_step: &'static str,
     /// Button: the step of all cards again.
     pub follow: &'static str,
-    /// Slider.
     pub brightness: &'static str,
-    /// Slider.
     pub contrast: &'static str,
     /// Button: as recorded.
     pub reset: &'static str,
@@ -88,13 +85,12 @@ pub struct RecordedTexts {
     pub stereo: &'static str,
     /// More channels.
     pub channels: fn(u32) -> String,
-    /// How texts are read.
+    /// Label of the choice of text rendering.
     pub reading: &'static str,
     /// As markdown.
     pub rendered: &'static str,
     /// As written.
     pub source: &'static str,
-    /// Field.
     pub find: &'static str,
     /// Steps with the words, steps looked at.
     pub found: fn(u64, u64) -> String,
@@ -114,25 +110,16 @@ pub struct RecordedTexts {
     pub at_threshold: &'static str,
     /// Area below the curve.
     pub area: &'static str,
-    /// Column.
     pub threshold: &'static str,
-    /// Column.
     pub precision: &'static str,
-    /// Column.
     pub recall: &'static str,
-    /// Title of a column.
     pub f1: &'static str,
-    /// Title of a column.
     pub true_positives: &'static str,
-    /// Title of a column.
     pub false_positives: &'static str,
-    /// Title of a column.
     pub true_negatives: &'static str,
-    /// Title of a column.
     pub false_negatives: &'static str,
 }
 
-/// English.
 pub(super) static EN: RecordedTexts = RecordedTexts {
     titles: ["Images and audio", "Text", "PR curves"],
     nouns: ["images or audio", "text", "PR curves"],
@@ -215,7 +202,6 @@ pub(super) static EN: RecordedTexts = RecordedTexts {
     false_negatives: "False negatives",
 };
 
-/// Chinese.
 pub(super) static ZH: RecordedTexts = RecordedTexts {
     titles: ["图像与音频", "文本", "PR 曲线"],
     nouns: ["图像或音频", "文本", " PR 曲线"],

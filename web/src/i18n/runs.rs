@@ -18,23 +18,16 @@ pub struct RunsTexts {
     pub only_healthy: &'static str,
     /// Title of a button.
     pub only_unjudged: &'static str,
-    /// Button.
     pub only_errors: &'static str,
-    /// Button.
     pub only_warnings: &'static str,
     /// Title of a button.
     pub only_live: &'static str,
     /// Switch.
     pub grouped: &'static str,
-    /// Button.
     pub how_to_record: &'static str,
-    /// Head.
     pub name: &'static str,
-    /// Head.
     pub files: &'static str,
-    /// Head.
     pub status: &'static str,
-    /// Head.
     pub steps: &'static str,
     /// Head, if the runs do not agree on a tag.
     pub loss: &'static str,
@@ -42,11 +35,8 @@ pub struct RunsTexts {
     pub last: &'static str,
     /// Head, if the runs do not agree on a tag.
     pub metric: &'static str,
-    /// Head.
     pub updated: &'static str,
-    /// Head.
     pub duration: &'static str,
-    /// Head.
     pub data: &'static str,
     /// Label of the tick box of a row.
     pub select_run: fn(&str) -> String,
@@ -132,7 +122,6 @@ pub struct RunsTexts {
     pub no_key: fn(&str, &str) -> String,
     /// Label of the list of suggestions under the filter.
     pub suggestions: &'static str,
-    /// Button.
     pub clear_filter: &'static str,
     /// Title of an icon: kind and count, and that no page shows it yet.
     pub kind_count: fn(&str, u64) -> String,
@@ -156,13 +145,13 @@ pub struct PanelTexts {
     pub truncated: fn(u64, u64) -> String,
     /// Title: gone.
     pub gone: &'static str,
-    /// What to do about damage.
+    /// Advice about a damaged file.
     pub damaged_next: &'static str,
-    /// What to do about a torn end.
+    /// Advice about a truncated file.
     pub truncated_next: &'static str,
-    /// What to do about a file that cannot be opened.
+    /// Advice about a file that cannot be opened.
     pub unreadable_next: &'static str,
-    /// What is shown: the highest step.
+    /// Highest step displayed.
     pub shown_to_step: fn(&str) -> String,
     /// State of a file.
     pub live: &'static str,
@@ -196,13 +185,13 @@ pub struct PanelTexts {
     pub reason: &'static str,
     /// Not every file is listed.
     pub files_cut: &'static str,
-    /// How many ranks wrote the run.
+    /// Number of ranks that wrote the run.
     pub ranks: fn(u64) -> String,
     /// Link to the scalars.
     pub open_scalars: &'static str,
 }
 
-/// How to record.
+/// Instructions for recording.
 pub struct RecordTexts {
     /// Title when there are no runs: the folder.
     pub empty: fn(&str) -> String,
@@ -212,7 +201,6 @@ pub struct RecordTexts {
     pub title: &'static str,
     /// Below the title of the panel.
     pub next: &'static str,
-    /// Button.
     pub copy: &'static str,
     /// After the button was used.
     pub copied: &'static str,

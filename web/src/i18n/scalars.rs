@@ -8,7 +8,7 @@ pub struct ScalarsTexts {
     pub title: &'static str,
     /// Heading of the list of runs.
     pub runs: &'static str,
-    /// How many of the runs are shown.
+    /// Displayed runs: number, total.
     pub of: fn(&str, &str) -> String,
     /// Link in the head of a card that is drawn by time because its steps start again with each epoch.
     pub per_epoch: &'static str,
@@ -58,9 +58,7 @@ pub struct ScalarsTexts {
     pub log: &'static str,
     /// Symmetric logarithmic.
     pub symlog: &'static str,
-    /// Slider.
     pub smoothing: &'static str,
-    /// Tick box.
     pub min_max: &'static str,
     /// Tick box: points that a restart has written again.
     pub superseded: &'static str,
@@ -80,11 +78,8 @@ pub struct ScalarsTexts {
     pub pin: &'static str,
     /// Take the pin away.
     pub unpin: &'static str,
-    /// Menu item.
     pub download_csv: &'static str,
-    /// Menu item.
     pub download_png: &'static str,
-    /// Menu item.
     pub as_table: &'static str,
     /// Head of the read-out: the step.
     pub at_step: fn(&str) -> String,
@@ -104,9 +99,9 @@ pub struct ScalarsTexts {
     pub inf_at: fn(&str, &str) -> String,
     /// So many runs have the same curve.
     pub equal: fn(u64) -> String,
-    /// What a canvas says: tag, number of lines, first step, last step.
+    /// Accessible description of a canvas: tag, number of lines, first step, last step.
     pub canvas: fn(&str, u64, &str, &str) -> String,
-    /// A part of what a canvas says: the line, and where it is not finite.
+    /// Part of that description: line name and the steps that are not finite.
     pub canvas_part: fn(&str, &str) -> String,
     /// A card without points in the range.
     pub no_points: &'static str,
@@ -116,23 +111,17 @@ pub struct ScalarsTexts {
     pub no_answer: &'static str,
     /// The run has no scalars: title.
     pub none: fn(&str) -> String,
-    /// What to do.
     pub none_next: &'static str,
-    /// No run is shown: title.
+    /// Title when no run is displayed.
     pub none_shown: &'static str,
-    /// What to do.
     pub none_shown_next: &'static str,
     /// The filter hides all: title with the number of tags.
     pub nothing_matches: fn(u64) -> String,
-    /// What to do.
     pub nothing_matches_next: &'static str,
-    /// Button.
     pub clear_filter: &'static str,
     /// No tag is ticked.
     pub none_ticked: &'static str,
-    /// What to do.
     pub none_ticked_next: &'static str,
-    /// Button.
     pub tick_all: &'static str,
     /// The tags are being asked for.
     pub loading: &'static str,
@@ -144,7 +133,7 @@ pub struct ScalarsTexts {
     pub torn: fn(&str, &str) -> String,
     /// More such files.
     pub and_more: fn(u64) -> String,
-    /// What that means.
+    /// Consequence of a damaged file.
     pub damaged_next: &'static str,
     /// Choice of the x axis: another scalar.
     pub x_tag: &'static str,
@@ -158,9 +147,9 @@ pub struct ScalarsTexts {
     pub y_range: &'static str,
     /// Everything has room.
     pub all_values: &'static str,
-    /// What lies far away leaves the plot.
+    /// Switch that excludes outliers from the plot's range.
     pub no_outliers: &'static str,
-    /// How lines are smoothed.
+    /// Label of the choice of smoothing.
     pub smoothing_kind: &'static str,
     /// Exponential moving average.
     pub ema: &'static str,
@@ -168,7 +157,7 @@ pub struct ScalarsTexts {
     pub running_mean: &'static str,
     /// Gaussian window.
     pub gaussian: &'static str,
-    /// How large cards are.
+    /// Label of the choice of card size.
     pub card_size: &'static str,
     /// Small cards.
     pub size_small: &'static str,
@@ -176,9 +165,9 @@ pub struct ScalarsTexts {
     pub size_medium: &'static str,
     /// Large ones.
     pub size_large: &'static str,
-    /// Whether zooming one card zooms all.
+    /// Switch that zooms all cards together.
     pub linked: &'static str,
-    /// What runs are grouped by.
+    /// Label of the choice of grouping key.
     pub group_runs: &'static str,
     /// Nothing.
     pub group_none: &'static str,
@@ -188,13 +177,13 @@ pub struct ScalarsTexts {
     pub group_pattern: &'static str,
     /// Label of that expression.
     pub pattern: &'static str,
-    /// How it groups.
+    /// Hint about grouping by a pattern.
     pub pattern_hint: &'static str,
     /// Label of the list of groups.
     pub groups: &'static str,
     /// A run without the hyper-parameter.
     pub not_recorded: &'static str,
-    /// What the band of a group says.
+    /// Meaning of the band around a group's line.
     pub spread: &'static str,
     /// Standard deviation.
     pub deviation: &'static str,
@@ -226,11 +215,8 @@ pub struct ScalarsTexts {
     pub own_zooms: &'static str,
     /// Chip while nothing is zoomed any more but one can step back.
     pub whole_range: &'static str,
-    /// Menu item.
     pub whole_screen: &'static str,
-    /// Menu item.
     pub download_json: &'static str,
-    /// Menu item.
     pub download_svg: &'static str,
     /// Button: all cards.
     pub download_all: &'static str,
@@ -244,7 +230,7 @@ pub struct ScalarsTexts {
     pub first_limit: &'static str,
     /// The second one.
     pub second_limit: &'static str,
-    /// How both go together.
+    /// Combination of both.
     pub joint: &'static str,
     /// Beyond both.
     pub and: &'static str,
@@ -252,9 +238,7 @@ pub struct ScalarsTexts {
     pub or: &'static str,
     /// With how many runs they are kept.
     pub limits_kept: fn(u64) -> String,
-    /// Button.
     pub save_limits: &'static str,
-    /// Button.
     pub remove_limits: &'static str,
     /// Over a limit: its words, points beyond, whether there may be more.
     pub alert: fn(&str, u64, bool) -> String,

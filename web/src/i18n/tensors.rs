@@ -16,25 +16,22 @@ pub struct TensorsTexts {
     pub nothing_matches: &'static str,
     /// Tensors were left out: sent, all.
     pub cut: fn(u64, u64) -> String,
-    /// Nobody recorded tensors: title.
+    /// Title when no tensors were recorded.
     pub none: &'static str,
-    /// What to do about it.
     pub none_next: &'static str,
     /// Label of the field for ranks.
     pub rank: &'static str,
     /// Before the number of a step.
     pub step: fn(i64) -> String,
-    /// Button.
     pub previous_step: &'static str,
-    /// Button.
     pub next_step: &'static str,
     /// Label of the slider.
     pub steps: &'static str,
-    /// What the chart shows: the range from least to greatest.
+    /// Quantity charted: minimum to maximum.
     pub range: &'static str,
-    /// What the chart shows: spread.
+    /// Quantity charted: standard deviation.
     pub std: &'static str,
-    /// What the chart shows: length.
+    /// Quantity charted: L2 norm.
     pub norm: &'static str,
     /// Label of the chart: tensor.
     pub chart: fn(&str) -> String,
@@ -42,7 +39,7 @@ pub struct TensorsTexts {
     pub pending: fn(u64) -> String,
     /// Label of the field for the slice.
     pub slice: &'static str,
-    /// What the field takes.
+    /// Slice syntax accepted by the field.
     pub slice_help: &'static str,
     /// Button: rows become columns.
     pub swap: &'static str,
@@ -50,11 +47,11 @@ pub struct TensorsTexts {
     pub axis: fn(usize) -> String,
     /// Title of an axis: make it rows or columns.
     pub free: &'static str,
-    /// What the table shows.
+    /// Table column: current values.
     pub current: &'static str,
     /// Caption of the table: the values compared with.
     pub other: &'static str,
-    /// What the table shows.
+    /// Table column: difference from the other step.
     pub difference: &'static str,
     /// Label of what is compared with.
     pub compare: &'static str,
@@ -98,7 +95,7 @@ pub struct TensorsTexts {
     pub dumps: &'static str,
     /// See `dumps`.
     pub dumps_title: &'static str,
-    /// What to do to see values.
+    /// Advice for recording values.
     pub only_statistics_next: &'static str,
     /// The values cannot be read: title.
     pub unreadable: &'static str,
@@ -118,21 +115,17 @@ pub struct TensorsTexts {
     pub histogram_label: fn(&str, &str) -> String,
     /// Heading of the buttons.
     pub jump: &'static str,
-    /// Button.
     pub first_nan: &'static str,
-    /// Button.
     pub first_pos_inf: &'static str,
-    /// Button.
     pub first_neg_inf: &'static str,
     /// Button: look at all of a large tensor.
     pub look_at_all: fn(&str) -> String,
     /// While that goes on: read, all.
     pub looking: fn(&str, &str) -> String,
-    /// What a press does then.
+    /// Label of the button while it is playing.
     pub stop: &'static str,
     /// Beside downloads.
     pub whole: &'static str,
-    /// Link.
     pub debugger: &'static str,
     /// Link to the values of a tensor.
     pub show_values: &'static str,

@@ -100,7 +100,7 @@ impl Chunk {
     }
 }
 
-/// How far the code of a page is.
+/// State of the code of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Fetching,

@@ -35,7 +35,7 @@ use watchpoints::WatchpointList;
 
 pub(super) use picture::ClassBar;
 
-/// What is watched for waits for the hits so long.
+/// Longest time for which the list of watchpoints waits for the findings.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The debugger of the run that the address names.
@@ -61,8 +61,8 @@ pub fn DebuggerPage() -> impl IntoView {
         }
         _ => false,
     });
-    // Who comes for the hits sees them first: the list is made while they are asked for, what is said of one of them and
-    // what is watched for when they are painted; the latter, too, when they have not come for long.
+    // Findings take priority: the list is built while they are requested, the panels for one finding and for the
+    // watchpoints after they are painted, or after `PATIENCE`.
     let (is_asked, is_painted) = (RwSignal::new(false), RwSignal::new(false));
     set_timeout(
         move || {

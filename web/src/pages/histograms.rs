@@ -1,7 +1,7 @@
-//! How the values of tensors lay over the steps: a card a tensor, one picture for all, and a range of steps.
+//! Distribution of tensor values over steps: one card per tensor, one view for all, and a range of steps.
 //!
-//! Everything chosen is in the address ([`settings`]). The server counts bins again and merges steps that have no room
-//! of their own; a smaller range asks for more detail, down to single records.
+//! All choices are in the address ([`settings`]). The server rebins and merges steps to the available width; a smaller
+//! range has more detail, down to single records.
 #![expect(
     clippy::large_types_passed_by_value,
     reason = "signals are handles of a word or two; only debug builds add where each was made"

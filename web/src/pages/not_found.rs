@@ -1,4 +1,4 @@
-//! What an address shows that leads nowhere.
+//! Page for addresses without a route.
 
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;

@@ -1,7 +1,7 @@
-//! How a run is, in the order in which an expert looks: the verdict, the guided diagnosis, where it started, and a
-//! small picture of each kind of data.
+//! Overview of a run, in the order of an expert's examination: verdict, guided diagnosis, probable first cause, and a
+//! thumbnail of each kind of data.
 //!
-//! Everything comes from the server as it is; this page sorts and draws.
+//! All judgements come from the server; this page only sorts and draws.
 
 use crate::prelude::*;
 use crate::route::use_run;

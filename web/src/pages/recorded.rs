@@ -1,7 +1,7 @@
-//! What was recorded to be looked at and listened to: pictures and sound, text, curves of precision and recall.
+//! Pages of recorded media: images and audio, text, precision-recall curves.
 //!
-//! One frame for all of them: runs and tags at the left, a card a tag, and one step that all cards follow unless a card
-//! has a step of its own. Every recorded step can be reached; nothing is asked for that is not in view.
+//! They share one layout: runs and tags at the left, one card per tag, and one step followed by all cards without a
+//! step of their own. Every recorded step can be reached; only cards in view request data.
 #![expect(
     clippy::large_types_passed_by_value,
     reason = "signals are handles of a word or two; only debug builds add where each was made"
@@ -34,7 +34,7 @@ use card::Card;
 use settings::Settings;
 use toolbar::Toolbar;
 
-/// Which of the pages.
+/// Page of recorded media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelf {
     /// Pictures and sound.

@@ -9,7 +9,7 @@ use crate::prelude::*;
 use crate::route::{self, Place, RunPage, use_place};
 use crate::state::{Load, use_app_state};
 
-/// What the address says about the run and what the list of runs says.
+/// State of the run's page: the address combined with the list of runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Page(RunPage),

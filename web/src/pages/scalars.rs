@@ -117,7 +117,7 @@ pub fn ScalarsPage() -> impl IntoView {
     }
 }
 
-/// What a key of zooming does to the range: moves it by so much of itself, then makes it that much as wide.
+/// Effect of a zoom key on the range: shift as a fraction of its width, then scale of the width.
 fn zoom_key(key: &str) -> Option<(f64, f64)> {
     match key {
         "w" | "+" | "=" => Some((0.0, 0.5)),

@@ -2,24 +2,24 @@
 
 use regex_lite::{Regex, RegexBuilder};
 
-/// Longest compiled expression: a pathological one is refused instead of making every key press slow.
+/// Size limit of a compiled expression: a pathological one is rejected instead of slowing down every key press.
 const SIZE_LIMIT: usize = 1 << 20;
 
-/// What the field says.
+/// Parsed filter.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Filter {
-    /// Nothing: every tag passes.
+    /// Empty: every tag matches.
     #[default]
     All,
-    /// Tags in which the expression is found.
+    /// Tags that match the expression.
     Matching(Regex),
-    /// No expression; the reason as the parser says it. Every tag passes, so that the page does not empty while
-    /// somebody types.
+    /// An invalid expression with the parser's message. Every tag matches, so that the page does not empty while the
+    /// user types.
     Invalid(String),
 }
 
 impl Filter {
-    /// Reads the field; upper and lower case count only if there is an upper case letter in it.
+    /// Parses the field; case-sensitive only if it contains an upper-case letter.
     pub(crate) fn new(text: &str) -> Self {
         if text.is_empty() {
             return Self::All;
@@ -34,7 +34,7 @@ impl Filter {
         }
     }
 
-    /// Whether a tag passes.
+    /// True if a tag matches.
     pub(crate) fn passes(&self, tag: &str) -> bool {
         match self {
             Self::All | Self::Invalid(_) => true,
@@ -42,7 +42,7 @@ impl Filter {
         }
     }
 
-    /// What it finds in a name: its first group if it has one, or all that matches.
+    /// The match in a name: its first group if it has one, or the whole match.
     pub(crate) fn find(&self, name: &str) -> Option<String> {
         let Self::Matching(regex) = self else {
             return None;
@@ -52,12 +52,12 @@ impl Filter {
         Some(found.as_str().to_owned())
     }
 
-    /// Whether it may hide something.
+    /// True if it may hide tags.
     pub(crate) fn is_active(&self) -> bool {
         matches!(self, Self::Matching(_))
     }
 
-    /// Why it is no expression.
+    /// Error of an invalid expression.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
             Self::Invalid(reason) => Some(reason),
@@ -66,7 +66,7 @@ impl Filter {
     }
 }
 
-/// Two filters are equal if they came from the same text.
+/// Filters are equal if their texts are.
 impl PartialEq for Filter {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

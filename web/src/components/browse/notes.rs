@@ -1,4 +1,4 @@
-//! What a page has to say before any card: no such tags, nothing chosen, nothing found, files that are damaged.
+//! Messages above the cards of a page: no such tags, no selection, no match, damaged files.
 
 use trainscope_api::runs::{File, FileStatus, RunStatus};
 
@@ -9,18 +9,18 @@ use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;
 use crate::state::use_app_state;
 
-/// Why there are no cards.
+/// Reason for an empty page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nothing {
-    /// The tags have not arrived.
+    /// The tags have not arrived yet.
     Loading,
-    /// No run is shown.
+    /// No run is displayed.
     NoRun,
-    /// No shown run has such a tag.
+    /// No displayed run has such a tag.
     NoTags,
     /// The filter hides every tag.
     NoMatch,
-    /// No tag is ticked.
+    /// No tag is checked.
     NoTick,
 }
 
@@ -44,17 +44,17 @@ impl Nothing {
     }
 }
 
-/// The designed state in the place of the cards.
+/// State page in place of the cards.
 #[component]
 pub(crate) fn NothingView(
     browse: Browse,
     reason: Nothing,
     /// The icon of the page.
     icon: IconName,
-    /// No shown run has such a tag: title.
+    /// No displayed run has such a tag: title.
     #[prop(into)]
     none: Signal<String>,
-    /// What to do.
+    /// The same: next step.
     #[prop(into)]
     none_next: Signal<String>,
 ) -> impl IntoView {
@@ -121,8 +121,7 @@ pub(crate) fn NothingView(
     }
 }
 
-/// Lines over the cards: what a link names that is not there, and the first file of a shown run that could not be read
-/// whole.
+/// Lines above the cards: missing targets of a link, and the first incomplete file of a displayed run.
 #[component]
 pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
@@ -134,7 +133,7 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
         names.retain(|run| !state.may_exist(run));
         names.sort();
         names.dedup();
-        // Of a list that is cut nobody knows what it lacks.
+        // A truncated list cannot prove that a run is missing.
         if names.is_empty() || state.runs.with(|list| list.cut) {
             let is_missing = |tag: &String| {
                 let is_known = browse.is_loaded.get() && !browse.entries.with(|all| all.is_empty());
@@ -219,7 +218,7 @@ pub(crate) fn DamageNote(browse: Browse) -> impl IntoView {
     }
 }
 
-/// A torn end is nothing to worry about while the writer may still write it.
+/// A truncated end is harmless while the writer may still complete it.
 fn is_bad(file: &File, may_grow: bool) -> bool {
     match file.status {
         FileStatus::Damaged | FileStatus::Unreadable => true,

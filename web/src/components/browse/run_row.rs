@@ -1,4 +1,4 @@
-//! A run in the left panel: shown or not, alone, the baseline, off the list.
+//! Row of a run in the left panel: display, isolate, baseline, remove.
 
 use leptos::ev;
 use trainscope_api::runs::RunStatus;
@@ -11,7 +11,7 @@ use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
 
-/// A run: one click shows or hides it, two show it alone; buttons for the rest come with pointer or focus.
+/// Row of a run: a click shows or hides it, a double click isolates it; further buttons appear on hover or focus.
 #[component]
 pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     let i18n = use_i18n();
@@ -31,7 +31,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
         (shown, browse.hidden.get_untracked().to_vec())
     };
     let toggle = move |event: ev::MouseEvent| {
-        // The second click of a double one belongs to that.
+        // The second click of a double click belongs to that.
         if event.detail() > 1 {
             return;
         }
@@ -52,7 +52,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
         let run = name.get_value();
         let (mut shown, mut hidden) = lists();
         if is_alone.get_untracked() {
-            // Alone already: all of the list come back.
+            // Isolated already: all listed runs come back.
             shown.append(&mut hidden);
         } else {
             hidden.append(&mut shown);
@@ -83,7 +83,7 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
     };
     let chip_class = move || {
         let class = name.with_value(|name| colours.get(name)).chip_class();
-        // Hidden is said by a hollow chip and by the word.
+        // A hidden run has a hollow chip and a word.
         if is_shown.get() {
             class
         } else {

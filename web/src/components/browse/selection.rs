@@ -1,5 +1,5 @@
-//! Which tags are ticked, as rules that fit into an address: `-train/` takes a whole group off, `+train/loss` puts one
-//! tag back. The longest rule that a tag begins with decides; without any, it is ticked.
+//! Tag selection as rules that fit into a URL: `-train/` unchecks a whole group, `+train/loss` checks one tag again.
+//! The longest matching prefix decides; without any, a tag is checked.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Reads the items of an address; what is no rule is left out.
+    /// Parses the items of a URL; invalid rules are left out.
     pub(crate) fn from_items(items: &[String]) -> Self {
         let rules = items.iter().filter_map(|item| {
             let is_ticked = match item.as_bytes().first()? {
@@ -36,7 +36,7 @@ impl Selection {
             .collect()
     }
 
-    /// Whether the tag is ticked.
+    /// True if the tag is checked.
     pub(crate) fn has(&self, tag: &str) -> bool {
         if self.rules.is_empty() {
             return true;
@@ -47,7 +47,7 @@ impl Selection {
             .unwrap_or_else(|| self.inherited(tag))
     }
 
-    /// What the groups above say of a tag or group.
+    /// Rule of the groups above a tag or group.
     fn inherited(&self, path: &str) -> bool {
         let mut inner = path.strip_suffix(PARTINGS).unwrap_or(path);
         while let Some(slash) = inner.rfind(PARTINGS) {
@@ -59,7 +59,7 @@ impl Selection {
         self.rules.get("").copied().unwrap_or(true)
     }
 
-    /// Ticks one tag, or takes its tick away.
+    /// Checks or unchecks one tag.
     pub(crate) fn set_tag(&mut self, tag: &str, is_ticked: bool) {
         self.rules.remove(tag);
         if self.inherited(tag) != is_ticked {

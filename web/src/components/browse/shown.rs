@@ -1,4 +1,4 @@
-//! Runs that a page draws: those of the address, otherwise its own, with the others of its folder in the list.
+//! Runs that a page draws: those of the URL, otherwise its own, with the others of its folder in the list.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::prelude::*;
 use crate::state::use_runs;
 use crate::url_state::UrlState;
 
-/// Runs of a folder that are listed, and drawn together on one click. A larger folder is no comparison.
+/// Maximum number of runs of a folder that are listed, and drawn together on one click.
 const MOST_TOGETHER: usize = 50;
 
 /// Names of runs, in their order.
 pub(crate) type RunNames = Memo<Arc<Vec<String>>>;
 
-/// Shown and hidden runs.
+/// Displayed and hidden runs.
 pub(crate) fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNames) {
     let runs = use_runs();
     let (asked, hide) = (url.list("runs"), url.list("hide"));
@@ -26,7 +26,7 @@ pub(crate) fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNam
             shown.push(own.get());
         }
         runs.with(|list| {
-            // A link may name runs that are no more; nothing would ever arrive for them.
+            // A link may name runs that no longer exist; their data would never arrive.
             if !list.runs.is_empty() && !list.cut {
                 shown.retain(|run| list.runs.iter().any(|known| known.id == *run));
             }
@@ -51,7 +51,7 @@ pub(crate) fn chosen_runs(url: UrlState, own: Memo<String>) -> (RunNames, RunNam
     (shown, hidden)
 }
 
-/// The other runs of a run's folder; none if they are too many.
+/// The other runs of a run's folder; empty if they are too many.
 pub(super) fn neighbours<'a>(own: &str, runs: impl Iterator<Item = &'a str>) -> Vec<String> {
     let home = split_name(own).0;
     let is_beside = |run: &&str| *run != "." && *run != own && split_name(run).0 == home;

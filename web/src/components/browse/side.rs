@@ -12,18 +12,18 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::state::use_app_state;
 
-/// Runs offered at once under the field that adds one.
+/// Maximum number of runs offered below the field that adds one.
 const MOST_OFFERED: usize = 50;
 
-/// Runs, filter, tags, and what there is of both.
+/// Runs, filter, tags, and totals.
 #[component]
 pub(crate) fn Side(
-    /// What is chosen.
+    /// Selection.
     browse: Browse,
-    /// How much there is, for the foot.
+    /// Totals, for the foot.
     #[prop(into)]
     totals: Signal<String>,
-    /// What stands between runs and tags.
+    /// Content between runs and tags.
     #[prop(optional)]
     children: Option<ChildrenFn>,
 ) -> impl IntoView {
@@ -57,7 +57,7 @@ pub(crate) fn Side(
     }
 }
 
-/// Shown and hidden runs, and a way to more.
+/// Displayed and hidden runs, and adding further ones.
 #[component]
 fn RunList(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
@@ -67,7 +67,7 @@ fn RunList(browse: Browse) -> impl IntoView {
         browse
             .hidden
             .with(|hidden| listed.extend(hidden.iter().cloned()));
-        // The run's own folder first; whether a run is shown does not move it under the pointer.
+        // The run's own folder first; displaying a run does not move its row under the pointer.
         let home = browse.own.with(|own| split_name(own).0.to_owned());
         listed.sort_by(|a, b| {
             let is_away = |run: &str| split_name(run).0 != home;
@@ -136,7 +136,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
     let field = NodeRef::<leptos::html::Input>::new();
     Effect::new(move || {
         if let Some(field) = field.get() {
-            // A field that cannot take the focus is still there to be clicked.
+            // A field that cannot take the focus can still be clicked.
             let _ignored = field.focus();
         }
     });
@@ -206,7 +206,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
     }
 }
 
-/// The regular expression over tags; what is not one yet says so and hides nothing.
+/// The regular expression over tags; an incomplete one shows its error and hides nothing.
 #[component]
 fn FilterField(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();

@@ -1,5 +1,5 @@
-//! The tags of the shown runs as a tree with tick boxes; only the rows in view exist, so ten thousand tags cost as much
-//! as thirty.
+//! The tags of the displayed runs as a tree with checkboxes; only the rows in view are created, so ten thousand tags
+//! cost as much as thirty.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 
 const ROW_PIXELS: f64 = 24.0;
-/// A group with more tags begins folded.
+/// Number of tags above which a group starts collapsed.
 const MOST_OPEN: usize = 24;
 
-/// A row with its place in the list.
+/// A row with its index.
 #[derive(Clone, Debug, PartialEq)]
 struct Placed {
     at: usize,
@@ -30,7 +30,7 @@ enum TreeRow {
     Pinned(usize),
     /// A pinned tag.
     Pin(String),
-    /// Heading of all tags: how many are ticked of how many.
+    /// Heading of all tags: number of checked ones, and of all.
     All(usize, usize),
     /// Heading of the tensors of one role.
     Role(Role),
@@ -42,7 +42,7 @@ enum TreeRow {
 #[component]
 pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
-    // Groups that were opened or folded by hand.
+    // Groups expanded or collapsed by hand.
     let folds = RwSignal::new(HashMap::<String, bool>::new());
     let all = Memo::new(move |_| tree_rows(browse, folds));
     let list = RowsInView::new(ROW_PIXELS, move || all.track());
@@ -88,7 +88,7 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     }
 }
 
-/// All rows that are open.
+/// All visible rows.
 fn tree_rows(browse: Browse, folds: RwSignal<HashMap<String, bool>>) -> Vec<TreeRow> {
     let selection = browse.selection.get();
     let is_filtering = browse.filter.with(super::Filter::is_active);

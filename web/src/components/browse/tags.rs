@@ -1,4 +1,4 @@
-//! What the shown runs have recorded, tag by tag: which series belong on one card.
+//! Tags of the displayed runs, with the series that belong on one card.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use trainscope_format::{Kind, Role};
 pub(crate) struct SeriesId {
     /// Name of the run.
     pub(crate) run: String,
-    /// The run in few words.
+    /// Short name of the run.
     pub(crate) name: String,
     /// Rank that recorded it.
     pub(crate) rank: u32,
-    /// What it is of.
+    /// Kind of its records.
     pub(crate) kind: Kind,
     /// One of several concurrent writers.
     pub(crate) writer: Option<String>,
-    /// The file that it wrote, if it is one of several.
+    /// The file of this writer, if there are several.
     pub(crate) file: Option<String>,
-    /// Whether rank and writer must be named to tell it from its run's other lines on the card.
+    /// True if rank and writer must be part of the label to distinguish the run's lines on the card.
     pub(crate) is_one_of_many: bool,
 }
 
@@ -41,7 +41,7 @@ impl Default for SeriesId {
 }
 
 impl SeriesId {
-    /// How it is called beside its chip: the run in few words, then what tells it apart.
+    /// Label beside its chip: the short name of the run, and distinguishing parts.
     pub(crate) fn label(&self) -> String {
         let mut label = self.name.clone();
         if self.is_one_of_many {
@@ -50,7 +50,7 @@ impl SeriesId {
                 label.push_str(&self.rank.to_string());
             }
             if let Some(file) = &self.file {
-                // What all such files begin with tells none of them apart.
+                // The common prefix of such file names is not distinguishing.
                 let name = file.rsplit('/').next().unwrap_or(file);
                 let own = name.rsplit_once("tfevents.").map_or(name, |(_, own)| own);
                 label.push_str(" · ");
@@ -61,18 +61,18 @@ impl SeriesId {
     }
 }
 
-/// One tag over all shown runs.
+/// One tag over all displayed runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TagEntry {
     /// Name.
     pub(crate) tag: String,
-    /// What the tensor is to the training, if it is one and that is known.
+    /// Role of the tensor in the training, if it is one and the role is known.
     pub(crate) role: Option<Role>,
     /// Points of all its series.
     pub(crate) points: u64,
-    /// Of these, statistics of tensors.
+    /// Number of them that are statistics of tensors.
     pub(crate) statistics: u64,
-    /// Points that a restart has written again.
+    /// Points that a restart has overwritten.
     pub(crate) superseded: u64,
     /// Lowest step of all.
     pub(crate) first_step: Option<i64>,
@@ -82,7 +82,8 @@ pub(crate) struct TagEntry {
     pub(crate) series: Vec<SeriesId>,
 }
 
-/// All tags of these kinds, by name; `short` says a run in few words. Runs whose tags have not arrived are left out.
+/// All tags of these kinds, by name; `short` abbreviates the name of a run. Runs whose tags have not arrived are left
+/// out.
 pub(crate) fn merge(
     runs: &[String],
     tags: &BTreeMap<String, Arc<TagList>>,
@@ -126,7 +127,7 @@ pub(crate) fn merge(
     entries
 }
 
-/// What is kept as it is, is a weight all the same.
+/// Frozen weights count as weights.
 fn coarse(role: Role) -> Role {
     match role {
         Role::FrozenWeight => Role::Weight,

@@ -11,30 +11,30 @@ pub(crate) enum Row {
         path: String,
         /// Its last segment.
         name: String,
-        /// How deep it lies.
+        /// Nesting depth.
         depth: usize,
         /// Tags below it.
         tags: usize,
-        /// Ticked tags below it.
+        /// Checked tags below it.
         ticked: usize,
-        /// Whether its rows follow.
+        /// True if it is expanded.
         is_open: bool,
     },
     /// A tag.
     Leaf {
-        /// Position in the list that the tree was made of.
+        /// Index in the list of the tree.
         index: usize,
-        /// What of its name is not said by the groups above.
+        /// The part of its name below the groups.
         name: String,
-        /// How deep it lies.
+        /// Nesting depth.
         depth: usize,
-        /// Whether it is ticked.
+        /// True if it is checked.
         is_ticked: bool,
     },
 }
 
-/// The rows of `tags`, which are ordered by name. A group with a single tag is that tag. `is_open` is asked with the
-/// path of each group and the number of tags below it.
+/// The rows of `tags`, which are ordered by name. A group with a single tag is replaced by that tag. `is_open` gets
+/// the path of each group and the number of tags below it.
 pub(crate) fn rows(
     tags: &[&str],
     selection: &Selection,
@@ -60,7 +60,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The rows of the tags `from..to`, whose first `prefix` bytes are the group that they are in.
+    /// Adds the rows of the tags `from..to`, whose first `prefix` bytes are their group.
     fn level(&mut self, from: usize, to: usize, prefix: usize, depth: usize) {
         let mut at = from;
         while at < to {
@@ -68,7 +68,7 @@ impl Walk<'_> {
             let rest = &tag[prefix..];
             // Names of modules are parted by dots, names of summaries by slashes.
             let parting = if tag.contains('/') { '/' } else { '.' };
-            // A slash at either end names nothing and belongs to the segment beside it.
+            // An empty segment at either end is part of the segment beside it.
             let slash = rest
                 .char_indices()
                 .skip(1)

@@ -1,5 +1,5 @@
-//! A canvas of the browser as what plots are drawn to. Each call from here into the browser takes its time, and what it
-//! is told twice it works out twice: so it is told of colours and fonts only when they change.
+//! Plot backend for a canvas of the browser. Each call into the browser is expensive, and setting the same style again
+//! has a cost: so colours and fonts are only set when they change.
 
 use std::convert::Infallible;
 
@@ -11,25 +11,25 @@ use web_sys::CanvasRenderingContext2d;
 
 type Done = Result<(), DrawingErrorKind<Infallible>>;
 
-/// What strokes look like.
+/// Style of strokes.
 type Pen = (BackendColor, u32);
 
-/// Points of a path that are stroked at once. Without a graphics processor a browser takes four times as long for a line
-/// of 360 that goes up and down as for the same in such pieces: 105 and 25 ms for twenty of them.
+/// Number of points of a path stroked at once. Without a graphics processor a browser takes four times as long for a
+/// line of 360 that goes up and down as for the same in such pieces: 105 and 25 ms for twenty of them.
 const PIECE: usize = 16;
 
-/// Fills that let more through than this have edges that need no smoothing.
+/// Opacity below which the edges of fills need no smoothing.
 const FAINT: f64 = 0.5;
-/// Points of a band from which on it is worth looking whether it is dense.
+/// Number of points from which on a band is checked for density.
 const MANY: usize = 64;
-/// Units of a pixel of the canvas.
+/// Units per pixel of the canvas.
 const PIXEL: i32 = 16;
 
-/// A canvas that is drawn to.
+/// A drawing backend over a canvas.
 pub(super) struct Canvas {
     context: CanvasRenderingContext2d,
     size: (u32, u32),
-    /// What the browser knows.
+    /// Style last set in the browser.
     pen: Option<Pen>,
     fill: Option<BackendColor>,
     font: String,
@@ -37,7 +37,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Of this many units.
+    /// Wraps a canvas with this many units.
     pub(super) fn new(context: CanvasRenderingContext2d, size: (u32, u32)) -> Self {
         Self {
             context,
@@ -134,7 +134,7 @@ impl DrawingBackend for Canvas {
     ) -> Done {
         let pen = (style.color(), style.stroke_width());
         self.take_pen(pen);
-        // Where strokes that let something through meet, both would be seen.
+        // With a translucent stroke, overlaps of pieces would be visible.
         let piece = if pen.0.alpha < 1.0 { usize::MAX } else { PIECE };
         self.context.begin_path();
         let mut is_open = false;
@@ -189,7 +189,7 @@ impl DrawingBackend for Canvas {
     ) -> Done {
         self.context.begin_path();
         let (x, y, radius) = (f64::from(centre.0), f64::from(centre.1), f64::from(radius));
-        // A canvas refuses nothing but a negative radius.
+        // A canvas rejects only negative radii.
         let _never = self.context.arc(x, y, radius, 0.0, std::f64::consts::TAU);
         if is_filled {
             self.take_fill(style.color());
@@ -232,7 +232,7 @@ impl DrawingBackend for Canvas {
             self.font = font;
         }
         self.take_fill(style.color());
-        // Text without a font is not drawn; there is nothing that could be done.
+        // Text without a font is not drawn; there is nothing to do about it.
         let _ignored = self
             .context
             .fill_text(text, f64::from(at.0), f64::from(at.1));
@@ -249,12 +249,11 @@ fn text_of(colour: BackendColor) -> String {
     format!("rgba({r},{g},{b},{})", colour.alpha)
 }
 
-/// A column of pixels: which one, and from where to where, in units.
+/// A column of pixels with its vertical range, in units.
 type Column = (i32, f64, f64);
 
-/// What a band with about a point a pixel covers of each column of pixels, whatever it does within one: a browser takes
-/// six times as long for its outline. `None` if the outline is not that of such a band: along its upper edge, and back
-/// over the same x.
+/// Vertical ranges of a band with about a point per pixel, column by column: a browser takes six times as long for its
+/// outline. `None` if the outline is not that of such a band: along its upper edge, and back over the same x.
 fn columns(outline: &[BackendCoord]) -> Option<Vec<Column>> {
     let (upper, lower) = outline.split_at(outline.len() / 2);
     let lower = lower.iter().rev();
@@ -314,12 +313,12 @@ mod tests {
         let columns = columns(&outline(&edges)).unwrap();
         assert_eq!(columns.len(), 100);
         for (column, edge) in columns.iter().zip(&edges) {
-            // What was recorded there is seen, and no more than its neighbours reach.
+            // The recorded range is visible, and no more than its neighbours reach.
             assert_eq!(column.0, edge.0 / PIXEL);
             assert!(column.1 <= f64::from(edge.1) && column.1 >= 100.0);
             assert!(column.2 >= f64::from(edge.2) && column.2 <= 300.0);
         }
-        // Half way to the next one, where that is higher.
+        // Half way to the next one, if that is higher.
         assert_eq!(columns[6], (6, 130.0, 295.0));
     }
 

@@ -1,4 +1,4 @@
-//! From a plot to a canvas element, at device pixels.
+//! Drawing of plots on a canvas element, at device pixels.
 
 use trainscope_charts::SUBPIXELS;
 use trainscope_charts::geometry::Geometry;
@@ -10,7 +10,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::backend::Canvas;
 
-/// Draws the plot; what was there before is gone in the same turn.
+/// Draws the plot, replacing the old one in the same turn.
 pub(super) fn draw_plot(
     canvas: &HtmlCanvasElement,
     spec: &Spec,
@@ -18,7 +18,7 @@ pub(super) fn draw_plot(
     theme: &Theme,
 ) {
     if let Some(backend) = prepare(canvas, (geometry.width, geometry.height, geometry.dpr)) {
-        // A canvas refuses nothing but arcs of negative radius, which there are none of.
+        // A canvas rejects only arcs of negative radius, which there are none of.
         let _never = line::draw(backend, spec, geometry, theme, 1.0);
     }
 }
@@ -36,7 +36,7 @@ pub(super) fn draw_overlay(
     }
 }
 
-/// An empty canvas of the right size whose unit is a fraction of a device pixel.
+/// Clears a canvas and sets its size and its unit to a fraction of a device pixel.
 pub(super) fn prepare(
     canvas: &HtmlCanvasElement,
     (width, height, dpr): (f64, f64, f64),
@@ -54,7 +54,7 @@ pub(super) fn prepare(
     context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
     context.clear_rect(0.0, 0.0, f64::from(width), f64::from(height));
     context.set_transform(unit, 0.0, 0.0, unit, 0.0, 0.0).ok()?;
-    // At the width of these lines corners look the same, and a round one takes half as long again.
+    // At the width of these lines all corners look the same, and a round one takes half as long again.
     context.set_line_join("bevel");
     context.set_line_cap("round");
     Some(Canvas::new(context, (width, height)))

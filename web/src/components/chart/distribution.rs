@@ -1,4 +1,4 @@
-//! A picture of distributions on two canvases: the picture below, and above it what is under the pointer.
+//! A distribution chart on two canvases: the chart below, and above it the highlight under the pointer.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use trainscope_charts::distribution::{self, Hit, Layout, Spec, View};
 use super::{DRAG_PIXELS, canvas, schedule, size, use_palette};
 use crate::prelude::*;
 
-/// What the pointer is over, and where it is in the picture.
+/// Element under the pointer, and the pointer's position in the chart.
 pub type Pointed = Option<(Hit, f64, f64)>;
 
-/// A picture that fills its parent.
+/// A distribution chart that fills its parent.
 #[component]
 pub fn DistributionChart(
-    /// What is shown; its size is that of the parent.
+    /// Content; its size is that of the parent.
     #[prop(into)]
     spec: Signal<Arc<Spec>>,
-    /// What it says to a screen reader.
+    /// Description for screen readers.
     #[prop(into)]
     label: Signal<String>,
-    /// What the pointer is over; set by this component.
+    /// Element under the pointer; set by this component.
     pointed: RwSignal<Pointed>,
-    /// The canvas of the picture, for downloads.
+    /// The canvas of the chart, for downloads.
     canvas: NodeRef<html::Canvas>,
-    /// A range of the axis of steps was dragged, where that lies across.
+    /// A dragged range of the axis of steps, if that is horizontal.
     on_select: Callback<(f64, f64)>,
-    /// A double click asks for everything.
+    /// A double click, to show everything.
     on_fit: Callback<()>,
 ) -> impl IntoView {
     let palette = use_palette();
@@ -34,7 +34,7 @@ pub fn DistributionChart(
     let overlay = NodeRef::<html::Canvas>::new();
     let size = size::use_size(holder);
     let ticket = schedule::Ticket::new();
-    // The picture as it is drawn, with its size.
+    // The drawn chart with its layout.
     let drawn = RwSignal::new(None::<(Arc<Spec>, Arc<Layout>)>);
     let drag = RwSignal::new(None::<(f64, f64)>);
     Effect::new(move || {
@@ -53,7 +53,7 @@ pub fn DistributionChart(
             let layout = Arc::new(Layout::new(&spec));
             let spec = Arc::new(spec);
             if let Some(backend) = canvas::prepare(&canvas, (width, height, layout.dpr)) {
-                // A canvas refuses nothing but arcs of negative radius, which there are none of.
+                // A canvas rejects only arcs of negative radius, which there are none of.
                 let _never = distribution::draw(backend, &spec, &layout, &palette.theme, 1.0);
             }
             // The component may be gone by the time of this frame.
@@ -61,7 +61,7 @@ pub fn DistributionChart(
         });
     });
     on_cleanup(move || ticket.give_up());
-    // Each canvas that is shown is copied for each frame in which anything on the page changes.
+    // Each visible canvas is copied for each frame in which anything on the page changes.
     let has_overlay = Memo::new(move |_| pointed.with(Option::is_some) || drag.get().is_some());
     Effect::new(move || {
         if !has_overlay.get() {
@@ -89,7 +89,7 @@ pub fn DistributionChart(
             spec.with_untracked(|spec| matches!(spec.view, View::HeatMap | View::Percentiles));
         if let (Some((x, _)), true) = (place(&event), goes_across && event.button() == 0) {
             if let Some(holder) = holder.get_untracked() {
-                // Without capture a drag only ends when it leaves the chart, which is good enough.
+                // Without capture a drag only ends when it leaves the chart, which is acceptable.
                 let _ignored = holder.set_pointer_capture(event.pointer_id());
             }
             drag.set(Some((x, x)));

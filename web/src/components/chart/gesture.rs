@@ -1,4 +1,4 @@
-//! What wheel and drag make of the range of x, on any scale: positions are fractions of the axis.
+//! Zoom and pan of the range of x by wheel and drag, on any scale: positions are fractions of the axis.
 
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::scale::Axis;
@@ -6,10 +6,10 @@ use web_sys::WheelEvent;
 
 /// Pixels of wheel that halve or double the range.
 const WHEEL_TO_HALF: f64 = 320.0;
-/// Pixels of a line, for browsers that count in lines.
+/// Pixels of a line, for browsers that report wheel movement in lines.
 const LINE_PIXELS: f64 = 16.0;
 
-/// The axis of a range as it is drawn; a range that a logarithmic axis cannot show is the drawn one.
+/// The drawn axis of a range; a range that a logarithmic axis cannot show is clipped.
 pub(super) fn axis(layout: &Geometry, lo: f64, hi: f64) -> Axis {
     let scale = layout.x.scale();
     if scale.shows(lo) {
@@ -24,7 +24,7 @@ pub(super) fn panned(axis: &Axis, by: f64) -> (f64, f64) {
     (axis.value(by), axis.value(1.0 + by))
 }
 
-/// The range made `factor` times as wide around a fraction of itself.
+/// The range scaled by `factor` around a fraction of itself.
 pub(super) fn zoomed(axis: &Axis, at: f64, factor: f64) -> (f64, f64) {
     (
         axis.value(at - at * factor),
@@ -32,8 +32,8 @@ pub(super) fn zoomed(axis: &Axis, at: f64, factor: f64) -> (f64, f64) {
     )
 }
 
-/// The range that a turn of the wheel leads to: with Ctrl, Alt or ⌘ (a pinch comes with Ctrl) it zooms around the
-/// pointer, with ⇧ or sideways it pans. `None`: the page scrolls.
+/// The range after a turn of the wheel: with Ctrl, Alt or ⌘ (a pinch comes with Ctrl) it zooms around the pointer,
+/// with ⇧ or sideways it pans. `None` to scroll the page.
 pub(super) fn wheel(
     event: &WheelEvent,
     zooms_bare: bool,

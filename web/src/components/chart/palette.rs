@@ -1,4 +1,4 @@
-//! The design tokens as the canvas needs them: read from the style sheet, again when the theme changes.
+//! The design tokens for canvases: read from the style sheet, again when the theme changes.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::theme::use_theme;
 /// Colours and font of all charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palette {
-    /// What a plot needs.
+    /// Theme of plots.
     pub theme: Theme,
-    /// The surface as CSS has it, for pictures.
+    /// The surface colour as CSS, for pictures.
     pub surface: String,
     runs: Vec<Rgb>,
 }
@@ -29,8 +29,8 @@ impl Palette {
 }
 
 impl Palette {
-    /// Follows the theme from now on. Called once, above all pages: what a page provides is disposed of with it, and
-    /// would still be found by the page that comes after.
+    /// Provides the tokens and follows the theme. Called once, above all pages: a value provided by a page is disposed
+    /// of with it, but would still be found by the next page.
     pub fn provide() {
         let theme = use_theme();
         provide_context(Memo::new(move |_| {
@@ -45,7 +45,7 @@ pub fn use_palette() -> Signal<Arc<Palette>> {
     expect_context::<Memo<Arc<Palette>>>().into()
 }
 
-/// Everything that is missing keeps the light theme's value.
+/// Missing tokens have the light theme's value.
 fn read() -> Palette {
     let mut theme = Theme::light();
     let style = document()

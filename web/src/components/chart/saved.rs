@@ -1,4 +1,4 @@
-//! From the canvases of a card to one picture that says what it shows, as a PNG.
+//! PNG of the canvases of a card, with title and legend.
 
 use trainscope_charts::label;
 use trainscope_charts::theme::Rgb;
@@ -9,20 +9,20 @@ use web_sys::{Blob, CanvasRenderingContext2d, HtmlCanvasElement};
 use super::palette::Palette;
 use crate::prelude::*;
 
-/// Height of a title and of the names below it, CSS pixels.
+/// Height of the title and the legend, CSS pixels.
 const HEAD: f64 = 48.0;
-/// Space at the left of what is written, CSS pixels.
+/// Left margin of texts, CSS pixels.
 const INDENT: f64 = 12.0;
 
 /// One of the pictures of a card.
 pub struct Panel {
-    /// What is drawn.
+    /// Canvas to copy.
     pub canvas: HtmlCanvasElement,
-    /// What is shown in it, each in its colour.
+    /// Legend: colour and name of each line.
     pub names: Vec<(Rgb, String)>,
 }
 
-/// The panels side by side on the ground of their card, below a title; `done` gets nothing if the browser gives none.
+/// The panels side by side on the background of their card, below a title; `done` gets `None` if the browser fails.
 pub fn to_png(title: &str, panels: &[Panel], palette: &Palette, done: impl FnOnce(Blob) + 'static) {
     let dpr = window().device_pixel_ratio().max(0.25);
     let width = panels.iter().map(|panel| panel.canvas.width()).sum();
@@ -42,7 +42,7 @@ pub fn to_png(title: &str, panels: &[Panel], palette: &Palette, done: impl FnOnc
     let write = |text: &str, (x, y): (f64, f64), style: &str, colour: Rgb| {
         context.set_font(&format!("{style} {}px {font}", 12.0 * dpr));
         context.set_fill_style_str(&css(colour));
-        // What is not written is missing in the picture, which is no reason to keep it back.
+        // Missing text is no reason to withhold the picture.
         let _ignored = context.fill_text(text, x, y * dpr);
     };
     write(title, (INDENT * dpr, 20.0), "600", palette.theme.ink);
@@ -65,7 +65,7 @@ pub fn to_png(title: &str, panels: &[Panel], palette: &Palette, done: impl FnOnc
     encode(&canvas, done);
 }
 
-/// An empty canvas, and what draws on it.
+/// An empty canvas with its context.
 pub(crate) fn blank(
     width: u32,
     height: u32,
@@ -78,7 +78,7 @@ pub(crate) fn blank(
     Some((canvas, context.dyn_into().ok()?))
 }
 
-/// The picture of a canvas as a PNG; `done` gets nothing if the browser gives none.
+/// Encodes a canvas as PNG; `done` gets `None` if the browser fails.
 pub(crate) fn encode(canvas: &HtmlCanvasElement, done: impl FnOnce(Blob) + 'static) {
     let callback = Closure::once_into_js(move |blob: Option<Blob>| {
         if let Some(blob) = blob {
@@ -89,7 +89,7 @@ pub(crate) fn encode(canvas: &HtmlCanvasElement, done: impl FnOnce(Blob) + 'stat
     let _ignored = canvas.to_blob(callback.unchecked_ref());
 }
 
-/// A colour as CSS has it.
+/// A colour as CSS.
 pub(crate) fn css(Rgb(r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }

@@ -1,7 +1,7 @@
-//! When charts are drawn: with the browser's frames, as many as there is time for, each at most once a frame.
+//! Drawing schedule of charts: in the browser's frames, as many as time allows, each chart at most once per frame.
 //!
-//! A hundred charts that change together are drawn over as many frames as it takes, so that scrolling and pointing
-//! never wait for them.
+//! A hundred charts that change together are drawn over several frames, so that scrolling and pointing never wait for
+//! them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use leptos::prelude::request_animation_frame;
 
 use crate::format;
 
-/// Time of a frame that drawing may take, in milliseconds; what is begun is finished, and one chart is drawn in any case.
+/// Time per frame for drawing, in milliseconds; at least one chart is drawn, and a started one is finished.
 const EACH_FRAME_MILLIS: f64 = 6.0;
 
 type Job = Box<dyn FnOnce()>;
@@ -21,19 +21,19 @@ thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// One chart's place in the schedule.
+/// One chart's entry in the schedule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::components) struct Ticket(u64);
 
 impl Ticket {
-    /// A place that nobody else has.
+    /// Creates a unique entry.
     pub(in crate::components) fn new() -> Self {
         let number = LAST_TICKET.get() + 1;
         LAST_TICKET.set(number);
         Self(number)
     }
 
-    /// Draws in one of the next frames; takes the place of what this chart asked for before.
+    /// Schedules a drawing in one of the next frames; replaces a pending one of this chart.
     pub(in crate::components) fn ask(self, job: impl FnOnce() + 'static) {
         self.wait(Box::new(job), false);
     }
@@ -61,7 +61,7 @@ impl Ticket {
         }
     }
 
-    /// The chart is gone.
+    /// Removes the entry of a chart that is gone.
     pub(in crate::components) fn give_up(self) {
         WAITING.with_borrow_mut(|waiting| waiting.retain(|(ticket, _)| *ticket != self));
     }
@@ -70,7 +70,7 @@ impl Ticket {
 fn frame() {
     let begun = format::now_millis();
     while format::now_millis() - begun < EACH_FRAME_MILLIS {
-        // Taken out before it runs: a job may ask for another one.
+        // Removed before it runs: a job may schedule another one.
         let next = WAITING.with_borrow_mut(VecDeque::pop_front);
         match next {
             Some((_, job)) => job(),

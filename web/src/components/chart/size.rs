@@ -1,4 +1,4 @@
-//! How large an element is, in CSS pixels, and how many device pixels one of them has; kept true while both change.
+//! Size of an element in CSS pixels and its device pixel ratio, kept up to date.
 
 use leptos::html;
 use wasm_bindgen::JsCast;
@@ -7,7 +7,7 @@ use web_sys::ResizeObserver;
 
 use crate::prelude::*;
 
-/// The observer and what it calls; dropped together.
+/// The observer and its callback; dropped together.
 struct Observing {
     observer: ResizeObserver,
     _callback: Closure<dyn FnMut()>,
@@ -48,7 +48,7 @@ pub fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
             }));
         }
     });
-    // A window that moves to another screen changes its ratio; browsers report that as a resize.
+    // Moving a window to another screen changes the ratio, which browsers report as a resize.
     let handle = window_event_listener_untyped("resize", move |_| measure());
     on_cleanup(move || handle.remove());
     size.into()

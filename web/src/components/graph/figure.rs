@@ -1,4 +1,4 @@
-//! From the server's picture of a graph to what is drawn: colours, what is looked at, what leads to it.
+//! Converts the server's layout of a graph to a drawing: colours, selection, and highlighted edges.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,46 +9,46 @@ use trainscope_format::Severity;
 use super::view::View;
 use crate::format;
 
-/// Kinds that are told apart by colour, at most; the rest has none.
+/// Maximum number of categories with a colour; the rest has none.
 const MAX_KINDS: usize = 10;
 
-/// What boxes are coloured by.
+/// Category that determines the colour of boxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
-    /// The operation.
+    /// Operation type.
     #[default]
     Type,
-    /// Where it runs.
+    /// Device.
     Device,
-    /// What watchpoints have found.
+    /// Severity of hits.
     Health,
     /// Reduced and raised precision.
     Precision,
-    /// How long it takes.
+    /// Time per step.
     Time,
 }
 
-/// How a node differs from another graph.
+/// Difference of a node from the other graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shade {
-    /// Only here.
+    /// Only in this graph.
     Added,
-    /// Not the same there.
+    /// Different in the other graph.
     Changed,
 }
 
-/// How a picture is looked at.
+/// Display settings of a graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
-    /// What boxes are coloured by.
+    /// Category for colours.
     pub colour: Colour,
-    /// Path of the box that is looked at.
+    /// Path of the selected box.
     pub selected: Option<String>,
-    /// Paths of nodes that differ from another graph; empty: it is compared with none.
+    /// Paths of nodes that differ from another graph; empty without a comparison.
     pub differing: HashMap<String, Shade>,
 }
 
-/// What is drawn, and which kinds have which of the colours.
+/// Drawing of a scene, and the categories in the order of the colours.
 pub fn figure_of(
     scene: &GraphScene,
     look: &Look,
@@ -138,7 +138,7 @@ pub fn figure_of(
     (figure, kinds)
 }
 
-/// As much of a new picture as can be read, from above, with some box in it.
+/// First view of a new layout: readable, from the top, with at least one box in it.
 pub fn first_view(scene: &GraphScene, size: (f64, f64)) -> View {
     let closed = scene.boxes.iter().filter(|own| !own.open).map(place);
     let closed: Vec<[f64; 4]> = closed.collect();
@@ -147,7 +147,7 @@ pub fn first_view(scene: &GraphScene, size: (f64, f64)) -> View {
     view.seeing(scene.boxes.iter().map(place), size)
 }
 
-/// The innermost box at a place, as an index.
+/// Index of the innermost box at a position.
 pub fn hit_at(scene: &GraphScene, (x, y): (f64, f64)) -> Option<usize> {
     scene.boxes.iter().rposition(|own| {
         let [left, top, width, height] = place(own);
@@ -163,7 +163,7 @@ pub(super) fn is_scope(own: &GraphBox) -> bool {
     matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
 }
 
-/// What a box is told apart by.
+/// Category of a box.
 fn kind_of(own: &GraphBox, colour: Colour) -> &str {
     match colour {
         Colour::Type if !is_scope(own) => &own.op_type,
@@ -172,7 +172,7 @@ fn kind_of(own: &GraphBox, colour: Colour) -> &str {
     }
 }
 
-/// Kinds that get a colour, the most frequent first.
+/// Categories with a colour, the most frequent first.
 fn kinds(scene: &GraphScene, colour: Colour) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for own in &scene.boxes {
@@ -214,7 +214,7 @@ fn tone(own: &GraphBox, look: &Look, kinds: &[String]) -> Tone {
     }
 }
 
-/// Which lines belong to edges from or to a box.
+/// Marks lines that belong to edges of the selected box.
 fn near(scene: &GraphScene, selected: Option<usize>) -> Vec<bool> {
     let mut near = vec![false; scene.lines.len()];
     let is_selected = |end: Option<u32>| end.map(|end| end as usize) == selected;
@@ -223,7 +223,7 @@ fn near(scene: &GraphScene, selected: Option<usize>) -> Vec<bool> {
             continue;
         }
         let mut at = Some(index);
-        // What is marked already goes on to its end.
+        // A marked line continues to its end.
         while let Some(own) = at.filter(|at| near.get(*at) == Some(&false)) {
             near[own] = true;
             at = scene.lines[own].via.map(|via| via as usize);
@@ -294,7 +294,7 @@ mod tests {
         let mut scene = scene();
         scene.boxes[1].mean_nanos = Some(4_000_000);
         scene.boxes[2].mean_nanos = Some(1_000_000);
-        // What is open is no measure: what lies in it is shown.
+        // Open scopes are ignored: their content is drawn.
         scene.boxes[0].mean_nanos = Some(9_000_000);
         let look = Look {
             colour: Colour::Time,

@@ -9,7 +9,7 @@ use crate::prelude::*;
 use crate::run_colour::COLOURS;
 use crate::theme::use_theme;
 
-/// The colours in force.
+/// Current colours.
 pub fn use_graph_ink() -> Memo<Arc<Ink>> {
     let theme = use_theme();
     Memo::new(move |_| {

@@ -1,4 +1,4 @@
-//! The neighbourhood of one tensor or node, to be put beside what is said of it.
+//! The neighbourhood of one tensor or node, as a part of other pages.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::client;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// Names in it can be read at this scale and above: below it, the tensor is in the middle and the rest is dragged to.
+/// Scale from which on names are readable: below it, the tensor is centred and the rest is reached by dragging.
 const READABLE: f64 = 0.8;
 
-/// What is around a tensor (or parameter, or module, as the run calls it) in the run's graph, coloured by health.
-/// Nothing at all where there is no graph, or the tensor is not in it.
+/// Neighbourhood of a tensor, parameter or module in the run's graph, coloured by health. Empty without a graph, or if
+/// the tensor is not in it.
 #[component]
 pub fn NodeGraph(
     /// Name of the run.
@@ -24,12 +24,12 @@ pub fn NodeGraph(
     /// The tensor.
     #[prop(into)]
     tensor: Signal<String>,
-    /// How many edges away is still near.
+    /// Radius in edges.
     #[prop(default = 2)]
     steps: usize,
-    /// Whether there is anything to see; set by this component.
+    /// True if there is anything to show; set by this component.
     is_there: RwSignal<bool>,
-    /// The path of the node that is looked at, if it is another than the tensor's; set by presses.
+    /// The path of the selected node, if it is not the tensor's; set by clicks.
     chosen: RwSignal<Option<String>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
@@ -52,7 +52,7 @@ pub fn NodeGraph(
         spawn_local(async move {
             let answer = client::graph_scene(&query).await.ok();
             let answer = answer.filter(|scene| !scene.boxes.is_empty());
-            // The page may have been left, or another tensor asked for meanwhile.
+            // The page may have been left, or the tensor changed.
             if asked.try_get_value() == Some(number) {
                 chosen.set(None);
                 is_there.set(answer.is_some());
@@ -103,7 +103,7 @@ pub fn NodeGraph(
     }
 }
 
-/// All of it, or the tensor in the middle where that would be too small to be read.
+/// The whole graph, or the tensor in the middle if that would be too small to read.
 fn first(scene: &GraphScene, size: (f64, f64)) -> View {
     let whole = View::fitting(
         (f64::from(scene.width), f64::from(scene.height)),

@@ -82,7 +82,7 @@ pub fn GraphOverview(
     }
 }
 
-/// Scale and place of the whole figure in the small picture.
+/// Scale and position of the whole figure in the minimap.
 fn fitted(figure: &Figure) -> (f64, f64, f64) {
     let scale = (SIZE.0 / figure.width.max(1.0)).min(SIZE.1 / figure.height.max(1.0));
     let left = (SIZE.0 - figure.width * scale) / 2.0;

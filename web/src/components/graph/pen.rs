@@ -7,7 +7,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::components::chart::css;
 
-/// Longest side of a canvas that browsers draw.
+/// Longest side of a canvas that browsers can draw, pixels.
 const MOST_PIXELS: f64 = 16_000.0;
 
 pub(super) struct CanvasPen {
@@ -16,7 +16,7 @@ pub(super) struct CanvasPen {
 }
 
 impl CanvasPen {
-    /// An empty canvas of that many device pixels, whose unit is drawn with `zoom` of them from `at`.
+    /// Clears a canvas of that many device pixels and scales its unit by `zoom` from `at`.
     pub(super) fn new(
         canvas: &HtmlCanvasElement,
         (width, height): (f64, f64),
@@ -76,7 +76,7 @@ impl Pen for CanvasPen {
         for [x, y, w, h] in boxes {
             let r = radius.min(w / 2.0).min(h / 2.0);
             if r > 0.0 {
-                // Only a negative radius is refused.
+                // Only negative radii are rejected.
                 let _never = self.context.round_rect_with_f64(*x, *y, *w, *h, r);
             } else {
                 self.context.rect(*x, *y, *w, *h);
@@ -103,7 +103,7 @@ impl Pen for CanvasPen {
             dashes.push(&5.0.into());
             dashes.push(&3.0.into());
         }
-        // Only what is no number is refused.
+        // Only NaN is rejected.
         let _never = self.context.set_line_dash(&dashes);
         self.stroke(colour, width);
         let _never = self.context.set_line_dash(&js_sys::Array::new());
@@ -130,7 +130,7 @@ impl Pen for CanvasPen {
             Hang::Middle => "center",
             Hang::End => "end",
         });
-        // A canvas refuses no text.
+        // A canvas rejects no text.
         let _never = self.context.fill_text(text, x, y);
     }
 }

@@ -1,24 +1,24 @@
-//! Which part of a graph is looked at, and how large.
+//! Visible part of a graph, and its scale.
 
 use trainscope_charts::graph::Window;
 
 use crate::format;
 
-/// How small and how large a unit may be drawn, pixels.
+/// Range of scales, pixels per unit.
 const SCALES: std::ops::RangeInclusive<f64> = 0.01..=4.0;
-/// Space around a figure that is fitted, pixels.
+/// Margin around a fitted figure, pixels.
 const MARGIN: f64 = 24.0;
-/// A first picture is not drawn smaller than that: names, 12 pixels high at scale 1, are at least 11.
+/// Minimum scale of a first view: names, 12 pixels high at scale 1, are at least 11.
 const READABLE: f64 = 11.0 / 12.0;
 
-/// A place of the figure is drawn at `place * scale + (x, y)`.
+/// A point of the figure is drawn at `point * scale + (x, y)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// Pixels of one unit.
+    /// Pixels per unit.
     pub scale: f64,
-    /// Where the left edge of the figure is drawn.
+    /// Horizontal position of the figure's left edge.
     pub x: f64,
-    /// Where its upper edge is drawn.
+    /// Vertical position of the figure's upper edge.
     pub y: f64,
 }
 
@@ -33,13 +33,13 @@ impl Default for View {
 }
 
 impl View {
-    /// The largest figure that is whole and readable in a place of this size.
+    /// The largest figure that is completely visible and readable in a viewport of this size.
     pub fn room((width, height): (f64, f64)) -> (f64, f64) {
         let room = |length: f64| (length - MARGIN).max(0.0) / READABLE;
         (room(width), room(height))
     }
 
-    /// The whole figure; with `is_first`, as much of it as can be read, from above.
+    /// View of the whole figure; with `is_first`, as much of it as is readable, from the top.
     pub fn fitting(figure: (f64, f64), (width, height): (f64, f64), is_first: bool) -> Self {
         let (wide, high) = (figure.0.max(1.0), figure.1.max(1.0));
         let whole = ((width - MARGIN) / wide)
@@ -55,8 +55,8 @@ impl View {
         }
     }
 
-    /// The first picture of a figure with those closed boxes: where it is too wide, its left edge is seen, at which
-    /// scopes have their names, unless more of what lies at the top is seen elsewhere.
+    /// The first view of a figure with those closed boxes: if it is too wide, its left edge is visible, where scopes
+    /// have their names, unless another part of the top shows more.
     pub fn first(figure: (f64, f64), boxes: &[[f64; 4]], (width, height): (f64, f64)) -> Self {
         let view = Self::fitting(figure, (width, height), true);
         if view.x >= 0.0 {
@@ -69,7 +69,7 @@ impl View {
             .map(|[x, _, w, _]| (*x, x + w))
             .collect();
         let room = (width - MARGIN) / view.scale;
-        // The leftmost place that shows as many of them as any.
+        // The leftmost position that shows the maximum number of them.
         let count = |left: f64| {
             let whole = seen.iter();
             let whole = whole.filter(|(from, to)| *from >= left && *to <= left + room);
@@ -91,7 +91,7 @@ impl View {
         }
     }
 
-    /// What is seen of the figure.
+    /// Visible part of the figure.
     pub fn window(&self, width: f64, height: f64) -> Window {
         let (left, top) = self.inverse((0.0, 0.0));
         let (right, bottom) = self.inverse((width, height));
@@ -104,12 +104,12 @@ impl View {
         }
     }
 
-    /// The place of the figure that is drawn at a pixel.
+    /// The point of the figure at a pixel.
     pub fn inverse(&self, (x, y): (f64, f64)) -> (f64, f64) {
         ((x - self.x) / self.scale, (y - self.y) / self.scale)
     }
 
-    /// Larger or smaller by a factor, with what is at a pixel staying there.
+    /// The view scaled by a factor around a pixel.
     #[must_use]
     pub fn zoomed(&self, factor: f64, (x, y): (f64, f64)) -> Self {
         let scale = (self.scale * factor).clamp(*SCALES.start(), *SCALES.end());
@@ -121,7 +121,7 @@ impl View {
         }
     }
 
-    /// With a place of the figure in the middle.
+    /// The view with a point of the figure in the middle.
     #[must_use]
     pub fn centred(&self, place: (f64, f64), (width, height): (f64, f64)) -> Self {
         Self {
@@ -131,7 +131,7 @@ impl View {
         }
     }
 
-    /// So that a box is seen, in the middle if it was not.
+    /// The view with a box visible, in the middle if it was not.
     #[must_use]
     pub fn showing(&self, [x, y, w, h]: [f64; 4], size: (f64, f64)) -> Self {
         let window = self.window(size.0, size.1);
@@ -149,7 +149,7 @@ impl View {
         readable.centred((x + w / 2.0, y + h.min(200.0) / 2.0), size)
     }
 
-    /// So that at least one of the boxes is seen: the first one, if none was.
+    /// The view with at least one of the boxes visible: the first one, if none was.
     #[must_use]
     pub fn seeing(&self, mut boxes: impl Iterator<Item = [f64; 4]>, size: (f64, f64)) -> Self {
         let window = self.window(size.0, size.1);
@@ -166,12 +166,12 @@ impl View {
         }
     }
 
-    /// As it stands in an address.
+    /// Text for the URL.
     pub fn to_text(self) -> String {
         format!("{:.3},{:.0},{:.0}", self.scale, self.x, self.y)
     }
 
-    /// From an address.
+    /// Parses the text of a URL.
     pub fn parse(text: &str) -> Option<Self> {
         let numbers: Vec<f64> = text.split(',').filter_map(format::parse_number).collect();
         match numbers.as_slice() {
@@ -218,19 +218,19 @@ mod tests {
         // Small enough: in the middle.
         let view = View::first((500.0, 300.0), &[[0.0, 0.0, 100.0, 28.0]], size);
         assert_eq!(view.inverse((400.0, 300.0)), (250.0, 150.0));
-        // What is at the top lies at the left, so that nothing is cut there.
+        // The top is at the left, so that nothing is cut off there.
         let below = [1_500.0, 2_000.0, 100.0, 28.0];
         let figure = (1_600.0, 2_100.0);
         let view = View::first(figure, &[[300.0, 20.0, 100.0, 28.0], below], size);
         assert!(view.inverse((MARGIN / 2.0, 0.0)).0.abs() < 1e-9);
-        // It lies at the right: all of it is seen.
+        // It is at the right: all of it is visible.
         let view = View::first(figure, &[[1_480.0, 20.0, 100.0, 28.0], below], size);
         let window = view.window(size.0, size.1);
         assert!(
             window.right >= 1_580.0 && window.right <= 1_616.0,
             "{window:?}"
         );
-        // It is wider than the place: where most of it is seen, and rather at the left.
+        // It is wider than the viewport: the position that shows most of it, rather to the left.
         let row = |last: f64| [700.0, 0.0, 1_400.0, last].map(|x| [x, 60.0, 100.0, 28.0]);
         let left_of = |boxes: &[[f64; 4]]| View::first(figure, boxes, size).inverse((12.0, 0.0)).0;
         assert!(left_of(&row(300.0)).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! What the tensor is computed from, and what is computed from it, with how each of that is. A press leads there.
+//! Producers and consumers of the tensor with the health of each; each is a link.
 
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
@@ -15,7 +15,7 @@ use crate::prelude::*;
 use crate::route;
 use crate::url_state::{History, use_url_state};
 
-/// In the address: whether the columns are shown where there is a graph.
+/// Query key: columns displayed although there is a graph.
 const AROUND: &str = "around";
 const TENSORS: &str = "tensors";
 
@@ -133,7 +133,7 @@ fn columns(known: &Neighbours) -> AnyView {
 /// The graph, and what was recorded of the node that was pressed.
 #[component]
 fn Embedded(
-    /// Whether the tensor is in a graph; set by this component.
+    /// `true` if the tensor is in a graph; set by this component.
     has_graph: RwSignal<bool>,
 ) -> impl IntoView {
     let model = use_model();
@@ -227,7 +227,7 @@ fn node(one: &Neighbour) -> AnyView {
         Some(says) => format!("{tensor}: {}", i18n.words(says)),
         None => tensor.clone(),
     };
-    // What tells it apart within its layer, which stands above.
+    // Name within the layer: the layer's name is displayed above.
     let short = tensor
         .strip_prefix(&one.layer)
         .map(|rest| rest.trim_start_matches(['.', '/', ':']));

@@ -1,4 +1,4 @@
-//! Where it began, on top of all hits; or that nothing is wrong, and how much was judged.
+//! Probable first cause above all findings, or the statement that nothing was found and how much was judged.
 
 use trainscope_api::findings::Verdict;
 

@@ -234,7 +234,7 @@ fn field(watching: Watching, one: &Parameter) -> AnyView {
     .into_any()
 }
 
-/// What may be written, in signs.
+/// Permitted range in mathematical notation.
 const fn range(kind: ParameterKind) -> &'static str {
     match kind {
         ParameterKind::NotNegative => "(≥ 0)",
@@ -261,8 +261,7 @@ fn put(watching: Watching, key: &str, typed: &str, kind: ParameterKind) {
     });
 }
 
-/// What was typed, as it would be written; nothing takes the key away. What is no number stays as it is: the server says
-/// what it should be.
+/// Parses typed text into a setting. Text that is not a number is kept unchanged: the server reports the error.
 fn setting(typed: &str, kind: ParameterKind) -> Option<Setting> {
     let typed = typed.trim();
     if typed.is_empty() {

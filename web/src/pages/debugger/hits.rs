@@ -110,7 +110,7 @@ fn List() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let scroller = NodeRef::<Div>::new();
-    // What the rows are made of; the rest may change without drawing them anew.
+    // Window that the rows are built from; other fields may change without a redraw.
     let window = Memo::new(move |_| model.findings.with(|findings| Window::of(findings)));
     let selected = Memo::new(move |_| model.selected.with(|hit| hit.as_ref().map(Hit::key)));
     let size = use_size(scroller);
@@ -200,9 +200,9 @@ fn List() -> impl IntoView {
             }
         })
     };
-    // Where it is scrolled to is known from its events: to ask the element would lay the page out at once.
+    // Scroll offset taken from scroll events: reading it from the element would force a layout.
     let top_seen = StoredValue::new(0.0_f64);
-    // What was brought into view, and how far it was scrolled then: it stays in view until somebody scrolls.
+    // Finding scrolled into view and the offset at that time: it is kept in view until the user scrolls.
     let shown = StoredValue::new(None::<(u64, i32)>);
     // Lines are brought into view once there is room for them.
     Effect::new(move || {
@@ -281,16 +281,16 @@ fn line_at(pixels: f64) -> u64 {
     whole(pixels / LINE) as u64
 }
 
-/// What stands in a line.
+/// Content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// What the hits below it have in common: step and rank.
+    /// Step and rank common to the findings below.
     Step(i64, u32),
     /// A hit, by its place among those that are loaded.
     Hit(usize),
 }
 
-/// What is said beside a hit's name.
+/// Marker beside a finding's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Nothing,
@@ -315,7 +315,7 @@ struct Window {
     loaded: Vec<Line>,
     titles: Vec<Words>,
     names: Names,
-    /// Where it began.
+    /// Probable first cause.
     first_cause: Option<String>,
     has_ranks: bool,
     /// Of the whole list.
@@ -520,7 +520,7 @@ mod tests {
         }
     }
 
-    /// Two hits of step 7, of which the first stands above, and one of step 9; ten lines above, five below.
+    /// Two findings of step 7, the first of which is above the window, and one of step 9; ten lines above, five below.
     fn window(starts_group: bool) -> Window {
         Window::of(&Findings {
             hits: vec![hit(7), hit(7), hit(9)],

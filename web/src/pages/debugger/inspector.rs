@@ -25,7 +25,7 @@ const STEPS: usize = 3;
 /// Recorded steps before and after the one that is looked at.
 pub(super) const AROUND: (usize, usize) = (47, 48);
 
-/// What is known of the tensor.
+/// Data of the tensor.
 #[derive(Clone, PartialEq)]
 enum Known {
     Loading,
@@ -72,7 +72,7 @@ pub(super) fn Inspector() -> impl IntoView {
         next.is_some()
     });
     Effect::new(move || {
-        // What was seen of another place is not that of this one.
+        // A peeked value of another element is invalid here.
         peek.set(None);
         let Some((run, (tensor, rank, step))) = place.get() else {
             asked.update_value(|asked| *asked += 1);

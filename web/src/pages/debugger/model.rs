@@ -1,4 +1,4 @@
-//! What the page shows: the answer for what the address asks for, and which hit is looked at.
+//! State of the page: the answer for the address, and the selected finding.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ const ABOVE: u64 = 12;
 /// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
 const STRIDE: u64 = 10;
 
-/// How far the first answer is.
+/// State of the first request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     Loading,
@@ -59,7 +59,7 @@ pub(super) struct Model {
     pub(super) load: Memo<Load>,
     /// The hit that is looked at: the address says which, else where it began.
     pub(super) selected: Memo<Option<Hit>>,
-    /// Whether the address names a hit that is not there.
+    /// `true` if the address names a finding that does not exist.
     pub(super) is_lost: Memo<bool>,
     /// That name.
     pub(super) named: Memo<Option<String>>,
@@ -69,7 +69,7 @@ pub(super) struct Model {
     line: RwSignal<u64>,
     /// A line to bring into view.
     pub(super) reveal: RwSignal<Option<u64>>,
-    /// Grows to ask again where the hit that is looked at stands.
+    /// Incremented to request the position of the selected finding again.
     locate: RwSignal<u32>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn parse_severity(text: Option<&str>) -> Option<Severity> {
         .find_map(|(severity, name)| (Some(name) == text).then_some(severity))
 }
 
-/// As it stands in an address, and in the API.
+/// Name of a severity in addresses and in the API.
 pub(super) const fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
@@ -151,7 +151,7 @@ impl Model {
                 };
                 let told = findings.wanted.iter().map(|wanted| &wanted.hit);
                 let found = all.chain(told).find(|hit| hit.key() == wanted).cloned();
-                // It may have left the window that is loaded, unless somebody has asked for it: then it is gone.
+                // The finding may have left the loaded window; if it was requested by name, it no longer exists.
                 let is_gone = told_of.with(|told| told.as_ref() == Some(&wanted));
                 let before = before.cloned().flatten().filter(|_| !is_gone);
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
@@ -191,7 +191,7 @@ impl Model {
         model
     }
 
-    /// Asks for what the address says, whenever that changes or the server has news.
+    /// Requests the findings of the address on each change of it and on news of the server.
     fn ask(self, hit: Memo<Option<String>>, answered: RwSignal<bool>) {
         let live = use_live();
         let asked = StoredValue::new(0_u64);
@@ -231,7 +231,7 @@ impl Model {
                 if asked.try_get_value() != Some(number) {
                     return;
                 }
-                // Without an answer what is shown stays; the lost connection is said by the stream.
+                // On an error the previous answer stays; the event stream reports the lost connection.
                 let Ok(answer) = answer else { return };
                 if located.get_value() != locate {
                     located.set_value(locate);
@@ -241,7 +241,7 @@ impl Model {
                         self.reveal.set(Some(place));
                         self.show_from(place);
                     } else if let (None, Some(place)) = (&query.hit, first) {
-                        // Nobody has asked for it: the first hits are painted before more are.
+                        // Not requested by the user: the first findings are painted before more are requested.
                         after_paint(move || {
                             if self.named.try_get_untracked() == Some(None) {
                                 self.reveal.set(Some(place));
@@ -266,7 +266,7 @@ impl Model {
         }
     }
 
-    /// Whose a hit is, in a run of several ranks; reactive.
+    /// Rank of a finding in a run of several ranks; reactive.
     pub(super) fn rank_of(self, hit: &Hit) -> Option<String> {
         let has_ranks = self.findings.with(|findings| findings.judged.ranks > 1);
         has_ranks.then(|| (use_i18n().texts().debugger.rank)(hit.rank))

@@ -64,7 +64,7 @@ impl Names {
     }
 
     /// The shortest end that no other name has, of two or three scopes. Where these are not enough, the first scope that
-    /// tells it from the other names of that end stands before it.
+    /// differs from the other names of that end is put before it.
     pub(super) fn short(&self, name: &str) -> String {
         let alike = |end: &str| self.ending.get(end).map_or(&[][..], Vec::as_slice);
         let mut own = ends(name).take(MOST_SCOPES).skip(LEAST_SCOPES - 1);

@@ -58,7 +58,7 @@ pub(in crate::pages) fn ClassBar(
     }
 }
 
-/// How many elements lie between two powers of two, on a logarithmic scale both ways.
+/// Histogram of elements between powers of two; both axes logarithmic.
 #[component]
 #[expect(
     clippy::needless_pass_by_value,

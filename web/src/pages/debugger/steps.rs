@@ -163,7 +163,7 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
     .into_any()
 }
 
-/// Which of so many things stands at that share of the width.
+/// Index of the entry at a share of the width.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

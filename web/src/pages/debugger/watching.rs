@@ -1,4 +1,4 @@
-//! What is watched for in the run: read from the server, changed as a whole, taken back when somebody was faster.
+//! Watchpoints of the run: read from the server, changed as a whole, rolled back on a conflict.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::live::use_live;
 use crate::notebook::Refusal;
 use crate::prelude::*;
 
-/// What the panel at the left is for.
+/// Mode of the left panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mode {
     /// The list.
@@ -42,18 +42,18 @@ pub(super) struct Watching {
     run: Memo<String>,
     pub(super) list: RwSignal<Option<Arc<WatchpointList>>>,
     pub(super) catalogue: RwSignal<Option<Arc<Catalogue>>>,
-    /// Why the last change did not stay.
+    /// Reason for which the last change was rolled back.
     pub(super) refusal: RwSignal<Option<Refusal>>,
-    /// Whether it is asked if the recommended set is to take the place of what there is.
+    /// `true` while the confirmation is displayed to replace the list by the recommended set.
     pub(super) confirms: RwSignal<bool>,
-    /// The switch that was changed last, until something else is changed.
+    /// Last changed switch, for undo; cleared by any other change.
     pub(super) undo: RwSignal<Option<Undo>>,
-    /// Whether changes are for this run alone.
+    /// `true` if changes apply to this run only.
     pub(super) only_run: RwSignal<bool>,
     pub(super) mode: RwSignal<Mode>,
-    /// What is being edited.
+    /// Watchpoint in the editor.
     pub(super) draft: RwSignal<WatchpointKeys>,
-    /// The list that the draft was made from: another one meanwhile is a conflict.
+    /// Version of the list that the draft was made from; a different version on save is a conflict.
     version: RwSignal<String>,
 }
 
@@ -115,7 +115,7 @@ impl Watching {
         if is_of_run || known.is_none_or(|known| known.origin != list.origin) {
             self.only_run.set(is_of_run);
         }
-        // Why another list could not be changed is no reason any more.
+        // The reason of a failed change of another list no longer applies.
         if self.mode.get_untracked() == Mode::List {
             self.refusal.set(None);
         }
@@ -273,7 +273,7 @@ impl Watching {
         });
     }
 
-    /// What is typed stays, and is saved into this list next: in place of the same watchpoint, else at the end.
+    /// Keeps the draft when the list changes: on save it replaces the same watchpoint, otherwise it is appended.
     fn follow(self, list: &WatchpointList) {
         let known = self.list.try_get_untracked().flatten();
         if let (Some(Mode::Edit(Some(index))), Some(known)) = (self.mode.try_get_untracked(), known)
@@ -297,7 +297,7 @@ impl Watching {
     }
 }
 
-/// What one of a list is called in addresses.
+/// Name of a watchpoint of a list in addresses.
 pub(super) fn name_of(list: &[WatchpointKeys], index: usize) -> String {
     let condition = |keys: &WatchpointKeys| text(keys, "condition").map(str::to_owned);
     let own = list.get(index).and_then(condition).unwrap_or_default();
@@ -314,17 +314,17 @@ pub(super) fn text<'a>(keys: &'a WatchpointKeys, key: &str) -> Option<&'a str> {
     }
 }
 
-/// Whether a watchpoint is judged.
+/// `true` if a watchpoint is enabled.
 pub(super) fn is_on(keys: &WatchpointKeys) -> bool {
     keys.0.get("on") != Some(&Setting::Bool(false))
 }
 
-/// What a watchpoint's hits are called.
+/// Severity of a watchpoint's findings.
 pub(super) fn severity(keys: &WatchpointKeys, condition: &Condition) -> Severity {
     parse_severity(text(keys, "severity")).unwrap_or(condition.severity)
 }
 
-/// The name that somebody gave it, as it was written, or what its condition says.
+/// The user's name of the watchpoint verbatim, or the description of its condition.
 pub(super) fn title(i18n: I18n, keys: &WatchpointKeys, condition: &Condition) -> String {
     match text(keys, "name") {
         Some(name) => name.to_owned(),
@@ -332,7 +332,7 @@ pub(super) fn title(i18n: I18n, keys: &WatchpointKeys, condition: &Condition) ->
     }
 }
 
-/// A setting as it stands in a field.
+/// Text of a setting in an input field.
 pub(super) fn shown(setting: &Setting) -> String {
     match setting {
         Setting::Bool(yes) => yes.to_string(),

@@ -1,5 +1,5 @@
-//! What is watched for, with how often it was found. A press leaves the hits of one watchpoint; each has a switch and a
-//! form, and the whole list can be taken along to CI.
+//! Watchpoints with the number of findings of each. A click filters the findings; each has a switch and a form, and
+//! the list can be exported for CI.
 
 use leptos::task::spawn_local;
 use trainscope_api::findings::{Judging, Watched};
@@ -16,7 +16,7 @@ use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
 use crate::prelude::*;
 
-/// What a watchpoint is about, as groups of the list.
+/// Targets of watchpoints, as groups of the list.
 const TARGETS: [&str; 6] = [
     "tensor",
     "weight",
@@ -29,7 +29,7 @@ const TARGETS: [&str; 6] = [
 /// The panel at the left.
 #[component]
 pub(super) fn WatchpointList(
-    /// Whether what is in it may be made.
+    /// `true` once the content may be rendered.
     is_due: Signal<bool>,
 ) -> impl IntoView {
     let watching = use_watching();
@@ -88,7 +88,7 @@ fn List() -> impl IntoView {
     }
 }
 
-/// How far judging is.
+/// Progress of judging.
 #[component]
 fn Progress() -> impl IntoView {
     let model = use_model();
@@ -187,7 +187,7 @@ fn Rows() -> impl IntoView {
     let watching = use_watching();
     let model = use_model();
     let i18n = use_i18n();
-    // What the rows are made of: the rest of the findings may change without drawing them anew.
+    // Counts that the rows are built from: other changes of the findings do not rebuild them.
     let counts = Memo::new(move |_| {
         model.findings.with(|findings| {
             let all = findings.watchpoints.iter();
@@ -401,7 +401,7 @@ fn short(setting: &Setting) -> String {
     }
 }
 
-/// Where the list comes from, and taking it along.
+/// Source of the list, and its export.
 #[component]
 fn Foot() -> impl IntoView {
     let watching = use_watching();
@@ -462,7 +462,7 @@ fn Foot() -> impl IntoView {
     view! { <div class="foot small ink2">{content}</div> }
 }
 
-/// Why the last change did not stay.
+/// Reason for which the last change was rolled back.
 #[component]
 fn Said() -> impl IntoView {
     let watching = use_watching();

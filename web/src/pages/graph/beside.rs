@@ -19,7 +19,7 @@ use crate::url_state::{History, join_list};
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     model: Model,
-    /// Which of the graphs beside.
+    /// Index of the compared graph.
     pub(super) slot: usize,
     open: Memo<Vec<String>>,
     /// The path of the node that is looked at, in the tree of this graph.
@@ -161,7 +161,7 @@ impl Beside {
         });
     }
 
-    /// How its picture is looked at; what is only in it is new, seen from there.
+    /// Rendering options of its picture; elements only in this graph count as new.
     pub(super) fn look(self) -> Look {
         Look {
             colour: self.model.colour(),

@@ -1,4 +1,4 @@
-//! Which graphs stand beside this one, and which two of all are compared.
+//! Choice of graphs displayed beside this one, and of the two compared.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::url_state::{History, UrlState};
 pub(super) const BESIDE: usize = 3;
 const PAIR: &str = "pair";
 
-/// What the address calls things of each graph beside: its run, its tag, what is open, what is looked at.
+/// Query keys of each graph displayed beside: run, tag, open scopes, selection.
 pub(super) const NAMES: [[&str; 4]; BESIDE] = [
     ["base", "base_graph", "base_open", "base_node"],
     ["base2", "base2_graph", "base2_open", "base2_node"],
@@ -122,7 +122,7 @@ impl Model {
         self.url.set(&[(PAIR, Some(&pair))], History::Replace);
     }
 
-    /// Whether these two are compared; reactive.
+    /// `true` if these two graphs are compared; reactive.
     pub(super) fn compares(self, pair: (usize, usize)) -> bool {
         self.pair.get() == Some(pair)
     }

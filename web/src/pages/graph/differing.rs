@@ -1,4 +1,4 @@
-//! What differs between the two graphs that are compared.
+//! Differences between the two compared graphs.
 
 use super::beside::use_beside;
 use super::model::use_model;
@@ -85,7 +85,7 @@ pub(super) fn Differing() -> impl IntoView {
     }
 }
 
-/// Which two of more than two graphs are compared.
+/// Choice of two graphs if there are more than two.
 #[component]
 fn Pairs() -> impl IntoView {
     let model = use_model();

@@ -1,4 +1,4 @@
-//! What the colours mean.
+//! Legend of the colours.
 
 use super::model::use_model;
 use crate::components::{Colour, IconName, fixed_icon};

@@ -1,4 +1,4 @@
-//! How what is looked at differs from its like in the other graph.
+//! Differences between the selected node and its counterpart in the other graph.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
 
-/// Rows that are shown.
+/// Maximum number of rows displayed.
 const LISTED: usize = 60;
 
 /// A section of the panel, while this graph is compared with another.
@@ -73,7 +73,7 @@ pub(super) fn Likeness() -> impl IntoView {
     }
 }
 
-/// What is said of a node or scope, by name.
+/// Properties of a node or scope, by name.
 fn told(node: &GraphNode, texts: &GraphTexts) -> BTreeMap<String, String> {
     let outputs: Vec<String> = node.outputs.iter().map(shape).collect();
     let inputs = node.inputs.iter().map(|own| &*own.name);
@@ -92,7 +92,7 @@ fn told(node: &GraphNode, texts: &GraphTexts) -> BTreeMap<String, String> {
     all
 }
 
-/// What is not the same: name, here, there.
+/// Properties that differ: name, value here, value there.
 fn differing(
     here: &BTreeMap<String, String>,
     there: &BTreeMap<String, String>,

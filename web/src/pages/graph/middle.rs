@@ -1,4 +1,4 @@
-//! The picture itself, with what lies over it: zoom, legend, the way that was asked for.
+//! Canvas with its overlays: zoom, legend, the requested path.
 
 use std::sync::Arc;
 

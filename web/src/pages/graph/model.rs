@@ -1,4 +1,4 @@
-//! What the page shows: the answers for what the address asks for, and the part of the picture that is seen.
+//! State of the page: the answers for the address, and the visible part of the picture.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const AT: &str = "at";
 /// The view goes to the address when it has rested for so long.
 const REST: Duration = Duration::from_millis(400);
 
-/// What boxes are coloured by, by its name in the address.
+/// Colourings of boxes, by name in the address.
 pub(super) const COLOURS: [(Colour, &str); 5] = [
     (Colour::Type, "type"),
     (Colour::Device, "device"),
@@ -37,11 +37,11 @@ pub(super) const COLOURS: [(Colour, &str); 5] = [
     (Colour::Time, "time"),
 ];
 
-/// How far the first answer is.
+/// State of the first request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     Loading,
-    /// There is no picture, and this is what the server says.
+    /// The server's reason for having no picture.
     Refused(String),
     Ready,
 }
@@ -60,7 +60,7 @@ pub(super) struct Model {
     colour: Memo<Option<Colour>>,
     /// The graphs beside it.
     pub(super) columns: [Column; BESIDE],
-    /// Which two are compared: 0 is this graph, 1 the first beside it.
+    /// The two compared graphs: 0 is this graph, 1 the first beside it.
     pub(super) pair: Memo<Option<(usize, usize)>>,
     pub(super) scene: RwSignal<Arc<GraphScene>>,
     pub(super) load: RwSignal<Load>,
@@ -202,7 +202,7 @@ impl Model {
                 fit_width: Some(self.room.0),
                 fit_height: Some(self.room.1),
                 open: (!open.is_empty()).then(|| open.join("\n")),
-                // What is looked at is seen when the page opens; later on it may be closed away.
+                // The selection is visible when the page opens; its scope may be closed later.
                 show: self
                     .viewed
                     .with_value(Option::is_none)
@@ -232,7 +232,7 @@ impl Model {
         ask_again(want, ask, move |answer| match answer {
             Some(Ok(scene)) => self.put(scene),
             Some(Err(ClientError::Refused(error))) => self.load.set(Load::Refused(error.message)),
-            // What is shown stays; the lost connection is said by the stream.
+            // The previous picture stays; the event stream reports the lost connection.
             Some(Err(ClientError::Unreachable | ClientError::Misunderstood)) | None => {}
         });
     }
@@ -293,7 +293,7 @@ impl Model {
             });
             self.view.set(view);
         });
-        // Whatever is chosen comes into view once it is drawn.
+        // A selected box is scrolled into view once it is drawn.
         Effect::new(move |before: Option<Option<String>>| {
             let node = self.node.get();
             let scene = self.scene.get();
@@ -336,7 +336,7 @@ impl Model {
         });
     }
 
-    /// What boxes are coloured by: what the address says, else health where anything was found.
+    /// Colouring of boxes: that of the address, else health if there are findings.
     pub(super) fn colour(self) -> Colour {
         self.colour.get().unwrap_or_else(|| {
             let is_hit = self
@@ -354,7 +354,7 @@ impl Model {
         self.url.set(&[(COLOUR, name)], History::Replace);
     }
 
-    /// How the picture is looked at.
+    /// Rendering options of the picture.
     pub(super) fn look(self) -> Look {
         Look {
             colour: self.colour(),
@@ -377,7 +377,7 @@ impl Model {
         self.url.set(&changes, History::Push);
     }
 
-    /// Looks at a node or scope; scopes around it open if it is not drawn.
+    /// Selects a node or scope; opens the enclosing scopes if it is not drawn.
     pub(super) fn select(self, path: &str) {
         let scene = self.scene.get_untracked();
         if scene.boxes.iter().any(|own| own.path == path) {
@@ -433,7 +433,7 @@ impl Model {
         }
     }
 
-    /// Where a way begins and ends.
+    /// Sets both ends of the path.
     pub(super) fn set_way(self, from: Option<&str>, to: Option<&str>) {
         self.url.set(&[(FROM, from), (TO, to)], History::Push);
     }
@@ -488,7 +488,7 @@ impl Model {
         own.is_some()
     }
 
-    /// The way begins at what is looked at, or ends there if it has begun elsewhere.
+    /// Starts the path at the selection, or ends it there if it has started elsewhere.
     pub(super) fn press_way(self) -> bool {
         let Some(node) = self.node.get_untracked() else {
             return false;
@@ -500,7 +500,7 @@ impl Model {
         true
     }
 
-    /// Looks at the nearest box in a direction; whether there is one.
+    /// Selects the nearest box in a direction; `false` if there is none.
     fn step(self, (dx, dy): (f64, f64)) -> bool {
         let scene = self.scene.get_untracked();
         let node = self.node.get_untracked();

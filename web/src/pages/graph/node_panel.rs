@@ -1,4 +1,4 @@
-//! What is known of the node or scope that is looked at, with ways to its neighbours.
+//! Properties of the selected node or scope, with links to its neighbours.
 
 use trainscope_api::graphs::{GraphNode, Neighbour, Precision};
 use trainscope_format::{Kind, Severity};
@@ -12,7 +12,7 @@ use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
 use crate::route;
 
-/// Entries of a list that are shown.
+/// Maximum number of entries of a list.
 const LISTED: usize = 40;
 
 /// The panel at the right.
@@ -269,7 +269,7 @@ fn source(title: &'static str, node: &GraphNode) -> AnyView {
     section(title, shown, left_out)
 }
 
-/// What was recorded of it, each a link to the page that shows it.
+/// Recorded data of the node, each a link to its page.
 fn recorded(title: &'static str, node: &GraphNode) -> AnyView {
     let run = use_model().run.get();
     let shown = node.tensors.iter().take(LISTED).map(|own| {
@@ -295,7 +295,7 @@ fn recorded(title: &'static str, node: &GraphNode) -> AnyView {
     section(title, shown, left_out)
 }
 
-/// What was found, each a link to the debugger.
+/// Findings of the node, each a link to the debugger.
 fn findings(node: &GraphNode) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();

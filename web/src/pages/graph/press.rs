@@ -1,4 +1,4 @@
-//! What a press on a picture means.
+//! Interpretation of clicks on a picture.
 
 use trainscope_api::graphs::GraphScene;
 
@@ -9,7 +9,7 @@ use crate::components::hit_at;
 const CHEVRON: f64 = 26.0;
 const ROW: f64 = 28.0;
 
-/// What was pressed.
+/// Element under a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Pressed {
     /// Nothing that does anything.
@@ -22,7 +22,7 @@ pub(super) enum Pressed {
     Scope(String),
 }
 
-/// What lies at a place, pressed once or twice.
+/// Element at a position, after a single or double click.
 pub(super) fn pressed(scene: &GraphScene, (x, y): (f64, f64), is_twice: bool) -> Pressed {
     let Some(own) = hit_at(scene, (x, y)).and_then(|at| scene.boxes.get(at)) else {
         return if is_twice {

@@ -109,7 +109,7 @@ pub(super) fn Side(
     }
 }
 
-/// What a search has found.
+/// Results of a search.
 #[component]
 fn Found(
     /// The result that the keyboard is at.
@@ -141,7 +141,7 @@ fn Found(
     }
 }
 
-/// What is drawn, as a tree.
+/// Drawn boxes as a tree.
 #[component]
 fn Tree() -> impl IntoView {
     let model = use_model();
@@ -160,7 +160,7 @@ fn Tree() -> impl IntoView {
             })
         })
     });
-    // What was chosen elsewhere is led to, once it is drawn.
+    // A selection made elsewhere is scrolled to, once it is drawn.
     let chosen = Memo::new(move |_| {
         let node = model.node.get()?;
         let is_drawn = |scene: &Arc<GraphScene>| place_of(&node, scene).is_some();
@@ -208,7 +208,7 @@ fn place_of(path: &str, scene: &GraphScene) -> Option<usize> {
     scene.boxes.iter().position(|own| own.path == path)
 }
 
-/// How many boxes are around each.
+/// Nesting depth of each box.
 fn depths(boxes: &[GraphBox]) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(boxes.len());
     for own in boxes {
@@ -299,7 +299,7 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
     .into_any()
 }
 
-/// How much is in a box.
+/// Number of nodes in a box.
 fn count(own: &GraphBox) -> String {
     match own.kind {
         BoxKind::Fold => format!("×{}", own.times),

@@ -15,7 +15,7 @@ use crate::state::use_app_state;
 /// The toolbar.
 #[component]
 pub(super) fn Toolbar(
-    /// What is drawn, for the download.
+    /// Drawn figure, for the download.
     #[prop(into)]
     figure: Signal<Arc<Figure>>,
 ) -> impl IntoView {
@@ -29,7 +29,7 @@ pub(super) fn Toolbar(
             .position(|(own, _)| *own == colour)
             .unwrap_or(0)
     });
-    // Only what the graph says something about, and what is chosen.
+    // Only colourings that the graph has data for, and the selected one.
     let offered = Memo::new(move |_| {
         let [has_device, has_precision, has_time] = model.scene.with(|scene| {
             let has = |is: fn(&GraphBox) -> bool| scene.boxes.iter().any(is);
@@ -120,7 +120,7 @@ pub(super) fn Toolbar(
     }
 }
 
-/// Which graph of the run, if it has several.
+/// Choice between graphs of the run, if it has several.
 #[component]
 fn GraphChoice() -> impl IntoView {
     let model = use_model();
@@ -170,7 +170,7 @@ fn GraphChoice() -> impl IntoView {
     }
 }
 
-/// What the graph is compared with: other graphs of the run, and those of other runs.
+/// Choice of the graph to compare with: other graphs of this run, and those of other runs.
 #[component]
 fn Base() -> impl IntoView {
     let model = use_model();

@@ -29,7 +29,7 @@ use crate::state::use_app_state;
 /// Colours between which the scale of a heat map is blended.
 const STOPS: u32 = 8;
 
-/// Rows of each picture: as many as can be told apart.
+/// Maximum number of rows of each view: as many as are distinguishable.
 const fn rows_of(view: View) -> usize {
     match view {
         View::Offset => 40,
@@ -213,7 +213,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             _ => return None,
         })
     };
-    // What is drawn and what else was recorded under this name.
+    // Source of the drawing, and other kinds of data recorded under this tag.
     let sources = move || {
         let texts = i18n.texts().histograms;
         let entry = tag.with_value(|tag| settings.browse.entry(tag))?;
@@ -270,7 +270,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         let all = divided.iter().zip(canvases.get_value());
         let panels = all.filter_map(|(parts, canvas)| {
             let names = parts.iter().map(|part| {
-                // The whole name of the run: a picture is looked at elsewhere.
+                // Full name of the run: a picture may be opened elsewhere.
                 let (run, label) = (&part.id.run, part.id.label());
                 let more = label.strip_prefix(&part.id.name).unwrap_or_default();
                 (part.colour, format!("{run}{more}"))
@@ -342,7 +342,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     }
 }
 
-/// One picture of a card, with what it says under the pointer.
+/// A picture of a card, with its read-out under the pointer.
 #[component]
 fn Picture(
     settings: Settings,

@@ -1,4 +1,4 @@
-//! From an answer to what is drawn and what a read-out says.
+//! Conversion of an answer to the drawing and the read-out.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::components::browse::SeriesId;
 /// One series with what it is called and drawn in.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// Which it is.
+    /// Identifier of the series.
     pub(super) id: SeriesId,
     /// Its rows.
     pub(super) of: Distribution,
@@ -26,12 +26,12 @@ pub(super) struct Part {
     pub(super) start: Option<f64>,
 }
 
-/// How all pictures of a card look.
+/// Rendering options common to all pictures of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
-    /// Which picture.
+    /// View.
     pub(super) view: View,
-    /// What the axis of steps counts.
+    /// Unit of the step axis.
     pub(super) over: Over,
     /// Local time is that much ahead of UTC.
     pub(super) offset_secs: f64,
@@ -117,7 +117,7 @@ pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> 
     })
 }
 
-/// How the step of a row is called on its axis.
+/// Label of a row on the step axis.
 fn name(row: &Row, look: Look, start: f64) -> String {
     match look.over {
         Over::Step => label::step(row.step),
@@ -126,7 +126,7 @@ fn name(row: &Row, look: Look, start: f64) -> String {
     }
 }
 
-/// The steps between two places on the axis: those of the rows that stand there.
+/// Steps of the rows between two positions on the axis.
 pub(super) fn steps_between(
     parts: &[Part],
     look: Look,

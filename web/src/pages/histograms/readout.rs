@@ -1,4 +1,4 @@
-//! What a picture says under the pointer: one row, the bin, the percentiles, and what is not finite.
+//! Read-out under the pointer: one row, its bin, percentiles, and counts of NaN and infinities.
 
 use std::sync::Arc;
 

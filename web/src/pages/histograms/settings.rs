@@ -1,4 +1,4 @@
-//! What a person has chosen on this page, all of it in the address: a link opens the same view.
+//! Settings of this page, all of them in the address: a link opens the same view.
 
 use trainscope_api::distributions::{DEFAULT_BINS, Spacing};
 use trainscope_charts::distribution::View;
@@ -28,7 +28,7 @@ const SPACINGS: [(Spacing, &str); 3] = [
     (Spacing::Symlog, "symlog"),
 ];
 
-/// What the axis of steps counts.
+/// Unit of the step axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Over {
     /// Steps.
@@ -51,13 +51,13 @@ const OVERS: [(Over, &str); 3] = [
 pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
-    /// Which picture all cards have; `None` if each has its own.
+    /// View common to all cards; `None` if each has its own.
     pub(super) view: Memo<Option<View>>,
     /// Tags whose cards have another one than the first if each has its own.
     own_views: Memo<Vec<(View, String)>>,
-    /// How bins are spaced.
+    /// Spacing of bins.
     pub(super) spacing: Memo<Spacing>,
-    /// What the axis of steps counts.
+    /// Unit of the step axis.
     pub(super) over: Memo<Over>,
     /// Number of bins; follows the slider at once, the address once it is let go.
     pub(super) bins: RwSignal<usize>,
@@ -107,7 +107,7 @@ impl Settings {
         settings
     }
 
-    /// Whether each run has a picture of its own, or may have; reactive.
+    /// `true` if each run has a picture of its own, or may have; reactive.
     pub(super) fn is_divided(self) -> bool {
         !matches!(self.view.get(), Some(View::Overlay | View::Percentiles))
     }
@@ -132,7 +132,7 @@ impl Settings {
         let mut views = self.own_views.get_untracked();
         views.retain(|(_, of)| of != tag);
         views.push((view, tag.to_owned()));
-        // What is not said is the first of all.
+        // The first is the default.
         let views = views.iter();
         let views = views.filter_map(|(view, of)| Some(format!("{} {of}", word(*view, &VIEWS)?)));
         let text = views.collect::<Vec<_>>().join("\n");
@@ -173,7 +173,7 @@ impl Settings {
     }
 }
 
-/// What the word of a key stands for; the first of all unless it is known.
+/// Value of a keyword of the address; the first one if it is unknown.
 fn chosen<T>(browse: Browse, key: &'static str, all: &'static [(T, &'static str)]) -> Memo<T>
 where
     T: Copy + Default + PartialEq + Send + Sync + 'static,

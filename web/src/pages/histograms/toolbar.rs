@@ -1,4 +1,4 @@
-//! What changes all cards: picture, bins, axes, roles.
+//! Settings of all cards: view, bins, axes, roles.
 
 use trainscope_api::distributions::Spacing;
 use trainscope_charts::distribution::View;

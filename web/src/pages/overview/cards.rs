@@ -55,7 +55,7 @@ impl Card {
         Self::Configuration,
     ];
 
-    /// How many tags there are; reactive.
+    /// Number of tags; reactive.
     fn count(self, model: Model) -> u64 {
         let count = |kind| model.kind(kind);
         match self {
@@ -114,7 +114,7 @@ impl Card {
         }
     }
 
-    /// What stands beside the title; reactive.
+    /// Text beside the title; reactive.
     fn beside(self, model: Model, texts: &Texts) -> String {
         let words = &texts.overview;
         let count = self.count(model);
@@ -314,7 +314,7 @@ fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
 fn tensor(model: Model, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     let Some(own) = model.tensor.get() else {
-        // What is too large to be read unasked, or cannot be, has a name.
+        // Tensors too large to be loaded without a request, or unreadable ones, are listed by name.
         let names = model.tensors.get().into_iter().take(PAIRS);
         let rows = names.map(|name| (name, String::new()));
         return pairs(rows.collect());

@@ -1,4 +1,4 @@
-//! What rules say of the model and of what feeds it: the worst of each row, and the whole list where one asks for it.
+//! Findings of rules about the model and its input: the worst of each row, and the full list on request.
 
 use trainscope_api::findings::{Findings, Remark, RemarkState};
 
@@ -8,7 +8,7 @@ use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
 use crate::route;
 
-/// Rules that found nothing, and those that could not be judged.
+/// Numbers of rules without findings, and of undecided rules.
 fn counts(findings: &Findings) -> (u64, u64) {
     let of = |state| {
         let all = findings.remarks.iter();

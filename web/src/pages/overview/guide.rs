@@ -124,7 +124,7 @@ pub(super) fn view(model: Model) -> AnyView {
     .into_any()
 }
 
-/// Whether there is anything to say.
+/// `true` if the row has content.
 fn is_shown(model: Model, topic: Topic, own: Option<&Found>) -> bool {
     let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
     let is_hit = || {
@@ -190,7 +190,7 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
         }
         Topic::Model => tensors == 0,
         Topic::Input => !has_inputs(model),
-        // They are shown, not judged: that is well only as long as everything is.
+        // Displayed, not judged: healthy only as long as everything else is.
         Topic::Hyperparameters | Topic::Metric => is_wrong,
         Topic::Loss => false,
     };
@@ -201,7 +201,7 @@ fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) 
     }
 }
 
-/// Whether values of inputs were recorded, by the names of what was.
+/// `true` if input values were recorded, judged by the names of tags.
 fn has_inputs(model: Model) -> bool {
     let tags = model.tags.get();
     let tags = tags.iter().flat_map(|tags| &tags.tags);
@@ -209,7 +209,7 @@ fn has_inputs(model: Model) -> bool {
     judged.any(|tag| tag.tag.to_lowercase().contains("input"))
 }
 
-/// How much there is to look at.
+/// Amount of data examined.
 fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
     let texts = &i18n.texts().overview;
     let judged = || {
@@ -248,7 +248,7 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
     }
 }
 
-/// What was found; an empty row says what was looked at, never just that it is well.
+/// Finding of a row; an empty row names the data examined, never just "healthy".
 fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     if topic == Topic::Recorded {
@@ -303,7 +303,7 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// Tensors that are not read, and files whose names do not tell them apart.
+/// Unreadable tensors, and files with indistinguishable names.
 fn notes_on_files(found: &Findings, texts: &OverviewTexts) -> Vec<String> {
     let mut notes = Vec::new();
     if !found.unread.is_empty() {
@@ -318,7 +318,7 @@ fn notes_on_files(found: &Findings, texts: &OverviewTexts) -> Vec<String> {
     notes
 }
 
-/// What there is, and what cannot be judged without more.
+/// Recorded data, and the conditions that need more.
 fn recorded(model: Model, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     let found = model.findings.get();
@@ -415,7 +415,7 @@ fn best_of(series: &Series) -> Option<(f64, i64)> {
     finite.reduce(|best, one| if one.0 > best.0 { one } else { best })
 }
 
-/// Where to look next: at the hit, else at the curve.
+/// Next page to examine: that of the finding, else the curve.
 fn next_page(
     model: Model,
     topic: Topic,
@@ -449,7 +449,7 @@ fn next_page(
     Some((href, i18n.texts().frame.scalars))
 }
 
-/// What most likely helps.
+/// Most probable remedy.
 fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
     let words = advice_of(model.findings.get()?.as_ref())?;
     Some(

@@ -7,8 +7,8 @@ use trainscope_format::float;
 pub(super) const BINS: usize = 24;
 /// Level of the fullest bin.
 pub(super) const FULLEST: u8 = 9;
-/// A histogram that is wider than the middle one by this factor does not squeeze all others: what lies beyond is in
-/// the outermost bins.
+/// A histogram wider than the median one by this factor does not compress the others: its tails are clamped to the
+/// outermost bins.
 const WIDER: f64 = 8.0;
 
 /// As much of a histogram as is drawn; see [`trainscope_format::Histogram`].
@@ -33,20 +33,20 @@ pub(super) struct Heat {
     pub(super) tag: String,
     /// The step of each column.
     pub(super) steps: Vec<i64>,
-    /// Where the lowest bin begins.
+    /// Lower edge of the lowest bin.
     pub(super) low: f64,
-    /// Where the highest bin ends.
+    /// Upper edge of the highest bin.
     pub(super) high: f64,
-    /// How full each bin is, 0 to 9, lowest first; `None` of a histogram that holds NaN or an infinity.
+    /// Fill level of each bin, 0 to 9, lowest first; `None` for a histogram with NaN or infinities.
     pub(super) columns: Vec<Column>,
 }
 
 /// One histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Column {
-    /// How full each bin is, 0 to 9, lowest first.
+    /// Fill level of each bin, 0 to 9, lowest first.
     pub(super) levels: [u8; BINS],
-    /// Whether values were NaN or infinite.
+    /// `true` if values were NaN or infinite.
     pub(super) is_bad: bool,
 }
 

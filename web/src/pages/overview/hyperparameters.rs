@@ -7,7 +7,7 @@ use crate::format;
 
 /// Hyper-parameters that are named in the row.
 const NAMED: usize = 4;
-/// What the names of those contain that matter most.
+/// Substrings of the names of the most important hyper-parameters.
 const FIRST: [&str; 7] = [
     "learning_rate",
     "lr",

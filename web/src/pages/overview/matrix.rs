@@ -1,4 +1,5 @@
-//! Where it started: tensors × recorded steps, the first cause framed. A row and each of its cells lead to a hit.
+//! Onset of findings: tensors × recorded steps, with the probable first cause framed. Rows and cells are links to
+//! findings.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +97,7 @@ fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) 
         let says = says(cell, onset.measured.as_ref(), i18n);
         let text = (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says);
         let mark = view! { <i class=class(cell) class:began=is_first>{mark(cell)}</i> };
-        // What was found there, or last before: later hits say what followed from it.
+        // Finding at this step, or the last one before: later findings are consequences.
         let hit = hits
             .into_iter()
             .flatten()

@@ -31,7 +31,7 @@ pub(super) struct Measured {
     /// Parameter that limits it.
     parameter: String,
     limit: Option<(Operator, f64)>,
-    /// Whether the rule is about tensors of every role, so that all rows can be compared.
+    /// `true` if the rule is about tensors of every role, so that all rows can be compared.
     is_of_all: bool,
 }
 

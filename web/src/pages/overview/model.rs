@@ -1,4 +1,4 @@
-//! What the page shows of a run: asked for in rounds, again when the run has grown, and changed only where it differs.
+//! Data of the page: requested in rounds, again when the run has grown, and updated only where they differ.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub(super) struct Newest {
     pub(super) content: String,
 }
 
-/// How large the graph is.
+/// Size of the graph.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct GraphSize {
     #[serde(rename = "total_nodes")]
@@ -151,7 +151,7 @@ impl Model {
         self.run.get_value()
     }
 
-    /// How many tags of a kind there are; reactive.
+    /// Number of tags of a kind; reactive.
     pub(super) fn kind(self, kind: &str) -> u64 {
         let info = self.info.get();
         let count = info.and_then(|run| run.kinds.get(kind).copied());
@@ -185,8 +185,8 @@ impl Model {
         });
     }
 
-    /// Whether the run is judged as it is, and all is known that is shown. An error ends the round: what is shown stays, and the lost connection is
-    /// said by the stream.
+    /// `true` if the run is judged up to date and all displayed data are loaded. An error ends the round: displayed
+    /// data stay, and the event stream reports the lost connection.
     async fn round(self, info: &Run, tags: &TagList) -> Result<bool, ClientError> {
         let run = &info.id;
         let findings = Arc::new(
@@ -244,7 +244,7 @@ pub(super) fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, val
     });
 }
 
-/// What a text says, without how it is to look.
+/// Text without formatting.
 fn plain(nodes: &[Node]) -> String {
     let said = |node: &Node| match node.kind {
         NodeKind::Text | NodeKind::Code => node.text.clone(),
@@ -307,7 +307,7 @@ async fn curves(
         }
     }
     if wanted.is_empty() {
-        // Whatever there is, so that the card is not empty.
+        // Any tag, so that the card is not empty.
         let first = of_kind(tags, Kind::Scalars).next();
         wanted.extend(first.map(|tag| (tag.tag.as_str(), tag.rank)));
     }

@@ -14,7 +14,7 @@ const BEFORE: usize = 10;
 /// From these multiples of what it was at first the range of a tensor is drawn as growing, more and more.
 const GROWTH: [f64; 4] = [4.0, 16.0, 256.0, 65_536.0];
 
-/// What is known of a tensor at a step.
+/// Data of a tensor at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
     /// Elements that are NaN.
@@ -37,7 +37,7 @@ impl Seen {
     }
 }
 
-/// How a cell is drawn.
+/// State of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// Nothing was recorded.
@@ -57,11 +57,11 @@ pub(super) enum State {
 /// A tensor at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cell {
-    /// How it is drawn.
+    /// State of the cell.
     pub(super) state: State,
-    /// Whether it is the first of its row in that state.
+    /// `true` for the first cell of its row in that state.
     pub(super) is_first: bool,
-    /// What is known.
+    /// Data of the cell.
     pub(super) seen: Seen,
     /// The quantity of the first cause, where it is known.
     pub(super) value: Option<f64>,
@@ -192,7 +192,7 @@ fn state(seen: &Seen, usual: f64) -> State {
     }
 }
 
-/// What a scalar was at each column: what was recorded since the column before.
+/// State of a scalar at each column: points recorded since the previous column.
 pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<Seen>> {
     let mut after = None;
     let mut seen = Vec::with_capacity(steps.len());

@@ -1,5 +1,5 @@
-//! The tensors of a run over its steps: the matrix, and the one that stands for all. Statistics are asked of what the
-//! program has recorded; where it recorded none, of the elements themselves, only as far as they are shown.
+//! Tensors of a run over its steps: the matrix, and the representative one. Recorded statistics are preferred;
+//! otherwise they are computed from elements, for the displayed part only.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct Tensors<'a> {
     /// In their order; of those in files the first ones.
     names: Vec<String>,
     is_in_files: bool,
-    /// Whether all was known that was asked for.
+    /// `true` if all requested data were available.
     is_whole: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Tensors<'a> {
         }
     }
 
-    /// What is known of one between two steps.
+    /// Data of one tensor between two steps.
     async fn between(
         &mut self,
         name: &str,
@@ -110,7 +110,7 @@ impl<'a> Tensors<'a> {
     }
 }
 
-/// Asks for the matrix and the tensor that stands for it, and whether that was all.
+/// Requests the matrix and its representative tensor; the flag is `true` if all data were available.
 pub(super) async fn ask(
     model: Model,
     info: &Run,

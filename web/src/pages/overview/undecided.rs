@@ -1,4 +1,4 @@
-//! What could not be judged, by what is missing.
+//! Undecided conditions, by missing data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use trainscope_api::findings::Findings;
 
 use super::model::by_count;
 
-/// How many conditions could not be judged, by what is missing, the commonest first.
+/// Number of undecided conditions, by missing data, most frequent first.
 pub(super) fn undecided(findings: &Findings) -> Vec<(String, u64)> {
     let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for one in &findings.inconclusive {

@@ -102,7 +102,7 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// How much was found, and which curve has no end.
+/// Number of findings, and the curve that has diverged.
 fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     let texts = &i18n.texts().overview;
     if findings.state == Judging::Waiting {
@@ -143,7 +143,7 @@ fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     sentences.join(texts.gap)
 }
 
-/// Where the loss and the metric are now.
+/// Last values of loss and metric.
 fn last_values(info: &Run) -> Option<String> {
     let both = [&info.loss, &info.metric].into_iter().flatten();
     let both: Vec<String> = both

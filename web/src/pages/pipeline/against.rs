@@ -1,13 +1,13 @@
-//! What differs between two pipelines: operations in the order of the data, and their parameters.
+//! Differences between two pipelines: operations in data order, and their parameters.
 
 use std::collections::BTreeMap;
 
 use trainscope_api::pipeline::{Pipeline, PipelineOperation};
 
-/// How a pipeline differs from another.
+/// Differences between two pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Differing {
-    /// Whether there is another at all.
+    /// `true` if there is a pipeline to compare with.
     pub(super) is_there: bool,
     /// Each operation of this one.
     pub(super) operations: Vec<Difference>,
@@ -15,7 +15,7 @@ pub(super) struct Differing {
     pub(super) only_there: Vec<String>,
 }
 
-/// How an operation differs.
+/// Difference of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
     /// The other pipeline has none like it.
@@ -25,7 +25,7 @@ pub(super) enum Difference {
 }
 
 impl Differing {
-    /// Whether nothing differs.
+    /// `true` if nothing differs.
     pub(super) fn is_same(&self) -> bool {
         let same = Difference::Values(BTreeMap::new());
         self.is_there
@@ -147,7 +147,7 @@ mod tests {
         };
         let same = Difference::Values(BTreeMap::new());
         let only = Difference::OnlyHere;
-        // Which of two that are called alike has the partner does not matter; that one has does.
+        // It does not matter which of two operations of the same name has the counterpart, only that one does.
         assert_eq!(found.operations[0], same);
         assert_eq!(
             found.operations.iter().filter(|own| **own == only).count(),

@@ -227,7 +227,7 @@ pub(super) fn of_all(some: u64, all: u64) -> String {
     format!("{} / {}", format::count(some), format::count(all))
 }
 
-/// What is shown of each operation, if there is a choice.
+/// Choice of view, if there are several.
 #[component]
 fn Shown() -> impl IntoView {
     let model = use_model();
@@ -253,7 +253,7 @@ fn Shown() -> impl IntoView {
     }
 }
 
-/// Which pipeline, if the run has several.
+/// Choice of pipeline, if the run has several.
 #[component]
 fn Choice() -> impl IntoView {
     let model = use_model();

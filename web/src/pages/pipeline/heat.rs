@@ -18,7 +18,7 @@ const SHADES: usize = 9;
 /// Fewer samples over time are no picture of it.
 const MIN_COLUMNS: usize = 5;
 
-/// A row: the operation, what it is called here, its shares over time, and what is said at its end.
+/// Row of the heat map: operation, label, shares over time, and the text at its end.
 struct Row {
     operation: usize,
     name: String,
@@ -117,7 +117,7 @@ pub(super) fn Heat() -> impl IntoView {
     }
 }
 
-/// What there is to show of each operation, those without left out.
+/// Rows of operations that have data for the view.
 fn rows(own: &Pipeline, view: View, texts: &PipelineTexts) -> Vec<Row> {
     let all = own.operations.iter().enumerate();
     let all = all.filter_map(|(operation, one)| {
@@ -186,7 +186,7 @@ fn shade(filled: f64) -> usize {
     shade.min(SHADES)
 }
 
-/// What stands over a plot: its name, what it is of, a legend, and what the pointer is over.
+/// Header of a plot: name, subject, legend, and read-out under the pointer.
 pub(super) fn head(
     title: &'static str,
     beside: String,
@@ -207,7 +207,7 @@ pub(super) fn head(
     .into_any()
 }
 
-/// Where the pointer is over a plot of so many columns and rows. `Copy`.
+/// Pointer position over a plot of columns and rows. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Pointed {
     size: (usize, usize),
@@ -215,7 +215,7 @@ pub(super) struct Pointed {
 }
 
 impl Pointed {
-    /// Nowhere yet.
+    /// Creates it without a position.
     pub(super) fn new(size: (usize, usize)) -> Self {
         Self {
             size,
@@ -271,7 +271,7 @@ impl Pointed {
     }
 }
 
-/// Which of so many a share of a length falls into; `None` beside it.
+/// Index of the cell at a share of a length; `None` outside.
 fn cell(share: f64, of: usize) -> Option<usize> {
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! All that is known of one operation, with ways to its neighbours.
+//! Properties of an operation, with links to its neighbours.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// What an operation is given, and how that differs from the other run's.
+/// Parameters of an operation, each with the differing value of the other run.
 type Values = BTreeMap<String, Option<String>>;
 
 /// The panel at the right.
@@ -106,7 +106,7 @@ fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
     parameters.iter().map(pair).collect()
 }
 
-/// What only the other run's operation is given.
+/// Parameters that only the other run's operation has.
 fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
     let is_here = |name: &str| parameters.iter().any(|(own, _)| own == name);
     let others = values.iter().filter(|(name, _)| !is_here(name));
@@ -125,7 +125,7 @@ fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
     others.map(row).collect()
 }
 
-/// How it ran, and how full the queue behind it was over time.
+/// Execution of the operation: times, and occupancy of its output queue.
 fn ran(own: &Running, interval_millis: u64) -> AnyView {
     let texts = use_i18n().texts().pipeline;
     let [workers, mean, empty, busy] = texts.ran_rows;
@@ -159,7 +159,7 @@ fn ran(own: &Running, interval_millis: u64) -> AnyView {
     view! { <section><h3>{texts.ran}</h3> {rows} {curve}</section> }.into_any()
 }
 
-/// What more workers would bring, where the times carry an estimate.
+/// Estimated gain of more workers, if the times carry an estimate.
 fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
     let texts = use_i18n().texts().pipeline;
     let all = &slow.more_workers;

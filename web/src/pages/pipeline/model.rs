@@ -1,4 +1,4 @@
-//! What the page shows: the answer for this run, the one for the run it is compared with, and what the address chooses.
+//! Data of the page: the answer for this run, that for the compared run, and the choices in the address.
 
 use std::sync::Arc;
 
@@ -19,28 +19,28 @@ const OPERATION: &str = "operation";
 const AGAINST: &str = "against";
 const SHOW: &str = "show";
 
-/// What is shown of each operation, in the address.
+/// Views of operations, in the address.
 const VIEWS: [&str; 3] = ["parameters", "queues", "cpu"];
 
-/// How far the first answer is.
+/// State of the first request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     Loading,
-    /// What the server says.
+    /// Reason of the server.
     Refused(String),
     /// Neither a pipeline nor a profile was recorded.
     Empty,
     Ready,
 }
 
-/// What is shown of each operation.
+/// View of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
-    /// What it is given.
+    /// Parameters.
     Parameters,
-    /// How full the queue behind it was.
+    /// Occupancy of the output queue.
     Queues,
-    /// How busy its workers were.
+    /// CPU utilization of the workers.
     Cpu,
 }
 
@@ -48,7 +48,7 @@ impl View {
     /// In the order in which they are offered.
     pub(super) const ALL: [Self; 3] = [Self::Parameters, Self::Queues, Self::Cpu];
 
-    /// Whether it has anything to show of one of these.
+    /// `true` if any of the operations has data for this view.
     fn is_in(self, operations: &[PipelineOperation]) -> bool {
         let mut ran = operations.iter().filter_map(|own| own.running.as_ref());
         match self {
@@ -66,19 +66,19 @@ pub(super) struct Model {
     pub(super) run: Memo<String>,
     pub(super) load: RwSignal<Load>,
     pub(super) answer: RwSignal<Arc<PipelineAnswer>>,
-    /// Which of the pipelines.
+    /// Index of the selected pipeline.
     pub(super) chosen: Memo<usize>,
-    /// Which of its operations; `None` if it has none.
+    /// Index of the selected operation; `None` if the pipeline has none.
     pub(super) operation: Memo<Option<usize>>,
-    /// What can be shown of its operations.
+    /// Views with data.
     pub(super) views: Memo<Vec<View>>,
-    /// What is.
+    /// Selected view.
     pub(super) view: Memo<View>,
     /// The run it is compared with.
     pub(super) base: Memo<Option<String>>,
-    /// What is known of that run.
+    /// Answer for the compared run.
     other: RwSignal<Option<Arc<PipelineAnswer>>>,
-    /// What differs, if it is compared.
+    /// Differences, if a run is compared.
     pub(super) differing: Memo<Option<Arc<Differing>>>,
 }
 
@@ -103,7 +103,7 @@ impl Model {
             let wanted = number(operation);
             answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;
-                // What is wrong is looked at first.
+                // The slowest operation is selected first.
                 let slow = || own.slow.as_ref().map_or(0, |slow| slow.operation as usize);
                 let last = own.operations.len().checked_sub(1)?;
                 Some(wanted.unwrap_or_else(slow).min(last))
@@ -170,7 +170,7 @@ impl Model {
         ask_again(want, ask, move |answer| match answer {
             Some(Ok(answer)) => self.put(answer),
             Some(Err(ClientError::Refused(error))) => self.load.set(Load::Refused(error.message)),
-            // What is shown stays; the lost connection is said by the stream.
+            // The previous answer stays; the event stream reports the lost connection.
             Some(Err(ClientError::Unreachable | ClientError::Misunderstood)) | None => {}
         });
     }

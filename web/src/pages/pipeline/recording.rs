@@ -2,12 +2,12 @@
 
 use crate::prelude::*;
 
-/// What is missing.
+/// Missing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// What is done to the data.
+    /// Graph of the pipeline.
     Graph,
-    /// How long getting them takes.
+    /// Times per batch.
     Times,
 }
 
@@ -46,7 +46,7 @@ profiler.analyse()",
 /// A snippet for each way to record it.
 #[component]
 pub(super) fn Recording(
-    /// What is missing.
+    /// Missing data.
     wanted: Wanted,
 ) -> impl IntoView {
     let snippets = match wanted {

@@ -1,4 +1,4 @@
-//! How long the training waits for its data: in a sentence, and over steps.
+//! Time that training waits for its data: as a sentence, and over steps.
 
 use std::fmt::Write as _;
 
@@ -75,7 +75,7 @@ pub(super) fn Verdict() -> impl IntoView {
     view! { <section class="verdict-head">{content}</section> }
 }
 
-/// How long the training waits.
+/// Sentence about the waiting time.
 fn sentence(input: &InputTimes) -> String {
     let texts = use_i18n().texts().pipeline;
     if !input.judged {
@@ -99,7 +99,7 @@ fn sentence(input: &InputTimes) -> String {
     )
 }
 
-/// What more workers of the slow operation would bring; empty where the times do not carry an estimate.
+/// Estimated gain of more workers for the slow operation; empty if the times carry no estimate.
 fn gain(all: &[WorkersEstimate]) -> String {
     let texts = use_i18n().texts().pipeline;
     let (Some(first), Some(last)) = (all.first(), all.last()) else {
@@ -242,7 +242,7 @@ fn steps(own: StepTime) -> String {
     }
 }
 
-/// How full a queue is.
+/// Fill level of a queue in percent.
 pub(super) fn whole_share(share: f64) -> String {
     format!("{} %", format::number((share * 100.0).round(), 3))
 }

@@ -251,7 +251,7 @@ mod tests {
             ..PrCurve::default()
         };
         assert_eq!(area(&none), Some(1.0));
-        // What is found first is wrong.
+        // The first answer has wrong predictions.
         let wrong = PrCurve {
             recall: vec![1.0, 0.5, 0.0],
             precision: vec![0.5, 0.5, 0.0],

@@ -14,7 +14,7 @@ use crate::prelude::*;
 /// One run's record at the step of its card.
 #[derive(Clone)]
 pub(super) struct Shown<T> {
-    /// Which series.
+    /// Series.
     pub(super) id: SeriesId,
     /// The record; `None` while it is asked for.
     pub(super) record: Option<Arc<At<T>>>,
@@ -24,15 +24,15 @@ pub(super) struct Shown<T> {
     pub(super) step_before: Option<i64>,
 }
 
-/// What a card has of its runs.
+/// Loading state of a card's runs.
 pub(super) struct Loading<T: Send + Sync + 'static> {
     /// In the order of the runs.
     pub(super) shown: Signal<Vec<Shown<T>>>,
     /// The steps of all of them.
     pub(super) steps: Memo<Arc<Vec<i64>>>,
-    /// Whether something is under way.
+    /// `true` while a request is pending.
     pub(super) is_fetching: Signal<bool>,
-    /// Whether the last request failed.
+    /// `true` if the last request failed.
     pub(super) has_failed: Signal<bool>,
 }
 

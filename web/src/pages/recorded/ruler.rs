@@ -9,7 +9,7 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::url_state::History;
 
-/// Places along the axis that marks are told apart at; more than a screen has pixels for.
+/// Resolution of marks along the axis; more than a screen has pixels for.
 const PLACES: f64 = 4_000.0;
 /// Labels on the axis.
 const LABELS: u32 = 7;

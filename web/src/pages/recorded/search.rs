@@ -18,9 +18,9 @@ use crate::components::places;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// Nothing is asked for while somebody types.
+/// Debounce time: no request while the user types.
 const REST: Duration = Duration::from_millis(250);
-/// What was found is shown at least that often.
+/// Series searched between updates of the results.
 const BATCH: usize = 32;
 
 /// Matches of the words in one series.
@@ -30,11 +30,11 @@ pub(super) struct Places {
     pub(super) steps: Vec<i64>,
     /// Steps that were searched, ascending.
     pub(super) all: Vec<i64>,
-    /// Whether there are more of these.
+    /// `true` if the list is truncated.
     pub(super) cut: bool,
 }
 
-/// What is known of each series, by tag.
+/// Results of each series, by tag.
 pub(super) type Found = HashMap<(String, SeriesId), Arc<Places>>;
 
 /// Looks for the words whenever they or the texts change.
@@ -68,7 +68,7 @@ pub(super) fn keep(settings: Settings) {
                 if !is_wanted() {
                     return;
                 }
-                // What cannot be asked for now keeps its card.
+                // A tag whose request failed keeps its card.
                 if let Ok(places) = look(&find, tag, id).await {
                     found.insert((tag.clone(), id.clone()), Arc::new(places));
                 }

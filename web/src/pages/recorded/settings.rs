@@ -1,4 +1,4 @@
-//! What a person has chosen on these pages, all of it in the address: a link opens the same view.
+//! Settings of these pages, all of them in the address: a link opens the same view.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) const ZOOMS: [u32; 4] = [0, 1, 4, 16];
 pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
-    /// Which page.
+    /// Page.
     pub(super) shelf: Shelf,
     /// The step of all cards; `None` is the last. Follows the slider at once, the address once it is let go.
     pub(super) step: RwSignal<Option<i64>>,
@@ -38,7 +38,7 @@ pub(super) struct Settings {
     pub(super) is_source: Memo<bool>,
     /// Words that are looked for in all texts.
     pub(super) find: Memo<String>,
-    /// Where they are.
+    /// Results by series.
     pub(super) found: RwSignal<Arc<Found>>,
     /// Steps of the cards whose text at the chosen step has none of the words: the first one that does.
     pub(super) jumps: RwSignal<BTreeMap<String, i64>>,

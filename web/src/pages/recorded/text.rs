@@ -19,7 +19,7 @@ use crate::prelude::*;
 
 /// Steps with found words that are listed.
 const MOST_FOUND: usize = 24;
-/// What is found first is brought so far below the upper edge, pixels.
+/// Distance of the first match from the upper edge, in pixels.
 const LEAD: f64 = 40.0;
 
 /// The texts of a record.
@@ -128,7 +128,7 @@ fn node_view(node: &Node, find: &str) -> AnyView {
             </a>
         }
         .into_any(),
-        // Its address is said; who wants to see it goes there.
+        // The URL of the picture is displayed and nothing is loaded from it.
         NodeKind::Picture => view! {
             <span class="ink3" title=node.text.clone()>
                 "🖼 "

@@ -1,4 +1,4 @@
-//! What changes all cards: the step, and what the page has of its own.
+//! Settings of all cards: the step, and those specific to the page.
 
 use super::Shelf;
 use super::settings::{Against, Settings, ZOOMS};
@@ -178,7 +178,7 @@ fn Difference(settings: Settings) -> impl IntoView {
     }
 }
 
-/// How texts are read, and words in all of them.
+/// Choice of text rendering, and the search field for all texts.
 #[component]
 fn Reading(settings: Settings) -> impl IntoView {
     let i18n = use_i18n();

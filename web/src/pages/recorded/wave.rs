@@ -31,7 +31,7 @@ pub(super) fn Waveform(
     id: String,
     /// Its length.
     len_bytes: u64,
-    /// What plays it.
+    /// The audio element.
     player: NodeRef<html::Audio>,
     /// The share of it that has been played, 0 to 1.
     progress: RwSignal<f64>,

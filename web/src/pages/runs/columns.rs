@@ -1,5 +1,4 @@
-//! Columns that people choose: hyper-parameters and last values of scalars. Which there are, which are shown, and what
-//! stands in them.
+//! Optional columns: hyper-parameters and last values of scalars; their choice, order and cells.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +32,7 @@ const RUNS_ASKED: usize = 50;
 /// In front of a scalar's tag, in the address and in the notebook.
 const METRIC: &str = "metric:";
 
-/// What a column shows.
+/// Column of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Column {
     /// A hyper-parameter.
@@ -51,7 +50,7 @@ impl Column {
         }
     }
 
-    /// As it stands in the address and in the notebook.
+    /// Text of the column in the address and in the notebook.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Hparam(name) => name.clone(),
@@ -109,12 +108,12 @@ pub(super) fn switched_off(chosen: &[String]) -> Vec<Own> {
     names.filter_map(known).collect()
 }
 
-/// As a column that is switched off stands in the address and in the notebook.
+/// Text of a disabled column in the address and in the notebook.
 pub(super) fn off_text(own: Own) -> String {
     format!("{OFF}{}", own.key())
 }
 
-/// A value as it stands in a cell.
+/// Text of a value in a cell.
 pub(super) fn text(value: &HparamValue) -> String {
     match value {
         HparamValue::Null => "–".to_owned(),

@@ -1,8 +1,8 @@
-//! Terms of the filter field: words, and `key:value`. All terms must hold; `-` in front turns one round, and `|` stands
-//! between alternatives.
+//! Terms of the filter field: words, and `key:value`. All terms must match; a leading `-` negates one, and `|`
+//! separates alternatives.
 //!
-//! Values are compared without regard to case; `*` stands for any characters, and double quotes keep spaces and `|`
-//! together. Numbers are compared as the list shows them: `lr:0.3` finds the single-precision 0.30000001.
+//! Values are compared case-insensitively; `*` matches any characters, and double quotes protect spaces and `|`.
+//! Numbers are compared as displayed: `lr:0.3` matches the single-precision 0.30000001.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use super::columns::{RATE_NAMES, hparam};
 use super::model::Only;
 use super::order::duration_secs;
 use crate::components::split_name;
-use crate::{format};
+use crate::format;
 
 /// Keys that every list has.
 const KEYS: [&str; 12] = [
@@ -69,14 +69,14 @@ impl Filter {
         }
     }
 
-    /// Whether a term asks for tags, which have to be loaded first.
+    /// `true` if a term needs tags, which have to be loaded first.
     pub(super) fn asks_for_tags(&self) -> bool {
         self.terms
             .iter()
             .any(|term| term.key.as_deref() == Some("tag"))
     }
 
-    /// Whether all terms hold. Of a run whose tags are not known, only the names of its loss and metric count.
+    /// `true` if all terms match. For a run without loaded tags, only the names of its loss and metric are compared.
     pub(super) fn matches(&self, run: &Run, known: Known<'_>) -> bool {
         self.terms.iter().all(|term| {
             let holds = |value: &String| match &term.key {
@@ -348,7 +348,7 @@ fn is_health(run: &Run, value: &str) -> bool {
         })
 }
 
-/// Whether a hyper-parameter is what is wanted: a number against a number, anything else as text.
+/// `true` if a hyper-parameter equals the value: numbers numerically, others as text.
 fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
     match own {
         HparamValue::Number(own) => is_number(*own, wanted, &format::cell),
@@ -408,7 +408,7 @@ fn contains(text: &str, wanted: &str) -> bool {
     }
 }
 
-/// Whether the whole of `text` has the form of `pattern`, where `*` stands for any characters.
+/// `true` if all of `text` matches `pattern`, where `*` matches any characters.
 fn like(text: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

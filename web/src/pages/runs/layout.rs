@@ -199,7 +199,7 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
         let at = name_at + 1 + before;
         widths.splice(at..at, needs.extra.iter().map(|need| extra(*need)));
     }
-    // What is left over goes to the last column that has words, else to the names.
+    // The remaining width goes to the last text column, otherwise to the names.
     let stretched = if shown.last() == Some(&Own::Note) {
         widths.len() - 1
     } else {

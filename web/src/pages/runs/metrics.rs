@@ -53,7 +53,7 @@ impl Metrics {
         metrics
     }
 
-    /// What is known now; reactive.
+    /// Loaded data; reactive.
     pub(super) fn known(self) -> Known {
         Known(self.values.get())
     }
@@ -66,7 +66,7 @@ impl Metrics {
         for tag in tags {
             for run in &list.runs {
                 let held = known.get(tag).and_then(|runs| runs.get(&run.id));
-                // What nobody has asked for is asked for at once.
+                // Data that were never requested are requested at once.
                 let is_wanted =
                     held.is_none_or(|held| held.last_step != run.last_step && !is_early);
                 if is_wanted && wanted.len() < MAX_SERIES {
@@ -88,7 +88,7 @@ impl Metrics {
         spawn_local(async move {
             let request = ScalarsRequest {
                 series: wanted.iter().map(|(key, _)| key.clone()).collect(),
-                // One bucket, which stands at the last value.
+                // One bucket, placed at the last step.
                 points: Some(1),
                 fields: vec![Field::Values],
                 ..ScalarsRequest::default()

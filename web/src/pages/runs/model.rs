@@ -1,4 +1,4 @@
-//! What the page shows, derived from the list of runs and the address.
+//! State of the page, derived from the list of runs and the address.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -110,7 +110,7 @@ pub(super) fn worst(run: &Run) -> Option<Severity> {
     }
 }
 
-/// How many runs each state button leaves, hidden ones left out.
+/// Number of runs per state button, without hidden ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) all: u64,
@@ -144,12 +144,12 @@ impl Counts {
     }
 }
 
-/// What is open at the right.
+/// Content of the right panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SidePanel {
-    /// How to record.
+    /// Instructions for recording.
     Record,
-    /// Which columns are shown.
+    /// Choice of columns.
     Columns,
     /// The files of a run.
     Files(String),
@@ -188,7 +188,7 @@ pub(super) struct Model {
     folded: Memo<Vec<String>>,
     pub(super) selected: Memo<Vec<String>>,
     pub(super) panel: Memo<Option<SidePanel>>,
-    /// What people have chosen to stand in the list.
+    /// Optional columns of the list.
     pub(super) columns: Memo<Vec<Column>>,
     /// Columns of every list that people have switched off.
     pub(super) off: Memo<Vec<Own>>,
@@ -423,7 +423,7 @@ impl Model {
         unknown.map(|key| (key, keys))
     }
 
-    /// What stands in a column of a run's row; reactive.
+    /// Value of a column for a run; reactive.
     pub(super) fn cell(self, run: &Run, column: &Column) -> Option<HparamValue> {
         match column {
             Column::Hparam(name) => columns::hparam(run, name),

@@ -1,4 +1,4 @@
-//! What people note about a run: the cell in its row, and the fields in its panel.
+//! Notes about a run: the cell in its row, and the fields in its panel.
 
 use trainscope_api::notebook::{MAX_COLOUR, MAX_NOTE_CHARS, RunNotes};
 

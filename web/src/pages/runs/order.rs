@@ -41,7 +41,7 @@ const KEYS: [(SortKey, &str); 8] = [
     (SortKey::Duration, "duration"),
 ];
 
-/// What stands in a chosen column of a run's row.
+/// Value of an optional column for a run.
 type Cell<'a> = dyn Fn(&Run, &Column) -> Option<HparamValue> + 'a;
 
 /// A column and a direction. In the address: its name, with `-` in front for descending.
@@ -52,7 +52,7 @@ pub(super) struct Sort {
 }
 
 impl Default for Sort {
-    /// What changed last comes first.
+    /// Most recently changed first.
     fn default() -> Self {
         Self {
             key: SortKey::Updated,
@@ -80,7 +80,7 @@ impl Sort {
         key.map_or_else(Self::default, |key| Self { key, descending })
     }
 
-    /// As it stands in the address; `None` for the default.
+    /// Text in the address; `None` for the default.
     pub(super) fn text(&self) -> Option<String> {
         if *self == Self::default() {
             return None;
@@ -96,7 +96,7 @@ impl Sort {
         })
     }
 
-    /// What a press on the head of `key` leads to: first the direction that one most likely wants, then the other.
+    /// Order after a click on the header of `key`: first its usual direction, then the opposite.
     pub(super) fn pressed(&self, key: &SortKey) -> Self {
         let descending = if self.key == *key {
             !self.descending
@@ -129,7 +129,7 @@ impl Sort {
             SortKey::Files => directed(badness(a).cmp(&badness(b))),
             SortKey::Status => directed(liveness(a).cmp(&liveness(b))),
             SortKey::Steps => by(steps(a), steps(b)),
-            // NaN is a greater loss than infinity; no value lies above it.
+            // NaN sorts above infinity.
             SortKey::Loss => by(last(&a.loss, f64::NAN), last(&b.loss, f64::NAN)),
             SortKey::Metric => by(
                 last(&a.metric, f64::NEG_INFINITY),
@@ -148,14 +148,14 @@ pub(super) fn duration_secs(run: &Run) -> Option<f64> {
     secs.is_finite().then_some(secs)
 }
 
-/// What is wrong with a run's files, worst last.
+/// Damage of a run's files, worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Files {
     /// Nothing is known of any file.
     None,
     /// All were read to their end.
     Readable,
-    /// So many end in the middle of a record, though nobody writes any more.
+    /// Number of files that end within a record and have no writer.
     Truncated(u64),
     /// They were removed.
     Gone,
@@ -191,7 +191,7 @@ impl Files {
         }
     }
 
-    /// Whether something of the recording is lost.
+    /// `true` if recorded data are lost.
     pub(super) fn is_bad(self) -> bool {
         matches!(
             self,
@@ -209,7 +209,7 @@ fn updated(run: &Run) -> Option<f64> {
     }
 }
 
-/// What is wrong with a run: what was found in it before what is wrong with its files.
+/// Sort key of health: findings before damage of files.
 fn badness(run: &Run) -> (u64, u64, Files) {
     let counts = run
         .health
@@ -273,7 +273,7 @@ pub(super) enum Item {
     Run {
         /// Its name.
         id: String,
-        /// Whether it stands below a folder's head, which then says the folder.
+        /// `true` for a row below a folder's header, which displays the folder.
         grouped: bool,
     },
 }

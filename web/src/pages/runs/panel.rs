@@ -71,7 +71,7 @@ pub(super) fn FilesPanel(run: String) -> impl IntoView {
     }
 }
 
-/// What is, what is shown, and what to do.
+/// State of the files, its consequence, and advice.
 fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
     let panel = &texts.panel;
     let all = run.files.len() as u64;
@@ -108,7 +108,7 @@ fn verdict(run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
         ),
         Files::Readable | Files::None => (IconName::Ok, "okc", (panel.all_whole)(all), ""),
     };
-    // A damaged run may have a torn end as well: both are said.
+    // A damaged run may have a truncated file as well: both are displayed.
     let also = (Files::of(run).is_bad() && torn(FileStatus::Truncated) > 0).then(|| {
         let text = (panel.truncated)(torn(FileStatus::Truncated), all);
         view! { <p class="small ink2">{text}</p> }
@@ -210,8 +210,8 @@ fn file_card(file: &File, texts: &'static Texts) -> impl IntoView + use<> {
     }
 }
 
-/// How much of a file was read, where it is damaged, and what is missing at its end. The damaged stretches are drawn
-/// as one, from the first on.
+/// Bytes of a file that were read, its damaged ranges, and the bytes missing at its end. Damaged ranges are drawn as
+/// one from the first on.
 #[component]
 fn ReadBar(file: File) -> impl IntoView {
     let total = (file.len_bytes as f64).max(1.0);

@@ -1,4 +1,4 @@
-//! How to record: snippets that work as they are, as the empty page and as a panel.
+//! Instructions for recording: snippets that run unchanged, as the empty page and as a panel.
 
 use leptos::task::spawn_local;
 

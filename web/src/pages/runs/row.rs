@@ -36,7 +36,7 @@ const KINDS: [(&str, IconName); 8] = [
 #[component]
 pub(super) fn GroupRow(
     group: Signal<Group>,
-    /// Whether the row waits for a folder to show.
+    /// `true` while no folder is assigned to the row.
     is_spare: Signal<bool>,
 ) -> impl IntoView {
     let model = use_model();
@@ -95,14 +95,14 @@ pub(super) fn GroupRow(
     }
 }
 
-/// Which run a row shows. It changes when others come into view, so that no row is made for them.
+/// Run of a row. It changes while scrolling, so that rows are reused instead of created.
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
     /// Its name.
     pub(super) id: Signal<String>,
-    /// Whether it stands below a folder's head, which then says the folder.
+    /// `true` below a folder's header, which displays the folder.
     pub(super) is_grouped: Signal<bool>,
-    /// Whether the row waits for a run to show.
+    /// `true` while no run is assigned to the row.
     pub(super) is_spare: Signal<bool>,
 }
 
@@ -206,7 +206,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             </td>
             <td role="cell" class="c-files">
                 {move || {
-                    // Read, not only followed: a memo that nobody reads knows of no change.
+                    // A read, not only a subscription: a memo without readers is never recomputed.
                     health.with(|_| ());
                     run.with_untracked(|run| run.as_ref().map(|run| health_cell(id, run, i18n)))
                 }}
@@ -269,8 +269,8 @@ pub(super) fn shown_kinds(run: &Run) -> impl Iterator<Item = &'static str> + '_ 
     KINDS.iter().map(|(kind, _)| *kind).filter(has)
 }
 
-/// How a run is: what was found, else the state of its files. Runs that are the same in it differ in links alone, which
-/// follow by themselves.
+/// Health of a run: its findings, else the state of its files. Runs of equal health differ only in links, which update
+/// by themselves.
 fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use<> {
     let texts = i18n.texts();
     let first = run.health.as_ref().and_then(|health| health.first.clone());
@@ -314,7 +314,7 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
     .into_any()
 }
 
-/// State of a run's files: what can be said without judging the training. Leads to the panel of its files.
+/// State of a run's files, independent of the training's health. Links to the panel of its files.
 fn files_cell(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl IntoView + use<> {
     let model = use_model();
     let all = run.files.len() as u64;
@@ -344,7 +344,7 @@ fn files_cell(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl Into
     }
 }
 
-/// The last value of a scalar; what is not a number stands out.
+/// Last value of a scalar; NaN and infinities are highlighted.
 #[component]
 fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoView {
     let text = move || {
@@ -370,7 +370,7 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
     }
 }
 
-/// What stands in a chosen column.
+/// Value of an optional column.
 #[component]
 fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
     let model = use_model();

@@ -9,7 +9,7 @@ use crate::prelude::*;
 /// Names shown in the bar; the others are a number.
 const NAMES: usize = 5;
 
-/// What is selected, and what to do with it.
+/// Selected runs, and the actions on them.
 #[component]
 pub(super) fn SelectionBar() -> impl IntoView {
     let model = use_model();

@@ -21,14 +21,14 @@ const CHANGED: usize = 24;
 /// A row that is there.
 #[derive(Clone)]
 pub(super) struct Slot {
-    /// How many were made before it.
+    /// Index in order of creation.
     pub(super) number: usize,
     pub(super) shows: Shows,
-    /// Whether it waits for something to show.
+    /// `true` while nothing is assigned to the row.
     pub(super) is_spare: ArcRwSignal<bool>,
 }
 
-/// What a row shows. It stays of its kind.
+/// Content of a row. Its kind never changes.
 #[derive(Clone)]
 pub(super) enum Shows {
     Group(ArcRwSignal<Group>),
@@ -120,8 +120,8 @@ impl Slots {
         shown
     }
 
-    /// In which row each wanted item stands: in its own, in one of its kind that is free, or in a new one, of which
-    /// there are at most [`MADE`]. What follows the last of these has no place.
+    /// Assigns a row to each item: its previous one, a free one of the same kind, or a new one, of which there are at
+    /// most [`MADE`]. Later items get none.
     fn places(&self, wanted: &[Item]) -> Vec<usize> {
         let own: HashMap<(bool, String), usize> =
             self.slots.iter().map(Slot::key).zip(0..).collect();
@@ -193,7 +193,7 @@ impl Slot {
         matches!(self.shows, Shows::Group(_))
     }
 
-    /// What makes the row one's own.
+    /// Identity of the row.
     fn key(&self) -> (bool, String) {
         match &self.shows {
             Shows::Group(group) => (true, group.with_untracked(|group| group.folder.clone())),
@@ -260,7 +260,7 @@ fn moves(order: &mut Vec<usize>, shown: &[usize]) -> Vec<(usize, Option<usize>)>
     moves
 }
 
-/// Which of the numbers make up a longest sequence that rises.
+/// Flags of the numbers in a longest increasing subsequence.
 fn longest_rise(numbers: &[usize]) -> Vec<bool> {
     // To how many it is the last, and which one is before it.
     let mut rises: Vec<(usize, Option<usize>)> = Vec::with_capacity(numbers.len());
@@ -294,7 +294,7 @@ mod tests {
         items.iter().map(|item| key(item).1).collect()
     }
 
-    /// What the rows show, from the top: those that are not spare, in the order in which they stand.
+    /// Contents of the rows from the top, without spare ones, in DOM order.
     fn seen(slots: &mut Slots, shown: &[usize]) -> Vec<String> {
         moves(&mut slots.order, shown);
         let order = slots.order.iter().map(|place| &slots.slots[*place]);
@@ -347,7 +347,7 @@ mod tests {
         // And up again.
         assert_eq!(moves(&mut order, &[0, 1, 2, 3, 4, 5]), [(0, None)]);
         assert_eq!(order, [0, 1, 2, 3, 4, 5]);
-        // What is not shown stays where it is.
+        // Spare rows are not moved.
         assert_eq!(moves(&mut order, &[4, 1, 5]), [(4, None)]);
         assert_eq!(order, [4, 0, 1, 2, 3, 5]);
         assert_eq!(moves(&mut order, &[]), []);

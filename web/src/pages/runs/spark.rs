@@ -22,9 +22,9 @@ const SMOOTHED_FROM: usize = 30;
 pub(super) struct Spark {
     /// `d` of the path; empty if no point is finite.
     pub(super) path: String,
-    /// Where a cross marks the first NaN, and where the dotted line after it ends.
+    /// Position of the cross at the first NaN, and end of the dotted line after it.
     pub(super) nan: Option<(f64, f64)>,
-    /// Where a lone point stands.
+    /// Position of an isolated point.
     pub(super) dot: Option<(f64, f64)>,
 }
 

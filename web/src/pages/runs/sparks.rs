@@ -25,7 +25,7 @@ struct Held {
     asked_millis: f64,
 }
 
-/// What a run's loss curve depends on.
+/// Inputs of a run's loss curve.
 #[derive(Clone, Debug, PartialEq)]
 struct Stamp {
     tag: String,
@@ -127,7 +127,7 @@ impl Sparks {
                 return;
             }
             for ((run, stamp), position) in wanted.into_iter().zip(0..) {
-                // A failed request is not repeated before the run changes; the lost connection is said elsewhere.
+                // A failed request is not repeated before the run changes; the lost connection is displayed elsewhere.
                 let signal = self.get(&run.id);
                 let series = answer
                     .as_ref()

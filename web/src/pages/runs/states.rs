@@ -1,4 +1,4 @@
-//! What stands below the toolbar: the table, or why there is none.
+//! Content below the toolbar: the table, or the reason for its absence.
 
 use super::model::use_model;
 use super::record::EmptyPage;
@@ -14,7 +14,7 @@ use crate::state::{Load, use_app_state};
 /// Notes of the server that are shown at once.
 const NOTES: usize = 3;
 
-/// Which of the designed states.
+/// State of the page.
 #[derive(Clone, PartialEq)]
 enum Shown {
     /// Nothing has arrived yet; shown as an empty card, so that a fast answer does not flicker.
@@ -138,7 +138,7 @@ fn FailedPage(error: ClientError) -> impl IntoView {
     }
 }
 
-/// What the server says of itself: a folder that cannot be read, an index that was rebuilt.
+/// Notes of the server about itself: an unreadable folder, a rebuilt index.
 #[component]
 pub(super) fn ServerNotes() -> impl IntoView {
     let state = use_app_state();

@@ -355,7 +355,7 @@ fn ColumnHead(column: Column) -> impl IntoView {
     }
 }
 
-/// Stands for rows that are not drawn.
+/// Placeholder for rows outside the viewport.
 #[component]
 fn Spacer(height: Signal<u32>) -> impl IntoView {
     view! {

@@ -1,4 +1,4 @@
-//! Which rows of a long list are in view: heights are fixed, so ten thousand rows cost as much as forty.
+//! Visible rows of a long list: heights are fixed, so that ten thousand rows cost as much as forty.
 
 use super::order::Item;
 
@@ -11,7 +11,7 @@ pub(super) const HEAD: f64 = 28.0;
 /// Rows drawn beyond either edge, so that scrolling shows no gap before the next frame.
 const MARGIN: usize = 6;
 
-/// Where each row begins.
+/// Vertical offset of each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offsets {
     /// Top of each row, and the end of the last one.

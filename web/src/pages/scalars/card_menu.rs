@@ -1,4 +1,4 @@
-//! What else one can do with a card: its own scale, limits, downloads, the whole screen.
+//! Menu of a card: scale, limits, downloads, full screen.
 
 use leptos::html;
 

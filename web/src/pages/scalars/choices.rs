@@ -1,4 +1,4 @@
-//! What can be chosen, each with the word that stands for it in the address.
+//! Choices with their keywords in the address.
 
 use trainscope_charts::line::{XKind, YRange};
 use trainscope_charts::scale::Scale;
@@ -6,7 +6,7 @@ use trainscope_charts::smooth::Kind;
 
 pub(super) use crate::components::CardSize;
 
-/// What the x axis counts.
+/// Unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum XChoice {
     /// Steps.
@@ -30,7 +30,7 @@ impl XChoice {
         (Self::Wall, "wall"),
     ];
 
-    /// What an address says, and of which scalar.
+    /// Parses the keyword of an address, and the scalar it names.
     pub(super) fn parse(text: Option<&str>) -> (Self, Option<String>) {
         match text.and_then(|text| text.strip_prefix(TAG)) {
             Some(tag) if !tag.is_empty() => (Self::Tag, Some(tag.to_owned())),
@@ -91,17 +91,17 @@ impl ScaleChoice {
     }
 }
 
-/// Which values the y axis makes room for.
+/// Values covered by the y axis.
 pub(super) const Y_RANGES: [(YRange, &str); 2] = [(YRange::All, "all"), (YRange::Robust, "robust")];
 
-/// How lines are smoothed.
+/// Smoothing algorithms.
 pub(super) const SMOOTHINGS: [(Kind, &str); 3] = [
     (Kind::Ema, "ema"),
     (Kind::Mean, "mean"),
     (Kind::Gaussian, "gaussian"),
 ];
 
-/// What the band around the mean of a group says.
+/// Meaning of the band around the mean of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Spread {
     /// Least and greatest of all points of all runs.
@@ -121,19 +121,19 @@ impl Spread {
     ];
 }
 
-/// What makes runs one group.
+/// Grouping key of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GroupBy {
     /// The value of a hyper-parameter.
     Hparam(String),
-    /// What a regular expression finds in the name: its first group, or all of it.
+    /// Match of a regular expression in the name: its first capture group, or all of it.
     Pattern(String),
     /// The folder.
     Folder,
 }
 
 impl GroupBy {
-    /// What an address says.
+    /// Parses the keyword of an address.
     pub(super) fn parse(text: Option<&str>) -> Option<Self> {
         let text = text?;
         if text == "folder" {
@@ -156,7 +156,7 @@ impl GroupBy {
     }
 }
 
-/// The choice that a word of the address stands for; the default for any other.
+/// Choice for a keyword of the address; the default for an unknown one.
 pub(super) fn choice<T: Copy + Default>(key: Option<&str>, all: &[(T, &str)]) -> T {
     let found = all.iter().find(|(_, name)| Some(*name) == key);
     found.map(|(choice, _)| *choice).unwrap_or_default()

@@ -1,14 +1,14 @@
-//! What a card asks the server for, and the answer.
+//! Request of a card to the server, and the answer.
 
 use trainscope_api::scalars::{Field, ScalarsRequest, Series, SeriesKey};
 
 use super::choices::XChoice;
 use crate::components::browse::SeriesId;
 
-/// What a card wants to know; equal wants have equal answers until something is recorded.
+/// Request of a card; equal requests have equal answers until data are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Want {
-    /// Which lines.
+    /// Lines.
     pub(super) series: Vec<SeriesId>,
     /// Lowest step.
     pub(super) from: Option<i64>,
@@ -16,9 +16,9 @@ pub(super) struct Want {
     pub(super) to: Option<i64>,
     /// Points or buckets of each line.
     pub(super) points: usize,
-    /// Whether points that a restart has written again are wanted.
+    /// `true` to include points superseded by a restart.
     pub(super) superseded: bool,
-    /// Whether wall times are.
+    /// `true` to include wall times.
     pub(super) wall_times: bool,
     /// The scalar that x counts, if it is one.
     pub(super) x_tag: Option<String>,
@@ -52,7 +52,7 @@ impl Want {
         }
     }
 
-    /// Whether two wants differ in nothing but the range and its detail.
+    /// `true` if two requests differ only in range and resolution.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let whole = |want: &Self| Self {
             from: None,
@@ -67,7 +67,7 @@ impl Want {
 /// One line's answer, or what several together say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Curve {
-    /// Which line; of a group that of its first member.
+    /// Identifier of the line; for a group that of its first member.
     pub(super) id: SeriesId,
     /// Its points.
     pub(super) series: Series,
@@ -75,23 +75,23 @@ pub(super) struct Curve {
     pub(super) superseded: Series,
     /// The scalar that x counts, over the same steps; empty if x counts something else.
     pub(super) over: Vec<f64>,
-    /// What it stands for, if it is more than one line.
+    /// Group that the line represents, if any.
     pub(super) group: Option<Group>,
 }
 
 /// Several lines as one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Group {
-    /// What they have in common.
+    /// Common value of the grouping key.
     pub(super) name: String,
     /// Runs that belong to it.
     pub(super) runs: Vec<String>,
-    /// How many have a finite value at each point.
+    /// Number of members with a finite value at each point.
     pub(super) counts: Vec<u32>,
 }
 
 impl Curve {
-    /// How it is called beside its chip.
+    /// Label beside the colour chip.
     pub(super) fn label(&self) -> String {
         match &self.group {
             Some(group) => group.name.clone(),
@@ -99,12 +99,12 @@ impl Curve {
         }
     }
 
-    /// Whether least and greatest values stand beside its own: of buckets, and of what is a mean.
+    /// `true` if minimum and maximum are available: for buckets and for means.
     pub(super) fn has_bounds(&self) -> bool {
         self.series.cut || self.group.is_some()
     }
 
-    /// Whether a run is (among) what it shows.
+    /// `true` if a run is the line's own or a member of its group.
     pub(super) fn shows(&self, run: &str) -> bool {
         match &self.group {
             Some(group) => group.runs.iter().any(|member| member == run),
@@ -160,7 +160,7 @@ impl Loaded {
         for curve in &self.curves {
             let x = x_of(curve);
             let steps = &curve.series.steps;
-            // What lies between two neighbours is between them, even if neither is in the range.
+            // A line segment may cross the range although neither of its points is within.
             let pairs = x
                 .windows(2)
                 .zip(steps.windows(2))
@@ -196,8 +196,8 @@ fn split(series: Series) -> (Series, Series) {
     (curve, superseded)
 }
 
-/// A series of buckets with a point at the step that it begins at: a bucket stands at its last step, so that what its
-/// first one holds would have no place.
+/// Series of buckets with a point added at its first step: a bucket is placed at its last step, so that the first
+/// one's begin would have no position.
 fn from_its_begin(mut x: Series, step: i64) -> Series {
     let first = |list: &[f64]| list.first().copied();
     let (Some(value), Some(low), Some(high)) = (first(&x.values), first(&x.min), first(&x.max))

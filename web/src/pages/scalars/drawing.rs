@@ -19,7 +19,7 @@ use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
 use crate::run_colour::{RunColours, use_run_colours};
 
-/// What drawing takes from beyond this page. `Copy`.
+/// Drawing resources from outside this page. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Pens {
     /// Colours of the theme.
@@ -195,7 +195,7 @@ pub(super) fn x_text(x: XChoice, at: f64) -> String {
     }
 }
 
-/// What a canvas says: "train/loss, 3 lines, step 0 to 3,000; fp16: NaN from 412 to 1,184".
+/// Accessible description of a canvas: "train/loss, 3 lines, step 0 to 3,000; fp16: NaN from 412 to 1,184".
 pub(super) fn describe(
     page: PageState,
     tag: &str,

@@ -10,7 +10,7 @@ use super::data::{Curve, Group, Loaded, join};
 use crate::components::browse::Filter;
 use crate::components::split_name;
 
-/// What the group of a run is called; `pattern` is the expression, if one groups.
+/// Name of a run's group; `pattern` is the regular expression, if any.
 pub(super) fn group_of(
     by: &GroupBy,
     pattern: &Filter,
@@ -154,7 +154,7 @@ fn mean(
     })
 }
 
-/// Adds what a member says at each step between its first and its last: its point, or what lies between two.
+/// Adds a member's value at each step between its first and its last: its point, or the interpolation.
 fn add(samples: &mut [Sample], steps: &[i64], series: &Series) {
     let (Some(&first), Some(&last)) = (series.steps.first(), series.steps.last()) else {
         return;
@@ -164,7 +164,7 @@ fn add(samples: &mut [Sample], steps: &[i64], series: &Series) {
         if step < first || step > last || !value.is_finite() {
             continue;
         }
-        // The bucket that the step lies in.
+        // Bucket that contains the step.
         let index = series.steps.partition_point(|&other| other < step);
         let bound = |list: &[f64]| list.get(index).copied().filter(|bound| bound.is_finite());
         let low = bound(&series.min).unwrap_or(value).min(value);
@@ -210,7 +210,7 @@ fn wall_times(members: &[&Curve], steps: &[i64], start: &dyn Fn(&str) -> Option<
     })
 }
 
-/// The mean of a list that stands beside the points of the members; empty if none has it.
+/// Mean over the members of a list parallel to their points; empty if no member has it.
 fn average(
     members: &[&Curve],
     steps: &[i64],

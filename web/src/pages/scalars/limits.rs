@@ -27,12 +27,12 @@ pub(super) fn beyond(threshold: &Threshold) -> Vec<(f64, f64)> {
     }
 }
 
-/// How many points are beyond.
+/// Number of points beyond the limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Beyond {
     /// That many; of buckets each counts once.
     pub(super) points: u64,
-    /// Whether there may be more.
+    /// `true` if the number is a lower bound.
     pub(super) is_least: bool,
 }
 
@@ -178,7 +178,7 @@ mod tests {
         };
         assert_eq!(counted(false, None), (1, false));
         assert_eq!(counted(true, None), (2, true));
-        // What lies before the range was asked for to smooth by, and is no part of it.
+        // Points before the range are requested for smoothing only and do not count.
         assert_eq!(counted(false, Some((2.0, 3.0))), (1, false));
         assert_eq!(counted(false, Some((3.0, 9.0))), (0, false));
         // The first bucket may be beyond the limit before the range.

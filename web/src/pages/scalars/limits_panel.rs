@@ -1,4 +1,4 @@
-//! Where limits of a tag are set: up to two, kept with every shown run that has the tag.
+//! Editor of a tag's limits: up to two, stored with every displayed run that has the tag.
 
 use std::collections::BTreeMap;
 

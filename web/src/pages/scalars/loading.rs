@@ -1,4 +1,4 @@
-//! What a card asks the server for, and when: coming into view, another range, a growing run.
+//! Requests of a card, triggered by coming into view, a new range or a growing run.
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ const SMOOTHED_FROM: usize = 256;
 pub(super) struct Loading {
     /// The last answer.
     pub(super) loaded: RwSignal<Arc<Loaded>>,
-    /// Whether an answer is under way.
+    /// `true` while a request is pending.
     is_fetching: StoredValue<bool>,
-    /// Whether it is one that somebody waits for; growth just comes.
+    /// `true` if the pending request was made by the user, not by growth of a run.
     pub(super) is_awaited: RwSignal<bool>,
-    /// Whether there has been one.
+    /// `true` after the first answer.
     pub(super) is_answered: RwSignal<bool>,
-    /// Whether the last request failed.
+    /// `true` if the last request failed.
     pub(super) has_failed: RwSignal<bool>,
     /// The answer without a range, from which any other range than one of steps is turned into steps, with what was
     /// asked for it.
@@ -96,7 +96,7 @@ impl Loading {
                     Some(want_now) if !loading.is_fetching.get_value() => {
                         loading.fetch(page, tag, want, want_now);
                     }
-                    // What is under way may have been answered before the news.
+                    // A pending request may have been answered before the change.
                     _ => tag.with_value(|tag| page.turns.wait(tag)),
                 }
             }
@@ -127,7 +127,7 @@ impl Loading {
         )]
         let columns = (pixels.clamp(1.0, 16_384.0) as usize).next_multiple_of(POINTS_STEP);
         let before = steps_of_points(&entry, SMOOTHED_FROM);
-        // Of a few lines it is said when each point was written.
+        // Wall times of points are requested for few lines only.
         let is_few = entry.series.len() <= TIMED_LINES;
         let mut want = Want {
             series: entry.series,
@@ -209,7 +209,7 @@ impl Loading {
     }
 }
 
-/// How many steps so many points of a line of this tag are, by the mean distance of its points.
+/// Number of steps spanned by a number of points of this tag, from their mean distance.
 fn steps_of_points(entry: &TagEntry, points: usize) -> i64 {
     let span = entry.last_step.zip(entry.first_step);
     let span = span.map_or(0, |(last, first)| last.saturating_sub(first));

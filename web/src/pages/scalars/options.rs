@@ -123,7 +123,7 @@ fn Choices(page: PageState) -> impl IntoView {
     }
 }
 
-/// What runs are grouped by, and what their band says.
+/// Grouping key, and the meaning of the band.
 #[component]
 fn Groups(page: PageState) -> impl IntoView {
     let settings = page.settings;

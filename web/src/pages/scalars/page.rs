@@ -1,4 +1,4 @@
-//! What the parts of the page share: the tags of the shown runs, which cards there are, where the crosshair is.
+//! State common to the parts of the page: tags of the displayed runs, cards, and the crosshair.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::state::use_app_state;
 /// Answers of cards that were scrolled away, kept for their return.
 const CACHED: usize = 64;
 
-/// Where the crosshair is.
+/// Position of the crosshair.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pointer {
     /// Recorded place, in units of the x axis.
@@ -30,7 +30,7 @@ pub(super) struct Pointer {
     pub(super) tag: String,
 }
 
-/// What may be open beside the cards.
+/// Panel beside the cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Panel {
     /// The points as a table.
@@ -39,7 +39,7 @@ pub(super) enum Panel {
     Limits,
 }
 
-/// What the page knows of a shown run.
+/// Properties of a displayed run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RunFacts {
     /// It grows.
@@ -51,13 +51,13 @@ pub(super) struct RunFacts {
 /// The state of the page. `Copy`: take it from the context.
 #[derive(Clone, Copy)]
 pub(super) struct PageState {
-    /// What was chosen.
+    /// Settings.
     pub(super) settings: Settings,
     /// Runs and tags.
     pub(super) browse: Browse,
-    /// What is zoomed.
+    /// Zoomed ranges.
     pub(super) zoom: Zoom,
-    /// What was noted about runs and cards.
+    /// Notes about runs and cards.
     pub(super) notes: Notes,
     /// All tags of the shown runs, by name.
     pub(super) entries: Memo<Arc<Vec<TagEntry>>>,
@@ -75,15 +75,15 @@ pub(super) struct PageState {
     pub(super) key_zoom: RwSignal<(u64, (f64, f64))>,
     /// The card that the keyboard is at.
     pub(super) current: RwSignal<Option<String>>,
-    /// What is open beside the cards, and of which tag.
+    /// Open panel beside the cards, and its tag.
     pub(super) panel: RwSignal<Option<(Panel, String)>>,
     /// The group of each shown run, if runs are grouped.
     pub(super) groups: Memo<Option<Arc<HashMap<String, String>>>>,
-    /// How many of how many cards a download has; `None` if there is none.
+    /// Progress of a download in cards: done, total; `None` if there is none.
     pub(super) saving: RwSignal<Option<(usize, usize)>>,
-    /// Which card asks next while runs grow.
+    /// Turns of cards to refresh while runs grow.
     pub(super) turns: Turns,
-    /// What is known of the runs.
+    /// Properties of the runs.
     pub(super) facts: Memo<Arc<HashMap<String, RunFacts>>>,
     cache: StoredValue<HashMap<String, Arc<Loaded>>>,
 }

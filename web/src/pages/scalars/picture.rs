@@ -1,4 +1,4 @@
-//! What a card draws and reads out, made from the answer to what it asked; no browser in here.
+//! Drawing and read-out of a card, computed from the answer to its request, independent of the browser.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use super::choices::XChoice;
 use super::data::{Curve, Loaded, steps_as_x, x_values};
 use super::settings::Range;
 
-/// Where points are drawn as buckets, smoothing counts such parts of the width of the plot, so that lines of all lengths
-/// are smoothed alike. Where each point is drawn it counts points: what is read out is then what other programs say of
-/// that point, and the same however far one has zoomed in.
+/// For points drawn as buckets, the unit of smoothing is this fraction of the plot's width, so that lines of all
+/// lengths are smoothed alike. For points drawn one by one, the unit is the point: values then equal those of other
+/// programs and do not depend on the zoom.
 const SMOOTHING_UNITS: f64 = 500.0;
 
-/// How a card looks at its data.
+/// Rendering options of a card.
 pub(super) struct Look<'a> {
-    /// What x counts.
+    /// Unit of x.
     pub(super) x: XChoice,
     /// Weight of smoothing.
     pub(super) smoothing: f64,
-    /// How lines are smoothed.
+    /// Smoothing algorithm.
     pub(super) kind: Kind,
     /// The zoomed range; `None` if everything is shown.
     pub(super) range: Option<Range>,
-    /// Whether envelopes (or raw points behind a smoothed line) are shown.
+    /// `true` to draw envelopes (or raw points behind a smoothed line).
     pub(super) has_band: bool,
     /// The run whose page it is.
     pub(super) own: &'a str,
     /// Colour of a run, and whether its line is dashed.
     pub(super) colour: &'a dyn Fn(&str) -> (Rgb, bool),
-    /// What lies behind everything.
+    /// Background colour.
     pub(super) paper: Rgb,
-    /// Whether a run grows.
+    /// Predicate for runs that grow.
     pub(super) is_live: &'a dyn Fn(&str) -> bool,
     /// When a run began, in seconds since 1970.
     pub(super) start: &'a dyn Fn(&str) -> Option<f64>,
@@ -46,18 +46,18 @@ pub(super) struct Look<'a> {
     pub(super) inf_at: fn(&str, &str) -> String,
 }
 
-/// What a card shows and reads out.
+/// Drawing and read-out of a card.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Picture {
-    /// Where it comes from.
+    /// Source data.
     pub(super) loaded: Arc<Loaded>,
     /// The last answer without a range, which knows where stretches begin and end beyond the zoomed one.
     pub(super) whole: Option<Arc<Loaded>>,
     /// One line a curve, in the same order.
     pub(super) lines: Arc<Vec<Line>>,
-    /// What restarts have written again, below all lines.
+    /// Points superseded by restarts, drawn below all lines.
     pub(super) superseded: Vec<Line>,
-    /// Whether all lines are the same, drawn as one.
+    /// `true` if all lines are identical and drawn as one.
     pub(super) is_shared: bool,
     /// Limits across it.
     pub(super) limits: Vec<LimitLine>,
@@ -119,7 +119,7 @@ impl Picture {
         curve.series.non_finite.iter().map(longer).collect()
     }
 
-    /// How many runs (or groups of them) the lines are of: of some there are several writers.
+    /// Number of runs (or groups) of the lines: a run with several writers has several lines.
     pub(super) fn runs(&self) -> usize {
         let curves = self.loaded.curves.iter();
         curves
@@ -133,7 +133,7 @@ impl Picture {
         extent_of(self.lines.iter().map(|line| &line.x))
     }
 
-    /// Whether no line has a point between the two.
+    /// `true` if no line has a point in the range.
     pub(super) fn is_empty_in(&self, (lo, hi): (f64, f64)) -> bool {
         !self
             .lines
@@ -142,7 +142,7 @@ impl Picture {
     }
 }
 
-/// How wide the plot is, in what smoothing counts: x, or steps where x is another scalar, which may stand still.
+/// Width of the plot in the unit of smoothing: x, or steps if x is another scalar, which may not increase.
 fn span(loaded: &Loaded, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
     let width = |extent: Option<Range>| extent.map_or(0.0, |(lo, hi)| hi - lo);
     if look.x == XChoice::Tag {
@@ -152,7 +152,7 @@ fn span(loaded: &Loaded, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
     width(look.range.or_else(|| extent_of(all_x.iter())))
 }
 
-/// What smoothing counts where each point is one: nothing of x, and for windows the mean distance.
+/// Unit of smoothing where each point is drawn: none for x, and the mean distance for windows.
 fn unit_of_points(kind: Kind, x: &[f64]) -> f64 {
     match (kind, x) {
         (Kind::Mean | Kind::Gaussian, [first, .., last]) => (last - first) / (x.len() - 1) as f64,
@@ -310,7 +310,7 @@ fn mix(colour: Rgb, paper: Rgb) -> Rgb {
     )
 }
 
-/// The envelope where it reaches what stands out, and nothing elsewhere.
+/// The envelope at outliers, and nothing elsewhere.
 fn peaks(series: &Series, beyond: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
     let bounds = series.min.iter().zip(&series.max);
     let seen = bounds.map(|(&low, &high)| {
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn points_count_where_each_is_drawn_and_distance_where_they_are_buckets() {
-        // What other programs say of these points at a weight of 0.6.
+        // Values computed by other programs for these points at a weight of 0.6.
         let wanted = [1.0, 2.875, 2.173_469_387_755_102];
         let mut sparse = series(&[0, 10, 1_000], &[1.0, 4.0, 1.5]);
         let ranges = [None, Some((0.0, 20.0)), Some((0.0, 9_000.0))];

@@ -8,9 +8,9 @@ use crate::prelude::*;
 /// A button and what hangs below it.
 #[component]
 pub(super) fn Popover(
-    /// Whether it is open.
+    /// `true` while open.
     is_open: RwSignal<bool>,
-    /// What the button says to a screen reader and as a title.
+    /// Label of the button for screen readers, and its title.
     #[prop(into)]
     label: Signal<String>,
     /// Classes of the button.
@@ -22,12 +22,12 @@ pub(super) fn Popover(
     /// Role of what opens.
     #[prop(default = "dialog")]
     role: &'static str,
-    /// Whether the button is drawn as pressed even when nothing is open.
+    /// `true` to draw the button as pressed even when the popover is closed.
     #[prop(optional, into)]
     pressed: Signal<bool>,
-    /// What is on the button.
+    /// Content of the button.
     face: ViewFn,
-    /// What opens.
+    /// Content of the popover.
     children: ChildrenFn,
 ) -> impl IntoView {
     let holder = NodeRef::<html::Span>::new();
@@ -88,7 +88,7 @@ pub(super) fn MenuItem(
     /// Its words.
     #[prop(into)]
     label: Signal<String>,
-    /// What happens.
+    /// Click handler.
     #[prop(into)]
     on_press: leptos::callback::UnsyncCallback<()>,
 ) -> impl IntoView {

@@ -1,8 +1,8 @@
-//! What the lines of a card say at a place.
+//! Values of a card's lines at a position.
 
 use super::picture::{Picture, extent_of};
 
-/// What a line says at a place.
+/// Value of a line at a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reading {
     /// Index of the line.
@@ -52,14 +52,14 @@ impl Picture {
         self.nearest(at)
     }
 
-    /// What each line says at x; `None` before its first and behind its last point.
+    /// Value of each line at x; `None` before its first and after its last point.
     pub(super) fn readings(&self, x: f64) -> Vec<Option<Reading>> {
         (0..self.lines.len())
             .map(|index| self.reading(index, x))
             .collect()
     }
 
-    /// What each line said last.
+    /// Last value of each line.
     pub(super) fn last_readings(&self) -> Vec<Option<Reading>> {
         (0..self.lines.len())
             .map(|line| self.read(line, self.lines[line].x.len().checked_sub(1)?))

@@ -1,5 +1,4 @@
-//! What the curves say at the crosshair: in full on the card under the pointer, one value a run in the heads of the
-//! others.
+//! Values at the crosshair: in full on the card under the pointer, one value per run in the headers of the others.
 
 use std::sync::Arc;
 
@@ -160,7 +159,7 @@ pub(super) fn ReadOut(
         };
         Some(format!("{left:.0}px"))
     };
-    // How long after the begin of its run the first of the lines was there.
+    // Time from the start of its run to the first of the lines' points.
     let elapsed = move || {
         let found = readings.get()?;
         let reading = found.into_iter().flatten().next()?;
@@ -281,7 +280,7 @@ pub(super) fn ReadOut(
     }
 }
 
-/// Which columns a row has, and what is in those that other rows decide.
+/// Columns of a row, and their values that depend on other rows.
 struct Shown {
     is_smoothed: bool,
     is_cut: bool,
@@ -289,7 +288,7 @@ struct Shown {
     difference: Option<String>,
 }
 
-/// How far a line is above its baseline, as drawn; a value that is not finite says so itself.
+/// Distance of a line from its baseline, as drawn; NaN and infinities are displayed instead of it.
 fn difference(
     picture: &Picture,
     readings: &[Option<Reading>],

@@ -1,4 +1,4 @@
-//! What a person has chosen on this page, all of it in the address: a link opens the same view.
+//! Settings of this page, all of them in the address: a link opens the same view.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,27 +45,27 @@ pub(super) struct Settings {
     pub(super) y: Memo<ScaleChoice>,
     /// That of single cards.
     pub(super) own_y: Memo<BTreeMap<String, ScaleChoice>>,
-    /// Which values it makes room for.
+    /// Values covered by the y axis.
     pub(super) y_range: Memo<YRange>,
     /// Weight of smoothing; follows the slider at once, the address a moment later.
     pub(super) smoothing: RwSignal<f64>,
-    /// How lines are smoothed.
+    /// Smoothing algorithm.
     pub(super) smoothing_kind: Memo<Kind>,
-    /// Whether envelopes are shown.
+    /// `true` if envelopes are drawn.
     pub(super) has_band: Memo<bool>,
-    /// Whether superseded points are shown.
+    /// `true` if superseded points are drawn.
     pub(super) has_superseded: Memo<bool>,
-    /// Whether zooming one card zooms all.
+    /// `true` if zooming one card zooms all.
     pub(super) is_linked: Memo<bool>,
     /// The chosen range of x of all cards.
     pub(super) range: Memo<Option<Range>>,
     /// Those of single cards.
     pub(super) own_ranges: Memo<OwnRanges>,
-    /// What makes runs one group.
+    /// Grouping key of runs.
     pub(super) group: Memo<Option<GroupBy>>,
-    /// What the band of a group says.
+    /// Meaning of the band of a group.
     pub(super) spread: Memo<Spread>,
-    /// How large cards are.
+    /// Size of cards.
     pub(super) card_size: Memo<CardSize>,
     /// The tag whose card has the page for itself.
     pub(super) full: Memo<Option<String>>,

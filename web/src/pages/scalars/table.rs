@@ -75,7 +75,7 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             };
             let mut found = ask(&tag, &want).await;
             if let (Some(all), Some(range)) = (&found, range) {
-                // Whatever x counts, a range of it is one of steps to those who are asked.
+                // Requests take ranges of steps, whatever the unit of x.
                 if let Some((from, to)) = all.steps_of(range, &x_of) {
                     (want.from, want.to) = (Some(from), Some(to));
                     found = ask(&tag, &want).await;

@@ -1,4 +1,4 @@
-//! What changes all cards: axes, smoothing, envelopes, the zoomed range.
+//! Settings of all cards: axes, smoothing, envelopes, the zoomed range.
 
 use std::time::Duration;
 

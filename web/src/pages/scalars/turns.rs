@@ -1,5 +1,5 @@
-//! Which card asks next while runs grow: one after the other, and only what is in view, so that a page full of cards
-//! leaves the machine to the training. The longer it takes to draw a card, the longer the pause after it.
+//! Turns of cards to refresh while runs grow: one after the other, and only those in view, so that a page full of
+//! cards leaves the CPU to the training. The pause after a card grows with the time it took to draw.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,12 +16,12 @@ const SHARE: f64 = 0.03;
 /// The order of turns. Cards are named by their tags.
 #[derive(Clone, Copy)]
 pub(super) struct Turns {
-    /// Whose turn it is; the number makes two turns of one card differ.
+    /// Card to refresh now; the number distinguishes two turns of one card.
     pub(super) now: RwSignal<(u64, String)>,
     in_view: StoredValue<Vec<String>>,
     waiting: StoredValue<VecDeque<String>>,
     is_pausing: StoredValue<bool>,
-    /// How long the last frame took in which a card was drawn anew.
+    /// Duration of the last frame in which a card was redrawn.
     frame: StoredValue<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Which range of x each card shows: one for all or each its own, moved at once and kept a moment later.
+//! Range of x of each card: one for all or each its own, applied at once and written to the address a moment later.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 100;
 /// The ranges of all cards.
 type Ranges = (Option<Range>, OwnRanges);
 
-/// What is zoomed. `Copy`.
+/// Zoomed ranges. `Copy`.
 #[derive(Clone, Copy)]
 pub(super) struct Zoom {
     settings: Settings,
@@ -32,7 +32,7 @@ impl Zoom {
             before: RwSignal::new(Vec::new()),
             round: StoredValue::new(0),
         };
-        // What was zoomed on another axis is nothing to step back to.
+        // The history of another axis is not valid on this one.
         Effect::new(move || {
             settings.x.track();
             settings.x_tag.track();
@@ -64,7 +64,7 @@ impl Zoom {
         })
     }
 
-    /// Whether a card has a range of its own; reactive.
+    /// `true` if a card has a range of its own; reactive.
     pub(super) fn is_own(self, tag: &str) -> bool {
         self.moving.with(|moving| match moving {
             Some((_, own)) => own.contains_key(tag),
@@ -72,12 +72,12 @@ impl Zoom {
         })
     }
 
-    /// Whether anything is zoomed; reactive.
+    /// `true` if any range is zoomed; reactive.
     pub(super) fn is_zoomed(self) -> bool {
         self.shared().is_some() || self.settings.own_ranges.with(|own| !own.is_empty())
     }
 
-    /// Whether there is a range to step back to; reactive.
+    /// `true` if there is a previous range; reactive.
     pub(super) fn has_before(self) -> bool {
         self.before.with(|before| !before.is_empty())
     }

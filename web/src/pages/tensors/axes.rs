@@ -1,4 +1,4 @@
-//! Which slice stands in the table, and what it is compared with.
+//! Choice of the slice in the table, and of the one compared.
 
 use trainscope_api::tensors::{Axis, Slice, TensorSource};
 
@@ -157,7 +157,7 @@ fn axes() -> AnyView {
     view! { <span class="dims">{chips}</span> }.into_any()
 }
 
-/// What is compared with.
+/// Choice of the slice to compare with.
 #[component]
 fn Compare() -> impl IntoView {
     let model = use_model();

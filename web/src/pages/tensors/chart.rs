@@ -22,7 +22,7 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::run_colour::use_run_colours;
 
-/// What the chart shows: range, spread, length.
+/// Quantity charted: range, standard deviation, L2 norm.
 type Figures = u8;
 
 /// Name, step and chart of the tensor that is looked at.
@@ -179,7 +179,7 @@ pub(super) fn StepChart() -> impl IntoView {
     }
 }
 
-/// What the tensor is, and its step.
+/// Tensor name, type and shape, and the step.
 #[component]
 fn Head() -> impl IntoView {
     let model = use_model();
@@ -262,7 +262,7 @@ fn Head() -> impl IntoView {
     }
 }
 
-/// Which of the slider's steps have elements, where only some of them do.
+/// Steps of the slider that have elements, if not all do.
 #[component]
 fn Dumps() -> impl IntoView {
     let model = use_model();

@@ -18,9 +18,9 @@ use crate::pages::debugger::ClassBar;
 use crate::prelude::*;
 use crate::route::{self, RunPage};
 
-/// Larger tensors are only looked at as a whole if somebody asks.
+/// Larger tensors are examined as a whole only on request.
 const SMALL_BYTES: u64 = 64 << 20;
-/// How much of it is looked at in one request.
+/// Bytes examined per request.
 const PIECE_BYTES: u64 = 128 << 20;
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 72.0;
@@ -74,7 +74,7 @@ pub(super) fn Inspector() -> impl IntoView {
     });
     ask(slice_query, slice);
     ask(whole_query, whole);
-    // Of all bytes that are read because somebody asks, how many are.
+    // Bytes read so far of a tensor examined on request.
     let read_bytes = RwSignal::new(0_u64);
     Effect::new(move || {
         model.tensor.track();
@@ -82,7 +82,7 @@ pub(super) fn Inspector() -> impl IntoView {
         model.rank.track();
         asks_for_all.set(false);
     });
-    // What was counted of another large slice, or in other bins, is not that of this one.
+    // Counts of another large slice, or in other bins, do not apply to this one.
     Effect::new(move || {
         of_slice.track();
         bins.track();
@@ -289,8 +289,8 @@ fn bytes_of(slice: &Slice, place: &TensorPlace) -> u64 {
     slice.len().saturating_mul(place.len_bytes / all)
 }
 
-/// Looks at a large slice piece by piece, so that it can be said how far that is: `is_wanted` is told how many bytes are
-/// read, and says whether to go on.
+/// Examines a large slice piece by piece for a progress display: `is_wanted` receives the number of bytes read, and
+/// returns `false` to stop.
 async fn look_at(
     query: &TensorQuery,
     place: &TensorPlace,
@@ -370,7 +370,7 @@ fn ask(query: Memo<Option<TensorQuery>>, answer: RwSignal<Option<TensorSlice>>) 
             spawn_local(async move {
                 let found = client::tensor_summary(&query).await;
                 if asked.try_get_value() == Some(number) {
-                    // Why it cannot be read stands in the table.
+                    // The table displays the error.
                     answer.set(found.ok());
                 }
             });

@@ -86,7 +86,7 @@ pub(super) fn TensorList() -> impl IntoView {
     }
 }
 
-/// What a name begins with, up to its last part.
+/// Splits a name before its last part.
 pub(super) fn split(name: &str) -> (&str, &str) {
     match name.rfind(['/', '.']) {
         // `fc1.weight.grad` is one of `fc1`, beside `fc1.weight`.
@@ -109,13 +109,13 @@ pub(super) fn default_tensor(index: Option<&TensorIndex>, cause: Option<&str>) -
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Row {
-    /// What the names below begin with, and whether they are shown.
+    /// Common prefix of the names below, and `true` if it is expanded.
     Group(String, bool),
     /// A tensor, by its place in the index.
     Tensor(usize),
 }
 
-/// Puts together what begins alike, where the first of it stands.
+/// Moves names with the same prefix together, to the position of the first.
 pub(super) fn arrange(tensors: &mut [TensorEntry]) {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (at, entry) in tensors.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the page shows: the address says which tensor, rank, step and slice, and what is compared; answers follow.
+//! State of the page: tensor, rank, step, slice and comparison from the address, and the answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ const RELATIVE: &str = "rtol";
 const SEARCH: &str = "q";
 const ROLE: &str = "role";
 
-/// What the cells hold.
+/// Content of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shown {
     #[default]
@@ -84,14 +84,14 @@ pub(super) struct Model {
     pub(super) is_swapped: Memo<bool>,
     /// The shape, once it is known.
     pub(super) shape: Memo<Option<Vec<u64>>>,
-    /// What can be scrolled to, or what is wrong with the slice.
+    /// Scrollable plane, or the error of the slice.
     pub(super) plane: Memo<Option<Result<Plane, String>>>,
     pub(super) at: Memo<Option<(u64, u64)>>,
     pub(super) compare: Memo<Option<String>>,
     pub(super) shown: Memo<Shown>,
     /// By how much elements may differ and still be alike, and by which share; the server's own choice without.
     pub(super) tolerance: Memo<[Option<f64>; 2]>,
-    /// What the table has in view.
+    /// Visible window of the table.
     pub(super) view: RwSignal<Window>,
     pub(super) loaded: RwSignal<Loaded>,
 }
@@ -101,7 +101,7 @@ pub(super) fn use_model() -> Model {
     expect_context()
 }
 
-/// What an error says to people.
+/// Text of an error for users.
 pub(super) fn sentence(error: &ClientError) -> String {
     match error {
         ClientError::Refused(error) => error.message.clone(),
@@ -160,7 +160,7 @@ impl Model {
             })
         });
         let loaded = RwSignal::new(Loaded::Loading);
-        // What the list says of the last step; a step whose shape differs says so itself.
+        // Shape of the last step from the list; a step of another shape reports its own.
         let shape = Memo::new(move |_| {
             let of_step = loaded.with(|loaded| match loaded {
                 Loaded::Values(tile) => {
@@ -408,7 +408,8 @@ impl Model {
         });
     }
 
-    /// Where the elements of the step are; reactive. Of a step that is left out or gone the server says what there is.
+    /// Source of the step's elements; reactive. For a step that was thinned out or deleted, the server answers with
+    /// those available.
     pub(super) fn source(self) -> Option<TensorSource> {
         let step = self.step.get()?;
         self.history.with(|history| {
@@ -496,7 +497,7 @@ impl Model {
             .set(&[(COMPARE, compare), (SHOW, show)], History::Push);
     }
 
-    /// What is not understood leaves the choice to the server.
+    /// Invalid text leaves the default to the server.
     pub(super) fn set_tolerance(self, is_relative: bool, text: &str) {
         let key = if is_relative { RELATIVE } else { ABSOLUTE };
         let known = parse_tolerance(text).map(|_| text.trim());

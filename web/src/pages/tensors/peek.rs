@@ -20,7 +20,7 @@ const BINS: usize = 40;
 const ROWS: u64 = 6;
 const COLUMNS: u64 = 4;
 
-/// What is seen of a tensor.
+/// Sample of a tensor.
 #[derive(Clone, Default)]
 pub(in crate::pages) struct Peek {
     run: String,
@@ -35,7 +35,8 @@ pub(in crate::pages) struct Peek {
 }
 
 impl Peek {
-    /// Looks at a tensor of so many elements; `None` if nobody wants to know any more, or nothing is there.
+    /// Requests a sample of a tensor of a number of elements; `None` if the request was cancelled or there are no
+    /// elements.
     pub(in crate::pages) async fn at(
         run: &str,
         tensor: &str,
@@ -88,7 +89,7 @@ impl Peek {
         Some(seen)
     }
 
-    /// How the elements are spread, and some of them.
+    /// Histogram of the elements, and some of them.
     pub(in crate::pages) fn view(&self) -> AnyView {
         let i18n = use_i18n();
         let texts = &i18n.texts().tensors;
@@ -129,7 +130,7 @@ impl Peek {
     }
 }
 
-/// What a dashed line stands for.
+/// Legend of the dashed line.
 pub(in crate::pages) fn before_key(step: i64) -> AnyView {
     let step = (use_i18n().texts().tensors.step)(step);
     view! { <span class="micro ink3 dashed">{step}</span> }.into_any()

@@ -1,4 +1,4 @@
-//! Which elements stand in which cell: one or two axes of a slice as rows and columns.
+//! Mapping of elements to cells: one or two axes of a slice as rows and columns.
 
 use trainscope_api::tensors::{Axis, Slice};
 
@@ -74,7 +74,7 @@ impl Plane {
         slice
     }
 
-    /// Where in an answer for `window` the element of a row and column stands.
+    /// Index of the element of a row and column in an answer for `window`.
     pub(super) fn place(&self, window: Window, row: u64, column: u64) -> Option<usize> {
         let row = row
             .checked_sub(window.row)
@@ -137,7 +137,7 @@ pub(super) fn short(slice: &Slice, shape: &[u64]) -> String {
     axes.collect::<Vec<_>>().join(",")
 }
 
-/// What to ask for so that `view` is in it: whole steps of half a window, so that a little scrolling asks for nothing.
+/// Window to request around `view`: aligned to half a window, so that scrolling a little needs no request.
 pub(super) fn around(view: Window, all: Window) -> Window {
     let one = |from: u64, len: u64, first: u64, total: u64, most: u64| {
         let half = (most / 2).max(1);

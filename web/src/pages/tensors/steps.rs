@@ -1,4 +1,4 @@
-//! Which steps of a tensor are gone to: those with elements, where there are such.
+//! Steps of a tensor for navigation: those with elements, if there are any.
 
 use trainscope_api::tensors::{HistoryPoint, TensorSource};
 
@@ -9,7 +9,7 @@ pub(super) fn step_from(points: &[HistoryPoint], now: i64, by: isize) -> Option<
     let all = points.iter().filter(|point| !some || has_elements(point));
     let steps: Vec<i64> = all.map(|point| point.step).collect();
     let at = steps.partition_point(|step| *step < now);
-    // What lies behind a step that is not there is one on already.
+    // The next step after one that does not exist is already one further.
     let is_between = steps.get(at) != Some(&now);
     let by = if is_between && by > 0 { by - 1 } else { by };
     steps.get(at.checked_add_signed(by)?).copied()

@@ -21,7 +21,7 @@ const ROW: f64 = 21.0;
 const COLUMN: f64 = 62.0;
 /// Heads of rows and of columns.
 const HEADS: (f64, f64) = (54.0, 20.0);
-/// Absolute and relative, if nobody chooses: as the server has them.
+/// Absolute and relative default, the same as the server's.
 const USUAL_TOLERANCE: [f64; 2] = [1e-8, 1e-5];
 /// The longest distance that browsers scroll.
 const MAX_PIXELS: f64 = 16_000_000.0;
@@ -334,13 +334,13 @@ fn Tolerance() -> impl IntoView {
     }
 }
 
-/// Whether a difference to another element is no more than it may be.
+/// `true` if a difference to another element is within the tolerance.
 fn is_within(difference: f64, other: f64, tolerance: [Option<f64>; 2]) -> bool {
     let [absolute, relative] = [0, 1].map(|at: usize| tolerance[at].unwrap_or(USUAL_TOLERANCE[at]));
     difference.is_finite() && difference.abs() <= absolute + relative * other.abs()
 }
 
-/// What a tile holds on this side of a comparison.
+/// Elements of a tile on this side of a comparison.
 fn shown(tile: &Tile, shown: Shown) -> &[Element] {
     match (shown, &tile.values.compared) {
         (Shown::Other, Some(compared)) => &compared.values,
@@ -353,7 +353,7 @@ fn shown(tile: &Tile, shown: Shown) -> &[Element] {
 fn cells(tile: &Arc<Tile>) -> AnyView {
     let model = use_model();
     let (view, side, at) = (model.view.get(), model.shown.get(), model.at.get());
-    // What differs by no more than it may is pale.
+    // Differences within the tolerance are drawn pale.
     let compared = tile.values.compared.as_ref();
     let others = compared.filter(|_| side == Shown::Difference);
     let tolerance = model.tolerance.get();
